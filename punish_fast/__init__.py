@@ -1,0 +1,2 @@
+"""punish-fast."""
+__version__ = "0.1.0"

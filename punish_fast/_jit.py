@@ -1,0 +1,109 @@
+"""How every kernel is compiled: the decorators, the cache folder and the thread count.
+
+A kernel is a small pure function that Numba compiles. Kernels live in files whose names begin with an underscore;
+they take arrays and tuples, write into arrays that the caller allocated, and never raise.
+
+Numba decides whether a cached kernel is still valid by looking at the file of that kernel alone, so an edited
+callee would leave a stale caller behind. The cache therefore goes into a folder named by a digest of all kernel
+sources and of everything else the machine code depends on. ``NUMBA_CACHE_DIR`` overrides the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import platformdirs
+from numba import config, njit, prange
+
+from punish_fast import __version__
+
+__all__ = ["cache_folder", "kernel", "max_threads", "parallel_kernel", "prange", "set_threads", "threads"]
+
+_PACKAGE = Path(__file__).parent
+
+
+def _source_digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("_*.py")):
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    settings = (numba.__version__, np.__version__, __version__, config.BOUNDSCHECK, config.OPT)
+    digest.update(repr(settings).encode())
+    return digest.hexdigest()[:16]
+
+
+def _find_cache_folder() -> str | None:
+    """The folder for compiled kernels, or None if there is nowhere to write."""
+    if config.DISABLE_JIT:
+        return None
+    if config.CACHE_DIR:
+        return str(config.CACHE_DIR)
+    folder = Path(platformdirs.user_cache_dir("punish-fast", appauthor=False)) / f"kernels-{_source_digest()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        warnings.warn(f"kernels are compiled anew every time: cannot write {folder} ({error})", stacklevel=2)
+        return None
+    return str(folder)
+
+
+cache_folder: str | None = _find_cache_folder()
+
+
+@contextmanager
+def _numba_cache_at(folder: str | None) -> Iterator[None]:
+    """Numba picks a cache folder when a function is decorated; other packages keep theirs."""
+    before = config.CACHE_DIR
+    config.CACHE_DIR = folder or before
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before
+
+
+def _compile(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    with _numba_cache_at(cache_folder):
+        # "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast.
+        decorate = njit(cache=cache_folder is not None, nogil=True, error_model="numpy", **options)
+        compiled: Callable[..., Any] = decorate(function)
+        return compiled
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` for one thread."""
+    return _compile(function)
+
+
+def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` with its ``prange`` loops spread over the threads."""
+    return _compile(function, parallel=True)
+
+
+def max_threads() -> int:
+    """The largest thread count this process can use."""
+    return int(config.NUMBA_NUM_THREADS)
+
+
+def threads() -> int:
+    """The number of threads that parallel kernels use now."""
+    return int(numba.get_num_threads())
+
+
+def set_threads(count: int) -> None:
+    """Let parallel kernels use ``count`` threads.
+
+    Raises:
+        ValueError: ``count`` is below 1 or above `max_threads`.
+    """
+    if not 1 <= count <= max_threads():
+        raise ValueError(f"threads: {count} is not possible here, allowed are 1 to {max_threads()}")
+    numba.set_num_threads(count)

@@ -1,0 +1,154 @@
+"""A sparse Markov decision process.
+
+A state offers *rows*, one for each action; a row is a probability distribution over states and a reward. States are
+grouped into *layers*, runs of consecutive states that are updated together. Behind the states stand absorbing
+*terminals*: each leads to itself for ever and pays its reward every time, so it is worth ``reward / (1 - discount)``.
+
+The arrays are those of QuantEcon's state-action pairs and of SciPy's CSR matrices: row ``r`` of state ``s``, for
+``state_ptr[s] <= r < state_ptr[s + 1]``, leads to column ``indices[k]`` with probability ``data[k]``, for ``indptr[r] <=
+k < indptr[r + 1]``; columns from ``n_states`` on are the terminals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from punish_fast.mdp import _bellman
+from punish_fast.chunks import balanced_chunks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_SUM_TOLERANCE = 1e-9
+
+
+class ModelError(ValueError):
+    """Arrays that are no Markov decision process; the message names the array."""
+
+
+@dataclass(frozen=True)
+class MDP:
+    """A sparse Markov decision process.
+
+    Attributes:
+        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin; every state has at least one.
+        indptr: int64 ``[n_rows + 1]``, where the entries of each row begin.
+        indices: int32 ``[n_entries]``, columns.
+        data: float64 ``[n_entries]``, probabilities.
+        reward: float64 ``[n_rows]``, expected immediate rewards.
+        terminal_reward: float64 ``[n_terminals]``, what each terminal pays every time.
+        layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin.
+        action: uint8 ``[n_rows]``, a label for the action of each row.
+    """
+
+    state_ptr: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    reward: np.ndarray
+    terminal_reward: np.ndarray
+    layer_ptr: np.ndarray
+    action: np.ndarray
+    _chunks: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def n_states(self) -> int:
+        """States, terminals left out."""
+        return len(self.state_ptr) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """State-action pairs."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_entries(self) -> int:
+        """Stored probabilities."""
+        return len(self.indices)
+
+    @property
+    def n_layers(self) -> int:
+        """Groups of states that are updated together."""
+        return len(self.layer_ptr) - 1
+
+    @property
+    def n_columns(self) -> int:
+        """States and terminals."""
+        return self.n_states + len(self.terminal_reward)
+
+    @property
+    def longest_row(self) -> int:
+        """Entries of the longest row."""
+        return int(np.diff(self.indptr).max(initial=0))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        arrays = (self.state_ptr, self.indptr, self.indices, self.data, self.reward, self.action)
+        return sum(array.nbytes for array in arrays)
+
+    def chunks(self, layer: int) -> np.ndarray:
+        """State boundaries that cut a layer into pieces with about as many entries each."""
+        if not self._chunks:
+            for begin, end in zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True):
+                entry_ptr = self.indptr[self.state_ptr[begin : end + 1]]
+                self._chunks.append(begin + balanced_chunks(entry_ptr))
+        return self._chunks[layer]
+
+    def to_scipy(self) -> csr_array:
+        """The transitions as a SciPy matrix ``[n_rows, n_columns]`` that shares this object's memory."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.data, self.indices, self.indptr), shape=(self.n_rows, self.n_columns), copy=False)
+
+
+def check(mdp: MDP) -> MDP:
+    """Return ``mdp`` if its arrays fit together.
+
+    Raises:
+        ModelError: an array has a wrong shape or dtype, pointers that do not ascend, columns out of range, or rows
+            whose probabilities are negative, above one, or do not add up to one.
+    """
+    _check_array("state_ptr", mdp.state_ptr, np.int64)
+    _check_array("indptr", mdp.indptr, np.int64)
+    _check_array("layer_ptr", mdp.layer_ptr, np.int64)
+    _check_array("terminal_reward", mdp.terminal_reward, np.float64)
+    _check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=1)
+    _check_pointer("state_ptr", mdp.state_ptr, mdp.n_rows, least=1)
+    _check_pointer("indptr", mdp.indptr, len(mdp.indices), least=1)
+    _check_array("indices", mdp.indices, np.int32, len(mdp.data))
+    _check_array("data", mdp.data, np.float64)
+    _check_array("reward", mdp.reward, np.float64, mdp.n_rows)
+    _check_array("action", mdp.action, np.uint8, mdp.n_rows)
+    if not np.isfinite(mdp.reward).all():
+        raise ModelError("reward: a value is not finite")
+    if not np.isfinite(mdp.terminal_reward).all():
+        raise ModelError("terminal_reward: a value is not finite")
+    row_chunks = balanced_chunks(mdp.indptr)
+    flaws = np.zeros(len(row_chunks) - 1, dtype=np.int64)
+    _bellman.find_flaws(row_chunks, mdp.indptr, mdp.indices, mdp.data, mdp.n_columns, _SUM_TOLERANCE, flaws)
+    worst = int(flaws.max(initial=0))
+    if worst == _bellman.BAD_COLUMN:
+        raise ModelError(f"indices: a column is not from 0 to {mdp.n_columns - 1}")
+    if worst == _bellman.BAD_PROBABILITY:
+        raise ModelError("data: a probability is not from 0 to 1")
+    if worst == _bellman.BAD_SUM:
+        raise ModelError("data: the probabilities of a row do not add up to 1")
+    return mdp
+
+
+def _check_array(name: str, array: np.ndarray, dtype: type, length: int | None = None) -> None:
+    if array.ndim != 1 or array.dtype != dtype:
+        raise ModelError(f"{name}: {array.dtype} {array.shape}, allowed is {np.dtype(dtype)} in one dimension")
+    if length is not None and len(array) != length:
+        raise ModelError(f"{name}: {len(array)} long, but must be {length}")
+
+
+def _check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
+    if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != end:
+        raise ModelError(f"{name}: must begin with 0 and end with {end}")
+    if len(ptr) > 1 and np.diff(ptr).min() < least:
+        raise ModelError(f"{name}: must ascend by {least} or more")

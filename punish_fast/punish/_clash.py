@@ -1,0 +1,83 @@
+"""One clash: two resolved cards, damage, and what becomes of both players.
+
+Base damage, less what a guard takes off, nothing that a dodge stops, and nothing at all between equal cards::
+
+    damage to the player of b by a = 0                               if a = b or b = dodge and dodge stops a
+                                   = max(0, damage[a] - reduction)   if b = guard
+                                   = damage[a]                       otherwise
+
+Kinds are 0 to 4 for guard, rush, dodge, strike, punish, and 5 for rest, which does no damage.
+"""
+
+from __future__ import annotations
+
+from punish_fast._jit import kernel
+from punish_fast.punish._codes import between_status, play_status, split_status
+
+GUARD = 0
+DODGE = 2
+REST = 5
+N_KINDS = 5
+
+# Stand for "no next state": the game is over.
+WIN = -1
+LOSS = -2
+
+
+@kernel
+def damage_taken(rules, attack, defence):
+    """Damage that the player who resolved ``defence`` takes from ``attack``."""
+    if attack == REST or attack == defence:
+        return 0
+    if defence == DODGE and rules.dodge_stops[attack]:
+        return 0
+    damage = rules.damage[attack]
+    if defence == GUARD:
+        damage = max(0, damage - rules.guard_reduction)
+    return damage
+
+
+@kernel
+def rank(rules, resolved):
+    """The priority of a resolved card; `Rules.priority` lists rest first."""
+    return rules.priority[(resolved + 1) % (N_KINDS + 1)]
+
+
+@kernel
+def is_exhausting(rules, resolved):
+    """1 if the player of ``resolved`` must rest in the next breath."""
+    return 0 if resolved == REST else rules.exhausting[resolved]
+
+
+@kernel
+def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
+    """`WIN`, `LOSS`, or 0 if both players stand. If both fall, the lower priority wins."""
+    if own_hp > 0 and enemy_hp > 0:
+        return 0
+    if own_hp <= 0 and enemy_hp <= 0:
+        return WIN if rank(rules, own_resolved) < rank(rules, enemy_resolved) else LOSS
+    return WIN if own_hp > 0 else LOSS
+
+
+@kernel
+def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, own_feints, enemy_feints):
+    """The status after a clash, or `WIN` or `LOSS`.
+
+    ``own_feints`` and ``enemy_feints`` (0 or 1) are feints of this breath. After the last breath of a measure both
+    survivors heal and the status is one of those between two measures.
+    """
+    own_hp, enemy_hp, _, own_feinted, _, enemy_feinted = split_status(layout, status)
+    own_hp -= damage_taken(rules, enemy_resolved, own_resolved)
+    enemy_hp -= damage_taken(rules, own_resolved, enemy_resolved)
+    result = winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved)
+    if result != 0:
+        return result
+    own_feinted += own_feints
+    enemy_feinted += enemy_feints
+    if is_last:
+        own_hp = min(rules.hp, own_hp + rules.healing)
+        enemy_hp = min(rules.hp, enemy_hp + rules.healing)
+        return between_status(layout, own_hp, enemy_hp, own_feinted + enemy_feinted)
+    own_exhausted = is_exhausting(rules, own_resolved)
+    enemy_exhausted = is_exhausting(rules, enemy_resolved)
+    return play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted)

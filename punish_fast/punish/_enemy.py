@@ -1,0 +1,191 @@
+"""What the enemy may do, as seen by a player who does not know the enemy's hand.
+
+Given the unseen cards ``U``, of which ``n`` are the enemy's hand ``E`` and ``d`` the deck ``K = U - E``, the hand has
+probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``, and a
+feint draws from the deck without replacement. Summed over the hands, the probability of every *play* (own draw,
+enemy pick, enemy draw; numbered as in ``_outcomes.py``) is the *marginal* of the state::
+
+    P(no own draw, pick j)            = sum_E P(E) strategy(E, j)
+    P(no own draw, feint j draws r)   = sum_E P(E) strategy(E, j feint) K_r / d
+    P(own draw o, pick j)             = sum_E P(E) strategy(E, j) K_o / d
+    P(own draw o, feint j draws r)    = sum_E P(E) strategy(E, j feint) K_o (K_r - [o = r]) / (d (d - 1))
+
+Marginals are kept as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible by 1
+to 10, every numerator against a uniformly playing enemy is a whole number, and the quotient is rounded once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast._jit import kernel, parallel_kernel, prange
+from punish_fast.punish._codes import cards_code, mirror_status, split_status
+from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_ways, first_subset, next_subset
+from punish_fast.punish._outcomes import N_ENEMY_PLAYS
+from punish_fast.punish._space import find_block, row_of
+
+UNIT = 2520.0
+N_ACTIONS = 2 * N_KINDS + 1
+
+# What the enemy can do at all.
+RESTS = 0
+PICKS = 1
+PICKS_OR_FEINTS = 2
+N_MODES = 3
+
+
+@kernel
+def enemy_mode(layout, status, enemy_hand):
+    """`RESTS`, `PICKS` or `PICKS_OR_FEINTS`."""
+    _, _, _, _, exhausted, feinted = split_status(layout, status)
+    if exhausted or enemy_hand == 0:
+        return RESTS
+    return PICKS if feinted == layout.feints else PICKS_OR_FEINTS
+
+
+@kernel
+def deck_left(layout, status):
+    """Cards in the deck during a measure."""
+    _, _, _, own_feinted, _, enemy_feinted = split_status(layout, status)
+    return layout.deck_size - own_feinted - enemy_feinted
+
+
+@kernel
+def denominator(enemy_hand, deck):
+    """What the numerators of a marginal are to be divided by."""
+    return BINOMIAL[enemy_hand + deck, enemy_hand] * max(deck, 1) * max(deck - 1, 1) * UNIT
+
+
+@kernel
+def uniform_weights(hand, mode, weights):
+    """Weights, in units of 1/2520, of an enemy who plays every legal action alike."""
+    n_legal = 0
+    for kind in range(N_KINDS):
+        n_legal += hand[kind] > 0
+    share = UNIT / (n_legal * mode) if mode != RESTS else UNIT
+    weights[:] = 0.0
+    weights[2 * N_KINDS] = share if mode == RESTS else 0.0
+    for kind in range(N_KINDS):
+        if hand[kind] > 0 and mode != RESTS:
+            weights[2 * kind] = share
+            if mode == PICKS_OR_FEINTS:
+                weights[2 * kind + 1] = share
+
+
+@kernel
+def add_hand(hand, deck, n_deck, ways, weights, marginal):
+    """Add to ``marginal`` what an enemy who holds ``hand`` does, the deck being ``deck``."""
+    one_left = max(n_deck - 1, 1)
+    no_draw = ways * max(n_deck, 1) * one_left
+    one_draw = ways * one_left
+    if weights[2 * N_KINDS] > 0:
+        add_plain(deck, 0, weights[2 * N_KINDS] * no_draw, weights[2 * N_KINDS] * one_draw, marginal)
+        return
+    for pick in range(N_KINDS):
+        if hand[pick] == 0:
+            continue
+        weight = weights[2 * pick]
+        if weight > 0:
+            add_plain(deck, 1 + pick, weight * no_draw, weight * one_draw, marginal)
+        weight = weights[2 * pick + 1]
+        if weight > 0:
+            add_feint(deck, 6 + N_KINDS * pick, weight * one_draw, weight * ways, marginal)
+
+
+@kernel
+def add_plain(deck, play, no_draw, one_draw, marginal):
+    """The enemy draws nothing; the own feint may draw."""
+    marginal[play] += no_draw
+    for own in range(N_KINDS):
+        if deck[own] > 0:
+            marginal[N_ENEMY_PLAYS * (own + 1) + play] += one_draw * deck[own]
+
+
+@kernel
+def add_feint(deck, play, one_draw, two_draws, marginal):
+    """The enemy draws ``draw``; the own feint may draw another card."""
+    for draw in range(N_KINDS):
+        if deck[draw] == 0:
+            continue
+        marginal[play + draw] += one_draw * deck[draw]
+        for own in range(N_KINDS):
+            left = deck[own] - (1 if own == draw else 0)
+            if left > 0:
+                marginal[N_ENEMY_PLAYS * (own + 1) + play + draw] += two_draws * deck[draw] * left
+
+
+@kernel
+def naive_marginal(unseen, enemy_hand, deck, mode, marginal):
+    """The marginal against an enemy who plays uniformly whatever the state."""
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    rest = np.zeros(N_KINDS, dtype=np.int64)
+    weights = np.zeros(N_ACTIONS)
+    marginal[:] = 0.0
+    more = first_subset(unseen, enemy_hand, hand)
+    while more:
+        for kind in range(N_KINDS):
+            rest[kind] = unseen[kind] - hand[kind]
+        uniform_weights(hand, mode, weights)
+        add_hand(hand, rest, deck, count_ways(unseen, hand), weights, marginal)
+        more = next_subset(unseen, hand)
+
+
+@kernel
+def table_marginal(layout, layer, table, status, discard, unseen, enemy_hand, marginal):
+    """The marginal against a strategy table: the enemy looks up the mirrored state of each hand."""
+    mode = enemy_mode(layout, status, enemy_hand)
+    deck = deck_left(layout, status)
+    mirrored = mirror_status(layout, status)
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    rest = np.zeros(N_KINDS, dtype=np.int64)
+    weights = np.zeros(N_ACTIONS)
+    marginal[:] = 0.0
+    more = first_subset(unseen, enemy_hand, hand)
+    while more:
+        for kind in range(N_KINDS):
+            rest[kind] = unseen[kind] - hand[kind]
+        block = find_block(layer, cards_code(layout, hand, discard))
+        entry = table.entry[row_of(layer, block, mirrored)]
+        if entry < 0:
+            uniform_weights(hand, mode, weights)
+        else:
+            for action in range(N_ACTIONS):
+                weights[action] = UNIT * table.p[entry, action]
+        add_hand(hand, rest, deck, count_ways(unseen, hand), weights, marginal)
+        more = next_subset(unseen, hand)
+
+
+@kernel
+def unseen_code(layout, unseen):
+    """A number for the unseen cards."""
+    code = 0
+    for kind in range(N_KINDS):
+        code = code * (layout.copies[kind] + 1) + unseen[kind]
+    return code
+
+
+@kernel
+def decode_unseen(layout, code, unseen):
+    """The inverse of `unseen_code`; returns how many cards there are."""
+    size = 0
+    for kind in range(N_KINDS - 1, -1, -1):
+        code, unseen[kind] = divmod(code, layout.copies[kind] + 1)
+        size += unseen[kind]
+    return size
+
+
+@kernel
+def naive_key(layout, code, deck, mode):
+    """A number for all that the marginal against the naive enemy depends on."""
+    return (code * (layout.deck_size + 1) + deck) * N_MODES + mode
+
+
+@parallel_kernel
+def fill_naive_marginals(layout, keys, marginals):
+    """Row ``i`` of ``marginals`` (float64 ``[n, 186]``) becomes the marginal of key ``keys[i]``."""
+    for i in prange(len(keys)):
+        unseen = np.zeros(N_KINDS, dtype=np.int64)
+        code, mode = divmod(keys[i], N_MODES)
+        code, deck = divmod(code, layout.deck_size + 1)
+        size = decode_unseen(layout, code, unseen)
+        naive_marginal(unseen, size - deck, deck, mode, marginals[i])

@@ -1,0 +1,94 @@
+"""Hands as multisets: how many there are, in how many ways they are drawn, and how to list them.
+
+A multiset of cards is five counts. Drawn without looking from a pile with counts ``m``, the multiset ``x`` comes up in
+``prod_k C(m_k, x_k)`` of ``C(sum m, sum x)`` equally likely ways (the multivariate hypergeometric law). Numerators and
+denominators are kept apart as whole numbers in float64, exact below 2**53, so that a probability is rounded once.
+
+Three cards at most join the discard pile from out of sight in one breath: the own feint's draw, the enemy's pick, the
+enemy's draw. The 56 multisets of up to three cards are numbered in lexicographic order of their counts, which is
+also the order of the codes that they lead to; a set of them is a bit mask.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb
+
+import numpy as np
+
+from punish_fast._jit import kernel
+
+N_KINDS = 5
+# 45 cards is the most that rules allow: nine copies of five kinds.
+BINOMIAL = np.array([[float(comb(n, k)) for k in range(46)] for n in range(46)])
+
+_small = [counts for counts in product(range(4), repeat=N_KINDS) if sum(counts) <= 3]
+N_ADDED = len(_small)
+ADDED = np.array(_small, dtype=np.int64)
+
+
+def _added_after() -> np.ndarray:
+    """``[a, kind]``: the number of multiset ``a`` with one more card of ``kind``; kind 5 adds nothing, -1 is too many."""
+    number = {counts: a for a, counts in enumerate(_small)}
+    table = np.full((N_ADDED, N_KINDS + 1), -1, dtype=np.int64)
+    for a, counts in enumerate(_small):
+        table[a, N_KINDS] = a
+        for kind in range(N_KINDS):
+            more = tuple(n + (k == kind) for k, n in enumerate(counts))
+            table[a, kind] = number.get(more, -1)
+    return table
+
+
+ADDED_AFTER = _added_after()
+
+
+@kernel
+def count_ways(pile, drawn):
+    """In how many ways the multiset ``drawn`` comes out of ``pile``."""
+    ways = 1.0
+    for kind in range(N_KINDS):
+        ways *= BINOMIAL[pile[kind], drawn[kind]]
+    return ways
+
+
+@kernel
+def fill_from(first, size, pile, drawn):
+    """Put the last possible ``size`` cards of the kinds from ``first`` on into ``drawn``, the rest of them 0.
+
+    Returns False if the pile has too few.
+    """
+    for kind in range(N_KINDS - 1, first - 1, -1):
+        drawn[kind] = min(size, pile[kind])
+        size -= drawn[kind]
+    return size == 0
+
+
+@kernel
+def first_subset(pile, size, drawn):
+    """Start listing the multisets of ``size`` cards of ``pile`` in lexicographic order; False if there is none."""
+    return fill_from(0, size, pile, drawn)
+
+
+@kernel
+def next_subset(pile, drawn):
+    """Replace ``drawn`` by the next multiset of its size; False if it was the last."""
+    behind = 0
+    for kind in range(N_KINDS - 1, -1, -1):
+        if behind > 0 and drawn[kind] < pile[kind]:
+            drawn[kind] += 1
+            return fill_from(kind + 1, behind - 1, pile, drawn)
+        behind += drawn[kind]
+    return False
+
+
+@kernel
+def possible_added(unseen):
+    """Bit mask of the multisets of up to three cards that ``unseen`` contains."""
+    mask = 0
+    for a in range(N_ADDED):
+        fits = True
+        for kind in range(N_KINDS):
+            fits = fits and ADDED[a, kind] <= unseen[kind]
+        if fits:
+            mask |= 1 << a
+    return mask

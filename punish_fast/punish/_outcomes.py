@@ -1,0 +1,150 @@
+"""What one breath does to the status, tabulated once for all cards.
+
+A breath moves cards and status independently. The cards: the pick leaves the hand, and a multiset ``A`` of up to three
+cards joins the discard pile from out of sight (the own feint's draw, the enemy's pick, the enemy's draw). The status:
+a function of the status before and of the two resolved cards. So for every status and every *way* to act (resolve
+one of five cards, feint, rest) the successors are listed once as *outcomes*: pairs of ``A`` and a next status, or win,
+or loss. Different *plays* (own draw, enemy pick, enemy draw) with the same outcome are merged here and nowhere
+else.
+
+Plays are numbered ``31 * (own draw + 1) + enemy play``, 0 standing for no own draw, and enemy plays are 0 for rest,
+``1 + pick`` without a feint and ``6 + 5 * pick + draw`` with one. An outcome is possible exactly if the unseen cards
+contain its ``A`` (win and loss: one of several).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast._jit import kernel
+from punish_fast.punish._clash import LOSS, N_KINDS, REST, WIN, next_status
+from punish_fast.punish._codes import split_status
+from punish_fast.punish._multisets import ADDED_AFTER, N_ADDED
+
+N_ENEMY_PLAYS = 1 + N_KINDS + N_KINDS * N_KINDS
+N_PLAYS = (1 + N_KINDS) * N_ENEMY_PLAYS
+EMPTY = 0
+
+# Ways to act: 0 to 4 resolve that card, then:
+FEINT = 5
+REST_WAY = 6
+N_WAYS = 7
+
+
+class Outcomes(NamedTuple):
+    """The outcomes of every status and way, in one of the two kinds of breath (last of a measure, or not).
+
+    Attributes:
+        ptr: int32 ``[n_statuses * 7 + 1]``, the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``.
+            They are in the order of their successors' codes; win, then loss come last.
+        added: uint8 ``[n]``, the number of the multiset that joins the discard pile; 0 for win and loss.
+        status: int32 ``[n]``, the next status, or `WIN`, or `LOSS`.
+        mask: int64 ``[n]``, bit mask of the multisets by which the outcome can come about.
+        play_ptr: int32 ``[n + 1]``, where the plays of each outcome begin.
+        play: uint8 ``[m]``, plays.
+        reach: int64 ``[n_statuses * 7]``, bit mask of all multisets by which the game goes on.
+    """
+
+    ptr: np.ndarray
+    added: np.ndarray
+    status: np.ndarray
+    mask: np.ndarray
+    play_ptr: np.ndarray
+    play: np.ndarray
+    reach: np.ndarray
+
+
+@kernel
+def list_plays(rules, layout, status, way, is_last, keys, plays, added):
+    """List the plays of a status and way with a sort key for their outcome; return how many there are."""
+    _, _, _, own_feinted, enemy_exhausted, enemy_feinted = split_status(layout, status)
+    own_feints = 1 if way == FEINT else 0
+    if own_feinted + own_feints > layout.feints:
+        return 0
+    n = 0
+    for own_draw in range(N_KINDS if way == FEINT else 1):
+        if way == FEINT:
+            own, own_added, offset = own_draw, ADDED_AFTER[EMPTY, own_draw], N_ENEMY_PLAYS * (own_draw + 1)
+        else:
+            own, own_added, offset = (REST if way == REST_WAY else way), EMPTY, 0
+        if enemy_exhausted:
+            after = next_status(rules, layout, status, is_last, own, REST, own_feints, 0)
+            n = add_play(layout, after, own_added, offset, n, keys, plays, added)
+            continue
+        for pick in range(N_KINDS):
+            picked = ADDED_AFTER[own_added, pick]
+            after = next_status(rules, layout, status, is_last, own, pick, own_feints, 0)
+            n = add_play(layout, after, picked, offset + 1 + pick, n, keys, plays, added)
+            if enemy_feinted == layout.feints:
+                continue
+            for draw in range(N_KINDS):
+                drawn = ADDED_AFTER[picked, draw]
+                after = next_status(rules, layout, status, is_last, own, draw, own_feints, 1)
+                n = add_play(layout, after, drawn, offset + 6 + N_KINDS * pick + draw, n, keys, plays, added)
+    return n
+
+
+@kernel
+def add_play(layout, after, joined, play, n, keys, plays, added):
+    """Insert one play so that the keys stay sorted; return the new number of plays."""
+    if after == WIN:
+        key = N_ADDED * layout.n_statuses
+    elif after == LOSS:
+        key = N_ADDED * layout.n_statuses + 1
+    else:
+        key = joined * layout.n_statuses + after
+    place = n
+    while place > 0 and keys[place - 1] > key:
+        keys[place] = keys[place - 1]
+        plays[place] = plays[place - 1]
+        added[place] = added[place - 1]
+        place -= 1
+    keys[place] = key
+    plays[place] = play
+    added[place] = joined
+    return n + 1
+
+
+@kernel
+def merge_plays(layout, n, keys, plays, added, outcomes, n_outcomes, n_plays):
+    """Append the outcomes of ``n`` sorted plays; return the new numbers of outcomes and plays and the reach."""
+    end = N_ADDED * layout.n_statuses
+    reach = 0
+    for k in range(n):
+        if k == 0 or keys[k] != keys[k - 1]:
+            terminal = keys[k] >= end
+            outcomes.added[n_outcomes] = 0 if terminal else added[k]
+            outcomes.status[n_outcomes] = (WIN if keys[k] == end else LOSS) if terminal else keys[k] % layout.n_statuses
+            outcomes.mask[n_outcomes] = 0
+            outcomes.play_ptr[n_outcomes] = n_plays
+            n_outcomes += 1
+        outcomes.mask[n_outcomes - 1] |= 1 << added[k]
+        outcomes.play[n_plays] = plays[k]
+        n_plays += 1
+        if keys[k] < end:
+            reach |= 1 << added[k]
+    return n_outcomes, n_plays, reach
+
+
+@kernel
+def tabulate_outcomes(rules, layout, is_last, outcomes):
+    """Fill ``outcomes``; return the numbers of outcomes and plays written."""
+    keys = np.zeros(N_PLAYS, dtype=np.int64)
+    plays = np.zeros(N_PLAYS, dtype=np.int64)
+    added = np.zeros(N_PLAYS, dtype=np.int64)
+    n_outcomes = 0
+    n_plays = 0
+    for status in range(layout.n_statuses):
+        for way in range(N_WAYS):
+            index = status * N_WAYS + way
+            outcomes.ptr[index] = n_outcomes
+            n = list_plays(rules, layout, status, way, is_last, keys, plays, added)
+            n_outcomes, n_plays, reach = merge_plays(
+                layout, n, keys, plays, added, outcomes, n_outcomes, n_plays
+            )
+            outcomes.reach[index] = reach
+    outcomes.ptr[layout.n_statuses * N_WAYS] = n_outcomes
+    outcomes.play_ptr[n_outcomes] = n_plays
+    return n_outcomes, n_plays

@@ -1,0 +1,158 @@
+"""The redeal after a measure: which deals of hand and revealed cards follow, and how likely each is.
+
+The pool is the discard pile ``M``, joined, under the true rule, by the deck ``K``: ``d`` of the unseen cards ``U``, every
+subset alike. The player draws ``D`` from the pool and then ``R`` is revealed::
+
+    ways(D, R) = sum_K  C(U, K) C(M + K, D) C(M + K - D, R)            (products of binomials over the kinds)
+
+A sum of products over the kinds is a coefficient of a product of polynomials, one for each kind::
+
+    ways(D, R) = [z^d]  prod_k  sum_j  C(U_k, j) C(M_k + j, D_k) C(M_k + j - D_k, R_k) z^j
+
+so going through the kinds one by one, with the product so far in hand, lists every deal once, in the order of
+the codes, with its weight. The notebook's rule, where the deck stays out, is ``d = 0``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast._jit import kernel, parallel_kernel, prange
+from punish_fast.punish._codes import pair_digit, play_status, split_between_status
+from punish_fast.punish._multisets import BINOMIAL, N_KINDS
+from punish_fast.punish._space import block_statuses, find_block, open_block, row_of
+
+
+@kernel
+def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
+    """``product[kind + 1]`` becomes ``product[kind]`` times the polynomial of the kind; False if that is zero."""
+    degree = product.shape[1] - 1
+    product[kind + 1, :] = 0.0
+    positive = False
+    for joining in range(min(unseen, degree) + 1):
+        pool = in_discard + joining
+        if pool < drawn + shown:
+            continue
+        ways = BINOMIAL[unseen, joining] * BINOMIAL[pool, drawn] * BINOMIAL[pool - drawn, shown]
+        for power in range(joining, degree + 1):
+            product[kind + 1, power] += ways * product[kind, power - joining]
+        positive = True
+    return positive
+
+
+@kernel
+def redeal(layout, piles, sizes, joining, codes, weights):
+    """List the cards codes and weights of all deals that follow; return their number and what the weights add up to.
+
+    ``piles`` holds the counts of own hand, discard pile and unseen cards, ``sizes`` the sizes of the first two;
+    ``joining`` is how many unseen cards join the pool. The kinds are gone through depth first: ``both`` cards of a kind
+    leave the pool, ``drawn`` of them for the hand; ``left`` holds the cards still to be drawn and revealed.
+    """
+    product = np.zeros((N_KINDS + 1, joining + 1))
+    product[0, 0] = 1.0
+    left = np.zeros((N_KINDS + 1, 2), dtype=np.int64)
+    left[0, 0] = layout.hand_size - sizes[0]
+    left[0, 1] = layout.reveal_size
+    code = np.zeros(N_KINDS + 1, dtype=np.int64)
+    both = np.zeros(N_KINDS, dtype=np.int64)
+    drawn = np.full(N_KINDS, -1, dtype=np.int64)
+    n = 0
+    kind = 0
+    while kind >= 0:
+        draws, reveals = left[kind]
+        drawn[kind] += 1
+        if drawn[kind] > min(both[kind], draws):
+            both[kind] += 1
+            drawn[kind] = max(0, both[kind] - reveals)
+        if both[kind] > min(draws + reveals, piles[1, kind] + min(piles[2, kind], joining)):
+            kind -= 1
+            continue
+        shown = both[kind] - drawn[kind]
+        if not multiply_kind(product, kind, piles[1, kind], piles[2, kind], drawn[kind], shown):
+            continue
+        digit = layout.place[kind] * pair_digit(piles[0, kind] + drawn[kind], shown)
+        code[kind + 1] = code[kind] + digit
+        if kind < N_KINDS - 1:
+            kind += 1
+            left[kind, 0] = draws - drawn[kind - 1]
+            left[kind, 1] = reveals - shown
+            # All that is left must come from the last kind.
+            both[kind] = left[kind, 0] + left[kind, 1] if kind == N_KINDS - 1 else 0
+            drawn[kind] = max(0, both[kind] - left[kind, 1]) - 1
+        elif product[N_KINDS, joining] > 0:
+            codes[n] = code[N_KINDS]
+            weights[n] = product[N_KINDS, joining]
+            n += 1
+    n_unseen = layout.n_cards - sizes[0] - sizes[1]
+    pool = sizes[1] + joining
+    ways = BINOMIAL[pool, left[0, 0]] * BINOMIAL[pool - left[0, 0], layout.reveal_size]
+    return n, BINOMIAL[n_unseen, joining] * ways
+
+
+@kernel
+def joining_cards(layout, reshuffles, drawn):
+    """How many cards of the deck join the pool."""
+    return layout.deck_size - drawn if reshuffles else 0
+
+
+@parallel_kernel
+def count_redeals(layout, reshuffles, layer, n_openings, chunks, lengths):
+    """``lengths[i]`` becomes the number of deals that may follow state ``i`` of the layer."""
+    for chunk in prange(len(chunks) - 1):
+        codes = np.zeros(n_openings, dtype=np.int64)
+        weights = np.zeros(n_openings)
+        for block in range(chunks[chunk], chunks[chunk + 1]):
+            count_block_redeals(layout, reshuffles, layer, block, codes, weights, lengths)
+
+
+@kernel
+def count_block_redeals(layout, reshuffles, layer, block, codes, weights, lengths):
+    """`count_redeals` for one block."""
+    piles = np.zeros((3, N_KINDS), dtype=np.int64)
+    sizes = open_block(layout, layer, block, piles[0], piles[1], piles[2])
+    i = layer.first[block] - layer.first[0]
+    listed = -1
+    n = 0
+    for status in block_statuses(layer, block):
+        _, _, drawn = split_between_status(layout, status)
+        joining = joining_cards(layout, reshuffles, drawn)
+        if joining != listed:
+            n, _ = redeal(layout, piles, sizes, joining, codes, weights)
+            listed = joining
+        lengths[i] = n
+        i += 1
+
+
+@parallel_kernel
+def fill_redeals(layout, reshuffles, layer, opening, chunks, indptr, indices, data):
+    """Fill the rows of the layer between two measures; ``indptr`` begins with its first row."""
+    n_openings = len(opening.cards)
+    for chunk in prange(len(chunks) - 1):
+        codes = np.zeros(n_openings, dtype=np.int64)
+        weights = np.zeros(n_openings)
+        for block in range(chunks[chunk], chunks[chunk + 1]):
+            fill_block_redeals(layout, reshuffles, layer, block, opening, codes, weights, indptr, indices, data)
+
+
+@kernel
+def fill_block_redeals(layout, reshuffles, layer, block, opening, codes, weights, indptr, indices, data):
+    """`fill_redeals` for one block. States that differ in HP alone share their deals."""
+    piles = np.zeros((3, N_KINDS), dtype=np.int64)
+    sizes = open_block(layout, layer, block, piles[0], piles[1], piles[2])
+    i = layer.first[block] - layer.first[0]
+    listed = -1
+    n = 0
+    for status in block_statuses(layer, block):
+        own_hp, enemy_hp, drawn = split_between_status(layout, status)
+        joining = joining_cards(layout, reshuffles, drawn)
+        if joining != listed:
+            n, total = redeal(layout, piles, sizes, joining, codes, weights)
+            listed = joining
+            for k in range(n):
+                codes[k] = find_block(opening, codes[k])
+                weights[k] /= total
+        fresh = play_status(layout, own_hp, enemy_hp, 0, 0, 0, 0)
+        for k in range(n):
+            indices[indptr[i] + k] = row_of(opening, codes[k], fresh)
+            data[indptr[i] + k] = weights[k]
+        i += 1

@@ -1,0 +1,285 @@
+"""The states of a layer, found from the layer before, and numbered.
+
+A layer is a sorted list of blocks (states that share their cards). Its states are numbered in the order of their
+codes, so the row of a state is the first row of its block plus the rank of its status in the block::
+
+    row(cards, status) = first[b] + rank[b, status]        b = block of cards, by a hash table
+
+The hash table of a layer is direct (as long as the space of cards codes) while that costs at most 16 MiB, so that a
+lookup never collides; beyond, it is as long as twice the number of blocks and probed linearly. The rank table costs
+two bytes for each status, reachable or not, about as much as the codes of the states themselves.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast._jit import kernel, parallel_kernel, prange
+from punish_fast.punish._codes import cards_code, decode_cards, pack, pair_digit, split_status
+from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
+from punish_fast.punish._outcomes import FEINT, N_WAYS, REST_WAY
+
+# In the rank table: the status cannot occur with these cards.
+ABSENT = np.uint16(65535)
+# Most copies that a breath can add to one kind's digit, plus one.
+N_JOINING = 4
+
+
+class Layer(NamedTuple):
+    """The blocks of one layer.
+
+    Attributes:
+        cards: int64 ``[n_blocks]``, cards codes, ascending.
+        first: int32 ``[n_blocks + 1]``, row of the first state of each block.
+        rank: uint16 ``[n_blocks, n_statuses]``, place of each status in its block, or `ABSENT`.
+        status: uint16 ``[n_states]``, the status of each state of the layer.
+        slots: int32 ``[size]``, hash table from cards codes to blocks, -1 for empty.
+    """
+
+    cards: np.ndarray
+    first: np.ndarray
+    rank: np.ndarray
+    status: np.ndarray
+    slots: np.ndarray
+
+
+@kernel
+def find_block(layer, cards):
+    """The block of a cards code, or -1."""
+    size = len(layer.slots)
+    slot = cards % size
+    block = layer.slots[slot]
+    while block >= 0 and layer.cards[block] != cards:
+        slot = slot + 1 if slot + 1 < size else 0
+        block = layer.slots[slot]
+    return block
+
+
+@kernel
+def row_of(layer, block, status):
+    """The row of a state that is in the layer."""
+    return layer.first[block] + layer.rank[block, status]
+
+
+@kernel
+def index_blocks(cards, slots):
+    """Enter the blocks into an empty hash table."""
+    size = len(slots)
+    for block in range(len(cards)):
+        slot = cards[block] % size
+        while slots[slot] >= 0:
+            slot = slot + 1 if slot + 1 < size else 0
+        slots[slot] = block
+
+
+@kernel
+def insert_cards(cards, slots, found, n_found):
+    """Enter a cards code into the hash table of the codes found so far; return how many there are."""
+    size = len(slots)
+    slot = cards % size
+    while slots[slot] >= 0:
+        if found[slots[slot]] == cards:
+            return n_found
+        slot = slot + 1 if slot + 1 < size else 0
+    slots[slot] = n_found
+    found[n_found] = cards
+    return n_found + 1
+
+
+@kernel
+def deal_openings(layout, found):
+    """List the cards codes of all deals of hand and revealed cards; with ``found`` empty, only count them."""
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    left = np.zeros(N_KINDS, dtype=np.int64)
+    n = 0
+    more_hands = first_subset(layout.copies, layout.hand_size, hand)
+    while more_hands:
+        for kind in range(N_KINDS):
+            left[kind] = layout.copies[kind] - hand[kind]
+        more = first_subset(left, layout.reveal_size, discard)
+        while more:
+            if n < len(found):
+                found[n] = cards_code(layout, hand, discard)
+            n += 1
+            more = next_subset(left, discard)
+        more_hands = next_subset(layout.copies, hand)
+    return n
+
+
+@kernel
+def next_cards(layout, hand, discard, pick, reach, targets):
+    """Cards codes after picking ``pick`` (5: nothing) when each multiset of the bit mask ``reach`` joins."""
+    digits = np.zeros((N_KINDS, N_JOINING), dtype=np.int64)
+    for kind in range(N_KINDS):
+        held = hand[kind] - (1 if kind == pick else 0)
+        gone = discard[kind] + (1 if kind == pick else 0)
+        for joining in range(N_JOINING):
+            digits[kind, joining] = layout.place[kind] * pair_digit(held, gone + joining)
+    for a in range(N_ADDED):
+        if (reach >> a) & 1:
+            code = 0
+            for kind in range(N_KINDS):
+                code += digits[kind, ADDED[a, kind]]
+            targets[a] = code
+
+
+@kernel
+def status_for_ways(layout, status, enemy_hand):
+    """The status under which to look up outcomes: an enemy without cards rests like an exhausted one."""
+    _, _, _, _, enemy_exhausted, _ = split_status(layout, status)
+    if enemy_hand == 0 and not enemy_exhausted:
+        return status + layout.feints + 1
+    return status
+
+
+@kernel
+def rests(layout, status, hand_size):
+    """Whether rest is the only action."""
+    _, _, exhausted, _, _, _ = split_status(layout, status)
+    return exhausted or hand_size == 0
+
+
+@kernel
+def count_enemy_hand(layout, status, hand_size, discard_size):
+    """Cards in the enemy's hand during a measure."""
+    _, _, _, own_feinted, _, enemy_feinted = split_status(layout, status)
+    return layout.n_cards - hand_size - discard_size - layout.deck_size + own_feinted + enemy_feinted
+
+
+@kernel
+def block_statuses(layer, block):
+    """The statuses of the states of a block, ascending."""
+    origin = layer.first[0]
+    return layer.status[layer.first[block] - origin : layer.first[block + 1] - origin]
+
+
+@kernel
+def open_block(layout, layer, block, hand, discard, unseen):
+    """Write the cards of a block; return the sizes of hand and discard pile."""
+    hand_size, discard_size = decode_cards(layout, layer.cards[block], hand, discard)
+    for kind in range(N_KINDS):
+        unseen[kind] = layout.copies[kind] - hand[kind] - discard[kind]
+    return hand_size, discard_size
+
+
+@kernel
+def block_reach(layout, outcomes, statuses, hand, sizes, reach):
+    """Bit masks of the multisets that keep the game going: ``reach[pick]``, and ``reach[5]`` for rest."""
+    hand_size, discard_size = sizes
+    reach[:] = 0
+    for status in statuses:
+        enemy_hand = count_enemy_hand(layout, status, hand_size, discard_size)
+        base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+        if rests(layout, status, hand_size):
+            reach[N_KINDS] |= outcomes.reach[base + REST_WAY]
+            continue
+        for pick in range(N_KINDS):
+            if hand[pick] > 0:
+                reach[pick] |= outcomes.reach[base + pick] | outcomes.reach[base + FEINT]
+
+
+@kernel
+def discover_cards(layout, outcomes, layer, start, slots, found, n_found):
+    """Find the cards codes that the blocks from ``start`` on lead to.
+
+    Stops early when the hash table could overflow. Returns the block to go on from and the number found.
+    """
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    reach = np.zeros(N_KINDS + 1, dtype=np.int64)
+    targets = np.zeros(N_ADDED, dtype=np.int64)
+    for block in range(start, len(layer.cards)):
+        if n_found + (N_KINDS + 1) * N_ADDED > len(found):
+            return block, n_found
+        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        block_reach(layout, outcomes, block_statuses(layer, block), hand, sizes, reach)
+        possible = possible_added(unseen)
+        for pick in range(N_KINDS + 1):
+            joining = reach[pick] & possible
+            next_cards(layout, hand, discard, pick, joining, targets)
+            for a in range(N_ADDED):
+                if (joining >> a) & 1:
+                    n_found = insert_cards(targets[a], slots, found, n_found)
+    return len(layer.cards), n_found
+
+
+@kernel
+def find_targets(layout, after, hand, discard, reach, possible, targets):
+    """Blocks of the next layer: ``targets[pick, a]`` for every pick (5: rest) and multiset that can join."""
+    for pick in range(N_KINDS + 1):
+        joining = reach[pick] & possible
+        if joining == 0:
+            continue
+        next_cards(layout, hand, discard, pick, joining, targets[pick])
+        for a in range(N_ADDED):
+            if (joining >> a) & 1:
+                targets[pick, a] = find_block(after, targets[pick, a])
+
+
+@kernel
+def mark_outcomes(outcomes, index, possible, targets, reached):
+    """Mark the states that one status and way lead to."""
+    for outcome in range(outcomes.ptr[index], outcomes.ptr[index + 1]):
+        if outcomes.mask[outcome] & possible and outcomes.status[outcome] >= 0:
+            reached[targets[outcomes.added[outcome]], outcomes.status[outcome]] = 1
+
+
+@parallel_kernel
+def mark_states(layout, outcomes, layer, after, chunks, reached):
+    """Set ``reached[block, status]`` for every state of the next layer.
+
+    Threads may write the same cell at once, but they all write 1.
+    """
+    for chunk in prange(len(chunks) - 1):
+        hand = np.zeros(N_KINDS, dtype=np.int64)
+        discard = np.zeros(N_KINDS, dtype=np.int64)
+        unseen = np.zeros(N_KINDS, dtype=np.int64)
+        reach = np.zeros(N_KINDS + 1, dtype=np.int64)
+        targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
+        for block in range(chunks[chunk], chunks[chunk + 1]):
+            statuses = block_statuses(layer, block)
+            sizes = open_block(layout, layer, block, hand, discard, unseen)
+            block_reach(layout, outcomes, statuses, hand, sizes, reach)
+            possible = possible_added(unseen)
+            find_targets(layout, after, hand, discard, reach, possible, targets)
+            for status in statuses:
+                enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+                base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+                if rests(layout, status, sizes[0]):
+                    mark_outcomes(outcomes, base + REST_WAY, possible, targets[N_KINDS], reached)
+                    continue
+                for pick in range(N_KINDS):
+                    if hand[pick] > 0:
+                        mark_outcomes(outcomes, base + pick, possible, targets[pick], reached)
+                        mark_outcomes(outcomes, base + FEINT, possible, targets[pick], reached)
+
+
+@parallel_kernel
+def count_states(reached, n_states):
+    """The number of states of each block."""
+    for block in prange(len(reached)):
+        n = 0
+        for status in range(reached.shape[1]):
+            n += reached[block, status]
+        n_states[block] = n
+
+
+@parallel_kernel
+def number_states(layout, number, cards, begin, reached, rank, status, code):
+    """Write rank, status and code of every reached state of layer ``number``.
+
+    The states of ``block`` begin at ``begin[block]`` in ``status`` and ``code``.
+    """
+    for block in prange(len(cards)):
+        n = 0
+        for candidate in range(reached.shape[1]):
+            rank[block, candidate] = ABSENT
+            if reached[block, candidate]:
+                rank[block, candidate] = n
+                status[begin[block] + n] = candidate
+                code[begin[block] + n] = pack(layout, number, cards[block], candidate)
+                n += 1

@@ -1,0 +1,248 @@
+"""The rules of a game of Punish, as data.
+
+Everything that follows from the rules (sizes, radices, tables, counts) is computed from a `Rules` tuple. Three
+presets are known by name, and a TOML file changes any field of the ``notebook`` preset::
+
+    hp = 4
+    copies = { strike = 2, punish = 2 }
+    dodge_stops = ["strike"]
+    redeal = "reshuffle"
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+CARDS = ("guard", "rush", "dodge", "strike", "punish")
+RESOLVED = ("rest", *CARDS)
+REDEALS = ("discard", "reshuffle")
+
+Five = tuple[int, int, int, int, int]
+Six = tuple[int, int, int, int, int, int]
+
+
+class RulesError(ValueError):
+    """Rules that name no game; the message names the field, its value and what is allowed."""
+
+
+class Rules(NamedTuple):
+    """The rules of one game. Tuples of five follow the order guard, rush, dodge, strike, punish.
+
+    Attributes:
+        copies: Copies of each card in play.
+        hand_size: Cards in a full hand.
+        reveal_size: Cards revealed at the start of a measure, the first of the discard pile.
+        hp: HP of both players at the start; healing never goes beyond.
+        healing: HP each survivor regains after a measure.
+        breaths: Breaths per measure.
+        feints: Feints each player has per measure.
+        damage: Base damage of each card.
+        guard_reduction: How much less damage a guarding player takes.
+        dodge_stops: 1 for each card that does nothing to a dodging player.
+        priority: Rank of rest, guard, rush, dodge, strike, punish; if both players fall, the lower rank wins.
+        exhausting: 1 for each card after which its player must rest for a breath.
+        redeal: ``"discard"`` draws from the discard pile alone, ``"reshuffle"`` from discard pile and deck.
+    """
+
+    copies: Five = (3, 3, 3, 3, 3)
+    hand_size: int = 5
+    reveal_size: int = 3
+    hp: int = 3
+    healing: int = 1
+    breaths: int = 4
+    feints: int = 1
+    damage: Five = (0, 1, 0, 2, 3)
+    guard_reduction: int = 1
+    dodge_stops: Five = (0, 0, 0, 1, 1)
+    priority: Six = (0, 1, 2, 3, 4, 5)
+    exhausting: Five = (0, 0, 0, 0, 1)
+    redeal: str = "discard"
+
+    @property
+    def n_cards(self) -> int:
+        """Cards in play."""
+        return sum(self.copies)
+
+    @property
+    def deck_size(self) -> int:
+        """Cards in the deck at the start of a measure."""
+        return self.n_cards - 2 * self.hand_size - self.reveal_size
+
+    @property
+    def digest(self) -> str:
+        """A short fingerprint of the rules; equal rules have equal digests."""
+        return hashlib.sha256(to_json(self).encode()).hexdigest()[:16]
+
+
+PRESETS: dict[str, Rules] = {
+    "notebook": Rules(),
+    "tabletop": Rules(redeal="reshuffle"),
+    "tiny": Rules(copies=(1, 2, 1, 2, 1), hand_size=2, reveal_size=1, hp=2, breaths=2),
+}
+
+# One decimal digit for each of these keeps the notebook's decimal codes valid for every house rule.
+_RANGES = {
+    "hand_size": (1, 9),
+    "reveal_size": (0, 45),
+    "hp": (1, 9),
+    "healing": (0, 9),
+    "breaths": (1, 8),
+    "feints": (0, 9),
+    "guard_reduction": (0, 99),
+}
+_TUPLE_RANGES = {
+    "copies": (5, 0, 9),
+    "damage": (5, 0, 99),
+    "dodge_stops": (5, 0, 1),
+    "priority": (6, 0, 5),
+    "exhausting": (5, 0, 1),
+}
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_range(field: str, value: object, low: int, high: int) -> None:
+    if not _is_int(value) or not low <= value <= high:  # type: ignore[operator]
+        raise RulesError(f"rules: {field} is {value!r}, allowed are whole numbers from {low} to {high}")
+
+
+def _check_tuple(field: str, value: object, length: int, low: int, high: int) -> None:
+    if not isinstance(value, tuple) or len(value) != length:
+        raise RulesError(f"rules: {field} is {value!r}, allowed are {length} whole numbers from {low} to {high}")
+    for item in value:
+        _check_range(field, item, low, high)
+
+
+def validate(rules: Rules) -> Rules:
+    """Return ``rules`` unchanged if a game can be played by them.
+
+    Raises:
+        RulesError: a field is out of range, or there are too few cards to deal and to feint with.
+    """
+    for field, (low, high) in _RANGES.items():
+        _check_range(field, getattr(rules, field), low, high)
+    for field, (length, low, high) in _TUPLE_RANGES.items():
+        _check_tuple(field, getattr(rules, field), length, low, high)
+    if sorted(rules.priority) != list(range(6)):
+        raise RulesError(f"rules: priority is {rules.priority}, allowed are the ranks 0 to 5, each once")
+    if rules.redeal not in REDEALS:
+        raise RulesError(f"rules: redeal is {rules.redeal!r}, allowed are {' and '.join(map(repr, REDEALS))}")
+    needed = 2 * rules.hand_size + rules.reveal_size + 2 * rules.feints
+    if rules.n_cards < needed:
+        raise RulesError(
+            f"rules: copies is {rules.copies}, {rules.n_cards} cards in all; "
+            f"two hands, the revealed cards and the feints need at least {needed}"
+        )
+    return rules
+
+
+def _named_tuple(field: str, value: object, names: tuple[str, ...], default: tuple[int, ...]) -> tuple[int, ...]:
+    """A tuple written as a list in card order, or as a table of the cards that differ from the default."""
+    if isinstance(value, Mapping):
+        unknown = [name for name in value if name not in names]
+        if unknown:
+            raise RulesError(f"rules: {field} names {unknown[0]!r}, allowed are {', '.join(names)}")
+        return tuple(value.get(name, default[k]) for k, name in enumerate(names))
+    if isinstance(value, list | tuple):
+        return tuple(value)
+    raise RulesError(f"rules: {field} is {value!r}, allowed is a list of {len(names)} or a table of {', '.join(names)}")
+
+
+def _card_names(field: str, value: object, names: tuple[str, ...]) -> list[str]:
+    if not isinstance(value, list) or any(name not in names for name in value) or len(set(value)) != len(value):
+        raise RulesError(f"rules: {field} is {value!r}, allowed is a list of {', '.join(names)}, each at most once")
+    return value
+
+
+def _parse_field(field: str, value: Any, default: Any) -> Any:
+    if field in ("copies", "damage"):
+        return _named_tuple(field, value, CARDS, default)
+    if field in ("dodge_stops", "exhausting"):
+        chosen = _card_names(field, value, CARDS)
+        return tuple(int(card in chosen) for card in CARDS)
+    if field == "priority":
+        order = _card_names(field, value, RESOLVED)
+        if len(order) != len(RESOLVED):
+            raise RulesError(f"rules: priority is {value!r}, allowed are all of {', '.join(RESOLVED)}, lowest first")
+        return tuple(order.index(name) for name in RESOLVED)
+    return value
+
+
+def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -> Rules:
+    """Rules that differ from ``base`` in the given fields, written as in a TOML file.
+
+    Raises:
+        RulesError: a field is unknown or its value is not allowed.
+    """
+    unknown = [field for field in fields if field not in Rules._fields]
+    if unknown:
+        raise RulesError(f"rules: {unknown[0]!r} is no field, allowed are {', '.join(Rules._fields)}")
+    changed = {field: _parse_field(field, value, getattr(base, field)) for field, value in fields.items()}
+    return validate(base._replace(**changed))
+
+
+def to_mapping(rules: Rules) -> dict[str, Any]:
+    """The fields of ``rules`` as `from_mapping` and a TOML file take them."""
+    fields: dict[str, Any] = rules._asdict()
+    for field in ("copies", "damage"):
+        fields[field] = list(fields[field])
+    for field in ("dodge_stops", "exhausting"):
+        fields[field] = [card for card, flag in zip(CARDS, fields[field], strict=True) if flag]
+    fields["priority"] = sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
+    return fields
+
+
+def to_json(rules: Rules) -> str:
+    """The rules as one line of JSON, always the same for the same rules."""
+    return json.dumps(to_mapping(rules), sort_keys=True)
+
+
+def from_json(text: str) -> Rules:
+    """Rules from the JSON of `to_json`.
+
+    Raises:
+        RulesError: the text is no JSON object of rules.
+    """
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise RulesError(f"rules: {text[:40]!r} is no JSON ({error})") from None
+    if not isinstance(fields, dict):
+        raise RulesError(f"rules: {text[:40]!r} is no JSON object")
+    return from_mapping(fields)
+
+
+def load(name_or_path: str | Path) -> Rules:
+    """Rules from a preset's name or a TOML file of the fields that differ from ``notebook``.
+
+    Raises:
+        RulesError: neither a preset nor a readable TOML file, or the file names no game.
+    """
+    name = str(name_or_path)
+    if name in PRESETS:
+        return PRESETS[name]
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise RulesError(f"rules: {name!r} is neither a preset ({', '.join(PRESETS)}) nor a TOML file")
+    try:
+        fields = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RulesError(f"rules: cannot read {name}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RulesError(f"rules: {name} is no TOML file ({error})") from None
+    return from_mapping(fields)
+
+
+def name_of(rules: Rules) -> str:
+    """The preset's name if ``rules`` is one, else ``house-`` and the digest's first digits."""
+    for name, preset in PRESETS.items():
+        if preset == rules:
+            return name
+    return f"house-{rules.digest[:8]}"

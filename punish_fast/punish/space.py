@@ -1,0 +1,205 @@
+"""All information states of a game, breath by breath, in the order of their codes.
+
+The first layer holds every deal of a hand and revealed cards with every pair of HP that two survivors can start a
+measure with. Each further layer holds what the one before leads to. The last layer lies between two measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import numpy as np
+
+from punish_fast.chunks import balanced_chunks
+from punish_fast.punish import _space
+from punish_fast.punish._codes import play_status
+from punish_fast.punish._outcomes import N_PLAYS, N_WAYS, Outcomes, tabulate_outcomes
+from punish_fast.punish._space import Layer
+from punish_fast.punish.codes import Layout, State, StateError, decode, encode, layout_of, to_decimal
+from punish_fast.punish.rules import Rules, validate
+
+_DIRECT_SLOTS = 1 << 22
+_FIRST_CAPACITY = 1 << 16
+
+Progress = Callable[[str, int, int], None]
+
+
+class StateSpace:
+    """The information states of a game.
+
+    Attributes:
+        rules: The rules.
+        layout: The radices of the codes.
+        outcomes: Outcomes of a breath: of any but the last, and of the last.
+        layers: Block tables, one for each breath and one for the time between measures.
+        code: uint64 ``[n_states]``, mixed-radix codes, ascending.
+        layer_ptr: int64 ``[n_layers + 1]``, row of the first state of each layer.
+    """
+
+    def __init__(self, rules: Rules, progress: Progress | None = None) -> None:
+        """Enumerate the states of ``rules``; ``progress(stage, done, total)`` is called after each layer.
+
+        Raises:
+            RulesError: the rules name no game.
+        """
+        self.rules = validate(rules)
+        self.layout = layout_of(rules)
+        self.outcomes = (_tabulate(rules, self.layout, False), _tabulate(rules, self.layout, True))
+        n_layers = rules.breaths + 1
+        self.layers: list[Layer] = []
+        codes: list[np.ndarray] = []
+        for number in range(n_layers):
+            layer, code = self._next_layer(number)
+            self.layers.append(layer)
+            codes.append(code)
+            if progress is not None:
+                progress("states", number + 1, n_layers)
+        self.code = np.concatenate(codes)
+        self.layer_ptr = np.cumsum([0] + [len(code) for code in codes])
+
+    def outcomes_of(self, number: int) -> Outcomes:
+        """The outcomes of the breath of layer ``number``."""
+        return self.outcomes[number == self.rules.breaths - 1]
+
+    def _next_layer(self, number: int) -> tuple[Layer, np.ndarray]:
+        if number == 0:
+            cards = _opening_cards(self.layout)
+            reached = np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
+            reached[:, _opening_statuses(self.rules, self.layout)] = 1
+            return _number(self.layout, number, cards, reached, 0)
+        before = self.layers[-1]
+        outcomes = self.outcomes_of(number - 1)
+        cards = _discover(self.layout, outcomes, before)
+        reached = np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
+        after = _bare_layer(self.layout, cards)
+        _space.mark_states(self.layout, outcomes, before, after, balanced_chunks(before.first), reached)
+        return _number(self.layout, number, cards, reached, int(before.first[-1]))
+
+    @property
+    def n_states(self) -> int:
+        """States without the two terminals."""
+        return len(self.code)
+
+    @property
+    def states_by_breath(self) -> list[int]:
+        """States of each layer."""
+        return [int(n) for n in np.diff(self.layer_ptr)]
+
+    def state(self, row: int) -> State:
+        """The state of a row.
+
+        Raises:
+            IndexError: there is no such row.
+        """
+        if not 0 <= row < self.n_states:
+            raise IndexError(f"row {row}: allowed are 0 to {self.n_states - 1}")
+        return decode(self.layout, int(self.code[row]))
+
+    def row(self, state: State) -> int:
+        """The row of a state.
+
+        Raises:
+            StateError: the state contradicts the rules, or no game reaches it.
+        """
+        code = encode(self.layout, state)
+        layer = self.layers[state.breath - 1]
+        cards, status = divmod(code, self.layout.n_statuses)
+        block = _space.find_block(layer, cards % self.layout.n_cards_codes)
+        if block < 0 or layer.rank[block, status] == _space.ABSENT:
+            raise StateError(f"state {to_decimal(state)}: no game reaches it")
+        return int(_space.row_of(layer, block, status))
+
+    def __iter__(self) -> Iterator[State]:
+        return (self.state(row) for row in range(self.n_states))
+
+    @cached_property
+    def n_openings(self) -> int:
+        """Deals of a hand and revealed cards."""
+        return len(self.layers[0].cards)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all tables."""
+        return sum(array.nbytes for layer in self.layers for array in layer) + self.code.nbytes
+
+
+def _tabulate(rules: Rules, layout: Layout, is_last: bool) -> Outcomes:
+    # Only a feint can have every play; the six other ways have no own draw.
+    n_most = layout.n_statuses * (N_PLAYS + (N_WAYS - 2) * N_PLAYS // 6)
+    outcomes = Outcomes(
+        ptr=np.zeros(layout.n_statuses * N_WAYS + 1, dtype=np.int32),
+        added=np.zeros(n_most, dtype=np.uint8),
+        status=np.zeros(n_most, dtype=np.int32),
+        mask=np.zeros(n_most, dtype=np.int64),
+        play_ptr=np.zeros(n_most + 1, dtype=np.int32),
+        play=np.zeros(n_most, dtype=np.uint8),
+        reach=np.zeros(layout.n_statuses * N_WAYS, dtype=np.int64),
+    )
+    n_outcomes, n_plays = tabulate_outcomes(rules, layout, is_last, outcomes)
+    return outcomes._replace(
+        added=outcomes.added[:n_outcomes].copy(),
+        status=outcomes.status[:n_outcomes].copy(),
+        mask=outcomes.mask[:n_outcomes].copy(),
+        play_ptr=outcomes.play_ptr[: n_outcomes + 1].copy(),
+        play=outcomes.play[:n_plays].copy(),
+    )
+
+
+def _opening_cards(layout: Layout) -> np.ndarray:
+    cards = np.zeros(0, dtype=np.int64)
+    cards = np.zeros(_space.deal_openings(layout, cards), dtype=np.int64)
+    _space.deal_openings(layout, cards)
+    return np.sort(cards)
+
+
+def _opening_statuses(rules: Rules, layout: Layout) -> list[int]:
+    hps = sorted({min(rules.hp, hp + rules.healing) for hp in range(1, rules.hp + 1)})
+    return [play_status(layout, own, enemy, 0, 0, 0, 0) for own in hps for enemy in hps]
+
+
+def _empty_slots(layout: Layout, n_blocks: int) -> np.ndarray:
+    size = layout.n_cards_codes if layout.n_cards_codes <= _DIRECT_SLOTS else 2 * n_blocks + 1
+    return np.full(size, -1, dtype=np.int32)
+
+
+def _discover(layout: Layout, outcomes: Outcomes, before: Layer) -> np.ndarray:
+    """Sorted cards codes of the blocks of the next layer."""
+    found = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+    slots = _empty_slots(layout, len(found))
+    block, n_found = 0, 0
+    while True:
+        block, n_found = _space.discover_cards(layout, outcomes, before, block, slots, found, n_found)
+        if block == len(before.cards):
+            return np.sort(found[:n_found])
+        found = np.concatenate([found, np.zeros(3 * len(found), dtype=np.int64)])
+        slots = _empty_slots(layout, len(found))
+        _space.index_blocks(found[:n_found], slots)
+
+
+def _bare_layer(layout: Layout, cards: np.ndarray) -> Layer:
+    """A layer whose blocks are known but not their states."""
+    slots = _empty_slots(layout, len(cards))
+    _space.index_blocks(cards, slots)
+    return Layer(
+        cards=cards,
+        first=np.zeros(0, dtype=np.int32),
+        rank=np.zeros((0, 0), dtype=np.uint16),
+        status=np.zeros(0, dtype=np.uint16),
+        slots=slots,
+    )
+
+
+def _number(
+    layout: Layout, number: int, cards: np.ndarray, reached: np.ndarray, origin: int
+) -> tuple[Layer, np.ndarray]:
+    """The layer of the reached states, whose rows begin at ``origin``, and their codes."""
+    n_states = np.zeros(len(cards), dtype=np.int64)
+    _space.count_states(reached, n_states)
+    begin = np.concatenate([[0], np.cumsum(n_states)])
+    rank = np.empty(reached.shape, dtype=np.uint16)
+    status = np.empty(begin[-1], dtype=np.uint16)
+    code = np.empty(begin[-1], dtype=np.uint64)
+    _space.number_states(layout, number, cards, begin, reached, rank, status, code)
+    first = (origin + begin).astype(np.int32)
+    return _bare_layer(layout, cards)._replace(first=first, rank=rank, status=status), code

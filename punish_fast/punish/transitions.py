@@ -1,0 +1,144 @@
+"""The transition tensor of a game against an enemy: rules and strategy in, Markov decision process out.
+
+The pattern of the tensor follows from the rules alone: count the rows of each state, the entries of each row, and
+take cumulative sums; then every row is filled by its one owner. Entries that an enemy makes impossible (a table with
+zeros) are dropped at the end.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.chunks import balanced_chunks
+from punish_fast.mdp.model import MDP
+from punish_fast.punish import _enemy, _redeal, _transitions
+from punish_fast.punish._outcomes import N_PLAYS
+from punish_fast.punish.codes import Layout
+from punish_fast.punish.space import Progress, StateSpace
+from punish_fast.punish.strategy import StrategyTable, naive
+
+TERMINAL_REWARD = np.array([1.0, -1.0])
+
+
+def build(space: StateSpace, enemy: StrategyTable | None = None, progress: Progress | None = None) -> MDP:
+    """The Markov decision process of one player against ``enemy`` (naive if None).
+
+    Rows follow the states' codes and, within a state, the two-digit action codes; columns ``n_states`` and
+    ``n_states + 1`` are win and loss, which pay +1 and -1. Within a row, columns ascend.
+
+    Args:
+        space: The states of the game.
+        enemy: The enemy's strategy table over the same states.
+        progress: Called as ``progress("tensor", done, total)`` after each layer, in units of layers.
+    """
+    enemy = naive() if enemy is None else enemy
+    state_ptr, action, indptr = _count(space)
+    rows = _transitions.Rows(
+        state_ptr=state_ptr,
+        indptr=indptr,
+        indices=np.empty(indptr[-1], dtype=np.int32),
+        data=np.empty(indptr[-1], dtype=np.float64),
+        reward=np.zeros(len(action), dtype=np.float64),
+    )
+    prepared = _prepare(space, enemy)
+    for number in range(len(space.layers)):
+        _fill(space, number, prepared, action, rows)
+        if progress is not None:
+            progress("tensor", number + 1, len(space.layers))
+    mdp = MDP(*rows, terminal_reward=TERMINAL_REWARD.copy(), layer_ptr=space.layer_ptr, action=action)
+    return mdp if enemy.is_naive else _without_zeros(mdp)
+
+
+def _reshuffles(space: StateSpace) -> bool:
+    return space.rules.redeal == "reshuffle"
+
+
+def _count(space: StateSpace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``state_ptr``, action codes and ``indptr`` of the whole tensor."""
+    counts = np.ones(space.n_states, dtype=np.int64)
+    for layer in space.layers[:-1]:
+        here = slice(layer.first[0], layer.first[-1])
+        _transitions.count_actions(space.layout, layer, balanced_chunks(layer.first), counts[here])
+    state_ptr = _cumulated(counts)
+    action = np.full(state_ptr[-1], _transitions.REST_ACTION, dtype=np.uint8)
+    lengths = np.empty(state_ptr[-1], dtype=np.int64)
+    for number, layer in enumerate(space.layers):
+        begin, end = state_ptr[layer.first[0]], state_ptr[layer.first[-1]]
+        chunks = balanced_chunks(layer.first)
+        if number == space.rules.breaths:
+            n_openings = space.n_openings
+            _redeal.count_redeals(space.layout, _reshuffles(space), layer, n_openings, chunks, lengths[begin:end])
+            continue
+        ptr = state_ptr[layer.first[0] : layer.first[-1] + 1] - begin
+        outcomes = space.outcomes_of(number)
+        _transitions.count_entries(
+            space.layout, outcomes, layer, chunks, ptr, action[begin:end], lengths[begin:end]
+        )
+    return state_ptr, action, _cumulated(lengths)
+
+
+def _cumulated(counts: np.ndarray) -> np.ndarray:
+    ptr = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=ptr[1:])
+    return ptr
+
+
+def _fill(
+    space: StateSpace, number: int, enemy: _transitions.Enemy, action: np.ndarray, rows: _transitions.Rows
+) -> None:
+    """Fill the rows of one layer."""
+    layer = space.layers[number]
+    chunks = balanced_chunks(rows.indptr[rows.state_ptr[layer.first]])
+    if number < space.rules.breaths:
+        outcomes, after = space.outcomes_of(number), space.layers[number + 1]
+        _transitions.fill_layer(space.layout, outcomes, layer, after, enemy, chunks, action, rows)
+        return
+    indptr = rows.indptr[rows.state_ptr[layer.first[0]] :]
+    opening = space.layers[0]
+    _redeal.fill_redeals(
+        space.layout, _reshuffles(space), layer, opening, chunks, indptr, rows.indices, rows.data
+    )
+
+
+def _prepare(space: StateSpace, enemy: StrategyTable) -> _transitions.Enemy:
+    """The enemy as the kernels take it."""
+    entry = np.zeros(0, dtype=np.int32)
+    slot = np.zeros(0, dtype=np.int32)
+    marginal = np.zeros((0, N_PLAYS))
+    if enemy.is_naive:
+        slot, marginal = _naive_marginals(space)
+    else:
+        entry = np.full(space.n_states, -1, dtype=np.int32)
+        entry[enemy.state] = np.arange(len(enemy.state), dtype=np.int32)
+    return _transitions.Enemy(enemy.is_naive, slot, marginal, entry, enemy.p)
+
+
+def _naive_marginals(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
+    """The marginals that states share, and where each is."""
+    layout: Layout = space.layout
+    n_unseen = int(np.prod(layout.copies + 1))
+    used = np.zeros(n_unseen * (layout.deck_size + 1) * _enemy.N_MODES, dtype=np.uint8)
+    for layer in space.layers[:-1]:
+        _transitions.mark_keys(layout, layer, used)
+    keys = np.flatnonzero(used)
+    slot = np.full(len(used), -1, dtype=np.int32)
+    slot[keys] = np.arange(len(keys), dtype=np.int32)
+    marginal = np.empty((len(keys), N_PLAYS))
+    _enemy.fill_naive_marginals(layout, keys, marginal)
+    return slot, marginal
+
+
+def _without_zeros(mdp: MDP) -> MDP:
+    """The same process without entries of probability zero."""
+    chunks = balanced_chunks(mdp.indptr)
+    lengths = np.empty(mdp.n_rows, dtype=np.int64)
+    _transitions.count_positive(chunks, mdp.indptr, mdp.data, lengths)
+    indptr = _cumulated(lengths)
+    if indptr[-1] == mdp.n_entries:
+        return mdp
+    indices = np.empty(indptr[-1], dtype=np.int32)
+    data = np.empty(indptr[-1], dtype=np.float64)
+    _transitions.copy_positive(chunks, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data)
+    return MDP(
+        mdp.state_ptr, indptr, indices, data, mdp.reward, mdp.terminal_reward, mdp.layer_ptr, mdp.action
+    )
