@@ -29,7 +29,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import product
-from math import comb, lcm, prod
+from math import comb, gcd, lcm, prod
 from typing import Any, NamedTuple
 
 Pile = tuple[int, ...]
@@ -437,7 +437,8 @@ def _policy_values(
 ) -> dict[TwinState, Fraction]:
     """Value a policy: the states of breath 1 by elimination, then the other breaths from the last back."""
     chosen = {state: rows[policy[state]] for layer in table for state, rows in layer.items()}
-    values = _first_values(list(table[0]), chosen, discount)
+    firsts = sorted(table[0], key=lambda state: (state.own_hp + state.enemy_hp, state))
+    values = _first_values(firsts, chosen, discount)
     for layer in reversed(table[1:]):
         values.update({state: _worth(chosen[state], values, discount) for state in layer})
     return values
@@ -446,7 +447,11 @@ def _policy_values(
 def _first_values(
     firsts: list[TwinState], chosen: dict[TwinState, Row], discount: Fraction
 ) -> dict[TwinState, Fraction]:
-    """Solve for the values of breath 1, the only ones that one measure takes from the next."""
+    """Solve for the values of breath 1, the only ones that one measure takes from the next.
+
+    The order of the states does not change the result.  With low HP first the elimination is shorter, because
+    most measures cost HP.
+    """
     column = {state: i for i, state in enumerate(firsts)}
     matrix = []
     for i, state in enumerate(firsts):
@@ -476,25 +481,32 @@ def _one_measure(
             return constant, weights
 
 
+def _integers(equation: list[Fraction]) -> list[int]:
+    """Multiply an equation out to the smallest integers."""
+    scale = lcm(*(x.denominator for x in equation))
+    return _reduced([x.numerator * (scale // x.denominator) for x in equation])
+
+
+def _reduced(row: list[int]) -> list[int]:
+    """Divide integers, not all zero, by their greatest common divisor."""
+    divisor = gcd(*row)
+    return [x // divisor for x in row]
+
+
 def _eliminate(matrix: list[list[Fraction]]) -> list[Fraction]:
     """Solve linear equations, each given as its coefficients followed by its right-hand side.
 
-    Every equation is first multiplied out to integers, then Bareiss's fraction-free elimination keeps them
-    integers: each division by the previous pivot leaves no remainder.  In the equations of a discounted
-    policy each diagonal entry outweighs the rest of its row, so no pivot is zero and no rows need swapping.
+    The work is done on integer rows, kept short by taking out common divisors.  In the equations of a
+    discounted policy each diagonal entry outweighs the rest of its row, so no pivot is zero and no rows need
+    swapping.
     """
-    rows = []
-    for equation in matrix:
-        scale = lcm(*(x.denominator for x in equation))
-        rows.append([x.numerator * (scale // x.denominator) for x in equation])
-    previous = 1
+    rows = [_integers(equation) for equation in matrix]
     for k, pivot_row in enumerate(rows):
-        pivot = pivot_row[k]
-        for row in rows[k + 1 :]:
-            factor = row[k]
-            pairs = zip(row[k:], pivot_row[k:], strict=True)
-            row[k:] = [(pivot * x - factor * y) // previous for x, y in pairs]
-        previous = pivot
+        for i in range(k + 1, len(rows)):
+            if rows[i][k]:
+                shared = gcd(pivot_row[k], rows[i][k])
+                up, down = pivot_row[k] // shared, rows[i][k] // shared
+                rows[i] = _reduced([up * x - down * y for x, y in zip(rows[i], pivot_row, strict=True)])
     solution: list[Fraction] = []
     for k in reversed(range(len(rows))):
         known = zip(rows[k][k + 1 : -1], reversed(solution), strict=True)
