@@ -11,7 +11,8 @@ k < indptr[r + 1]``; columns from ``n_states`` on are the terminals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,7 @@ class ModelError(ValueError):
     """Arrays that are no Markov decision process; the message names the array."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MDP:
     """A sparse Markov decision process.
 
@@ -52,7 +53,6 @@ class MDP:
     terminal_reward: np.ndarray
     layer_ptr: np.ndarray
     action: np.ndarray
-    _chunks: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def n_states(self) -> int:
@@ -82,7 +82,7 @@ class MDP:
     @property
     def longest_row(self) -> int:
         """Entries of the longest row."""
-        return int(np.diff(self.indptr).max(initial=0))
+        return int(self.longest_rows.max(initial=0))
 
     @property
     def nbytes(self) -> int:
@@ -90,13 +90,43 @@ class MDP:
         arrays = (self.state_ptr, self.indptr, self.indices, self.data, self.reward, self.action)
         return sum(array.nbytes for array in arrays)
 
+    @cached_property
+    def longest_rows(self) -> np.ndarray:
+        """int64 ``[n_layers]``, entries of the longest row of each layer."""
+        return np.maximum.reduceat(np.diff(self.indptr), self.state_ptr[self.layer_ptr[:-1]])
+
+    @cached_property
+    def _successors(self) -> np.ndarray:
+        """int64 ``[n_layers, 2]``, the lowest and highest state that each layer leads to."""
+        ends = np.empty((self.n_layers, 2), dtype=np.int64)
+        for layer in range(self.n_layers):
+            rows = self.state_ptr[self.chunks(layer)]
+            low = np.empty(len(rows) - 1, dtype=np.int64)
+            high = np.empty(len(rows) - 1, dtype=np.int64)
+            _bellman.find_successors(rows, self.indptr, self.indices, self.n_states, low, high)
+            ends[layer] = low.min(), high.max()
+        return ends
+
+    def is_independent(self, layer: int) -> bool:
+        """Whether the states of a layer can be updated in place: none leads to another of them."""
+        low, high = self._successors[layer]
+        return bool(high < self.layer_ptr[layer] or low >= self.layer_ptr[layer + 1])
+
+    @cached_property
+    def is_cycle(self) -> bool:
+        """Whether every layer leads only to later ones, and the last only to the first."""
+        lowest, highest = self._successors.T
+        later = (lowest[:-1] >= self.layer_ptr[1:-1]).all()
+        return bool(self.n_layers > 1 and later and highest[-1] < self.layer_ptr[1])
+
     def chunks(self, layer: int) -> np.ndarray:
         """State boundaries that cut a layer into pieces with about as many entries each."""
-        if not self._chunks:
-            for begin, end in zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True):
-                entry_ptr = self.indptr[self.state_ptr[begin : end + 1]]
-                self._chunks.append(begin + balanced_chunks(entry_ptr))
         return self._chunks[layer]
+
+    @cached_property
+    def _chunks(self) -> list[np.ndarray]:
+        ends = zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True)
+        return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
 
     def to_scipy(self) -> csr_array:
         """The transitions as a SciPy matrix ``[n_rows, n_columns]`` that shares this object's memory."""

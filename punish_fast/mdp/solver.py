@@ -1,0 +1,162 @@
+"""Solving a sparse Markov decision process: optimal values, values of a policy, and a bound on their error.
+
+The schedules, and why the bound holds, are in ``sweeps.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered, Log
+
+SCHEDULES = ("layered", "jacobi")
+
+Progress = Callable[[str, int, float], None]
+
+
+class SolveError(ValueError):
+    """An option of the solver that is out of range; the message names it."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Values of a Markov decision process and how they were found.
+
+    Attributes:
+        v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` of the rows of ``s``.
+        q: float64 ``[n_rows]``, values of state-action pairs.
+        choice: int64 ``[n_states]``, the first best row of each state.
+        discount: The discount.
+        schedule: ``"layered"`` or ``"jacobi"``.
+        tolerance: The error bound asked for, or None if a number of sweeps was.
+        sweeps: Sweeps made.
+        residual: Largest change of a state's value in the last sweep.
+        error_bound: No value of ``v`` is further than this from the optimal one.
+        log: One entry for each sweep.
+    """
+
+    v: np.ndarray
+    q: np.ndarray
+    choice: np.ndarray
+    discount: float
+    schedule: str
+    tolerance: float | None
+    sweeps: int
+    residual: float
+    error_bound: float
+    log: Log
+
+    @property
+    def converged(self) -> bool:
+        """Whether the error bound asked for was reached (always, if none was)."""
+        return self.tolerance is None or self.error_bound <= self.tolerance
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the values: equal for equal bits."""
+        return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]
+
+
+def solve(
+    mdp: MDP,
+    discount: float = 0.95,
+    schedule: str = "layered",
+    tolerance: float = 1e-10,
+    sweeps: int | None = None,
+    start: np.ndarray | None = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """The optimal values of ``mdp``.
+
+    Args:
+        mdp: The process.
+        discount: At least 0 and below 1.
+        schedule: ``"layered"`` or ``"jacobi"``.
+        tolerance: Stop when no value is further than this from the optimal one.
+        sweeps: Make exactly so many sweeps instead.
+        start: float64 ``[n_states]``, values to start from (``layered`` only).
+        progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+
+    Raises:
+        SolveError: an option is out of range.
+    """
+    _check_options(mdp, discount, schedule, tolerance, sweeps, start)
+    iteration = Layered(mdp, discount, start) if schedule == "layered" else Jacobi(mdp, discount)
+    goal = None if sweeps is not None else tolerance
+    stalled = 0
+    best = math.inf
+    while True:
+        begin = time.perf_counter()
+        bound = iteration.sweep()
+        iteration.log.seconds.append(time.perf_counter() - begin)
+        n_done = len(iteration.log.seconds)
+        if progress is not None:
+            progress("solve", n_done, bound)
+        # Rounding sets a floor under the bound; stop when it no longer falls.
+        stalled = 0 if bound < best else stalled + 1
+        best = min(best, bound)
+        if n_done == sweeps or (goal is not None and (bound <= goal or stalled == 3)):
+            break
+    bound = iteration.close(bound)
+    return Solution(
+        v=iteration.v[: mdp.n_states].copy(),
+        q=iteration.q,
+        choice=iteration.choice,
+        discount=discount,
+        schedule=schedule,
+        tolerance=goal,
+        sweeps=n_done,
+        residual=iteration.log.residual[-1],
+        error_bound=bound,
+        log=iteration.log,
+    )
+
+
+def evaluate(mdp: MDP, weight: np.ndarray, discount: float = 0.95, tolerance: float = 1e-10) -> np.ndarray:
+    """The values of a policy, float64 ``[n_states]``, to within ``tolerance`` (or as near as rounding allows).
+
+    Args:
+        mdp: The process.
+        weight: float64 ``[n_rows]``, the probability of each row in its state.
+        discount: At least 0 and below 1.
+        tolerance: Largest error of a value.
+
+    Raises:
+        SolveError: an option is out of range, or ``weight`` is no policy.
+    """
+    _check_options(mdp, discount, "layered", tolerance, None, None)
+    if weight.shape != (mdp.n_rows,) or not (weight >= 0).all():
+        raise SolveError(f"weight: must be {mdp.n_rows} numbers, none negative")
+    sums = np.add.reduceat(weight, mdp.state_ptr[:-1])
+    if np.abs(sums - 1).max(initial=0) > 1e-9:
+        raise SolveError("weight: must add up to 1 in every state")
+    iteration = Evaluation(mdp, discount, weight)
+    best = math.inf
+    while (bound := iteration.sweep()) > tolerance and bound < best:
+        best = bound
+    return iteration.v[: mdp.n_states].copy()
+
+
+def _check_options(
+    mdp: MDP, discount: float, schedule: str, tolerance: float, sweeps: int | None, start: np.ndarray | None
+) -> None:
+    if not 0 <= discount < 1:
+        raise SolveError(f"discount: {discount} is not allowed, it must be at least 0 and below 1")
+    if schedule not in SCHEDULES:
+        raise SolveError(f"schedule: {schedule!r} is not allowed, it must be one of {', '.join(SCHEDULES)}")
+    if not (math.isfinite(tolerance) and tolerance > 0):
+        raise SolveError(f"tolerance: {tolerance} is not allowed, it must be above 0")
+    if sweeps is not None and sweeps < 1:
+        raise SolveError(f"sweeps: {sweeps} is not allowed, it must be 1 or more")
+    if start is not None:
+        if schedule != "layered":
+            raise SolveError("start: values to start from go with the layered schedule only")
+        if start.shape != (mdp.n_states,) or not np.isfinite(start).all():
+            raise SolveError(f"start: must be {mdp.n_states} finite numbers")
