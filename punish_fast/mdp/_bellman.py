@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import parallel_kernel, prange
+from punish_fast._jit import kernel, parallel_kernel, prange
 
 BAD_SUM = 1
 BAD_PROBABILITY = 2
@@ -122,35 +122,34 @@ def evaluate_policy(chunks, tensor, discount, weight, v, out, residual):
         residual[chunk] = largest
 
 
-@parallel_kernel
-def find_successors(chunks, indptr, indices, n_states, lowest, highest):
-    """The lowest and highest state (terminals left out) that each chunk of rows leads to."""
-    for chunk in prange(len(chunks) - 1):
+@kernel
+def find_successors(begin, end, indptr, indices, n_states, lowest, highest):
+    """The lowest and highest state (terminals left out) that each of the given rows leads to."""
+    for row in range(begin, end):
         low = n_states
         high = -1
-        for k in range(indptr[chunks[chunk]], indptr[chunks[chunk + 1]]):
+        for k in range(indptr[row], indptr[row + 1]):
             column = indices[k]
             if column < n_states:
                 low = min(low, column)
                 high = max(high, column)
-        lowest[chunk] = low
-        highest[chunk] = high
+        lowest[row] = low
+        highest[row] = high
 
 
-@parallel_kernel
-def find_flaws(chunks, indptr, indices, data, n_columns, tolerance, flaws):
-    """``flaws[chunk]`` becomes the number of the worst flaw in a chunk of rows, 0 for none."""
-    for chunk in prange(len(chunks) - 1):
+@kernel
+def find_flaws(begin, end, indptr, indices, data, n_columns, tolerance, flaw):
+    """``flaw[row]`` becomes the number of the worst flaw of each of the given rows, 0 for none."""
+    for row in range(begin, end):
         worst = 0
-        for row in range(chunks[chunk], chunks[chunk + 1]):
-            total = 0.0
-            for k in range(indptr[row], indptr[row + 1]):
-                if not 0 <= indices[k] < n_columns:
-                    worst = max(worst, BAD_COLUMN)
-                # Written so that a NaN fails too.
-                if not 0.0 <= data[k] <= 1.0:
-                    worst = max(worst, BAD_PROBABILITY)
-                total += data[k]
-            if not abs(total - 1.0) <= tolerance:
-                worst = max(worst, BAD_SUM)
-        flaws[chunk] = worst
+        total = 0.0
+        for k in range(indptr[row], indptr[row + 1]):
+            if not 0 <= indices[k] < n_columns:
+                worst = max(worst, BAD_COLUMN)
+            # Written so that a NaN fails too.
+            if not 0.0 <= data[k] <= 1.0:
+                worst = max(worst, BAD_PROBABILITY)
+            total += data[k]
+        if not abs(total - 1.0) <= tolerance:
+            worst = max(worst, BAD_SUM)
+        flaw[row] = worst

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from punish_fast.chunks import balanced_chunks, for_chunks
 from punish_fast.mdp import _bellman
-from punish_fast.chunks import balanced_chunks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -97,15 +97,12 @@ class MDP:
 
     @cached_property
     def _successors(self) -> np.ndarray:
-        """int64 ``[n_layers, 2]``, the lowest and highest state that each layer leads to."""
-        ends = np.empty((self.n_layers, 2), dtype=np.int64)
-        for layer in range(self.n_layers):
-            rows = self.state_ptr[self.chunks(layer)]
-            low = np.empty(len(rows) - 1, dtype=np.int64)
-            high = np.empty(len(rows) - 1, dtype=np.int64)
-            _bellman.find_successors(rows, self.indptr, self.indices, self.n_states, low, high)
-            ends[layer] = low.min(), high.max()
-        return ends
+        """int32 ``[n_layers, 2]``, the lowest and highest state that each layer leads to."""
+        low = np.empty(self.n_rows, dtype=np.int32)
+        high = np.empty(self.n_rows, dtype=np.int32)
+        for_chunks(_bellman.find_successors, self.indptr, self.indptr, self.indices, self.n_states, low, high)
+        first_rows = self.state_ptr[self.layer_ptr[:-1]]
+        return np.stack([np.minimum.reduceat(low, first_rows), np.maximum.reduceat(high, first_rows)], axis=1)
 
     def is_independent(self, layer: int) -> bool:
         """Whether the states of a layer can be updated in place: none leads to another of them."""
@@ -157,10 +154,10 @@ def check(mdp: MDP) -> MDP:
         raise ModelError("reward: a value is not finite")
     if not np.isfinite(mdp.terminal_reward).all():
         raise ModelError("terminal_reward: a value is not finite")
-    row_chunks = balanced_chunks(mdp.indptr)
-    flaws = np.zeros(len(row_chunks) - 1, dtype=np.int64)
-    _bellman.find_flaws(row_chunks, mdp.indptr, mdp.indices, mdp.data, mdp.n_columns, _SUM_TOLERANCE, flaws)
-    worst = int(flaws.max(initial=0))
+    flaw = np.zeros(mdp.n_rows, dtype=np.uint8)
+    args = (mdp.indptr, mdp.indices, mdp.data, mdp.n_columns, _SUM_TOLERANCE, flaw)
+    for_chunks(_bellman.find_flaws, mdp.indptr, *args)
+    worst = int(flaw.max(initial=0))
     if worst == _bellman.BAD_COLUMN:
         raise ModelError(f"indices: a column is not from 0 to {mdp.n_columns - 1}")
     if worst == _bellman.BAD_PROBABILITY:

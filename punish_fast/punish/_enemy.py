@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel, parallel_kernel, prange
+from punish_fast._jit import kernel
 from punish_fast.punish._codes import cards_code, mirror_status, split_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_ways, first_subset, next_subset
 from punish_fast.punish._outcomes import N_ENEMY_PLAYS
@@ -180,11 +180,11 @@ def naive_key(layout, code, deck, mode):
     return (code * (layout.deck_size + 1) + deck) * N_MODES + mode
 
 
-@parallel_kernel
-def fill_naive_marginals(layout, keys, marginals):
+@kernel
+def fill_naive_marginals(begin, end, layout, keys, marginals):
     """Row ``i`` of ``marginals`` (float64 ``[n, 186]``) becomes the marginal of key ``keys[i]``."""
-    for i in prange(len(keys)):
-        unseen = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    for i in range(begin, end):
         code, mode = divmod(keys[i], N_MODES)
         code, deck = divmod(code, layout.deck_size + 1)
         size = decode_unseen(layout, code, unseen)

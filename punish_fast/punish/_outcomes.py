@@ -27,9 +27,17 @@ N_ENEMY_PLAYS = 1 + N_KINDS + N_KINDS * N_KINDS
 N_PLAYS = (1 + N_KINDS) * N_ENEMY_PLAYS
 EMPTY = 0
 
-# Ways to act: 0 to 4 resolve that card, then:
-FEINT = 5
-REST_WAY = 6
+# Of each enemy play: the pick, the draw (5 for none), the card resolved, and whether it is a feint.
+_no_draw = [(REST, REST)] + [(pick, N_KINDS) for pick in range(N_KINDS)]
+_draws = [(pick, draw) for pick in range(N_KINDS) for draw in range(N_KINDS)]
+PICK_OF = np.array([pick for pick, _ in _no_draw + _draws])
+DRAW_OF = np.array([draw for _, draw in _no_draw + _draws])
+RESOLVED_OF = np.where(DRAW_OF == N_KINDS, PICK_OF, DRAW_OF)
+FEINTS_OF = (DRAW_OF < N_KINDS).astype(np.int64)
+
+# Ways to act: 0 to 4 resolve that card, 5 rests, 6 feints.
+REST_WAY = REST
+FEINT = 6
 N_WAYS = 7
 
 
@@ -64,25 +72,16 @@ def list_plays(rules, layout, status, way, is_last, keys, plays, added):
     if own_feinted + own_feints > layout.feints:
         return 0
     n = 0
-    for own_draw in range(N_KINDS if way == FEINT else 1):
-        if way == FEINT:
-            own, own_added, offset = own_draw, ADDED_AFTER[EMPTY, own_draw], N_ENEMY_PLAYS * (own_draw + 1)
-        else:
-            own, own_added, offset = (REST if way == REST_WAY else way), EMPTY, 0
-        if enemy_exhausted:
-            after = next_status(rules, layout, status, is_last, own, REST, own_feints, 0)
-            n = add_play(layout, after, own_added, offset, n, keys, plays, added)
-            continue
-        for pick in range(N_KINDS):
-            picked = ADDED_AFTER[own_added, pick]
-            after = next_status(rules, layout, status, is_last, own, pick, own_feints, 0)
-            n = add_play(layout, after, picked, offset + 1 + pick, n, keys, plays, added)
-            if enemy_feinted == layout.feints:
+    for own_draw in range(N_KINDS) if way == FEINT else range(N_KINDS, N_KINDS + 1):
+        own = own_draw if way == FEINT else way
+        offset = N_ENEMY_PLAYS * ((own_draw + 1) % (N_KINDS + 1))
+        for play in range(N_ENEMY_PLAYS):
+            feints = FEINTS_OF[play]
+            if (PICK_OF[play] == REST) != (enemy_exhausted == 1) or enemy_feinted + feints > layout.feints:
                 continue
-            for draw in range(N_KINDS):
-                drawn = ADDED_AFTER[picked, draw]
-                after = next_status(rules, layout, status, is_last, own, draw, own_feints, 1)
-                n = add_play(layout, after, drawn, offset + 6 + N_KINDS * pick + draw, n, keys, plays, added)
+            joined = ADDED_AFTER[ADDED_AFTER[ADDED_AFTER[EMPTY, own_draw], PICK_OF[play]], DRAW_OF[play]]
+            after = next_status(rules, layout, status, is_last, own, RESOLVED_OF[play], own_feints, feints)
+            n = add_play(layout, after, joined, offset + play, n, keys, plays, added)
     return n
 
 
@@ -134,8 +133,7 @@ def tabulate_outcomes(rules, layout, is_last, outcomes):
     keys = np.zeros(N_PLAYS, dtype=np.int64)
     plays = np.zeros(N_PLAYS, dtype=np.int64)
     added = np.zeros(N_PLAYS, dtype=np.int64)
-    n_outcomes = 0
-    n_plays = 0
+    n_outcomes, n_plays = len(keys) - N_PLAYS, len(keys) - N_PLAYS
     for status in range(layout.n_statuses):
         for way in range(N_WAYS):
             index = status * N_WAYS + way

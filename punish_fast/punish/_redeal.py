@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel, parallel_kernel, prange
+from punish_fast._jit import kernel
 from punish_fast.punish._codes import pair_digit, play_status, split_between_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS
 from punish_fast.punish._space import block_statuses, find_block, open_block, row_of
@@ -57,9 +57,9 @@ def redeal(layout, piles, sizes, joining, codes, weights):
     both = np.zeros(N_KINDS, dtype=np.int64)
     drawn = np.full(N_KINDS, -1, dtype=np.int64)
     n = 0
-    kind = 0
+    kind = n
     while kind >= 0:
-        draws, reveals = left[kind]
+        draws, reveals = left[kind, 0], left[kind, 1]
         drawn[kind] += 1
         if drawn[kind] > min(both[kind], draws):
             both[kind] += 1
@@ -95,64 +95,52 @@ def joining_cards(layout, reshuffles, drawn):
     return layout.deck_size - drawn if reshuffles else 0
 
 
-@parallel_kernel
-def count_redeals(layout, reshuffles, layer, n_openings, chunks, lengths):
-    """``lengths[i]`` becomes the number of deals that may follow state ``i`` of the layer."""
-    for chunk in prange(len(chunks) - 1):
-        codes = np.zeros(n_openings, dtype=np.int64)
-        weights = np.zeros(n_openings)
-        for block in range(chunks[chunk], chunks[chunk + 1]):
-            count_block_redeals(layout, reshuffles, layer, block, codes, weights, lengths)
+@kernel
+def count_redeals(begin, end, layout, reshuffles, layer, n_openings, lengths):
+    """``lengths[i]`` becomes the number of deals that may follow state ``i`` of the layer, for the given blocks."""
+    codes = np.zeros(n_openings, dtype=np.int64)
+    weights = np.zeros(n_openings)
+    piles = np.zeros((3, N_KINDS), dtype=np.int64)
+    for block in range(begin, end):
+        sizes = open_block(layout, layer, block, piles[0], piles[1], piles[2])
+        i = layer.first[block] - layer.first[0]
+        listed = -1
+        n = 0
+        for status in block_statuses(layer, block):
+            _, _, drawn = split_between_status(layout, status)
+            joining = joining_cards(layout, reshuffles, drawn)
+            if joining != listed:
+                n, _ = redeal(layout, piles, sizes, joining, codes, weights)
+                listed = joining
+            lengths[i] = n
+            i += 1
 
 
 @kernel
-def count_block_redeals(layout, reshuffles, layer, block, codes, weights, lengths):
-    """`count_redeals` for one block."""
+def fill_redeals(begin, end, layout, reshuffles, layer, opening, indptr, indices, data):
+    """Fill the rows of the given blocks of the layer between two measures; ``indptr`` begins with its first row.
+
+    States that differ in HP alone share their deals.
+    """
+    codes = np.zeros(len(opening.cards), dtype=np.int64)
+    weights = np.zeros(len(opening.cards))
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
-    sizes = open_block(layout, layer, block, piles[0], piles[1], piles[2])
-    i = layer.first[block] - layer.first[0]
-    listed = -1
-    n = 0
-    for status in block_statuses(layer, block):
-        _, _, drawn = split_between_status(layout, status)
-        joining = joining_cards(layout, reshuffles, drawn)
-        if joining != listed:
-            n, _ = redeal(layout, piles, sizes, joining, codes, weights)
-            listed = joining
-        lengths[i] = n
-        i += 1
-
-
-@parallel_kernel
-def fill_redeals(layout, reshuffles, layer, opening, chunks, indptr, indices, data):
-    """Fill the rows of the layer between two measures; ``indptr`` begins with its first row."""
-    n_openings = len(opening.cards)
-    for chunk in prange(len(chunks) - 1):
-        codes = np.zeros(n_openings, dtype=np.int64)
-        weights = np.zeros(n_openings)
-        for block in range(chunks[chunk], chunks[chunk + 1]):
-            fill_block_redeals(layout, reshuffles, layer, block, opening, codes, weights, indptr, indices, data)
-
-
-@kernel
-def fill_block_redeals(layout, reshuffles, layer, block, opening, codes, weights, indptr, indices, data):
-    """`fill_redeals` for one block. States that differ in HP alone share their deals."""
-    piles = np.zeros((3, N_KINDS), dtype=np.int64)
-    sizes = open_block(layout, layer, block, piles[0], piles[1], piles[2])
-    i = layer.first[block] - layer.first[0]
-    listed = -1
-    n = 0
-    for status in block_statuses(layer, block):
-        own_hp, enemy_hp, drawn = split_between_status(layout, status)
-        joining = joining_cards(layout, reshuffles, drawn)
-        if joining != listed:
-            n, total = redeal(layout, piles, sizes, joining, codes, weights)
-            listed = joining
+    for block in range(begin, end):
+        sizes = open_block(layout, layer, block, piles[0], piles[1], piles[2])
+        i = layer.first[block] - layer.first[0]
+        listed = -1
+        n = 0
+        for status in block_statuses(layer, block):
+            own_hp, enemy_hp, drawn = split_between_status(layout, status)
+            joining = joining_cards(layout, reshuffles, drawn)
+            if joining != listed:
+                n, total = redeal(layout, piles, sizes, joining, codes, weights)
+                listed = joining
+                for k in range(n):
+                    codes[k] = find_block(opening, codes[k])
+                    weights[k] /= total
+            fresh = play_status(layout, own_hp, enemy_hp, 0, 0, 0, 0)
             for k in range(n):
-                codes[k] = find_block(opening, codes[k])
-                weights[k] /= total
-        fresh = play_status(layout, own_hp, enemy_hp, 0, 0, 0, 0)
-        for k in range(n):
-            indices[indptr[i] + k] = row_of(opening, codes[k], fresh)
-            data[indptr[i] + k] = weights[k]
-        i += 1
+                indices[indptr[i] + k] = row_of(opening, codes[k], fresh)
+                data[indptr[i] + k] = weights[k]
+            i += 1

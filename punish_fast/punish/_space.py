@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel, parallel_kernel, prange
+from punish_fast._jit import kernel
 from punish_fast.punish._codes import cards_code, decode_cards, pack, pair_digit, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
 from punish_fast.punish._outcomes import FEINT, N_WAYS, REST_WAY
@@ -228,58 +228,47 @@ def mark_outcomes(outcomes, index, possible, targets, reached):
             reached[targets[outcomes.added[outcome]], outcomes.status[outcome]] = 1
 
 
-@parallel_kernel
-def mark_states(layout, outcomes, layer, after, chunks, reached):
-    """Set ``reached[block, status]`` for every state of the next layer.
+@kernel
+def mark_states(begin, end, layout, outcomes, layer, after, reached):
+    """Set ``reached[block, status]`` for every state that the given blocks of ``layer`` lead to.
 
     Threads may write the same cell at once, but they all write 1.
     """
-    for chunk in prange(len(chunks) - 1):
-        hand = np.zeros(N_KINDS, dtype=np.int64)
-        discard = np.zeros(N_KINDS, dtype=np.int64)
-        unseen = np.zeros(N_KINDS, dtype=np.int64)
-        reach = np.zeros(N_KINDS + 1, dtype=np.int64)
-        targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
-        for block in range(chunks[chunk], chunks[chunk + 1]):
-            statuses = block_statuses(layer, block)
-            sizes = open_block(layout, layer, block, hand, discard, unseen)
-            block_reach(layout, outcomes, statuses, hand, sizes, reach)
-            possible = possible_added(unseen)
-            find_targets(layout, after, hand, discard, reach, possible, targets)
-            for status in statuses:
-                enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-                base = status_for_ways(layout, status, enemy_hand) * N_WAYS
-                if rests(layout, status, sizes[0]):
-                    mark_outcomes(outcomes, base + REST_WAY, possible, targets[N_KINDS], reached)
-                    continue
-                for pick in range(N_KINDS):
-                    if hand[pick] > 0:
-                        mark_outcomes(outcomes, base + pick, possible, targets[pick], reached)
-                        mark_outcomes(outcomes, base + FEINT, possible, targets[pick], reached)
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    reach = np.zeros(N_KINDS + 1, dtype=np.int64)
+    targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
+    for block in range(begin, end):
+        statuses = block_statuses(layer, block)
+        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        block_reach(layout, outcomes, statuses, hand, sizes, reach)
+        possible = possible_added(unseen)
+        find_targets(layout, after, hand, discard, reach, possible, targets)
+        for status in statuses:
+            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+            if rests(layout, status, sizes[0]):
+                mark_outcomes(outcomes, base + REST_WAY, possible, targets[N_KINDS], reached)
+                continue
+            for pick in range(N_KINDS):
+                if hand[pick] > 0:
+                    mark_outcomes(outcomes, base + pick, possible, targets[pick], reached)
+                    mark_outcomes(outcomes, base + FEINT, possible, targets[pick], reached)
 
 
-@parallel_kernel
-def count_states(reached, n_states):
-    """The number of states of each block."""
-    for block in prange(len(reached)):
-        n = 0
-        for status in range(reached.shape[1]):
-            n += reached[block, status]
-        n_states[block] = n
+@kernel
+def number_states(begin, end, layout, number, cards, first, reached, rank, status, code):
+    """Write rank, status and code of every reached state of layer ``number``, for the given blocks.
 
-
-@parallel_kernel
-def number_states(layout, number, cards, begin, reached, rank, status, code):
-    """Write rank, status and code of every reached state of layer ``number``.
-
-    The states of ``block`` begin at ``begin[block]`` in ``status`` and ``code``.
+    The states of ``block`` begin at ``first[block]`` in ``status`` and ``code``.
     """
-    for block in prange(len(cards)):
+    for block in range(begin, end):
         n = 0
         for candidate in range(reached.shape[1]):
             rank[block, candidate] = ABSENT
             if reached[block, candidate]:
                 rank[block, candidate] = n
-                status[begin[block] + n] = candidate
-                code[begin[block] + n] = pack(layout, number, cards[block], candidate)
+                status[first[block] + n] = candidate
+                code[first[block] + n] = pack(layout, number, cards[block], candidate)
                 n += 1

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel, parallel_kernel, prange
+from punish_fast._jit import kernel
 from punish_fast.punish._clash import WIN
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._enemy import (
@@ -92,20 +92,19 @@ def list_actions(layout, hand, hand_size, status, actions):
     return n
 
 
-@parallel_kernel
-def count_actions(layout, layer, chunks, counts):
-    """``counts[i]`` becomes the number of legal actions of state ``i`` of the layer."""
-    for chunk in prange(len(chunks) - 1):
-        hand = np.zeros(N_KINDS, dtype=np.int64)
-        discard = np.zeros(N_KINDS, dtype=np.int64)
-        unseen = np.zeros(N_KINDS, dtype=np.int64)
-        actions = np.zeros(2 * N_KINDS + 1, dtype=np.uint8)
-        for block in range(chunks[chunk], chunks[chunk + 1]):
-            hand_size, _ = open_block(layout, layer, block, hand, discard, unseen)
-            i = layer.first[block] - layer.first[0]
-            for status in block_statuses(layer, block):
-                counts[i] = list_actions(layout, hand, hand_size, status, actions)
-                i += 1
+@kernel
+def count_actions(begin, end, layout, layer, counts):
+    """``counts[i]`` becomes the number of legal actions of state ``i`` of the layer, for the given blocks."""
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    actions = np.zeros(2 * N_KINDS + 1, dtype=np.uint8)
+    for block in range(begin, end):
+        hand_size, _ = open_block(layout, layer, block, hand, discard, unseen)
+        i = layer.first[block] - layer.first[0]
+        for status in block_statuses(layer, block):
+            counts[i] = list_actions(layout, hand, hand_size, status, actions)
+            i += 1
 
 
 @kernel
@@ -117,24 +116,26 @@ def count_possible(outcomes, index, possible):
     return n
 
 
-@parallel_kernel
-def count_entries(layout, outcomes, layer, chunks, state_ptr, action, lengths):
-    """Write action codes and numbers of entries of the rows of a layer; ``state_ptr`` begins with its first state."""
-    for chunk in prange(len(chunks) - 1):
-        hand = np.zeros(N_KINDS, dtype=np.int64)
-        discard = np.zeros(N_KINDS, dtype=np.int64)
-        unseen = np.zeros(N_KINDS, dtype=np.int64)
-        for block in range(chunks[chunk], chunks[chunk + 1]):
-            sizes = open_block(layout, layer, block, hand, discard, unseen)
-            possible = possible_added(unseen)
-            i = layer.first[block] - layer.first[0]
-            for status in block_statuses(layer, block):
-                begin, end = state_ptr[i], state_ptr[i + 1]
-                list_actions(layout, hand, sizes[0], status, action[begin:end])
-                enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-                base = status_for_ways(layout, status, enemy_hand) * N_WAYS
-                count_state(outcomes, base, possible, action[begin:end], lengths[begin:end])
-                i += 1
+@kernel
+def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, lengths):
+    """Write action codes and numbers of entries of the rows of the given blocks.
+
+    ``state_ptr``, ``action`` and ``lengths`` begin with the first state of the layer.
+    """
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    for block in range(begin, end):
+        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        possible = possible_added(unseen)
+        i = layer.first[block] - layer.first[0]
+        for status in block_statuses(layer, block):
+            rows = slice(state_ptr[i], state_ptr[i + 1])
+            list_actions(layout, hand, sizes[0], status, action[rows])
+            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+            count_state(outcomes, base, possible, action[rows], lengths[rows])
+            i += 1
 
 
 @kernel
@@ -233,61 +234,52 @@ def write_state(outcomes, after, base, picks, possible, targets, marginal, total
 
 
 @kernel
-def fill_block(layout, outcomes, layer, after, enemy, block, action, rows):
-    """Fill the rows of one block."""
+def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows):
+    """Fill the rows of the given blocks; ``after`` is the next layer."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     reach = np.zeros(N_KINDS + 1, dtype=np.int64)
     targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
     scratch = np.zeros(N_PLAYS)
-    sizes = open_block(layout, layer, block, hand, discard, unseen)
-    statuses = block_statuses(layer, block)
-    block_reach(layout, outcomes, statuses, hand, sizes, reach)
-    possible = possible_added(unseen)
-    find_targets(layout, after, hand, discard, reach, possible, targets)
-    state = layer.first[block]
-    for status in statuses:
-        enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-        marginal = scratch
-        if enemy.is_naive:
-            marginal = enemy.marginal[enemy.slot[state_key(layout, status, unseen, enemy_hand)]]
-        else:
-            table_marginal(layout, layer, enemy, status, discard, unseen, enemy_hand, scratch)
-        total = denominator(enemy_hand, deck_left(layout, status))
-        base = status_for_ways(layout, status, enemy_hand) * N_WAYS
-        begin, end = rows.state_ptr[state], rows.state_ptr[state + 1]
-        write_state(outcomes, after, base, action[begin:end], possible, targets, marginal, total, rows, begin)
-        state += 1
+    for block in range(begin, end):
+        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        statuses = block_statuses(layer, block)
+        block_reach(layout, outcomes, statuses, hand, sizes, reach)
+        possible = possible_added(unseen)
+        find_targets(layout, after, hand, discard, reach, possible, targets)
+        state = layer.first[block]
+        for status in statuses:
+            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+            marginal = scratch
+            if enemy.is_naive:
+                marginal = enemy.marginal[enemy.slot[state_key(layout, status, unseen, enemy_hand)]]
+            else:
+                table_marginal(layout, layer, enemy, status, discard, unseen, enemy_hand, scratch)
+            total = denominator(enemy_hand, deck_left(layout, status))
+            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+            row, last = rows.state_ptr[state], rows.state_ptr[state + 1]
+            write_state(outcomes, after, base, action[row:last], possible, targets, marginal, total, rows, row)
+            state += 1
 
 
-@parallel_kernel
-def fill_layer(layout, outcomes, layer, after, enemy, chunks, action, rows):
-    """Fill the rows of one breath."""
-    for chunk in prange(len(chunks) - 1):
-        for block in range(chunks[chunk], chunks[chunk + 1]):
-            fill_block(layout, outcomes, layer, after, enemy, block, action, rows)
+@kernel
+def count_positive(begin, end, indptr, data, lengths):
+    """``lengths[row]`` becomes the number of entries of the row that are not zero, for the given rows."""
+    for row in range(begin, end):
+        n = 0
+        for entry in range(indptr[row], indptr[row + 1]):
+            n += data[entry] > 0
+        lengths[row] = n
 
 
-@parallel_kernel
-def count_positive(chunks, indptr, data, lengths):
-    """``lengths[row]`` becomes the number of entries of the row that are not zero."""
-    for chunk in prange(len(chunks) - 1):
-        for row in range(chunks[chunk], chunks[chunk + 1]):
-            n = 0
-            for entry in range(indptr[row], indptr[row + 1]):
-                n += data[entry] > 0
-            lengths[row] = n
-
-
-@parallel_kernel
-def copy_positive(chunks, indptr, indices, data, new_indptr, new_indices, new_data):
-    """Copy the entries that are not zero."""
-    for chunk in prange(len(chunks) - 1):
-        for row in range(chunks[chunk], chunks[chunk + 1]):
-            new = new_indptr[row]
-            for entry in range(indptr[row], indptr[row + 1]):
-                if data[entry] > 0:
-                    new_indices[new] = indices[entry]
-                    new_data[new] = data[entry]
-                    new += 1
+@kernel
+def copy_positive(begin, end, indptr, indices, data, new_indptr, new_indices, new_data):
+    """Copy the entries that are not zero, for the given rows."""
+    for row in range(begin, end):
+        new = new_indptr[row]
+        for entry in range(indptr[row], indptr[row + 1]):
+            if data[entry] > 0:
+                new_indices[new] = indices[entry]
+                new_data[new] = data[entry]
+                new += 1

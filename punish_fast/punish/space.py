@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.chunks import balanced_chunks
+from punish_fast.chunks import for_chunks
 from punish_fast.punish import _space
 from punish_fast.punish._codes import play_status
 from punish_fast.punish._outcomes import N_PLAYS, N_WAYS, Outcomes, tabulate_outcomes
@@ -73,7 +73,7 @@ class StateSpace:
         cards = _discover(self.layout, outcomes, before)
         reached = np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
         after = _bare_layer(self.layout, cards)
-        _space.mark_states(self.layout, outcomes, before, after, balanced_chunks(before.first), reached)
+        for_chunks(_space.mark_states, before.first, self.layout, outcomes, before, after, reached)
         return _number(self.layout, number, cards, reached, int(before.first[-1]))
 
     @property
@@ -194,12 +194,10 @@ def _number(
     layout: Layout, number: int, cards: np.ndarray, reached: np.ndarray, origin: int
 ) -> tuple[Layer, np.ndarray]:
     """The layer of the reached states, whose rows begin at ``origin``, and their codes."""
-    n_states = np.zeros(len(cards), dtype=np.int64)
-    _space.count_states(reached, n_states)
-    begin = np.concatenate([[0], np.cumsum(n_states)])
+    begin = np.concatenate([[0], np.cumsum(reached.sum(axis=1, dtype=np.int64))])
     rank = np.empty(reached.shape, dtype=np.uint16)
     status = np.empty(begin[-1], dtype=np.uint16)
     code = np.empty(begin[-1], dtype=np.uint64)
-    _space.number_states(layout, number, cards, begin, reached, rank, status, code)
+    for_chunks(_space.number_states, begin, layout, number, cards, begin, reached, rank, status, code)
     first = (origin + begin).astype(np.int32)
     return _bare_layer(layout, cards)._replace(first=first, rank=rank, status=status), code

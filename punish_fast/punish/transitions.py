@@ -7,9 +7,11 @@ zeros) are dropped at the end.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from punish_fast.chunks import balanced_chunks
+from punish_fast.chunks import for_chunks
 from punish_fast.mdp.model import MDP
 from punish_fast.punish import _enemy, _redeal, _transitions
 from punish_fast.punish._outcomes import N_PLAYS
@@ -58,22 +60,19 @@ def _count(space: StateSpace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     counts = np.ones(space.n_states, dtype=np.int64)
     for layer in space.layers[:-1]:
         here = slice(layer.first[0], layer.first[-1])
-        _transitions.count_actions(space.layout, layer, balanced_chunks(layer.first), counts[here])
+        for_chunks(_transitions.count_actions, layer.first, space.layout, layer, counts[here])
     state_ptr = _cumulated(counts)
     action = np.full(state_ptr[-1], _transitions.REST_ACTION, dtype=np.uint8)
     lengths = np.empty(state_ptr[-1], dtype=np.int64)
     for number, layer in enumerate(space.layers):
-        begin, end = state_ptr[layer.first[0]], state_ptr[layer.first[-1]]
-        chunks = balanced_chunks(layer.first)
+        ptr = state_ptr[layer.first[0] : layer.first[-1] + 1]
+        rows = slice(ptr[0], ptr[-1])
         if number == space.rules.breaths:
-            n_openings = space.n_openings
-            _redeal.count_redeals(space.layout, _reshuffles(space), layer, n_openings, chunks, lengths[begin:end])
-            continue
-        ptr = state_ptr[layer.first[0] : layer.first[-1] + 1] - begin
-        outcomes = space.outcomes_of(number)
-        _transitions.count_entries(
-            space.layout, outcomes, layer, chunks, ptr, action[begin:end], lengths[begin:end]
-        )
+            args = (space.layout, _reshuffles(space), layer, space.n_openings, lengths[rows])
+            for_chunks(_redeal.count_redeals, layer.first, *args)
+        else:
+            args = (space.layout, space.outcomes_of(number), layer, ptr - ptr[0], action[rows], lengths[rows])
+            for_chunks(_transitions.count_entries, layer.first, *args)
     return state_ptr, action, _cumulated(lengths)
 
 
@@ -88,16 +87,14 @@ def _fill(
 ) -> None:
     """Fill the rows of one layer."""
     layer = space.layers[number]
-    chunks = balanced_chunks(rows.indptr[rows.state_ptr[layer.first]])
+    weights = rows.indptr[rows.state_ptr[layer.first]]
     if number < space.rules.breaths:
         outcomes, after = space.outcomes_of(number), space.layers[number + 1]
-        _transitions.fill_layer(space.layout, outcomes, layer, after, enemy, chunks, action, rows)
+        for_chunks(_transitions.fill_blocks, weights, space.layout, outcomes, layer, after, enemy, action, rows)
         return
     indptr = rows.indptr[rows.state_ptr[layer.first[0]] :]
-    opening = space.layers[0]
-    _redeal.fill_redeals(
-        space.layout, _reshuffles(space), layer, opening, chunks, indptr, rows.indices, rows.data
-    )
+    args = (space.layout, _reshuffles(space), layer, space.layers[0], indptr, rows.indices, rows.data)
+    for_chunks(_redeal.fill_redeals, weights, *args)
 
 
 def _prepare(space: StateSpace, enemy: StrategyTable) -> _transitions.Enemy:
@@ -124,21 +121,20 @@ def _naive_marginals(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
     slot = np.full(len(used), -1, dtype=np.int32)
     slot[keys] = np.arange(len(keys), dtype=np.int32)
     marginal = np.empty((len(keys), N_PLAYS))
-    _enemy.fill_naive_marginals(layout, keys, marginal)
+    for_chunks(_enemy.fill_naive_marginals, np.arange(len(keys) + 1), layout, keys, marginal)
     return slot, marginal
 
 
 def _without_zeros(mdp: MDP) -> MDP:
     """The same process without entries of probability zero."""
-    chunks = balanced_chunks(mdp.indptr)
     lengths = np.empty(mdp.n_rows, dtype=np.int64)
-    _transitions.count_positive(chunks, mdp.indptr, mdp.data, lengths)
+    for_chunks(_transitions.count_positive, mdp.indptr, mdp.indptr, mdp.data, lengths)
     indptr = _cumulated(lengths)
     if indptr[-1] == mdp.n_entries:
         return mdp
     indices = np.empty(indptr[-1], dtype=np.int32)
     data = np.empty(indptr[-1], dtype=np.float64)
-    _transitions.copy_positive(chunks, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data)
-    return MDP(
-        mdp.state_ptr, indptr, indices, data, mdp.reward, mdp.terminal_reward, mdp.layer_ptr, mdp.action
+    for_chunks(
+        _transitions.copy_positive, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data
     )
+    return replace(mdp, indptr=indptr, indices=indices, data=data)
