@@ -1,2 +1,3 @@
 """punish-fast."""
+
 __version__ = "0.1.0"

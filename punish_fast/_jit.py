@@ -25,7 +25,16 @@ from numba import config, njit, prange
 
 from punish_fast import __version__
 
-__all__ = ["cache_folder", "kernel", "max_threads", "parallel_kernel", "prange", "set_threads", "threads"]
+__all__ = [
+    "cache_folder",
+    "inlined_kernel",
+    "kernel",
+    "max_threads",
+    "parallel_kernel",
+    "prange",
+    "set_threads",
+    "threads",
+]
 
 _PACKAGE = Path(__file__).parent
 
@@ -81,6 +90,14 @@ def _compile(function: Callable[..., Any], **options: Any) -> Callable[..., Any]
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for one thread."""
     return _compile(function)
+
+
+def inlined_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` into its callers.
+
+    For what the innermost loops call with many arrays: passing them costs more than the work itself.
+    """
+    return _compile(function, inline="always")
 
 
 def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -32,6 +32,13 @@ def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
     return np.unique(np.concatenate([[0], inner, [len(ptr) - 1]])).astype(np.int64)
 
 
+def cumulated(counts: np.ndarray) -> np.ndarray:
+    """int64 ``[n + 1]``: where each of the consecutive runs of so many items begins, and where the last one ends."""
+    ptr = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=ptr[1:])
+    return ptr
+
+
 def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any) -> None:
     """Call ``kernel(begin, end, *args)`` for chunks of items that together are all, spread over the threads.
 

@@ -88,9 +88,7 @@ class Iteration:
         for layer in range(self.mdp.n_layers):
             chunks = self.mdp.chunks(layer)
             statistics = np.zeros((len(chunks) - 1, 3))
-            _bellman.back_up_rows(
-                chunks, self._tensor, self.discount, self.v, self.q, out, self.choice, statistics
-            )
+            _bellman.back_up_rows(chunks, self._tensor, self.discount, self.v, self.q, out, self.choice, statistics)
             totals[0] = max(totals[0], statistics[:, 0].max(initial=0))
             totals[1:] += statistics[:, 1:].sum(axis=0)
         self.v = out

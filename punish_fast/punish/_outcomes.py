@@ -139,9 +139,7 @@ def tabulate_outcomes(rules, layout, is_last, outcomes):
             index = status * N_WAYS + way
             outcomes.ptr[index] = n_outcomes
             n = list_plays(rules, layout, status, way, is_last, keys, plays, added)
-            n_outcomes, n_plays, reach = merge_plays(
-                layout, n, keys, plays, added, outcomes, n_outcomes, n_plays
-            )
+            n_outcomes, n_plays, reach = merge_plays(layout, n, keys, plays, added, outcomes, n_outcomes, n_plays)
             outcomes.reach[index] = reach
     outcomes.ptr[layout.n_statuses * N_WAYS] = n_outcomes
     outcomes.play_ptr[n_outcomes] = n_plays

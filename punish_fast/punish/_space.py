@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast._jit import inlined_kernel, kernel
 from punish_fast.punish._codes import cards_code, decode_cards, pack, pair_digit, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
 from punish_fast.punish._outcomes import FEINT, N_WAYS, REST_WAY
@@ -220,7 +220,7 @@ def find_targets(layout, after, hand, discard, reach, possible, targets):
                 targets[pick, a] = find_block(after, targets[pick, a])
 
 
-@kernel
+@inlined_kernel
 def mark_outcomes(outcomes, index, possible, targets, reached):
     """Mark the states that one status and way lead to."""
     for outcome in range(outcomes.ptr[index], outcomes.ptr[index + 1]):

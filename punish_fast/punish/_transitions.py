@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast._jit import inlined_kernel, kernel
+from punish_fast.punish._actions import split_action
 from punish_fast.punish._clash import WIN
-from punish_fast.punish._codes import split_status
 from punish_fast.punish._enemy import (
     deck_left,
     denominator,
@@ -24,19 +24,15 @@ from punish_fast.punish._enemy import (
     unseen_code,
 )
 from punish_fast.punish._multisets import N_ADDED, N_KINDS, possible_added
-from punish_fast.punish._outcomes import FEINT, N_PLAYS, N_WAYS, REST_WAY
+from punish_fast.punish._outcomes import FEINT, N_PLAYS, N_WAYS
 from punish_fast.punish._space import (
     block_reach,
     block_statuses,
     count_enemy_hand,
     find_targets,
     open_block,
-    rests,
-    row_of,
     status_for_ways,
 )
-
-REST_ACTION = 90
 
 
 class Enemy(NamedTuple):
@@ -67,47 +63,7 @@ class Rows(NamedTuple):
     reward: np.ndarray
 
 
-@kernel
-def may_feint(layout, status):
-    """Whether the player has a feint left."""
-    _, _, _, own_feinted, _, _ = split_status(layout, status)
-    return own_feinted < layout.feints
-
-
-@kernel
-def list_actions(layout, hand, hand_size, status, actions):
-    """Write the two-digit codes of the legal actions, ascending; return how many there are."""
-    if rests(layout, status, hand_size):
-        actions[0] = REST_ACTION
-        return 1
-    n = 0
-    feints = may_feint(layout, status)
-    for pick in range(N_KINDS):
-        if hand[pick] > 0:
-            actions[n] = 10 * (pick + 1)
-            n += 1
-            if feints:
-                actions[n] = 10 * (pick + 1) + 1
-                n += 1
-    return n
-
-
-@kernel
-def count_actions(begin, end, layout, layer, counts):
-    """``counts[i]`` becomes the number of legal actions of state ``i`` of the layer, for the given blocks."""
-    hand = np.zeros(N_KINDS, dtype=np.int64)
-    discard = np.zeros(N_KINDS, dtype=np.int64)
-    unseen = np.zeros(N_KINDS, dtype=np.int64)
-    actions = np.zeros(2 * N_KINDS + 1, dtype=np.uint8)
-    for block in range(begin, end):
-        hand_size, _ = open_block(layout, layer, block, hand, discard, unseen)
-        i = layer.first[block] - layer.first[0]
-        for status in block_statuses(layer, block):
-            counts[i] = list_actions(layout, hand, hand_size, status, actions)
-            i += 1
-
-
-@kernel
+@inlined_kernel
 def count_possible(outcomes, index, possible):
     """The number of possible outcomes of a status and way."""
     n = 0
@@ -118,40 +74,26 @@ def count_possible(outcomes, index, possible):
 
 @kernel
 def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, lengths):
-    """Write action codes and numbers of entries of the rows of the given blocks.
-
-    ``state_ptr``, ``action`` and ``lengths`` begin with the first state of the layer.
-    """
+    """``lengths[row]`` becomes the number of entries of each row of the given blocks."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, hand, discard, unseen)
         possible = possible_added(unseen)
-        i = layer.first[block] - layer.first[0]
+        state = layer.first[block]
         for status in block_statuses(layer, block):
-            rows = slice(state_ptr[i], state_ptr[i + 1])
-            list_actions(layout, hand, sizes[0], status, action[rows])
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
-            count_state(outcomes, base, possible, action[rows], lengths[rows])
-            i += 1
-
-
-@kernel
-def count_state(outcomes, base, possible, actions, lengths):
-    """Numbers of entries of the rows of one state; all feints have the same."""
-    n_feint = 0
-    for row in range(len(actions)):
-        action = actions[row]
-        if action == REST_ACTION:
-            lengths[row] = count_possible(outcomes, base + REST_WAY, possible)
-        elif action % 10 == 0:
-            lengths[row] = count_possible(outcomes, base + action // 10 - 1, possible)
-        else:
-            if n_feint == 0:
-                n_feint = count_possible(outcomes, base + FEINT, possible)
-            lengths[row] = n_feint
+            n_feint = 0
+            for row in range(state_ptr[state], state_ptr[state + 1]):
+                pick, feints = split_action(action[row])
+                n = n_feint
+                if n == 0 or not feints:
+                    n = count_possible(outcomes, base + (FEINT if feints else pick), possible)
+                    n_feint = n if feints else n_feint
+                lengths[row] = n
+            state += 1
 
 
 @kernel
@@ -174,7 +116,7 @@ def mark_keys(layout, layer, used):
             used[state_key(layout, status, unseen, enemy_hand)] = 1
 
 
-@kernel
+@inlined_kernel
 def weigh_outcomes(outcomes, index, possible, marginal, total, chosen, p):
     """List the possible outcomes of a status and way with their probabilities; return how many there are."""
     n = 0
@@ -190,47 +132,26 @@ def weigh_outcomes(outcomes, index, possible, marginal, total, chosen, p):
     return n
 
 
-@kernel
+@inlined_kernel
 def write_row(outcomes, after, targets, n, chosen, p, rows, row):
-    """Write one row: ``n`` chosen outcomes with probabilities ``p``."""
+    """Write a row of ``n`` chosen outcomes with probabilities ``p``."""
     n_states = len(rows.state_ptr) - 1
-    rows.reward[row] = 0.0
     entry = rows.indptr[row]
+    reward = 0.0
     for k in range(n):
         status = outcomes.status[chosen[k]]
         if status >= 0:
-            rows.indices[entry] = row_of(after, targets[outcomes.added[chosen[k]]], status)
+            block = targets[outcomes.added[chosen[k]]]
+            rows.indices[entry] = after.first[block] + after.rank[block, status]
         elif status == WIN:
             rows.indices[entry] = n_states
-            rows.reward[row] += p[k]
+            reward += p[k]
         else:
             rows.indices[entry] = n_states + 1
-            rows.reward[row] -= p[k]
+            reward -= p[k]
         rows.data[entry] = p[k]
         entry += 1
-
-
-@kernel
-def write_state(outcomes, after, base, picks, possible, targets, marginal, total, rows, row):
-    """Write all rows of one state; ``picks`` are its action codes."""
-    chosen = np.empty(N_PLAYS, dtype=np.int64)
-    p = np.empty(N_PLAYS)
-    feint_chosen = np.empty(N_PLAYS, dtype=np.int64)
-    feint_p = np.empty(N_PLAYS)
-    n_feint = 0
-    for action in picks:
-        if action == REST_ACTION:
-            n = weigh_outcomes(outcomes, base + REST_WAY, possible, marginal, total, chosen, p)
-            write_row(outcomes, after, targets[N_KINDS], n, chosen, p, rows, row)
-        elif action % 10 == 0:
-            pick = action // 10 - 1
-            n = weigh_outcomes(outcomes, base + pick, possible, marginal, total, chosen, p)
-            write_row(outcomes, after, targets[pick], n, chosen, p, rows, row)
-        else:
-            if n_feint == 0:
-                n_feint = weigh_outcomes(outcomes, base + FEINT, possible, marginal, total, feint_chosen, feint_p)
-            write_row(outcomes, after, targets[action // 10 - 1], n_feint, feint_chosen, feint_p, rows, row)
-        row += 1
+    rows.reward[row] = reward
 
 
 @kernel
@@ -242,6 +163,9 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
     reach = np.zeros(N_KINDS + 1, dtype=np.int64)
     targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
     scratch = np.zeros(N_PLAYS)
+    # One row for an action without a feint, one for all feints of a state, which share their outcomes.
+    chosen = np.empty((2, N_PLAYS), dtype=np.int64)
+    p = np.empty((2, N_PLAYS))
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, hand, discard, unseen)
         statuses = block_statuses(layer, block)
@@ -258,8 +182,15 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
                 table_marginal(layout, layer, enemy, status, discard, unseen, enemy_hand, scratch)
             total = denominator(enemy_hand, deck_left(layout, status))
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
-            row, last = rows.state_ptr[state], rows.state_ptr[state + 1]
-            write_state(outcomes, after, base, action[row:last], possible, targets, marginal, total, rows, row)
+            n_feint = 0
+            for row in range(rows.state_ptr[state], rows.state_ptr[state + 1]):
+                pick, feints = split_action(action[row])
+                n = n_feint
+                if n == 0 or not feints:
+                    index = base + (FEINT if feints else pick)
+                    n = weigh_outcomes(outcomes, index, possible, marginal, total, chosen[feints], p[feints])
+                    n_feint = n if feints else n_feint
+                write_row(outcomes, after, targets[pick], n, chosen[feints], p[feints], rows, row)
             state += 1
 
 

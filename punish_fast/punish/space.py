@@ -6,17 +6,26 @@ measure with. Each further layer holds what the one before leads to. The last la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
-from punish_fast.chunks import for_chunks
-from punish_fast.punish import _space
+from punish_fast.chunks import cumulated, for_chunks
+from punish_fast.punish import _actions, _space
 from punish_fast.punish._codes import play_status
 from punish_fast.punish._outcomes import N_PLAYS, N_WAYS, Outcomes, tabulate_outcomes
 from punish_fast.punish._space import Layer
-from punish_fast.punish.codes import Layout, State, StateError, decode, encode, layout_of, to_decimal
+from punish_fast.punish.codes import (
+    ACTIONS,
+    Layout,
+    State,
+    StateError,
+    decode,
+    encode,
+    layout_of,
+    to_decimal,
+)
 from punish_fast.punish.rules import Rules, validate
 
 _DIRECT_SLOTS = 1 << 22
@@ -56,7 +65,7 @@ class StateSpace:
             if progress is not None:
                 progress("states", number + 1, n_layers)
         self.code = np.concatenate(codes)
-        self.layer_ptr = np.cumsum([0] + [len(code) for code in codes])
+        self.layer_ptr = cumulated(np.array([len(code) for code in codes]))
 
     def outcomes_of(self, number: int) -> Outcomes:
         """The outcomes of the breath of layer ``number``."""
@@ -110,8 +119,25 @@ class StateSpace:
             raise StateError(f"state {to_decimal(state)}: no game reaches it")
         return int(_space.row_of(layer, block, status))
 
-    def __iter__(self) -> Iterator[State]:
-        return (self.state(row) for row in range(self.n_states))
+    @cached_property
+    def _legal(self) -> tuple[np.ndarray, np.ndarray]:
+        counts = np.empty(self.n_states, dtype=np.int64)
+        actions = np.zeros((self.n_states, len(ACTIONS)), dtype=np.uint8)
+        for layer in self.layers:
+            rows = slice(layer.first[0], layer.first[-1])
+            args = (self.layout, layer, counts[rows], actions[rows])
+            for_chunks(_actions.fill_actions, layer.first, *args)
+        return cumulated(counts), actions[actions > 0]
+
+    @property
+    def state_ptr(self) -> np.ndarray:
+        """int64 ``[n_states + 1]``, where the legal actions of each state begin in `action`."""
+        return self._legal[0]
+
+    @property
+    def action(self) -> np.ndarray:
+        """uint8 ``[n_rows]``, the two-digit codes of the legal actions of all states, ascending in each."""
+        return self._legal[1]
 
     @cached_property
     def n_openings(self) -> int:
@@ -194,7 +220,7 @@ def _number(
     layout: Layout, number: int, cards: np.ndarray, reached: np.ndarray, origin: int
 ) -> tuple[Layer, np.ndarray]:
     """The layer of the reached states, whose rows begin at ``origin``, and their codes."""
-    begin = np.concatenate([[0], np.cumsum(reached.sum(axis=1, dtype=np.int64))])
+    begin = cumulated(reached.sum(axis=1, dtype=np.int64))
     rank = np.empty(reached.shape, dtype=np.uint16)
     status = np.empty(begin[-1], dtype=np.uint16)
     code = np.empty(begin[-1], dtype=np.uint64)

@@ -10,8 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.punish.codes import ACTIONS, REST_ACTION, StateError, to_decimal
+from punish_fast.punish.codes import ACTIONS, REST_ACTION, to_decimal
 from punish_fast.punish.space import StateSpace
+
+# From a two-digit action code to its column in a table.
+_COLUMN = np.zeros(REST_ACTION + 1, dtype=np.int64)
+_COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
 
 # Probabilities of a state may add up to 1 only as well as float64 sums do.
 _SUM_TOLERANCE = 1e-9
@@ -46,13 +50,11 @@ def naive() -> StrategyTable:
     return StrategyTable(np.zeros(0, dtype=np.int32), np.zeros((0, len(ACTIONS))), name="naive")
 
 
-def legal_actions(space: StateSpace, row: int) -> list[int]:
-    """Two-digit codes of the legal actions of a state, ascending."""
-    state = space.state(row)
-    if state.breath > space.rules.breaths or state.own_exhausted or sum(state.hand) == 0:
-        return [REST_ACTION]
-    feints = (0, 1) if state.own_feinted < space.rules.feints else (0,)
-    return [10 * (k + 1) + feint for k in range(5) if state.hand[k] for feint in feints]
+def from_policy(space: StateSpace, weight: np.ndarray, name: str = "policy") -> StrategyTable:
+    """The strategy that takes row ``r`` with probability ``weight[r]``; float64 ``[n_rows]``, rows as in `StateSpace`."""
+    p = np.zeros((space.n_states, len(ACTIONS)))
+    p[_state_of_row(space), _COLUMN[space.action]] = weight
+    return strategy_table(space, np.arange(space.n_states), p, name)
 
 
 def strategy_table(space: StateSpace, state: np.ndarray, p: np.ndarray, name: str = "table") -> StrategyTable:
@@ -80,28 +82,37 @@ def strategy_table(space: StateSpace, state: np.ndarray, p: np.ndarray, name: st
     state, p = state[order].astype(np.int32), np.ascontiguousarray(p[order])
     twice = np.flatnonzero(np.diff(state) == 0)
     if len(twice):
-        raise StrategyError(f"strategy: state {_name(space, state[twice[0]])} stands twice")
+        raise StrategyError(f"strategy: state {to_decimal(space.state(int(state[twice[0]])))} stands twice")
     _check_probabilities(space, state, p)
     return StrategyTable(state, p, name)
 
 
-def _name(space: StateSpace, row: int) -> str:
-    try:
-        return str(to_decimal(space.state(int(row))))
-    except StateError:  # pragma: no cover - every row of a space has a state
-        return f"in row {row}"
+def _state_of_row(space: StateSpace) -> np.ndarray:
+    return np.repeat(np.arange(space.n_states), np.diff(space.state_ptr))
+
+
+def _legal_mask(space: StateSpace) -> np.ndarray:
+    """bool ``[n_states, 11]``."""
+    mask = np.zeros((space.n_states, len(ACTIONS)), dtype=np.bool_)
+    mask[_state_of_row(space), _COLUMN[space.action]] = True
+    return mask
 
 
 def _check_probabilities(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
+    def name(i: int) -> int:
+        return to_decimal(space.state(int(state[i])))
+
     wrong = np.flatnonzero(~np.isfinite(p).all(axis=1) | (p < 0).any(axis=1))
     if len(wrong):
-        raise StrategyError(f"strategy: state {_name(space, state[wrong[0]])} has a probability below 0 or not finite")
-    wrong = np.flatnonzero(np.abs(p.sum(axis=1) - 1) > _SUM_TOLERANCE)
+        raise StrategyError(f"strategy: state {name(wrong[0])} has a probability below 0 or not finite")
+    sums = p.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums - 1) > _SUM_TOLERANCE)
     if len(wrong):
-        total = p[wrong[0]].sum()
-        raise StrategyError(f"strategy: state {_name(space, state[wrong[0]])} has probabilities that add up to {total}")
-    legal = legal_mask(space)[state]
-    wrong = np.flatnonzero(((p > 0) & ~legal).any(axis=1))
+        raise StrategyError(
+            f"strategy: state {name(wrong[0])} has probabilities that add up to {sums[wrong[0]]}, not 1"
+        )
+    illegal = (p > 0) & ~_legal_mask(space)[state]
+    wrong = np.flatnonzero(illegal.any(axis=1))
     if len(wrong):
-        action = ACTIONS[int(np.argmax((p[wrong[0]] > 0) & ~legal[wrong[0]]))]
-        raise StrategyError(f"strategy: state {_name(space, state[wrong[0]])} plays {action}, which is not legal there")
+        action = ACTIONS[int(np.argmax(illegal[wrong[0]]))]
+        raise StrategyError(f"strategy: state {name(wrong[0])} plays {action}, which is not legal there")

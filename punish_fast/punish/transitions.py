@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from punish_fast.chunks import for_chunks
+from punish_fast.chunks import cumulated, for_chunks
 from punish_fast.mdp.model import MDP
 from punish_fast.punish import _enemy, _redeal, _transitions
 from punish_fast.punish._outcomes import N_PLAYS
@@ -34,7 +34,8 @@ def build(space: StateSpace, enemy: StrategyTable | None = None, progress: Progr
         progress: Called as ``progress("tensor", done, total)`` after each layer, in units of layers.
     """
     enemy = naive() if enemy is None else enemy
-    state_ptr, action, indptr = _count(space)
+    indptr = _count(space)
+    state_ptr, action = space.state_ptr, space.action
     rows = _transitions.Rows(
         state_ptr=state_ptr,
         indptr=indptr,
@@ -55,31 +56,16 @@ def _reshuffles(space: StateSpace) -> bool:
     return space.rules.redeal == "reshuffle"
 
 
-def _count(space: StateSpace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``state_ptr``, action codes and ``indptr`` of the whole tensor."""
-    counts = np.ones(space.n_states, dtype=np.int64)
-    for layer in space.layers[:-1]:
-        here = slice(layer.first[0], layer.first[-1])
-        for_chunks(_transitions.count_actions, layer.first, space.layout, layer, counts[here])
-    state_ptr = _cumulated(counts)
-    action = np.full(state_ptr[-1], _transitions.REST_ACTION, dtype=np.uint8)
-    lengths = np.empty(state_ptr[-1], dtype=np.int64)
-    for number, layer in enumerate(space.layers):
-        ptr = state_ptr[layer.first[0] : layer.first[-1] + 1]
-        rows = slice(ptr[0], ptr[-1])
-        if number == space.rules.breaths:
-            args = (space.layout, _reshuffles(space), layer, space.n_openings, lengths[rows])
-            for_chunks(_redeal.count_redeals, layer.first, *args)
-        else:
-            args = (space.layout, space.outcomes_of(number), layer, ptr - ptr[0], action[rows], lengths[rows])
-            for_chunks(_transitions.count_entries, layer.first, *args)
-    return state_ptr, action, _cumulated(lengths)
-
-
-def _cumulated(counts: np.ndarray) -> np.ndarray:
-    ptr = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=ptr[1:])
-    return ptr
+def _count(space: StateSpace) -> np.ndarray:
+    """``indptr`` of the whole tensor."""
+    lengths = np.empty(len(space.action), dtype=np.int64)
+    for number, layer in enumerate(space.layers[:-1]):
+        args = (space.layout, space.outcomes_of(number), layer, space.state_ptr, space.action, lengths)
+        for_chunks(_transitions.count_entries, layer.first, *args)
+    last = space.layers[-1]
+    redeals = lengths[space.state_ptr[last.first[0]] :]
+    for_chunks(_redeal.count_redeals, last.first, space.layout, _reshuffles(space), last, space.n_openings, redeals)
+    return cumulated(lengths)
 
 
 def _fill(
@@ -129,12 +115,10 @@ def _without_zeros(mdp: MDP) -> MDP:
     """The same process without entries of probability zero."""
     lengths = np.empty(mdp.n_rows, dtype=np.int64)
     for_chunks(_transitions.count_positive, mdp.indptr, mdp.indptr, mdp.data, lengths)
-    indptr = _cumulated(lengths)
+    indptr = cumulated(lengths)
     if indptr[-1] == mdp.n_entries:
         return mdp
     indices = np.empty(indptr[-1], dtype=np.int32)
     data = np.empty(indptr[-1], dtype=np.float64)
-    for_chunks(
-        _transitions.copy_positive, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data
-    )
+    for_chunks(_transitions.copy_positive, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data)
     return replace(mdp, indptr=indptr, indices=indices, data=data)
