@@ -1,3 +1,77 @@
-"""punish-fast."""
+"""punish-fast solves the card duel Punish.
+
+The public names load what they need when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "MDP": "mdp.model",
+    "Solution": "mdp.solver",
+    "evaluate": "mdp.solver",
+    "solve": "mdp.solver",
+    "greedy": "mdp.policy",
+    "softmax": "mdp.policy",
+    "Rules": "punish.rules",
+    "load_rules": "punish.rules",
+    "State": "punish.codes",
+    "StateSpace": "punish.space",
+    "StrategyTable": "punish.strategy",
+    "from_policy": "punish.strategy",
+    "naive": "punish.strategy",
+    "strategy_table": "punish.strategy",
+    "build": "punish.transitions",
+    "Artefact": "store.reader",
+    "load": "store.reader",
+    "save": "store.writer",
+}
+
+__all__ = [
+    "MDP",
+    "Artefact",
+    "Rules",
+    "Solution",
+    "State",
+    "StateSpace",
+    "StrategyTable",
+    "build",
+    "evaluate",
+    "from_policy",
+    "greedy",
+    "load",
+    "load_rules",
+    "naive",
+    "save",
+    "softmax",
+    "solve",
+    "strategy_table",
+]
+
+if TYPE_CHECKING:
+    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.policy import greedy, softmax
+    from punish_fast.mdp.solver import Solution, evaluate, solve
+    from punish_fast.punish.codes import State
+    from punish_fast.punish.rules import Rules, load_rules
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.strategy import StrategyTable, from_policy, naive, strategy_table
+    from punish_fast.punish.transitions import build
+    from punish_fast.store.reader import Artefact, load
+    from punish_fast.store.writer import save
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

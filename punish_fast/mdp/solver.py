@@ -87,7 +87,8 @@ def solve(
     Raises:
         SolveError: an option is out of range.
     """
-    _check_options(mdp, discount, schedule, tolerance, sweeps, start)
+    check_options(discount, schedule, tolerance, sweeps)
+    _check_start(mdp, schedule, start)
     iteration = Layered(mdp, discount, start) if schedule == "layered" else Jacobi(mdp, discount)
     goal = None if sweeps is not None else tolerance
     stalled = 0
@@ -131,7 +132,7 @@ def evaluate(mdp: MDP, weight: np.ndarray, discount: float = 0.95, tolerance: fl
     Raises:
         SolveError: an option is out of range, or ``weight`` is no policy.
     """
-    _check_options(mdp, discount, "layered", tolerance, None, None)
+    check_options(discount, tolerance=tolerance)
     if weight.shape != (mdp.n_rows,) or not (weight >= 0).all():
         raise SolveError(f"weight: must be {mdp.n_rows} numbers, none negative")
     sums = np.add.reduceat(weight, mdp.state_ptr[:-1])
@@ -144,9 +145,14 @@ def evaluate(mdp: MDP, weight: np.ndarray, discount: float = 0.95, tolerance: fl
     return iteration.v[: mdp.n_states].copy()
 
 
-def _check_options(
-    mdp: MDP, discount: float, schedule: str, tolerance: float, sweeps: int | None, start: np.ndarray | None
+def check_options(
+    discount: float, schedule: str = "layered", tolerance: float = 1e-10, sweeps: int | None = None
 ) -> None:
+    """Check options of `solve` before any work is done.
+
+    Raises:
+        SolveError: an option is out of range.
+    """
     if not 0 <= discount < 1:
         raise SolveError(f"discount: {discount} is not allowed, it must be at least 0 and below 1")
     if schedule not in SCHEDULES:
@@ -155,8 +161,12 @@ def _check_options(
         raise SolveError(f"tolerance: {tolerance} is not allowed, it must be above 0")
     if sweeps is not None and sweeps < 1:
         raise SolveError(f"sweeps: {sweeps} is not allowed, it must be 1 or more")
-    if start is not None:
-        if schedule != "layered":
-            raise SolveError("start: values to start from go with the layered schedule only")
-        if start.shape != (mdp.n_states,) or not np.isfinite(start).all():
-            raise SolveError(f"start: must be {mdp.n_states} finite numbers")
+
+
+def _check_start(mdp: MDP, schedule: str, start: np.ndarray | None) -> None:
+    if start is None:
+        return
+    if schedule != "layered":
+        raise SolveError("start: values to start from go with the layered schedule only")
+    if start.shape != (mdp.n_states,) or not np.isfinite(start).all():
+        raise SolveError(f"start: must be {mdp.n_states} finite numbers")

@@ -26,6 +26,7 @@ import numpy as np
 
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import first_best
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
@@ -161,8 +162,7 @@ class Jacobi(Iteration):
         self.q[:] = mdp.reward
         self.v[: mdp.n_states] = np.maximum.reduceat(mdp.reward, mdp.state_ptr[:-1])
         self.v[mdp.n_states :] = mdp.terminal_reward
-        best = self.v[: mdp.n_states].repeat(np.diff(mdp.state_ptr)) == mdp.reward
-        self.choice = np.flatnonzero(best)[np.cumsum(np.add.reduceat(best, mdp.state_ptr[:-1])) - 1]
+        self.choice = first_best(mdp.state_ptr, mdp.reward)
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound of ``v``."""

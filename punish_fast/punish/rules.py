@@ -219,7 +219,7 @@ def from_json(text: str) -> Rules:
     return from_mapping(fields)
 
 
-def load(name_or_path: str | Path) -> Rules:
+def load_rules(name_or_path: str | Path) -> Rules:
     """Rules from a preset's name or a TOML file of the fields that differ from ``notebook``.
 
     Raises:

@@ -7,6 +7,7 @@ zeros) are dropped at the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,13 +17,15 @@ from punish_fast.mdp.model import MDP
 from punish_fast.punish import _enemy, _redeal, _transitions
 from punish_fast.punish._outcomes import N_PLAYS
 from punish_fast.punish.codes import Layout
-from punish_fast.punish.space import Progress, StateSpace
+from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable, naive
+
+OnLayer = Callable[[MDP, int], None]
 
 TERMINAL_REWARD = np.array([1.0, -1.0])
 
 
-def build(space: StateSpace, enemy: StrategyTable | None = None, progress: Progress | None = None) -> MDP:
+def build(space: StateSpace, enemy: StrategyTable | None = None, on_layer: OnLayer | None = None) -> MDP:
     """The Markov decision process of one player against ``enemy`` (naive if None).
 
     Rows follow the states' codes and, within a state, the two-digit action codes; columns ``n_states`` and
@@ -31,25 +34,29 @@ def build(space: StateSpace, enemy: StrategyTable | None = None, progress: Progr
     Args:
         space: The states of the game.
         enemy: The enemy's strategy table over the same states.
-        progress: Called as ``progress("tensor", done, total)`` after each layer, in units of layers.
+        on_layer: Called as ``on_layer(mdp, number)`` as soon as the rows of a layer stand, so that they can be written
+            while the next ones are computed.
     """
     enemy = naive() if enemy is None else enemy
     indptr = _count(space)
-    state_ptr, action = space.state_ptr, space.action
     rows = _transitions.Rows(
-        state_ptr=state_ptr,
+        state_ptr=space.state_ptr,
         indptr=indptr,
         indices=np.empty(indptr[-1], dtype=np.int32),
         data=np.empty(indptr[-1], dtype=np.float64),
-        reward=np.zeros(len(action), dtype=np.float64),
+        reward=np.zeros(len(space.action), dtype=np.float64),
     )
+    mdp = MDP(*rows, terminal_reward=TERMINAL_REWARD.copy(), layer_ptr=space.layer_ptr, action=space.action)
     prepared = _prepare(space, enemy)
-    for number in range(len(space.layers)):
-        _fill(space, number, prepared, action, rows)
-        if progress is not None:
-            progress("tensor", number + 1, len(space.layers))
-    mdp = MDP(*rows, terminal_reward=TERMINAL_REWARD.copy(), layer_ptr=space.layer_ptr, action=action)
-    return mdp if enemy.is_naive else _without_zeros(mdp)
+    for number in range(mdp.n_layers):
+        _fill(space, number, prepared, rows)
+        if on_layer is not None and enemy.is_naive:
+            on_layer(mdp, number)
+    if not enemy.is_naive:
+        mdp = _without_zeros(mdp)
+        for number in range(mdp.n_layers if on_layer is not None else 0):
+            on_layer(mdp, number)  # type: ignore[misc]
+    return mdp
 
 
 def _reshuffles(space: StateSpace) -> bool:
@@ -68,15 +75,13 @@ def _count(space: StateSpace) -> np.ndarray:
     return cumulated(lengths)
 
 
-def _fill(
-    space: StateSpace, number: int, enemy: _transitions.Enemy, action: np.ndarray, rows: _transitions.Rows
-) -> None:
+def _fill(space: StateSpace, number: int, enemy: _transitions.Enemy, rows: _transitions.Rows) -> None:
     """Fill the rows of one layer."""
     layer = space.layers[number]
     weights = rows.indptr[rows.state_ptr[layer.first]]
     if number < space.rules.breaths:
         outcomes, after = space.outcomes_of(number), space.layers[number + 1]
-        for_chunks(_transitions.fill_blocks, weights, space.layout, outcomes, layer, after, enemy, action, rows)
+        for_chunks(_transitions.fill_blocks, weights, space.layout, outcomes, layer, after, enemy, space.action, rows)
         return
     indptr = rows.indptr[rows.state_ptr[layer.first[0]] :]
     args = (space.layout, _reshuffles(space), layer, space.layers[0], indptr, rows.indices, rows.data)

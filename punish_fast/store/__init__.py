@@ -1,0 +1,1 @@
+"""Artefacts on disk: tensors, agents and strategies in HDF5."""

@@ -1,0 +1,184 @@
+"""The ``punish-fast`` command: its verbs and their options.
+
+Nothing heavy is imported here, so that ``--help`` answers at once; every verb imports what it needs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from punish_fast import __version__
+from punish_fast.cli.errors import guarded
+
+app = typer.Typer(
+    name="punish-fast",
+    help="Solve the card duel Punish: every state, every transition, every value.",
+    epilog="Try: punish-fast solve; punish-fast show naive.h5; punish-fast show naive.h5 102012300350000300",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+RulesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="R",
+        envvar="PUNISH_FAST_RULES",
+        help="notebook, tabletop, tiny, or a TOML file that names what differs from notebook.  [default: notebook]",
+    ),
+]
+EnemyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--enemy",
+        metavar="E",
+        envvar="PUNISH_FAST_ENEMY",
+        help="naive, a strategy file, or an agent file (its greedy policy).  [default: naive]",
+    ),
+]
+TemperatureOption = Annotated[
+    float | None,
+    typer.Option(
+        "--temperature",
+        metavar="T",
+        envvar="PUNISH_FAST_TEMPERATURE",
+        help="Let an agent file play by softmax at this temperature instead.",
+    ),
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", metavar="N", envvar="PUNISH_FAST_THREADS", help="Threads to compute with.  [default: all]"
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", envvar="PUNISH_FAST_OUTPUT", help="The file to write."),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", envvar="PUNISH_FAST_JSON", help="Print one JSON object instead of text.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", envvar="PUNISH_FAST_QUIET", help="Report no progress.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"punish-fast {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(
+    epilog="Examples: punish-fast solve; punish-fast solve --rules tabletop -o true.h5; "
+    "punish-fast solve --schedule jacobi --sweeps 125; punish-fast solve naive-tensor.h5 --discount 0.99"
+)
+def solve(
+    tensor: Annotated[
+        Path | None, typer.Argument(metavar="[TENSOR.h5]", help="A tensor to solve, instead of building one.")
+    ] = None,
+    rules: RulesOption = None,
+    enemy: EnemyOption = None,
+    temperature: TemperatureOption = None,
+    discount: Annotated[
+        float, typer.Option(metavar="G", envvar="PUNISH_FAST_DISCOUNT", help="At least 0 and below 1.")
+    ] = 0.95,
+    schedule: Annotated[
+        str,
+        typer.Option(metavar="layered|jacobi", envvar="PUNISH_FAST_SCHEDULE", help="In what order to update states."),
+    ] = "layered",
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="T",
+            envvar="PUNISH_FAST_TOLERANCE",
+            help="Stop when no value is further than this from the exact one.  [default: 1e-10]",
+        ),
+    ] = None,
+    sweeps: Annotated[
+        int | None, typer.Option(metavar="N", envvar="PUNISH_FAST_SWEEPS", help="Make exactly so many sweeps instead.")
+    ] = None,
+    threads: ThreadsOption = None,
+    no_tensor: Annotated[
+        bool, typer.Option("--no-tensor", envvar="PUNISH_FAST_NO_TENSOR", help="Do not keep the tensor in the file.")
+    ] = False,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="AGENT.h5", envvar="PUNISH_FAST_FROM", help="Start from an agent's values."),
+    ] = None,
+    output: OutputOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Solve a game: rules to states to transitions to values.
+
+    Without arguments: the notebook's game against the naive enemy, written to naive.h5.
+    """
+    from punish_fast.cli import solving
+
+    wanted = solving.Wanted(rules, enemy, temperature, threads, output, quiet)
+    method = solving.Method(discount, schedule, tolerance, sweeps, start, keeps_tensor=not no_tensor)
+    solving.solve_command(tensor, wanted, method, as_json)
+
+
+@app.command(epilog="Examples: punish-fast build; punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
+def build(
+    rules: RulesOption = None,
+    enemy: EnemyOption = None,
+    temperature: TemperatureOption = None,
+    threads: ThreadsOption = None,
+    output: OutputOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Build the transition tensor alone, to be solved later."""
+    from punish_fast.cli import solving
+
+    solving.build_command(solving.Wanted(rules, enemy, temperature, threads, output, quiet), as_json)
+
+
+@app.command(epilog="Examples: punish-fast show naive.h5; punish-fast show naive.h5 102012300350000300")
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE.h5", help="A tensor, an agent or a strategy.")],
+    state: Annotated[
+        str | None, typer.Argument(metavar="[STATE]", help="An 18-digit state code: show this position.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a file holds, or one position: cards, legal actions, values, and why."""
+    from punish_fast.cli import showing
+
+    showing.show_command(file, state, as_json)
+
+
+@app.command(epilog="Example: punish-fast warmup")
+def warmup(as_json: JsonOption = False) -> None:
+    """Compile every kernel now, so that the first run is as fast as all others."""
+    from punish_fast.cli import health
+
+    health.warmup_command(as_json)
+
+
+@app.command(epilog="Example: punish-fast doctor --json")
+def doctor(as_json: JsonOption = False) -> None:
+    """Check the installation: versions, threads, cache, memory, and a small game with known answers."""
+    from punish_fast.cli import health
+
+    health.doctor_command(as_json)
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run a command line; return its exit code (0 done, 1 failed, 2 wrong usage or input, 130 interrupted)."""
+    return guarded(lambda: app(args=arguments, prog_name="punish-fast", standalone_mode=False))

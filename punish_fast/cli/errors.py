@@ -1,0 +1,86 @@
+"""From exceptions to one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+FAILED = 1
+WRONG = 2
+INTERRUPTED = 130
+
+
+class CheckFailed(Exception):
+    """A check did not hold, or the work fell short; the message says how."""
+
+
+class UsageProblem(Exception):
+    """Options that do not go together; the message names them."""
+
+
+def say(message: str) -> None:
+    """Print a line on stderr."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    # The first interrupt stops cleanly; a second one while files are tidied up aborts.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    raise KeyboardInterrupt
+
+
+def guarded(call: Callable[[], Any]) -> int:
+    """Call and return the exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
+    signal.signal(signal.SIGINT, _interrupt)
+    if os.environ.get("PUNISH_FAST_DEBUG") == "1":
+        return _code_of(call())
+    try:
+        code = _code_of(call())
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except Exception as error:
+        return _explain(error)
+    if code == INTERRUPTED:
+        say("interrupted: no file was changed")
+    return code
+
+
+def _code_of(result: Any) -> int:
+    return result if isinstance(result, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    if hasattr(error, "format_message"):  # what Typer raises for wrong usage
+        say(f"error: {error.format_message()}" if error.format_message() else "")
+        return int(getattr(error, "exit_code", WRONG))
+    if type(error).__name__ == "Abort":
+        say("interrupted: no file was changed")
+        return INTERRUPTED
+    if isinstance(error, MemoryError):
+        say(f"error: not enough memory ({error})")
+        return FAILED
+    if isinstance(error, BrokenPipeError):
+        # Whoever read our output is gone; there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    if isinstance(error, CheckFailed):
+        say(f"error: {error}")
+        return FAILED
+    if isinstance(error, UsageProblem):
+        say(f"error: {error}")
+        return WRONG
+    return _explain_ours(error)
+
+
+def _explain_ours(error: Exception) -> int:
+    """Errors of the package's own rooms, which are loaded by now if they were raised."""
+    for cls in type(error).__mro__:
+        if cls.__module__.startswith("punish_fast.") and cls is not type(error).__mro__[-1]:
+            say(f"error: {error}")
+            return FAILED if cls.__name__ == "WriteError" else WRONG
+    say(f"error: unexpected {type(error).__name__}: {error} (PUNISH_FAST_DEBUG=1 shows where)")
+    return FAILED

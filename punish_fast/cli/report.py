@@ -1,0 +1,117 @@
+"""What commands print: tables and JSON on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from punish_fast.cli.errors import say
+
+_SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_UPDATES = 0.1
+
+
+def print_json(report: dict[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    print(json.dumps(report, indent=2, allow_nan=False))
+
+
+def print_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> None:
+    """Print rows of cells in columns, the first ``left`` aligned to the left and the rest to the right."""
+    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(max(len(row) for row in rows))]
+    for row in rows:
+        cells = [cell.ljust(widths[k]) if k < left else cell.rjust(widths[k]) for k, cell in enumerate(row)]
+        print((indent + "  ".join(cells)).rstrip())
+
+
+class Stopwatch:
+    """Seconds of each stage, and of everything since it was made.
+
+    Attributes:
+        seconds: Seconds by stage; stages entered more than once add up.
+    """
+
+    def __init__(self) -> None:
+        self._begin = time.perf_counter()
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Time a block as part of ``stage``."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - begin
+
+    def total(self) -> float:
+        """Seconds since the stopwatch was made."""
+        return time.perf_counter() - self._begin
+
+
+class Progress:
+    """Progress of long work on stderr: one line that is rewritten on a terminal, else a line every 10 seconds."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._live = sys.stderr.isatty()
+        self._begin = time.perf_counter()
+        self._last = self._begin if not self._live else 0.0
+        self._width = 0
+
+    def step(self, stage: str, done: int, total: int) -> None:
+        """Report that ``done`` of ``total`` steps of a stage are done."""
+        elapsed = time.perf_counter() - self._begin
+        left = f", {elapsed / done * (total - done):.1f} s left" if 0 < done < total else ""
+        self._show(f"{stage}: {done} of {total} ({done / max(elapsed, 1e-9):.1f}/s{left})", done == total)
+
+    def sweep(self, stage: str, sweeps: int, bound: float) -> None:
+        """Report a sweep of the solver and the error bound it reached."""
+        elapsed = time.perf_counter() - self._begin
+        self._show(f"{stage}: sweep {sweeps}, error bound {bound:.2e} ({sweeps / max(elapsed, 1e-9):.1f}/s)", False)
+
+    def start(self) -> None:
+        """Begin a stage."""
+        self._begin = time.perf_counter()
+
+    def clear(self) -> None:
+        """Take the line off the terminal."""
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()
+            self._width = 0
+
+    def _show(self, text: str, is_last: bool) -> None:
+        now = time.perf_counter()
+        pause = _SECONDS_BETWEEN_UPDATES if self._live else _SECONDS_BETWEEN_LINES
+        if self._quiet or (now - self._last < pause and not (self._live and is_last)):
+            return
+        self._last = now
+        if self._live:
+            sys.stderr.write("\r" + text.ljust(self._width))
+            sys.stderr.flush()
+            self._width = max(self._width, len(text))
+        else:
+            say(text)
+
+
+def peak_memory() -> int | None:
+    """The most memory this process has held, in bytes; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def in_units(number: float, unit: str = "") -> str:
+    """A number with a decimal prefix: 17.0 M."""
+    for limit, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(number) >= limit:
+            return f"{number / limit:.1f} {prefix}{unit}"
+    return f"{number:.0f} {unit}".rstrip()

@@ -1,0 +1,307 @@
+"""The commands ``solve`` and ``build``."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from punish_fast import _jit
+from punish_fast.cli.errors import CheckFailed, UsageProblem
+from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solver import Solution, check_options, solve
+from punish_fast.punish.rules import Rules, load_rules, name_of
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, naive
+from punish_fast.punish.transitions import build
+from punish_fast.store.reader import Artefact, load
+from punish_fast.store.writer import Writer, new_file
+
+DEFAULT_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Options that ``solve`` and ``build`` share; None where the user said nothing."""
+
+    rules: str | None
+    enemy: str | None
+    temperature: float | None
+    threads: int | None
+    output: Path | None
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class Method:
+    """How ``solve`` is to solve."""
+
+    discount: float
+    schedule: str
+    tolerance: float | None
+    sweeps: int | None
+    start: Path | None
+    keeps_tensor: bool
+
+    def options(self) -> dict[str, Any]:
+        """The options as the solver takes them.
+
+        Raises:
+            UsageProblem: options that exclude each other.
+            SolveError: an option is out of range.
+        """
+        if self.tolerance is not None and self.sweeps is not None:
+            raise UsageProblem("--tolerance and --sweeps exclude each other")
+        if self.start is not None and self.schedule == "jacobi":
+            raise UsageProblem("--from goes with --schedule layered only")
+        options = {
+            "discount": self.discount,
+            "schedule": self.schedule,
+            "tolerance": DEFAULT_TOLERANCE if self.tolerance is None else self.tolerance,
+            "sweeps": self.sweeps,
+        }
+        check_options(**options)
+        return options
+
+
+class Game:
+    """Rules and an enemy, by name or from files, and what is built from them."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.rules: Rules = load_rules(wanted.rules or "notebook")
+        self._file: Artefact | None = None
+        self._temperature = wanted.temperature
+        name = wanted.enemy or "naive"
+        if name != "naive":
+            self._file = load(name)
+            self._file.must_have_rules(self.rules)
+        if wanted.temperature is not None and (self._file is None or self._file.kind != "agent"):
+            raise UsageProblem("--temperature goes with an agent file as --enemy only")
+
+    @property
+    def stem(self) -> str:
+        """The name of the files made from this game."""
+        enemy = "naive" if self._file is None else f"against-{self._file.path.stem}"
+        rules = name_of(self.rules)
+        return enemy if rules == "notebook" else f"{rules}-{enemy}"
+
+    @property
+    def enemy(self) -> dict[str, Any]:
+        """What files are to note of the enemy."""
+        if self._file is None:
+            return {"kind": "naive"}
+        note = {"kind": self._file.kind, "file": self._file.path.name}
+        if self._file.kind == "agent":
+            note["fingerprint"] = self._file.attributes["fingerprint"]
+            if self._temperature is not None:
+                note["temperature"] = self._temperature
+        return note
+
+    def table(self, space: StateSpace) -> StrategyTable:
+        """The enemy's strategy."""
+        return naive() if self._file is None else self._file.table(space, self._temperature)
+
+
+class Job:
+    """One run: its output file, its clock, its progress."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.clock = Stopwatch()
+        self.progress = Progress(wanted.quiet)
+        if wanted.threads is not None:
+            _jit.set_threads(wanted.threads)
+
+    def make_tensor(self, game: Game, out: Writer, keeps_tensor: bool) -> MDP:
+        """Enumerate the states and fill the tensor, writing both on the way."""
+        with self.clock("states"):
+            self.progress.start()
+            space = StateSpace(game.rules, self.progress.step)
+        with self.clock("store"):
+            out.states(space.code, space.layer_ptr)
+        with self.clock("tensor"):
+            self.progress.start()
+            mdp = build(space, game.table(space), lambda mdp, layer: self._layer_done(mdp, layer, out, keeps_tensor))
+        # Writing went on inside, and is counted there.
+        self.clock.seconds["tensor"] -= self._written
+        return mdp
+
+    _written = 0.0
+
+    def _layer_done(self, mdp: MDP, layer: int, out: Writer, keeps_tensor: bool) -> None:
+        self.progress.step("tensor", layer + 1, mdp.n_layers)
+        if keeps_tensor:
+            before = self.clock.seconds["store"]
+            with self.clock("store"):
+                out.transitions(mdp, layer)
+            self._written += self.clock.seconds["store"] - before
+
+    def solve(self, mdp: MDP, options: dict[str, Any], start: Artefact | None) -> Solution:
+        """Solve the process."""
+        values = None if start is None else start.solution().v
+        with self.clock("solve"):
+            self.progress.start()
+            return solve(mdp, start=values, progress=self.progress.sweep, **options)
+
+
+def solve_command(tensor: Path | None, wanted: Wanted, method: Method, as_json: bool) -> None:
+    """Run ``punish-fast solve``."""
+    job = Job(wanted)
+    options = method.options()
+    source = None if tensor is None else _tensor_file(tensor, wanted)
+    game = Game(wanted) if source is None else None
+    rules = game.rules if game is not None else source.rules  # type: ignore[union-attr]
+    start = None if method.start is None else load(method.start)
+    if start is not None:
+        start.must_be_agent(rules)
+    output = wanted.output or Path(f"{game.stem if game is not None else _solved_stem(tensor)}.h5")
+    note = json.dumps(game.enemy if game is not None else source.enemy)  # type: ignore[union-attr]
+    with ExitStack() as stack:
+        with job.clock("store"):
+            out = stack.enter_context(new_file(output, "agent", rules, enemy=note))
+        mdp = (
+            job.make_tensor(game, out, method.keeps_tensor)
+            if game is not None
+            else _copy_tensor(job, source, out, method.keeps_tensor)  # type: ignore[arg-type]
+        )
+        solution = job.solve(mdp, options, start)
+        begin = job.clock.total()
+        out.rows(mdp)
+        out.solution(solution)
+        stack.close()
+        job.clock.seconds["store"] += job.clock.total() - begin
+    job.progress.clear()
+    report = _tensor_report(job, rules, mdp, output) | _solution_report(solution)
+    if as_json:
+        print_json(report)
+    else:
+        _print_report(report, note)
+    if not solution.converged:
+        raise CheckFailed(
+            f"the error bound {solution.error_bound:.2e} is as low as rounding allows, "
+            f"above the tolerance {solution.tolerance:g}; {output} holds the best values found"
+        )
+
+
+def build_command(wanted: Wanted, as_json: bool) -> None:
+    """Run ``punish-fast build``."""
+    job = Job(wanted)
+    game = Game(wanted)
+    output = wanted.output or Path(f"{game.stem}-tensor.h5")
+    with ExitStack() as stack:
+        with job.clock("store"):
+            out = stack.enter_context(new_file(output, "tensor", game.rules, enemy=json.dumps(game.enemy)))
+        mdp = job.make_tensor(game, out, keeps_tensor=True)
+        begin = job.clock.total()
+        out.rows(mdp)
+        stack.close()
+        job.clock.seconds["store"] += job.clock.total() - begin
+    job.progress.clear()
+    report = _tensor_report(job, game.rules, mdp, output)
+    if as_json:
+        print_json(report)
+    else:
+        _print_report(report, json.dumps(game.enemy))
+
+
+def _tensor_file(path: Path, wanted: Wanted) -> Artefact:
+    for option in ("rules", "enemy", "temperature"):
+        if getattr(wanted, option) is not None:
+            raise UsageProblem(f"--{option} is settled by the tensor {path} and cannot be given with it")
+    return load(path)
+
+
+def _solved_stem(tensor: Path | None) -> str:
+    assert tensor is not None
+    stem = tensor.stem
+    return stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
+
+
+def _copy_tensor(job: Job, source: Artefact, out: Writer, keeps_tensor: bool) -> MDP:
+    with job.clock("tensor"):
+        mdp = source.mdp()
+    with job.clock("store"):
+        out.states(source.code, source.layer_ptr)
+        for layer in range(mdp.n_layers if keeps_tensor else 0):
+            out.transitions(mdp, layer)
+    return mdp
+
+
+def _tensor_report(job: Job, rules: Rules, mdp: MDP, output: Path) -> dict[str, Any]:
+    by_breath = [int(n) for n in mdp.layer_ptr[1:] - mdp.layer_ptr[:-1]]
+    return {
+        "rules": name_of(rules),
+        "rules_digest": rules.digest,
+        "states_by_breath": by_breath,
+        "states": mdp.n_columns,
+        "rows": mdp.n_rows,
+        "nonzeros": mdp.n_entries,
+        "longest_row": mdp.longest_row,
+        "seconds": {stage: job.clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
+        | {"total": job.clock.total()},
+        "threads": _jit.threads(),
+        "peak_memory": peak_memory(),
+        "output": str(output),
+        "output_bytes": output.stat().st_size,
+    }
+
+
+def _solution_report(solution: Solution) -> dict[str, Any]:
+    return {
+        "discount": solution.discount,
+        "schedule": solution.schedule,
+        "tolerance": solution.tolerance,
+        "sweeps": solution.sweeps,
+        "residual": solution.residual,
+        "error_bound": solution.error_bound,
+        "converged": solution.converged,
+        "fingerprint": solution.fingerprint,
+    }
+
+
+def _print_report(report: dict[str, Any], note: str) -> None:
+    breaths = [["breath", *(str(k + 1) for k in range(len(report["states_by_breath"]))), "win, loss", "all"]]
+    counts = [f"{n:,}" for n in report["states_by_breath"]]
+    breaths.append(["states", *counts, "2", f"{report['states']:,}"])
+    print(f"rules {report['rules']}, enemy {_enemy_text(json.loads(note))}, {report['threads']} threads")
+    print()
+    print_table(breaths)
+    print()
+    print(
+        f"{report['rows']:,} state-action rows, {report['nonzeros']:,} nonzeros, longest row {report['longest_row']:,}"
+    )
+    print()
+    print_table(_stages(report))
+    print()
+    if "sweeps" in report:
+        print(
+            f"{report['sweeps']} {report['schedule']} sweeps at discount {report['discount']:g}: every value is exact "
+            f"to {report['error_bound']:.1e}"
+        )
+        print(f"fingerprint of the values {report['fingerprint']}")
+    print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")
+
+
+def _stages(report: dict[str, Any]) -> list[list[str]]:
+    work = {
+        "states": (report["states"], "states"),
+        "tensor": (report["nonzeros"], "nonzeros"),
+        "solve": (report["nonzeros"] * report.get("sweeps", 0), "nonzeros"),
+        "store": (report["output_bytes"], "B"),
+    }
+    rows = [["stage", "seconds", "rate"]]
+    for stage, (amount, unit) in work.items():
+        seconds = report["seconds"][stage]
+        if seconds > 0:
+            rows.append([stage, f"{seconds:.3f}", f"{in_units(amount / seconds, unit)}/s"])
+    rows.append(["total", f"{report['seconds']['total']:.3f}", ""])
+    return rows
+
+
+def _enemy_text(enemy: dict[str, Any]) -> str:
+    if enemy["kind"] == "naive":
+        return "naive"
+    temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
+    return f"{enemy.get('file', enemy['kind'])}{temperature}"

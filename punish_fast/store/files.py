@@ -1,0 +1,104 @@
+"""Files that are whole or absent.
+
+A file is written under a temporary name in the folder where it is to stand, forced to disk, and renamed. Whatever stood
+there before stays until that moment. A process that is killed leaves its temporary file behind; the next one
+to write the same file removes it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+class StoreError(Exception):
+    """A file that cannot be read or written; the message names the file and what is wrong."""
+
+
+class ReadError(StoreError):
+    """A file that cannot be read, or is not what it should be; the message names the field."""
+
+
+class WriteError(StoreError):
+    """A file that could not be written to its end."""
+
+
+class OutputError(StoreError):
+    """A place where no file can be written, found out before any work was done."""
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _remove_leftovers(path: Path) -> None:
+    for leftover in path.parent.glob(f".{path.name}.*.tmp"):
+        process = leftover.name.removesuffix(".tmp").rpartition(".")[2]
+        if process.isdecimal() and not _is_alive(int(process)):
+            with suppress(OSError):
+                leftover.unlink()
+
+
+def check_output(path: Path) -> None:
+    """Find out whether a file can be written.
+
+    Raises:
+        OutputError: the folder is missing or cannot be written to, or the path is a folder.
+    """
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder, not a file to write")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no folder {path.parent}")
+    probe = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OutputError(f"{path}: cannot write here ({error.strerror})") from None
+
+
+def explain(path: Path, error: Exception) -> WriteError:
+    """What went wrong in writing ``path``, in one line."""
+    number = getattr(error, "errno", None)
+    text = str(error)
+    if number == errno.ENOSPC or "No space left" in text or "errno = 28" in text:
+        return WriteError(f"{path}: no space left on the disk; nothing was changed")
+    if number == errno.EFBIG or "File too large" in text or "errno = 27" in text:
+        return WriteError(f"{path}: the file would be too large here; nothing was changed")
+    return WriteError(f"{path}: cannot be written ({text.splitlines()[0] if text else type(error).__name__})")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path that becomes ``path`` when the block ends, or vanishes if it fails.
+
+    Raises:
+        OutputError: nothing can be written there.
+        WriteError: the file could not be forced to disk or renamed.
+    """
+    check_output(path)
+    _remove_leftovers(path)
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    try:
+        yield temporary
+        try:
+            descriptor = os.open(temporary, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            temporary.replace(path)
+        except OSError as error:
+            raise explain(path, error) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,55 @@
+"""The HDF5 files of punish-fast: what stands where.
+
+Root attributes of every file: ``format`` (``"punish-fast"``), ``format_version`` (1), ``kind``, ``rules`` (JSON),
+``rules_digest``, ``created``, ``package_version``. Tensors and agents also have ``enemy`` (JSON), agents ``discount``,
+``objective``, ``schedule``, ``tolerance`` (NaN if sweeps were asked for), ``sweeps``, ``residual``, ``error_bound`` and
+``fingerprint``::
+
+    kind        tensor  agent  strategy
+    /states/code          x      x              uint64  [n_states]            sorted
+    /states/layer_ptr     x      x              int64   [n_layers + 1]
+    /rows/state_ptr       x      x              int64   [n_states + 1]
+    /rows/action          x      x              uint8   [n_rows]              two-digit action codes
+    /rows/reward          x      x              float64 [n_rows]
+    /transitions          x     (x)             group, encoding-type "csr_matrix", shape (n_rows, n_states + 2):
+        indptr            x     (x)             int64   [n_rows + 1]          columns n_states = win, + 1 = loss
+        indices           x     (x)             int32   [n_entries]
+        data              x     (x)             float64 [n_entries]
+    /solution/v                  x              float64 [n_states]
+    /solution/q                  x              float64 [n_rows]
+    /log/residual                x              float64 [n_sweeps]
+    /log/seconds                 x              float64 [n_sweeps]
+    /log/rmse                   (x)             float64 [n_sweeps]            schedule "jacobi"
+    /log/choice_changes         (x)             int64   [n_sweeps]            schedule "jacobi"
+    /strategy/state                     x       int32   [k]                   rows of the states covered
+    /strategy/p                         x       float64 [k, 11]               10, 11, 20, 21, ..., 51, 90
+
+Every dataset has an attribute ``crc32`` of its bytes; entries in brackets may be missing. Metadata is written in HDF5's 1.10 format,
+which has checksums of its own.
+"""
+
+from __future__ import annotations
+
+FORMAT = "punish-fast"
+FORMAT_VERSION = 1
+KINDS = ("tensor", "agent", "strategy")
+LIBRARY_VERSION = ("v110", "v110")
+
+DTYPES = {
+    "/states/code": "uint64",
+    "/states/layer_ptr": "int64",
+    "/rows/state_ptr": "int64",
+    "/rows/action": "uint8",
+    "/rows/reward": "float64",
+    "/transitions/indptr": "int64",
+    "/transitions/indices": "int32",
+    "/transitions/data": "float64",
+    "/solution/v": "float64",
+    "/solution/q": "float64",
+    "/log/residual": "float64",
+    "/log/seconds": "float64",
+    "/log/rmse": "float64",
+    "/log/choice_changes": "int64",
+    "/strategy/state": "int32",
+    "/strategy/p": "float64",
+}

@@ -1,0 +1,347 @@
+"""Reading artefacts, with everything checked that can be wrong in a file."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.policy import first_best, greedy, softmax
+from punish_fast.mdp.solver import Solution
+from punish_fast.mdp.sweeps import Log
+from punish_fast.punish.codes import Layout, layout_of
+from punish_fast.punish.rules import Rules, RulesError, from_json
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyError, StrategyTable, from_policy, strategy_table
+from punish_fast.punish.transitions import TERMINAL_REWARD
+from punish_fast.store import layout
+from punish_fast.store.files import ReadError
+
+_ROOT = {"format_version": int, "kind": str, "rules": str, "rules_digest": str, "created": str, "package_version": str}
+_SOLVED = {
+    "discount": float,
+    "objective": str,
+    "schedule": str,
+    "tolerance": float,
+    "sweeps": int,
+    "residual": float,
+    "error_bound": float,
+    "fingerprint": str,
+}
+_OF_KIND: dict[str, dict[str, type]] = {
+    "tensor": {"enemy": str},
+    "agent": {"enemy": str} | _SOLVED,
+    "strategy": {"name": str},
+}
+
+
+class Artefact:
+    """A file of any kind. Its parts are read, and checked, when they are asked for.
+
+    Attributes:
+        path: The file.
+        kind: ``"tensor"``, ``"agent"`` or ``"strategy"``.
+        rules: The rules it belongs to.
+        attributes: Its root attributes.
+        datasets: Names of its datasets.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Read the attributes.
+
+        Raises:
+            ReadError: the file cannot be read, or is not one of ours; the message names the field.
+        """
+        self.path = Path(path)
+        self.attributes, self.datasets = self._open()
+        self.kind: str = self.attributes["kind"]
+        try:
+            self.rules: Rules = from_json(self.attributes["rules"])
+        except RulesError as error:
+            raise self._error("rules", str(error)) from None
+        if self.rules.digest != self.attributes["rules_digest"]:
+            raise self._error("rules_digest", f"{self.attributes['rules_digest']} is not that of the rules")
+
+    def _error(self, field: str, problem: str) -> ReadError:
+        return ReadError(f"{self.path}: {field}: {problem}")
+
+    def _open(self) -> tuple[dict[str, Any], list[str]]:
+        if not self.path.is_file():
+            raise ReadError(f"{self.path}: there is no such file")
+        try:
+            with h5py.File(self.path, "r") as file:
+                if _text(file.attrs.get("format")) != layout.FORMAT:
+                    raise self._error("format", f"not a file of {layout.FORMAT}")
+                attributes = {name: _plain(value) for name, value in file.attrs.items()}
+                datasets = [name for name in layout.DTYPES if isinstance(file.get(name), h5py.Dataset)]
+        except ReadError:
+            raise
+        # HDF5 reports damage in many ways; whatever it is, the file cannot be read.
+        except Exception as error:
+            raise ReadError(f"{self.path}: not a readable HDF5 file ({_first_line(error)})") from None
+        self._check_attributes(attributes)
+        return attributes, datasets
+
+    def _check_attributes(self, attributes: dict[str, Any]) -> None:
+        self._check_types(attributes, _ROOT)
+        if attributes["format_version"] != layout.FORMAT_VERSION:
+            version = attributes["format_version"]
+            raise self._error("format_version", f"{version} is not known, allowed is {layout.FORMAT_VERSION}")
+        if attributes["kind"] not in layout.KINDS:
+            raise self._error("kind", f"{attributes['kind']!r} is not known, allowed are {', '.join(layout.KINDS)}")
+        self._check_types(attributes, _OF_KIND[attributes["kind"]])
+
+    def _check_types(self, attributes: dict[str, Any], types: dict[str, type]) -> None:
+        for name, kind in types.items():
+            value = attributes.get(name)
+            if not isinstance(value, kind):
+                raise self._error(name, "missing" if value is None else f"{value!r} is no {kind.__name__}")
+
+    def _read(self, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
+        """A dataset of the given shape; None stands for any length."""
+        if name not in self.datasets:
+            raise self._error(name, "missing")
+        try:
+            with h5py.File(self.path, "r") as file:
+                dataset = file[name]
+                self._check_dataset(name, dataset, shape)
+                array: np.ndarray = dataset[...]
+                crc = dataset.attrs.get("crc32")
+        except ReadError:
+            raise
+        except Exception as error:
+            raise self._error(name, f"not readable ({_first_line(error)})") from None
+        if crc is None or int(crc) != zlib.crc32(array.reshape(-1).view(np.uint8).data):
+            raise self._error(name, "the checksum is not that of the data")
+        return array
+
+    def _check_dataset(self, name: str, dataset: h5py.Dataset, shape: tuple[int | None, ...]) -> None:
+        if dataset.dtype != np.dtype(layout.DTYPES[name]):
+            raise self._error(name, f"dtype is {dataset.dtype}, allowed is {layout.DTYPES[name]}")
+        fits = len(dataset.shape) == len(shape) and all(
+            want is None or have == want for have, want in zip(dataset.shape, shape, strict=True)
+        )
+        if not fits:
+            wanted = " x ".join("any" if n is None else str(n) for n in shape)
+            raise self._error(name, f"shape is {dataset.shape}, allowed is {wanted}")
+        # A damaged shape must not make us ask for more memory than the file can hold.
+        if dataset.nbytes > self.path.stat().st_size:
+            raise self._error(name, f"{dataset.nbytes} bytes are more than the file has")
+
+    @cached_property
+    def enemy(self) -> dict[str, Any]:
+        """What the file notes of the enemy.
+
+        Raises:
+            ReadError: it is no JSON object.
+        """
+        try:
+            enemy = json.loads(self.attributes["enemy"])
+        except ValueError:
+            enemy = None
+        if not isinstance(enemy, dict) or "kind" not in enemy:
+            raise self._error("enemy", "no JSON object with a kind")
+        return enemy
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The radices of the codes."""
+        return layout_of(self.rules)
+
+    @cached_property
+    def layer_ptr(self) -> np.ndarray:
+        """int64 ``[n_layers + 1]``, checked.
+
+        Raises:
+            ReadError: see `code`.
+        """
+        ptr = self._read("/states/layer_ptr", (self.rules.breaths + 2,))
+        if ptr[0] != 0 or (np.diff(ptr) < 1).any():
+            raise self._error("/states/layer_ptr", "must begin with 0 and ascend")
+        return ptr
+
+    @cached_property
+    def code(self) -> np.ndarray:
+        """uint64 ``[n_states]``, checked: ascending, and of the right layers.
+
+        Raises:
+            ReadError: missing, damaged, or not the codes of such rules.
+        """
+        code = self._read("/states/code", (int(self.layer_ptr[-1]),))
+        if (code[1:] <= code[:-1]).any():
+            raise self._error("/states/code", "must ascend")
+        n_codes = np.uint64(self.layout.n_cards_codes * self.layout.n_statuses)
+        layer = np.searchsorted(self.layer_ptr, np.arange(len(code)), side="right") - 1
+        if (code // n_codes != layer.astype(np.uint64)).any():
+            raise self._error("/states/code", "a code is not of the layer it stands in")
+        return code
+
+    @cached_property
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``state_ptr``, ``action`` and ``reward``, checked.
+
+        Raises:
+            ReadError: missing or damaged.
+        """
+        state_ptr = self._read("/rows/state_ptr", (int(self.layer_ptr[-1]) + 1,))
+        if state_ptr[0] != 0 or (np.diff(state_ptr) < 1).any():
+            raise self._error("/rows/state_ptr", "must begin with 0 and ascend")
+        action = self._read("/rows/action", (int(state_ptr[-1]),))
+        return state_ptr, action, self._read("/rows/reward", (int(state_ptr[-1]),))
+
+    @property
+    def has_transitions(self) -> bool:
+        """Whether the file holds the transition tensor."""
+        return "/transitions/indptr" in self.datasets
+
+    def mdp(self) -> MDP:
+        """The Markov decision process, checked.
+
+        Raises:
+            ReadError: the file has none, or it is damaged.
+        """
+        state_ptr, action, reward = self.rows
+        indptr = self._read("/transitions/indptr", (len(action) + 1,))
+        self._check_group((len(action), len(state_ptr) + 1))
+        indices = self._read("/transitions/indices", (int(indptr[-1]),))
+        data = self._read("/transitions/data", (int(indptr[-1]),))
+        mdp = MDP(state_ptr, indptr, indices, data, reward, TERMINAL_REWARD.copy(), self.layer_ptr, action)
+        try:
+            return check(mdp)
+        except ModelError as error:
+            field, _, problem = str(error).partition(": ")
+            group = "/transitions" if field in ("indptr", "indices", "data") else "/rows"
+            raise self._error(f"{group}/{field}", problem) from None
+
+    def _check_group(self, shape: tuple[int, int]) -> None:
+        with h5py.File(self.path, "r") as file:
+            attributes = dict(file["/transitions"].attrs)
+        if attributes.get("encoding-type") != "csr_matrix":
+            raise self._error("/transitions", "encoding-type is not csr_matrix")
+        if tuple(attributes.get("shape", ())) != shape:
+            raise self._error("/transitions", f"shape is {attributes.get('shape')}, must be {shape}")
+
+    def solution(self) -> Solution:
+        """The solution, checked.
+
+        Raises:
+            ReadError: the file is no agent, or damaged.
+        """
+        if self.kind != "agent":
+            raise self._error("kind", f"a {self.kind} has no solution")
+        state_ptr, _, _ = self.rows
+        v = self._read("/solution/v", (len(state_ptr) - 1,))
+        q = self._read("/solution/q", (int(state_ptr[-1]),))
+        for name, array in (("/solution/v", v), ("/solution/q", q)):
+            if not np.isfinite(array).all():
+                raise self._error(name, "a value is not finite")
+        a = self.attributes
+        solution = Solution(
+            v=v,
+            q=q,
+            choice=first_best(state_ptr, q),
+            discount=a["discount"],
+            schedule=a["schedule"],
+            tolerance=None if math.isnan(a["tolerance"]) else a["tolerance"],
+            sweeps=a["sweeps"],
+            residual=a["residual"],
+            error_bound=a["error_bound"],
+            log=self._log(),
+        )
+        if solution.fingerprint != a["fingerprint"]:
+            raise self._error("fingerprint", f"{a['fingerprint']} is not that of the values")
+        return solution
+
+    def _log(self) -> Log:
+        shape = (self.attributes["sweeps"],)
+        log = Log(self._read("/log/residual", shape).tolist(), self._read("/log/seconds", shape).tolist())
+        if "/log/rmse" in self.datasets:
+            log.rmse = self._read("/log/rmse", shape).tolist()
+            log.choice_changes = self._read("/log/choice_changes", shape).tolist()
+        return log
+
+    def must_have_rules(self, rules: Rules) -> None:
+        """Insist that the file belongs to ``rules``.
+
+        Raises:
+            ReadError: it belongs to others.
+        """
+        if self.rules != rules:
+            raise self._error("rules_digest", f"{self.rules.digest}, but the game's rules have {rules.digest}")
+
+    def must_be_agent(self, rules: Rules) -> None:
+        """Insist that the file is an agent for ``rules``.
+
+        Raises:
+            ReadError: it is not.
+        """
+        self.must_have_rules(rules)
+        if self.kind != "agent":
+            raise self._error("kind", f"a {self.kind}, but an agent is needed")
+
+    def table(self, space: StateSpace, temperature: float | None = None) -> StrategyTable:
+        """The strategy of the file: a strategy's table, or the policy of an agent.
+
+        Args:
+            space: The states of the game.
+            temperature: Let an agent play by softmax at this temperature instead of greedily.
+
+        Raises:
+            ReadError: the file is neither, is damaged, or belongs to other rules.
+            ValueError: the temperature is not above 0.
+        """
+        self.must_have_rules(space.rules)
+        if self.kind == "tensor":
+            raise self._error("kind", "a tensor is no enemy, allowed are a strategy and an agent")
+        try:
+            if self.kind == "strategy":
+                return strategy_table(space, *self.strategy(), name=self.path.stem)
+            q = self.solution().q
+            ptr = space.state_ptr
+            weight = greedy(ptr, q) if temperature is None else softmax(ptr, q, temperature)
+            return from_policy(space, weight, name=self.path.stem)
+        except StrategyError as error:
+            raise ReadError(f"{self.path}: {error}") from None
+
+    def strategy(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of the states covered and their action probabilities, as stored.
+
+        Raises:
+            ReadError: the file is no strategy, or damaged.
+        """
+        if self.kind != "strategy":
+            raise self._error("kind", f"{self.kind!r}, but a strategy is needed")
+        state = self._read("/strategy/state", (None,))
+        return state, self._read("/strategy/p", (len(state), 11))
+
+
+def _plain(value: Any) -> Any:
+    """An attribute as a Python object."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return _text(value)
+
+
+def _text(value: Any) -> Any:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error)
+    return text.splitlines()[0] if text else type(error).__name__
+
+
+def load(path: str | Path) -> Artefact:
+    """Open an artefact of any kind.
+
+    Raises:
+        ReadError: the file cannot be read, or is not one of ours.
+    """
+    return Artefact(path)

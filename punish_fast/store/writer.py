@@ -1,0 +1,177 @@
+"""Writing artefacts, piece by piece while they are computed, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from punish_fast import __version__
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solver import Solution
+from punish_fast.punish.rules import Rules, to_json
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable
+from punish_fast.store import layout
+from punish_fast.store.files import StoreError, explain, replacing
+
+
+class Writer:
+    """An artefact that is being written. Get one from `new_file`."""
+
+    def __init__(self, file: h5py.File) -> None:
+        self._file = file
+        self._crc: dict[str, int] = {}
+
+    def attributes(self, **values: Any) -> None:
+        """Set root attributes."""
+        for name, value in values.items():
+            self._file.attrs[name] = value
+
+    def states(self, code: np.ndarray, layer_ptr: np.ndarray) -> None:
+        """Write the states."""
+        self._put("/states/code", code)
+        self._put("/states/layer_ptr", layer_ptr)
+
+    def rows(self, mdp: MDP) -> None:
+        """Write the state-action pairs."""
+        self._put("/rows/state_ptr", mdp.state_ptr)
+        self._put("/rows/action", mdp.action)
+        self._put("/rows/reward", mdp.reward)
+
+    def transitions(self, mdp: MDP, layer: int) -> None:
+        """Write the transitions of a layer; layers must come in their order."""
+        if layer == 0:
+            group = self._file.create_group("/transitions")
+            group.attrs["encoding-type"] = "csr_matrix"
+            group.attrs["encoding-version"] = "0.1.0"
+            group.attrs["shape"] = (mdp.n_rows, mdp.n_columns)
+            self._put("/transitions/indptr", mdp.indptr)
+            for name, array in (("indices", mdp.indices), ("data", mdp.data)):
+                self._file.create_dataset(f"/transitions/{name}", array.shape, array.dtype)
+        begin, end = mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]]
+        self._put_part("/transitions/indices", mdp.indices, begin, end)
+        self._put_part("/transitions/data", mdp.data, begin, end)
+
+    def solution(self, solution: Solution) -> None:
+        """Write a solution, its log, and the attributes that tell how it was found."""
+        self._put("/solution/v", solution.v)
+        self._put("/solution/q", solution.q)
+        self._put("/log/residual", np.array(solution.log.residual))
+        self._put("/log/seconds", np.array(solution.log.seconds))
+        if solution.log.rmse:
+            self._put("/log/rmse", np.array(solution.log.rmse))
+            self._put("/log/choice_changes", np.array(solution.log.choice_changes, dtype=np.int64))
+        self.attributes(
+            discount=solution.discount,
+            objective="discounted",
+            schedule=solution.schedule,
+            tolerance=np.nan if solution.tolerance is None else solution.tolerance,
+            sweeps=solution.sweeps,
+            residual=solution.residual,
+            error_bound=solution.error_bound,
+            fingerprint=solution.fingerprint,
+        )
+
+    def strategy(self, table: StrategyTable) -> None:
+        """Write a strategy table."""
+        self._put("/strategy/state", table.state)
+        self._put("/strategy/p", table.p)
+
+    def _put(self, name: str, array: np.ndarray) -> None:
+        array = np.ascontiguousarray(array, dtype=layout.DTYPES[name])
+        dataset = self._file.create_dataset(name, data=array)
+        dataset.attrs["crc32"] = np.uint32(zlib.crc32(_bytes(array)))
+
+    def _put_part(self, name: str, array: np.ndarray, begin: int, end: int) -> None:
+        part = array[begin:end]
+        self._file[name][begin:end] = part
+        self._crc[name] = zlib.crc32(_bytes(part), self._crc.get(name, 0))
+        if end == len(array):
+            self._file[name].attrs["crc32"] = np.uint32(self._crc[name])
+
+
+def _bytes(array: np.ndarray) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
+@contextmanager
+def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator[Writer]:
+    """Write an artefact in the block; it appears under ``path`` when the block ends, or not at all.
+
+    Args:
+        path: The file.
+        kind: ``"tensor"``, ``"agent"`` or ``"strategy"``.
+        rules: The rules it belongs to.
+        **attributes: Further root attributes.
+
+    Raises:
+        OutputError: nothing can be written there, found out before anything else.
+        WriteError: writing failed.
+    """
+    with replacing(path) as temporary:
+        try:
+            with h5py.File(temporary, "w", libver=layout.LIBRARY_VERSION) as file:
+                writer = Writer(file)
+                writer.attributes(
+                    format=layout.FORMAT,
+                    format_version=layout.FORMAT_VERSION,
+                    kind=kind,
+                    rules=to_json(rules),
+                    rules_digest=rules.digest,
+                    created=datetime.now(UTC).isoformat(timespec="seconds"),
+                    package_version=__version__,
+                    **attributes,
+                )
+                yield writer
+        except StoreError:
+            raise
+        except (OSError, RuntimeError) as error:
+            raise explain(path, error) from None
+
+
+def save(
+    path: str | Path,
+    space: StateSpace,
+    mdp: MDP | None = None,
+    solution: Solution | None = None,
+    strategy: StrategyTable | None = None,
+    enemy: dict[str, Any] | None = None,
+) -> None:
+    """Write a tensor (``mdp``), an agent (``solution``, and ``mdp`` with its transitions) or a strategy (alone).
+
+    Args:
+        path: The file.
+        space: The states.
+        mdp: The process.
+        solution: Its solution.
+        strategy: A strategy table.
+        enemy: What to note of the enemy, JSON-like; naive if None.
+
+    Raises:
+        ValueError: neither a process nor a strategy, or both.
+        WriteError: writing failed.
+    """
+    if (mdp is None) == (strategy is None):
+        raise ValueError("save: either a process (with or without its solution) or a strategy")
+    path = Path(path)
+    if strategy is not None:
+        with new_file(path, "strategy", space.rules, name=strategy.name) as out:
+            out.strategy(strategy)
+        return
+    assert mdp is not None
+    kind = "tensor" if solution is None else "agent"
+    with new_file(path, kind, space.rules, enemy=json.dumps(enemy or {"kind": "naive"})) as out:
+        out.states(space.code, space.layer_ptr)
+        out.rows(mdp)
+        for layer in range(mdp.n_layers):
+            out.transitions(mdp, layer)
+        if solution is not None:
+            out.solution(solution)

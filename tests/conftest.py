@@ -1,0 +1,69 @@
+"""Fixtures shared by all tests: a game small enough for exact fractions, and the notebook's own game."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+
+import pytest
+import twin
+from hypothesis import HealthCheck, settings
+from numba import config
+
+from punish_fast.mdp.model import MDP
+from punish_fast.punish.rules import PRESETS, REDEALS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.transitions import build
+
+# Compiling a kernel within an example is slow once, so no example has a deadline.
+_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
+settings.register_profile("compiled", max_examples=60, **_COMMON)
+settings.register_profile("interpreted", max_examples=12, **_COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "interpreted" if config.DISABLE_JIT else "compiled"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not config.DISABLE_JIT:
+        return
+    skip = pytest.mark.skip(reason="the whole game takes hours with NUMBA_DISABLE_JIT=1")
+    for item in items:
+        if "full" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session", params=REDEALS)
+def tiny(request: pytest.FixtureRequest) -> StateSpace:
+    """The states of ``tiny``, under either redeal."""
+    return StateSpace(PRESETS["tiny"]._replace(redeal=request.param))
+
+
+@pytest.fixture(scope="session")
+def tiny_mdp(tiny: StateSpace) -> MDP:
+    """``tiny`` against the naive enemy."""
+    return build(tiny)
+
+
+@pytest.fixture(scope="session")
+def tiny_values(tiny: StateSpace) -> dict[tuple, Fraction]:
+    """The exact optimal values of ``tiny`` against the naive enemy with discount 19/20."""
+    return dict(twin.solve(tiny.rules, Fraction(19, 20)))
+
+
+@pytest.fixture(scope="session")
+def notebook() -> StateSpace:
+    return StateSpace(PRESETS["notebook"])
+
+
+@pytest.fixture(scope="session")
+def notebook_mdp(notebook: StateSpace) -> MDP:
+    return build(notebook)
+
+
+@pytest.fixture(scope="session")
+def tabletop() -> StateSpace:
+    return StateSpace(PRESETS["tabletop"])
+
+
+@pytest.fixture(scope="session")
+def tabletop_mdp(tabletop: StateSpace) -> MDP:
+    return build(tabletop)

@@ -1,0 +1,46 @@
+"""Random house rules for games so small that an exact model can check every state."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from punish_fast.punish.rules import REDEALS, Rules, validate
+
+# Hand size, revealed cards, feints and spare cards; together they decide how many states there are.
+_SIZES = [
+    (hand, reveal, feints, spare)
+    for hand in (1, 2, 3)
+    for reveal in (0, 1, 2)
+    for feints in (0, 1, 2)
+    for spare in (0, 1, 2)
+    if 2 * hand + reveal + 2 * feints + spare <= (6 if feints == 2 else 7)
+]
+
+
+def _five(low: int, high: int) -> st.SearchStrategy[tuple[int, ...]]:
+    return st.tuples(*[st.integers(low, high)] * 5)
+
+
+@st.composite
+def house_rules(draw: st.DrawFn, largest_hp: int = 2, most_breaths: int = 3) -> Rules:
+    """Rules of which every field may differ from the presets, for a game of at most a few thousand states."""
+    hand_size, reveal_size, feints, spare = draw(st.sampled_from(_SIZES))
+    n_cards = 2 * hand_size + reveal_size + 2 * feints + spare
+    kinds = draw(st.lists(st.integers(0, 4), min_size=n_cards, max_size=n_cards))
+    return validate(
+        Rules(
+            copies=tuple(kinds.count(kind) for kind in range(5)),
+            hand_size=hand_size,
+            reveal_size=reveal_size,
+            hp=draw(st.integers(1, largest_hp)),
+            healing=draw(st.integers(0, 2)),
+            breaths=draw(st.integers(1, most_breaths)),
+            feints=feints,
+            damage=draw(_five(0, 3)),
+            guard_reduction=draw(st.integers(0, 2)),
+            dodge_stops=draw(_five(0, 1)),
+            priority=tuple(draw(st.permutations(range(6)))),
+            exhausting=draw(_five(0, 1)),
+            redeal=draw(st.sampled_from(REDEALS)),
+        )
+    )

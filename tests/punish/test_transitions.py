@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from exact import assert_rows_exact, random_table, strategy_of, twin_of
+from houses import house_rules
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from punish_fast._jit import max_threads, set_threads, threads
+from punish_fast.mdp.model import MDP, check
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.codes import ACTIONS
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
+from punish_fast.punish.transitions import build
+
+# Against a table, a probability is a float64 sum of positive terms.
+TABLE_ERROR = 4e-15
+
+
+def uniform_table(space: StateSpace) -> StrategyTable:
+    """A table that spells out what the naive enemy does."""
+    p = np.zeros((space.n_states, len(ACTIONS)))
+    columns = np.searchsorted(ACTIONS, space.action)
+    lengths = np.diff(space.state_ptr)
+    p[np.repeat(np.arange(space.n_states), lengths), columns] = np.repeat(1 / lengths, lengths)
+    return strategy_table(space, np.arange(space.n_states), p)
+
+
+def assert_lawful(space: StateSpace, mdp: MDP) -> None:
+    """What holds for every tensor of every game."""
+    check(mdp)
+    assert mdp.is_cycle
+    assert np.array_equal(mdp.terminal_reward, [1, -1])
+    sums = np.add.reduceat(mdp.data, mdp.indptr[:-1])
+    assert np.abs(sums - 1).max() <= 1e-12
+    assert mdp.data.min() > 0
+    assert mdp.data.max() <= 1
+    row = np.repeat(np.arange(mdp.n_rows), np.diff(mdp.indptr))
+    assert (np.diff(mdp.indices)[np.diff(row) == 0] > 0).all()
+    assert_successors_in_next_layer(space, mdp, row)
+    win = np.bincount(row, mdp.data * (mdp.indices == space.n_states), mdp.n_rows)
+    loss = np.bincount(row, mdp.data * (mdp.indices == space.n_states + 1), mdp.n_rows)
+    assert np.abs(mdp.reward - (win - loss)).max() <= 1e-15
+
+
+def assert_successors_in_next_layer(space: StateSpace, mdp: MDP, row: np.ndarray) -> None:
+    n_layers = len(space.layers)
+    layer_of_column = np.concatenate([np.repeat(np.arange(n_layers), space.states_by_breath), [-1, -1]])
+    layer_of_row = np.repeat(layer_of_column[:-2], np.diff(mdp.state_ptr))[row]
+    successor = layer_of_column[mdp.indices]
+    decided = successor == -1
+    assert np.array_equal(successor[~decided], (layer_of_row[~decided] + 1) % n_layers)
+    assert (layer_of_row[decided] < n_layers - 1).all(), "a redeal decides no game"
+
+
+def test_rows_against_the_naive_enemy_are_the_exact_ones_rounded_once(tiny, tiny_mdp):
+    assert_rows_exact(tiny, tiny_mdp, range(tiny.n_states))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_rows_against_a_sparse_table_are_exact(tiny, seed):
+    table = random_table(tiny, seed)
+    assert_rows_exact(tiny, build(tiny, table), range(tiny.n_states), strategy_of(tiny, table), TABLE_ERROR)
+
+
+@given(house_rules(), st.integers(0, 2**32 - 1))
+def test_rows_of_random_house_rules_are_exact(rules, seed):
+    space = StateSpace(rules)
+    note(f"{space.n_states} states")
+    sample = np.random.default_rng(seed).integers(space.n_states, size=30).tolist()
+    mdp = build(space)
+    assert_lawful(space, mdp)
+    assert_rows_exact(space, mdp, sample)
+    table = random_table(space, seed)
+    mdp = build(space, table)
+    assert_lawful(space, mdp)
+    assert_rows_exact(space, mdp, sample, strategy_of(space, table), TABLE_ERROR)
+
+
+def test_tensor_is_lawful(tiny, tiny_mdp):
+    assert_lawful(tiny, tiny_mdp)
+    assert_lawful(tiny, build(tiny, random_table(tiny, 3)))
+
+
+def test_rows_follow_states_and_their_legal_actions(tiny, tiny_mdp):
+    assert np.array_equal(tiny_mdp.state_ptr, tiny.state_ptr)
+    assert np.array_equal(tiny_mdp.action, tiny.action)
+    assert np.array_equal(tiny_mdp.layer_ptr, tiny.layer_ptr)
+
+
+def test_table_of_uniform_play_is_the_naive_enemy(tiny, tiny_mdp):
+    mdp = build(tiny, uniform_table(tiny))
+    assert np.array_equal(mdp.indptr, tiny_mdp.indptr)
+    assert np.array_equal(mdp.indices, tiny_mdp.indices)
+    assert np.abs(mdp.data - tiny_mdp.data).max() <= 1e-15
+    assert np.abs(mdp.reward - tiny_mdp.reward).max() <= 1e-15
+
+
+def test_empty_table_is_the_naive_enemy(tiny, tiny_mdp):
+    mdp = build(tiny, naive())
+    assert mdp.data.tobytes() == tiny_mdp.data.tobytes()
+    assert mdp.indices.tobytes() == tiny_mdp.indices.tobytes()
+
+
+def test_enemy_who_never_feints_leaves_out_what_only_a_feint_brings_about():
+    space = StateSpace(PRESETS["tiny"])
+    uniform = uniform_table(space)
+    p = uniform.p.copy()
+    p[:, 1:10:2] = 0
+    mdp = build(space, strategy_table(space, uniform.state, p / p.sum(axis=1, keepdims=True)))
+    assert mdp.n_entries < build(space).n_entries
+    last_breath = range(space.layer_ptr[1], space.layer_ptr[2])
+    for state in last_breath:
+        for row in range(mdp.state_ptr[state], mdp.state_ptr[state + 1]):
+            before = twin_of(space.state(state))
+            columns = mdp.indices[mdp.indptr[row] : mdp.indptr[row + 1]]
+            after = [space.state(column) for column in columns[columns < space.n_states].tolist()]
+            # Cards that left the deck: at most the one of the own feint.
+            assert all(
+                (sum(s.hand) + s.enemy_hand + sum(s.discard))
+                - (sum(before.hand) + before.enemy_hand + sum(before.discard))
+                <= mdp.action[row] % 10
+                for s in after
+            )
+
+
+def test_progress_is_told_after_each_layer(tiny):
+    told = []
+    build(tiny, progress=lambda *args: told.append(args))
+    assert told == [("tensor", number, 3) for number in (1, 2, 3)]
+
+
+@pytest.fixture
+def thread_counts():
+    """One thread and all; the count of before is put back."""
+    before = threads()
+    yield (1, max_threads())
+    set_threads(before)
+
+
+def game_bytes(rules, seed):
+    space = StateSpace(rules)
+    enemy = naive() if seed is None else random_table(space, seed)
+    mdp = build(space, enemy)
+    layered, jacobi = solve(mdp), solve(mdp, schedule="jacobi", sweeps=10)
+    arrays = (space.code, mdp.state_ptr, mdp.action, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
+    solutions = (layered.v, layered.q, layered.choice, jacobi.v, jacobi.q, np.array(jacobi.log.rmse))
+    return [array.tobytes() for array in arrays + solutions]
+
+
+@pytest.mark.parametrize("seed", [None, 4])
+def test_results_have_the_same_bits_for_every_thread_count(thread_counts, seed):
+    results = []
+    for count in thread_counts:
+        set_threads(count)
+        results.append(game_bytes(PRESETS["tiny"], seed))
+    assert all(result == results[0] for result in results)
+
+
+@pytest.mark.full
+def test_notebook_has_the_published_size(notebook_mdp):
+    assert notebook_mdp.n_rows == 1_922_729
+    assert notebook_mdp.n_entries == 17_032_324
+    assert notebook_mdp.longest_row == 1_088
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["notebook", "tabletop"])
+def test_whole_game_is_lawful_and_a_sample_of_its_rows_exact(request, name):
+    space, mdp = request.getfixturevalue(name), request.getfixturevalue(f"{name}_mdp")
+    assert_lawful(space, mdp)
+    generator = np.random.default_rng(20)
+    per_layer = [generator.integers(*space.layer_ptr[k : k + 2], size=40) for k in range(len(space.layers))]
+    assert_rows_exact(space, mdp, np.concatenate(per_layer).tolist())
+
+
+@pytest.mark.full
+def test_whole_game_against_a_table_of_uniform_play_is_the_naive_one(notebook, notebook_mdp):
+    mdp = build(notebook, uniform_table(notebook))
+    assert np.array_equal(mdp.indptr, notebook_mdp.indptr)
+    assert np.array_equal(mdp.indices, notebook_mdp.indices)
+    assert np.abs(mdp.data - notebook_mdp.data).max() <= 1e-15
+
+
+@pytest.mark.full
+def test_whole_game_has_the_same_bits_for_every_thread_count(thread_counts):
+    results = []
+    for count in thread_counts:
+        set_threads(count)
+        results.append(game_bytes(PRESETS["notebook"], None))
+    assert all(result == results[0] for result in results)
