@@ -13,7 +13,7 @@ _SIZES = [
     for reveal in (0, 1, 2)
     for feints in (0, 1, 2)
     for spare in (0, 1, 2)
-    if 2 * hand + reveal + 2 * feints + spare <= (6 if feints == 2 else 7)
+    if 2 * hand + reveal + 2 * feints + spare <= (7 if feints == 2 else 8)
 ]
 
 

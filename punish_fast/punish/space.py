@@ -18,6 +18,7 @@ from punish_fast.punish._outcomes import N_PLAYS, N_WAYS, Outcomes, tabulate_out
 from punish_fast.punish._space import Layer
 from punish_fast.punish.codes import (
     ACTIONS,
+    REST_ACTION,
     Layout,
     State,
     StateError,
@@ -121,9 +122,10 @@ class StateSpace:
 
     @cached_property
     def _legal(self) -> tuple[np.ndarray, np.ndarray]:
-        counts = np.empty(self.n_states, dtype=np.int64)
+        counts = np.ones(self.n_states, dtype=np.int64)
         actions = np.zeros((self.n_states, len(ACTIONS)), dtype=np.uint8)
-        for layer in self.layers:
+        actions[self.layer_ptr[-2] :, 0] = REST_ACTION
+        for layer in self.layers[:-1]:
             rows = slice(layer.first[0], layer.first[-1])
             args = (self.layout, layer, counts[rows], actions[rows])
             for_chunks(_actions.fill_actions, layer.first, *args)

@@ -50,7 +50,7 @@ class Artefact:
         kind: ``"tensor"``, ``"agent"`` or ``"strategy"``.
         rules: The rules it belongs to.
         attributes: Its root attributes.
-        datasets: Names of its datasets.
+        shapes: Shapes of its datasets, by name.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -60,7 +60,7 @@ class Artefact:
             ReadError: the file cannot be read, or is not one of ours; the message names the field.
         """
         self.path = Path(path)
-        self.attributes, self.datasets = self._open()
+        self.attributes, self.shapes = self._open()
         self.kind: str = self.attributes["kind"]
         try:
             self.rules: Rules = from_json(self.attributes["rules"])
@@ -72,7 +72,7 @@ class Artefact:
     def _error(self, field: str, problem: str) -> ReadError:
         return ReadError(f"{self.path}: {field}: {problem}")
 
-    def _open(self) -> tuple[dict[str, Any], list[str]]:
+    def _open(self) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
         if not self.path.is_file():
             raise ReadError(f"{self.path}: there is no such file")
         try:
@@ -80,14 +80,15 @@ class Artefact:
                 if _text(file.attrs.get("format")) != layout.FORMAT:
                     raise self._error("format", f"not a file of {layout.FORMAT}")
                 attributes = {name: _plain(value) for name, value in file.attrs.items()}
-                datasets = [name for name in layout.DTYPES if isinstance(file.get(name), h5py.Dataset)]
+                found = {name: file.get(name) for name in layout.DTYPES}
+                shapes = {name: dset.shape for name, dset in found.items() if isinstance(dset, h5py.Dataset)}
         except ReadError:
             raise
         # HDF5 reports damage in many ways; whatever it is, the file cannot be read.
         except Exception as error:
             raise ReadError(f"{self.path}: not a readable HDF5 file ({_first_line(error)})") from None
         self._check_attributes(attributes)
-        return attributes, datasets
+        return attributes, shapes
 
     def _check_attributes(self, attributes: dict[str, Any]) -> None:
         self._check_types(attributes, _ROOT)
@@ -106,7 +107,7 @@ class Artefact:
 
     def _read(self, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
         """A dataset of the given shape; None stands for any length."""
-        if name not in self.datasets:
+        if name not in self.shapes:
             raise self._error(name, "missing")
         try:
             with h5py.File(self.path, "r") as file:
@@ -199,7 +200,7 @@ class Artefact:
     @property
     def has_transitions(self) -> bool:
         """Whether the file holds the transition tensor."""
-        return "/transitions/indptr" in self.datasets
+        return "/transitions/indptr" in self.shapes
 
     def mdp(self) -> MDP:
         """The Markov decision process, checked.
@@ -227,6 +228,26 @@ class Artefact:
             raise self._error("/transitions", "encoding-type is not csr_matrix")
         if tuple(attributes.get("shape", ())) != shape:
             raise self._error("/transitions", f"shape is {attributes.get('shape')}, must be {shape}")
+
+    def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Columns and probabilities of one row, without reading the whole tensor.
+
+        Raises:
+            ReadError: the file has no transitions, or those of the row are damaged.
+        """
+        if not self.has_transitions:
+            raise self._error("/transitions", "missing")
+        try:
+            with h5py.File(self.path, "r") as file:
+                group = file["/transitions"]
+                begin, end = group["indptr"][row : row + 2]
+                columns, p = group["indices"][begin:end], group["data"][begin:end]
+        except Exception as error:
+            raise self._error("/transitions", f"row {row} is not readable ({_first_line(error)})") from None
+        n_columns = int(self.layer_ptr[-1]) + 2
+        if len(p) == 0 or not (0 <= columns.min() <= columns.max() < n_columns) or abs(p.sum() - 1) > 1e-9:
+            raise self._error("/transitions", f"row {row} is no distribution over states")
+        return columns, p
 
     def solution(self) -> Solution:
         """The solution, checked.
@@ -262,7 +283,7 @@ class Artefact:
     def _log(self) -> Log:
         shape = (self.attributes["sweeps"],)
         log = Log(self._read("/log/residual", shape).tolist(), self._read("/log/seconds", shape).tolist())
-        if "/log/rmse" in self.datasets:
+        if "/log/rmse" in self.shapes:
             log.rmse = self._read("/log/rmse", shape).tolist()
             log.choice_changes = self._read("/log/choice_changes", shape).tolist()
         return log

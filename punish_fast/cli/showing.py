@@ -1,0 +1,224 @@
+"""The command ``show``: what a file holds, or one position of it."""
+
+from __future__ import annotations
+
+import json
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast.cli.errors import UsageProblem
+from punish_fast.cli.report import in_units, print_json, print_table
+from punish_fast.punish.codes import State, StateError, action_name, decode, encode, from_decimal, to_decimal
+from punish_fast.punish.rules import CARDS, name_of, to_mapping
+from punish_fast.store.reader import Artefact, load
+
+_MOST_OUTCOMES = 8
+
+
+def show_command(path: Path, state: str | None, as_json: bool) -> None:
+    """Run ``punish-fast show``."""
+    file = load(path)
+    if state is None:
+        report = _file_report(file)
+        if as_json:
+            print_json(report)
+        else:
+            _print_file(report)
+        return
+    report = _position_report(file, _parse_state(file, state))
+    if as_json:
+        print_json(report)
+    else:
+        _print_position(report)
+
+
+def _file_report(file: Artefact) -> dict[str, Any]:
+    attributes = {name: value for name, value in file.attributes.items() if name not in ("format", "rules", "enemy")}
+    report: dict[str, Any] = {"file": str(file.path), "bytes": file.path.stat().st_size, **attributes}
+    report["tolerance"] = None if np.isnan(report.get("tolerance", np.nan)) else report["tolerance"]
+    report["rules"] = name_of(file.rules)
+    report["fields"] = to_mapping(file.rules)
+    report["shapes"] = {name: list(shape) for name, shape in file.shapes.items()}
+    if file.kind != "strategy":
+        report["enemy"] = file.enemy
+        report["states_by_breath"] = np.diff(file.layer_ptr).tolist()
+    return report
+
+
+def _print_file(report: dict[str, Any]) -> None:
+    print(f"{report['file']}: {report['kind']}, {in_units(report['bytes'], 'B')}, written {report['created']}")
+    print()
+    rows = [[name, json.dumps(value)] for name, value in report["fields"].items()]
+    print(f"rules {report['rules']} ({report['rules_digest']})")
+    print_table(rows, left=2, indent="  ")
+    if "enemy" in report:
+        print(f"enemy {json.dumps(report['enemy'])}")
+        print(f"states by breath {', '.join(f'{n:,}' for n in report['states_by_breath'])}")
+    solved = ("discount", "objective", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint")
+    if report["kind"] == "agent":
+        print("solution")
+        print_table([[name, str(report[name])] for name in solved], left=2, indent="  ")
+    print("datasets")
+    print_table([[name, " x ".join(f"{n:,}" for n in shape)] for name, shape in report["shapes"].items()], indent="  ")
+
+
+def _parse_state(file: Artefact, text: str) -> State:
+    if file.kind == "strategy":
+        raise UsageProblem(f"{file.path}: is a strategy, positions can be shown of tensors and agents")
+    try:
+        return from_decimal(file.layout, int(text))
+    except ValueError as error:
+        if isinstance(error, StateError):
+            raise
+        raise StateError(f"state code {text!r}: allowed are 18 digits, the first not 0") from None
+
+
+def _position_report(file: Artefact, state: State) -> dict[str, Any]:
+    code = np.uint64(encode(file.layout, state))
+    row = int(np.searchsorted(file.code, code))
+    if row == len(file.code) or file.code[row] != code:
+        raise StateError(f"state code {to_decimal(state)}: no game reaches it")
+    state_ptr, action, _ = file.rows
+    rows = range(state_ptr[row], state_ptr[row + 1])
+    report: dict[str, Any] = {
+        "file": str(file.path),
+        "state": to_decimal(state),
+        "position": state._asdict(),
+        "breaths": file.rules.breaths,
+        "feints": file.rules.feints,
+        "unseen": _unseen(file, state),
+        "actions": [{"action": int(action[r]), "name": action_name(int(action[r]))} for r in rows],
+    }
+    if file.kind == "agent":
+        _add_values(file, row, rows, report)
+    if file.has_transitions:
+        best = report.get("best", 0)
+        report["outcomes_of"] = report["actions"][best]["name"]
+        report["outcomes"] = _outcomes(file, rows[best], state)
+    return report
+
+
+def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -> None:
+    solution = file.solution()
+    report["value"] = float(solution.v[row])
+    report["worst_possible"], report["best_possible"] = -1 / (1 - solution.discount), 1 / (1 - solution.discount)
+    report["best"] = int(solution.choice[row]) - rows.start
+    for entry, r in zip(report["actions"], rows, strict=True):
+        entry["value"] = float(solution.q[r])
+
+
+def _unseen(file: Artefact, state: State) -> dict[str, Any]:
+    """Copies of each card that the player cannot see, and the chance that the enemy holds at least one."""
+    unseen = [c - h - d for c, h, d in zip(file.rules.copies, state.hand, state.discard, strict=True)]
+    ways = comb(sum(unseen), state.enemy_hand)
+    chance = [1 - comb(sum(unseen) - n, state.enemy_hand) / ways for n in unseen]
+    return {
+        "cards": dict(zip(CARDS, unseen, strict=True)),
+        "enemy_holds_one": dict(zip(CARDS, chance, strict=True)),
+        "deck": sum(unseen) - state.enemy_hand,
+    }
+
+
+def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
+    """The likeliest successors of a row, the likeliest first."""
+    columns, p = file.row(row)
+    n_states = int(file.layer_ptr[-1])
+    values = file.solution().v if file.kind == "agent" else None
+    outcomes = []
+    for k in np.argsort(-p, kind="stable")[:_MOST_OUTCOMES]:
+        column = int(columns[k])
+        outcome: dict[str, Any] = {"probability": float(p[k])}
+        if column >= n_states:
+            outcome["successor"] = ("win", "loss")[column - n_states]
+            outcome["text"] = ("you win", "you lose")[column - n_states]
+        else:
+            after = decode(file.layout, int(file.code[column]))
+            outcome["successor"] = to_decimal(after)
+            outcome["text"] = _change(state, after)
+            if values is not None:
+                outcome["value"] = float(values[column])
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _change(before: State, after: State) -> str:
+    """What is different after a breath, in words."""
+    if after.breath == 1:
+        return f"new hand {_cards(after.hand)}; revealed {_cards(after.discard)}"
+    parts = []
+    for who, hp, then in (("you", before.own_hp, after.own_hp), ("enemy", before.enemy_hp, after.enemy_hp)):
+        if hp != then:
+            parts.append(f"{who} {hp} -> {then} HP")
+    for who, exhausted in (("you are", after.own_exhausted), ("enemy is", after.enemy_exhausted)):
+        if exhausted:
+            parts.append(f"{who} exhausted")
+    if after.enemy_feinted > before.enemy_feinted:
+        parts.append("enemy feinted")
+    joined = tuple(a - b for a, b in zip(after.discard, before.discard, strict=True))
+    parts.append(f"discarded {_cards(joined)}")
+    return ", ".join(parts)
+
+
+def _cards(counts: tuple[int, ...]) -> str:
+    names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts, strict=True) if n > 0]
+    return ", ".join(names) or "nothing"
+
+
+def _status(exhausted: int, feinted: int, feints: int) -> str:
+    parts = ["exhausted"] if exhausted else []
+    if feints:
+        parts.append("has feinted" if feinted == feints else "may feint")
+    return ", ".join(parts)
+
+
+def _print_position(report: dict[str, Any]) -> None:
+    position, unseen = report["position"], report["unseen"]
+    between = position["breath"] > report["breaths"]
+    print(f"state {report['state']}: {'between two measures' if between else _breath_text(report)}")
+    print()
+    feints = 0 if between else report["feints"]
+    own = _status(position["own_exhausted"], position["own_feinted"], feints)
+    enemy = _status(position["enemy_exhausted"], position["enemy_feinted"], feints)
+    print_table(
+        [
+            ["you", f"{position['own_hp']} HP", f"{sum(position['hand'])} cards", own],
+            ["enemy", f"{position['enemy_hp']} HP", f"{position['enemy_hand']} cards", enemy],
+            ["deck", "", f"{unseen['deck']} cards", ""],
+        ],
+        left=4,
+    )
+    print()
+    table = [["", "own hand", "discard pile", "unseen", "enemy holds one"]]
+    for k, card in enumerate(CARDS):
+        counts = (position["hand"][k], position["discard"][k], unseen["cards"][card])
+        table.append([card, *(str(n) if n else "-" for n in counts), f"{unseen['enemy_holds_one'][card]:.1%}"])
+    print_table(table)
+    print()
+    _print_actions(report)
+    if "outcomes" in report:
+        print()
+        print(f"likeliest after {report['outcomes_of']}")
+        rows = [["chance", "value", ""]]
+        for outcome in report["outcomes"]:
+            value = f"{outcome['value']:+.4f}" if "value" in outcome else ""
+            rows.append([f"{outcome['probability']:.2%}", value, outcome["text"]])
+        print_table([[row[2], row[0], row[1]] for row in rows], indent="  ")
+
+
+def _breath_text(report: dict[str, Any]) -> str:
+    return f"breath {report['position']['breath']} of {report['breaths']}"
+
+
+def _print_actions(report: dict[str, Any]) -> None:
+    if "value" not in report:
+        print("legal actions: " + ", ".join(entry["name"] for entry in report["actions"]))
+        return
+    low, high = report["worst_possible"], report["best_possible"]
+    print(f"value {report['value']:+.10f} (a loss is {low:+g}, a win {high:+g})")
+    rows = []
+    for k, entry in enumerate(report["actions"]):
+        rows.append([entry["name"], f"{entry['value']:+.10f}", "<- best" if k == report["best"] else ""])
+    print_table(rows, indent="  ")

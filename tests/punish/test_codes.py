@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from houses import house_rules
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.punish import _codes
+from punish_fast.punish.codes import (
+    ACTIONS,
+    State,
+    StateError,
+    action_name,
+    decode,
+    encode,
+    from_decimal,
+    layout_of,
+    to_decimal,
+)
+from punish_fast.punish.rules import PRESETS, Rules, validate
+from punish_fast.punish.space import StateSpace
+
+NOTEBOOK = layout_of(PRESETS["notebook"])
+TINY = layout_of(PRESETS["tiny"])
+# The most of everything that rules allow.
+LARGEST = layout_of(validate(Rules(copies=(9,) * 5, hand_size=9, reveal_size=9, hp=9, breaths=8, feints=9)))
+
+OPENING = State(1, (0, 2, 0, 1, 2), 3, 0, 0, 3, 5, 0, 0, (0, 0, 3, 0, 0))
+# Breath 3: both have played two cards, the player a feint.
+MIDDLE = State(3, (1, 1, 1, 0, 0), 2, 0, 1, 1, 3, 1, 0, (2, 2, 0, 2, 2))
+BETWEEN = State(5, (1, 0, 0, 0, 0), 3, 0, 0, 2, 1, 0, 0, (2, 3, 3, 2, 2))
+
+
+def test_notebook_code_reads_as_drawn():
+    assert to_decimal(OPENING) == 102012300350000300
+    assert from_decimal(NOTEBOOK, 102012300350000300) == OPENING
+
+
+@pytest.mark.parametrize("state", [OPENING, MIDDLE, BETWEEN])
+def test_both_codes_lead_back_to_the_state(state):
+    assert decode(NOTEBOOK, encode(NOTEBOOK, state)) == state
+    assert from_decimal(NOTEBOOK, to_decimal(state)) == state
+
+
+@given(house_rules())
+def test_codes_are_a_bijection_over_all_reachable_states(rules):
+    space = StateSpace(rules)
+    states = [space.state(row) for row in range(space.n_states)]
+    assert len(set(states)) == space.n_states
+    assert [encode(space.layout, state) for state in states] == space.code.tolist()
+    assert [from_decimal(space.layout, to_decimal(state)) for state in states] == states
+
+
+@given(st.integers(0, 3 * TINY.n_cards_codes * TINY.n_statuses - 1))
+def test_a_number_is_the_code_of_one_state_or_an_error(code):
+    try:
+        state = decode(TINY, code)
+    except StateError as error:
+        assert str(error).startswith(f"code {code}: ")
+    else:
+        assert encode(TINY, state) == code
+
+
+@pytest.mark.parametrize("code", [-1, -2, 3 * TINY.n_cards_codes * TINY.n_statuses, 2**64])
+def test_number_beyond_all_codes_is_refused(code):
+    with pytest.raises(StateError, match=f"^code {code}: allowed are 0 to"):
+        decode(TINY, code)
+
+
+@pytest.mark.parametrize("layout", [NOTEBOOK, TINY, LARGEST])
+def test_cards_digits_are_a_bijection(layout):
+    hand, discard = np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)
+    step = max(1, layout.n_cards_codes // 2000)
+    for cards in range(0, layout.n_cards_codes, step):
+        sizes = _codes.decode_cards(layout, cards, hand, discard)
+        assert sizes == (hand.sum(), discard.sum())
+        assert ((hand >= 0) & (discard >= 0) & (hand + discard <= layout.copies)).all()
+        assert _codes.cards_code(layout, hand, discard) == cards
+
+
+def test_a_kind_wastes_no_digit():
+    pairs = [(h, d) for h in range(10) for d in range(10 - h)]
+    assert sorted(_codes.pair_digit(h, d) for h, d in pairs) == list(range(55))
+    assert LARGEST.n_cards_codes == 55**5
+
+
+def test_playing_a_card_lowers_its_digit_by_one():
+    assert all(
+        _codes.pair_digit(h, d) - 1 == _codes.pair_digit(h - 1, d + 1) for h in range(1, 5) for d in range(5 - h)
+    )
+
+
+@pytest.mark.parametrize("layout", [NOTEBOOK, TINY, layout_of(PRESETS["notebook"]._replace(feints=2, hand_size=4))])
+def test_statuses_are_a_bijection(layout):
+    for status in range(layout.n_statuses):
+        parts = _codes.split_status(layout, status)
+        assert _codes.play_status(layout, *parts) == status
+        own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = parts
+        assert 1 <= own_hp <= layout.hp
+        assert 1 <= enemy_hp <= layout.hp
+        assert {own_exhausted, enemy_exhausted} <= {0, 1}
+        assert max(own_feinted, enemy_feinted) <= layout.feints
+
+
+@pytest.mark.parametrize("layout", [NOTEBOOK, TINY])
+def test_statuses_between_measures_are_a_bijection(layout):
+    for status in range((2 * layout.feints + 1) * layout.hp**2):
+        own_hp, enemy_hp, drawn = _codes.split_between_status(layout, status)
+        assert _codes.between_status(layout, own_hp, enemy_hp, drawn) == status
+        assert 1 <= own_hp <= layout.hp
+        assert 1 <= enemy_hp <= layout.hp
+        assert 0 <= drawn <= 2 * layout.feints
+
+
+def test_mirrored_status_swaps_the_players():
+    for status in range(NOTEBOOK.n_statuses):
+        mirrored = _codes.mirror_status(NOTEBOOK, status)
+        own_hp, enemy_hp, *rest = _codes.split_status(NOTEBOOK, status)
+        assert _codes.split_status(NOTEBOOK, mirrored) == (enemy_hp, own_hp, *rest[2:], *rest[:2])
+        assert _codes.mirror_status(NOTEBOOK, mirrored) == status
+
+
+def test_codes_of_the_largest_rules_fit_in_int64():
+    digits = (LARGEST.breaths, LARGEST.n_cards_codes - 1, LARGEST.n_statuses - 1)
+    code = int(_codes.pack(LARGEST, *digits))
+    assert code == (LARGEST.breaths + 1) * LARGEST.n_cards_codes * LARGEST.n_statuses - 1
+    assert code < 2**63
+    assert tuple(map(int, _codes.unpack(LARGEST, np.uint64(code)))) == digits
+
+
+def test_codes_of_the_largest_rules_lead_back_to_the_state():
+    state = State(8, (0, 0, 0, 0, 2), 9, 1, 9, 9, 2, 1, 9, (9, 9, 9, 9, 5))
+    assert decode(LARGEST, encode(LARGEST, state)) == state
+    assert from_decimal(LARGEST, to_decimal(state)) == state
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"breath": 0}, "breath is 0, allowed are 1 to 5"),
+        ({"breath": 6}, "breath is 6, allowed are 1 to 5"),
+        ({"own_hp": 0}, "own_hp is 0, allowed are 1 to 3"),
+        ({"own_hp": 4}, "own_hp is 4, allowed are 1 to 3"),
+        ({"enemy_hp": 4}, "enemy_hp is 4, allowed are 1 to 3"),
+        ({"own_exhausted": 2}, "own_exhausted is 2, allowed are 0 to 1"),
+        ({"enemy_exhausted": -1}, "enemy_exhausted is -1, allowed are 0 to 1"),
+        ({"own_feinted": 2}, "own_feinted is 2, allowed are 0 to 1"),
+        ({"enemy_feinted": 2}, "enemy_feinted is 2, allowed are 0 to 1"),
+        ({"enemy_hand": 6}, "enemy_hand is 6, allowed are 0 to 5"),
+        ({"hand": (4, 0, 0, 0, 1)}, "4 guard in hand and 0 in the discard pile, of 3 in play"),
+        ({"hand": (0, 0, 1, 2, 2)}, "1 dodge in hand and 3 in the discard pile, of 3 in play"),
+        ({"hand": (-1, 2, 0, 2, 2)}, "-1 guard in hand"),
+        ({"discard": (0, 0, 4, 0, -1)}, "0 dodge in hand and 4 in the discard pile"),
+        ({"hand": (2, 2, 0, 1, 1)}, "hand has 6 cards, allowed are up to 5"),
+        ({"hand": (0, 2, 0, 1, 1)}, "-1 cards of the deck are gone but there were 0 feints"),
+        ({"discard": (1, 0, 3, 0, 0)}, "1 cards of the deck are gone but there were 0 feints"),
+        ({"own_feinted": 1}, "0 cards of the deck are gone but there were 1 feints"),
+    ],
+)
+def test_contradictory_state_is_refused_in_words(changes, message):
+    state = OPENING._replace(**changes)
+    with pytest.raises(StateError, match=message):
+        encode(NOTEBOOK, state)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"own_exhausted": 1}, "own_exhausted is 1, allowed are 0 to 0"),
+        ({"enemy_feinted": 1}, "enemy_feinted is 1, allowed are 0 to 0"),
+        ({"enemy_hand": 3}, "3 cards of the deck went to feints, allowed are 0 to 2"),
+        ({"discard": (2, 2, 2, 2, 2)}, "-1 cards of the deck went to feints"),
+    ],
+)
+def test_contradictory_state_between_measures_is_refused_in_words(changes, message):
+    with pytest.raises(StateError, match=message):
+        encode(NOTEBOOK, BETWEEN._replace(**changes))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        0,
+        -1,
+        -2,
+        10201230035000030,  # 17 digits
+        1020123003500003000,  # 19 digits
+        -10201230035000030,  # 18 characters
+        2012300350000300,  # breath 0
+    ],
+)
+def test_decimal_code_of_wrong_length_is_refused(code):
+    with pytest.raises(StateError, match=f"^state code {code}: allowed are 18 digits, the first not 0"):
+        from_decimal(NOTEBOOK, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (602012300350000300, "breath is 6"),
+        (102012400350000300, "own_hp is 4"),
+        (102012320350000300, "own_exhausted is 2"),
+        (102012302350000300, "own_feinted is 2"),
+        (102012300360000300, "enemy_hand is 6"),
+        (102112300350000300, "hand and 3 in the discard pile"),
+        (102013300350000000, "hand has 6 cards"),
+        (102012300350000200, "-1 cards of the deck are gone"),
+        (102012301350000300, "0 cards of the deck are gone but there were 1 feints"),
+    ],
+)
+def test_contradictory_decimal_code_is_refused_in_words(code, message):
+    with pytest.raises(StateError, match=f"^state code {code}: .*{message}"):
+        from_decimal(NOTEBOOK, code)
+
+
+def test_actions_are_named_in_words():
+    assert [action_name(action) for action in ACTIONS] == [
+        "guard",
+        "feint with guard",
+        "rush",
+        "feint with rush",
+        "dodge",
+        "feint with dodge",
+        "strike",
+        "feint with strike",
+        "punish",
+        "feint with punish",
+        "rest",
+    ]

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from houses import house_rules
+from hypothesis import given
+
+from punish_fast.punish.rules import (
+    PRESETS,
+    Rules,
+    RulesError,
+    from_json,
+    from_mapping,
+    load,
+    name_of,
+    to_json,
+    to_mapping,
+    validate,
+)
+
+NOTEBOOK = PRESETS["notebook"]
+
+
+def test_notebook_plays_the_standard_cards():
+    assert NOTEBOOK.n_cards == 15
+    assert NOTEBOOK.deck_size == 2
+    assert NOTEBOOK.redeal == "discard"
+
+
+def test_tabletop_differs_from_the_notebook_in_the_redeal_alone():
+    assert PRESETS["tabletop"] == NOTEBOOK._replace(redeal="reshuffle")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_is_valid_and_found_by_its_name(name):
+    assert validate(PRESETS[name]) is PRESETS[name]
+    assert load(name) == PRESETS[name]
+    assert name_of(PRESETS[name]) == name
+
+
+@given(house_rules())
+def test_rules_survive_json_and_mapping(rules):
+    assert from_json(to_json(rules)) == rules
+    assert from_mapping(to_mapping(rules)) == rules
+
+
+@given(house_rules(), house_rules())
+def test_digests_are_equal_exactly_for_equal_rules(rules, others):
+    assert (rules.digest == others.digest) == (rules == others)
+    assert Rules(*rules).digest == rules.digest
+
+
+def test_house_rules_are_named_by_their_digest():
+    rules = NOTEBOOK._replace(hp=4)
+    assert name_of(rules) == f"house-{rules.digest[:8]}"
+
+
+def test_deck_size_is_what_is_left_after_the_deal():
+    rules = Rules(copies=(9, 9, 9, 9, 9), hand_size=9, reveal_size=7)
+    assert rules.deck_size == 45 - 18 - 7
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("hand_size", 0),
+        ("hand_size", 10),
+        ("hand_size", 2.0),
+        ("hand_size", True),
+        ("hand_size", "5"),
+        ("reveal_size", -1),
+        ("hp", 0),
+        ("hp", 10),
+        ("healing", -1),
+        ("healing", 10),
+        ("breaths", 0),
+        ("breaths", 9),
+        ("feints", -1),
+        ("feints", 10),
+        ("guard_reduction", 100),
+        ("copies", (3, 3, 3, 3)),
+        ("copies", (3, 3, 3, 3, 10)),
+        ("copies", [3, 3, 3, 3, 3]),
+        ("copies", 3),
+        ("damage", (0, 1, 0, 2, -3)),
+        ("damage", (0, 1, 0, 2, 2.5)),
+        ("dodge_stops", (0, 0, 0, 1, 2)),
+        ("exhausting", (0, 0, 0, 0, None)),
+        ("priority", (0, 1, 2, 3, 4, 4)),
+        ("priority", (0, 1, 2, 3, 4)),
+        ("redeal", "shuffle"),
+        ("redeal", None),
+    ],
+)
+def test_field_out_of_range_is_named_with_its_value(field, value):
+    with pytest.raises(RulesError, match=f"^rules: {field} is .*allowed are") as caught:
+        validate(NOTEBOOK._replace(**{field: value}))
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"copies": (1, 1, 1, 1, 1)}, {"hand_size": 6}, {"reveal_size": 4}, {"feints": 2}],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_too_few_cards_are_refused(changes):
+    with pytest.raises(RulesError, match="two hands, the revealed cards and the feints need at least"):
+        validate(NOTEBOOK._replace(**changes))
+
+
+def test_as_many_cards_as_are_needed_are_enough():
+    assert validate(Rules(hand_size=5, reveal_size=3, feints=1)).deck_size == 2
+
+
+def test_mapping_changes_the_named_fields_alone():
+    assert from_mapping({}) == NOTEBOOK
+    assert from_mapping({"hp": 4}) == NOTEBOOK._replace(hp=4)
+    assert from_mapping({"hp": 4}, base=PRESETS["tiny"]) == PRESETS["tiny"]._replace(hp=4)
+
+
+def test_mapping_takes_lists_and_tables_of_cards():
+    assert from_mapping({"copies": [4, 3, 3, 3, 3]}).copies == (4, 3, 3, 3, 3)
+    assert from_mapping({"copies": {"guard": 4}}).copies == (4, 3, 3, 3, 3)
+    assert from_mapping({"damage": {"strike": 1, "punish": 4}}).damage == (0, 1, 0, 1, 4)
+    assert from_mapping({"dodge_stops": ["rush", "guard"]}).dodge_stops == (1, 1, 0, 0, 0)
+    assert from_mapping({"exhausting": []}).exhausting == (0, 0, 0, 0, 0)
+
+
+def test_mapping_lists_priority_lowest_first():
+    lowest_first = ["punish", "rest", "guard", "rush", "dodge", "strike"]
+    assert from_mapping({"priority": lowest_first}).priority == (1, 2, 3, 4, 5, 0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"lives": 3}, "'lives' is no field, allowed are copies, hand_size"),
+        ({"copies": {"sword": 3}}, "copies names 'sword', allowed are guard"),
+        ({"copies": 3}, "copies is 3, allowed is a list of 5 or a table"),
+        ({"copies": [3, 3]}, "copies is (3, 3), allowed are 5 whole numbers"),
+        ({"dodge_stops": ["sword"]}, "dodge_stops is ['sword'], allowed is a list of guard"),
+        ({"dodge_stops": ["rush", "rush"]}, "each at most once"),
+        ({"dodge_stops": "rush"}, "dodge_stops is 'rush'"),
+        ({"exhausting": [["rush"]]}, "exhausting is [['rush']]"),
+        ({"priority": ["rest", "guard"]}, "priority is ['rest', 'guard'], allowed are all of rest, guard"),
+        ({"hp": "three"}, "hp is 'three', allowed are whole numbers from 1 to 9"),
+        ({"redeal": ["discard"]}, "redeal is ['discard'], allowed are 'discard' and 'reshuffle'"),
+    ],
+)
+def test_mapping_that_names_no_game_is_refused(fields, message):
+    with pytest.raises(RulesError, match=re.escape(message)):
+        from_mapping(fields)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "3", "null", '{"lives": 3}'])
+def test_json_that_names_no_game_is_refused(text):
+    with pytest.raises(RulesError, match="^rules: "):
+        from_json(text)
+
+
+def test_toml_file_names_what_differs_from_the_notebook(tmp_path):
+    path = tmp_path / "house.toml"
+    path.write_text(
+        'hp = 4\ncopies = { strike = 2, punish = 4 }\ndodge_stops = ["strike"]\nredeal = "reshuffle"\n',
+        encoding="utf-8",
+    )
+    expected = NOTEBOOK._replace(hp=4, copies=(3, 3, 3, 2, 4), dodge_stops=(0, 0, 0, 1, 0), redeal="reshuffle")
+    assert load(path) == expected
+    assert load(str(path)) == expected
+
+
+def test_empty_toml_file_is_the_notebook(tmp_path):
+    path = tmp_path / "empty.toml"
+    path.touch()
+    assert load(path) == NOTEBOOK
+
+
+@pytest.mark.parametrize("content", [b"hp = ", b"\xff\xfe", b"hp = 0"])
+def test_file_that_names_no_game_is_refused(tmp_path, content):
+    path = tmp_path / "broken.toml"
+    path.write_bytes(content)
+    with pytest.raises(RulesError, match="^rules: "):
+        load(path)
+
+
+@pytest.mark.parametrize("name", ["chess", ".", "no/such/file.toml"])
+def test_name_of_nothing_is_refused_with_the_presets(name):
+    with pytest.raises(RulesError, match=re.escape(f"{name!r} is neither a preset (notebook, tabletop, tiny)")):
+        load(name)
