@@ -21,11 +21,12 @@ from typing import Any
 import numba
 import numpy as np
 import platformdirs
-from numba import config, njit, prange
+from numba import njit, prange
 
 from punish_fast import __version__
 
 __all__ = [
+    "ThreadsError",
     "cache_folder",
     "inlined_kernel",
     "kernel",
@@ -33,10 +34,14 @@ __all__ = [
     "parallel_kernel",
     "prange",
     "set_threads",
+    "threading_layer",
     "threads",
 ]
 
 _PACKAGE = Path(__file__).parent
+
+# Numba fills its settings from the environment when it is imported; a type checker cannot see them.
+config: Any = numba.config
 
 
 def _source_digest() -> str:
@@ -105,6 +110,14 @@ def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compile(function, parallel=True)
 
 
+def threading_layer() -> str | None:
+    """What runs parallel kernels: ``"tbb"``, ``"omp"`` or ``"workqueue"``; None before the first one has run."""
+    try:
+        return str(numba.threading_layer())  # type: ignore[attr-defined]
+    except ValueError:
+        return None
+
+
 def max_threads() -> int:
     """The largest thread count this process can use."""
     return int(config.NUMBA_NUM_THREADS)
@@ -115,12 +128,16 @@ def threads() -> int:
     return int(numba.get_num_threads())
 
 
+class ThreadsError(ValueError):
+    """A thread count that is not possible; the message says which are."""
+
+
 def set_threads(count: int) -> None:
     """Let parallel kernels use ``count`` threads.
 
     Raises:
-        ValueError: ``count`` is below 1 or above `max_threads`.
+        ThreadsError: ``count`` is below 1 or above `max_threads`.
     """
     if not 1 <= count <= max_threads():
-        raise ValueError(f"threads: {count} is not possible here, allowed are 1 to {max_threads()}")
+        raise ThreadsError(f"threads: {count} is not possible here, allowed are 1 to {max_threads()}")
     numba.set_num_threads(count)

@@ -85,7 +85,7 @@ def _options(
     epilog="Examples: punish-fast solve; punish-fast solve --rules tabletop -o true.h5; "
     "punish-fast solve --schedule jacobi --sweeps 125; punish-fast solve naive-tensor.h5 --discount 0.99"
 )
-def solve(
+def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
     tensor: Annotated[
         Path | None, typer.Argument(metavar="[TENSOR.h5]", help="A tensor to solve, instead of building one.")
     ] = None,

@@ -13,12 +13,15 @@ FAILED = 1
 WRONG = 2
 INTERRUPTED = 130
 
+# Errors of ours that are not the fault of the input.
+_FAILURES = ("CheckError", "WriteError")
 
-class CheckFailed(Exception):
+
+class CheckError(Exception):
     """A check did not hold, or the work fell short; the message says how."""
 
 
-class UsageProblem(Exception):
+class UsageError(Exception):
     """Options that do not go together; the message names them."""
 
 
@@ -54,33 +57,20 @@ def _code_of(result: Any) -> int:
 
 
 def _explain(error: Exception) -> int:
-    if hasattr(error, "format_message"):  # what Typer raises for wrong usage
-        say(f"error: {error.format_message()}" if error.format_message() else "")
-        return int(getattr(error, "exit_code", WRONG))
-    if type(error).__name__ == "Abort":
-        say("interrupted: no file was changed")
-        return INTERRUPTED
-    if isinstance(error, MemoryError):
-        say(f"error: not enough memory ({error})")
-        return FAILED
     if isinstance(error, BrokenPipeError):
         # Whoever read our output is gone; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    if isinstance(error, CheckFailed):
-        say(f"error: {error}")
+    if type(error).__name__ == "Abort":
+        return INTERRUPTED
+    if hasattr(error, "format_message"):  # what Typer raises for wrong usage
+        say(f"error: {error.format_message()}")
+        return int(getattr(error, "exit_code", WRONG))
+    if isinstance(error, MemoryError):
+        say(f"error: not enough memory ({error})")
         return FAILED
-    if isinstance(error, UsageProblem):
+    if type(error).__module__.startswith("punish_fast."):
         say(f"error: {error}")
-        return WRONG
-    return _explain_ours(error)
-
-
-def _explain_ours(error: Exception) -> int:
-    """Errors of the package's own rooms, which are loaded by now if they were raised."""
-    for cls in type(error).__mro__:
-        if cls.__module__.startswith("punish_fast.") and cls is not type(error).__mro__[-1]:
-            say(f"error: {error}")
-            return FAILED if cls.__name__ == "WriteError" else WRONG
+        return FAILED if type(error).__name__ in _FAILURES else WRONG
     say(f"error: unexpected {type(error).__name__}: {error} (PUNISH_FAST_DEBUG=1 shows where)")
     return FAILED

@@ -8,11 +8,10 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import numba
 import numpy as np
 
 from punish_fast import __version__, _jit
-from punish_fast.cli.errors import CheckFailed
+from punish_fast.cli.errors import CheckError
 from punish_fast.cli.report import in_units, print_json, print_table
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import softmax
@@ -60,8 +59,8 @@ def doctor_command(as_json: bool) -> None:
         "packages": {name: _version(name) for name in _PACKAGES},
         "threads": _jit.threads(),
         "max_threads": _jit.max_threads(),
-        "threading_layer": None if numba.config.DISABLE_JIT else numba.threading_layer(),
-        "jit": not numba.config.DISABLE_JIT,
+        "threading_layer": _jit.threading_layer(),
+        "jit": not _jit.config.DISABLE_JIT,
         "cache": _jit.cache_folder,
         "memory": _memory(),
         "checks": checks,
@@ -73,7 +72,7 @@ def doctor_command(as_json: bool) -> None:
         _print_doctor(report)
     if not report["ok"]:
         failed = ", ".join(name for name, holds in checks.items() if not holds)
-        raise CheckFailed(f"the self-test failed: {failed}")
+        raise CheckError(f"the self-test failed: {failed}")
 
 
 def _self_test() -> dict[str, bool]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.cli.errors import UsageProblem
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.report import in_units, print_json, print_table
 from punish_fast.punish.codes import State, StateError, action_name, decode, encode, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, name_of, to_mapping
@@ -67,7 +67,7 @@ def _print_file(report: dict[str, Any]) -> None:
 
 def _parse_state(file: Artefact, text: str) -> State:
     if file.kind == "strategy":
-        raise UsageProblem(f"{file.path}: is a strategy, positions can be shown of tensors and agents")
+        raise UsageError(f"{file.path}: is a strategy, positions can be shown of tensors and agents")
     try:
         return from_decimal(file.layout, int(text))
     except ValueError as error:

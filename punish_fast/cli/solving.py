@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast import _jit
-from punish_fast.cli.errors import CheckFailed, UsageProblem
+from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import Solution, check_options, solve
@@ -50,14 +50,14 @@ class Method:
         """The options as the solver takes them.
 
         Raises:
-            UsageProblem: options that exclude each other.
+            UsageError: options that exclude each other.
             SolveError: an option is out of range.
         """
         if self.tolerance is not None and self.sweeps is not None:
-            raise UsageProblem("--tolerance and --sweeps exclude each other")
+            raise UsageError("--tolerance and --sweeps exclude each other")
         if self.start is not None and self.schedule == "jacobi":
-            raise UsageProblem("--from goes with --schedule layered only")
-        options = {
+            raise UsageError("--from goes with --schedule layered only")
+        options: dict[str, Any] = {
             "discount": self.discount,
             "schedule": self.schedule,
             "tolerance": DEFAULT_TOLERANCE if self.tolerance is None else self.tolerance,
@@ -79,7 +79,7 @@ class Game:
             self._file = load(name)
             self._file.must_have_rules(self.rules)
         if wanted.temperature is not None and (self._file is None or self._file.kind != "agent"):
-            raise UsageProblem("--temperature goes with an agent file as --enemy only")
+            raise UsageError("--temperature goes with an agent file as --enemy only")
 
     @property
     def stem(self) -> str:
@@ -93,7 +93,7 @@ class Game:
         """What files are to note of the enemy."""
         if self._file is None:
             return {"kind": "naive"}
-        note = {"kind": self._file.kind, "file": self._file.path.name}
+        note: dict[str, Any] = {"kind": self._file.kind, "file": self._file.path.name}
         if self._file.kind == "agent":
             note["fingerprint"] = self._file.attributes["fingerprint"]
             if self._temperature is not None:
@@ -179,7 +179,7 @@ def solve_command(tensor: Path | None, wanted: Wanted, method: Method, as_json: 
     else:
         _print_report(report, note)
     if not solution.converged:
-        raise CheckFailed(
+        raise CheckError(
             f"the error bound {solution.error_bound:.2e} is as low as rounding allows, "
             f"above the tolerance {solution.tolerance:g}; {output} holds the best values found"
         )
@@ -209,7 +209,7 @@ def build_command(wanted: Wanted, as_json: bool) -> None:
 def _tensor_file(path: Path, wanted: Wanted) -> Artefact:
     for option in ("rules", "enemy", "temperature"):
         if getattr(wanted, option) is not None:
-            raise UsageProblem(f"--{option} is settled by the tensor {path} and cannot be given with it")
+            raise UsageError(f"--{option} is settled by the tensor {path} and cannot be given with it")
     return load(path)
 
 

@@ -70,10 +70,10 @@ def sweep(chunks, tensor, discount, v, out, residual):
 
 @parallel_kernel
 def back_up_rows(chunks, tensor, discount, v, q, out, choice, statistics):
-    """Like `sweep`, and replace ``q`` (one value for each row) and ``choice`` (the first best row of each state).
+    """Like `sweep`, and replace ``q`` (a value for each row) and ``choice`` (the first best row of each state).
 
-    ``statistics[chunk]`` becomes the largest change of ``v``, the sum of the squared changes of ``q``, and the number of
-    states whose choice changed.
+    ``statistics[chunk]`` becomes the largest change of ``v``, the sum of the squared changes of ``q``, and the number
+    of states whose choice changed.
     """
     state_ptr, indptr, indices, data, reward = tensor
     for chunk in prange(len(chunks) - 1):

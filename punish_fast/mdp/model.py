@@ -5,8 +5,8 @@ grouped into *layers*, runs of consecutive states that are updated together. Beh
 *terminals*: each leads to itself for ever and pays its reward every time, so it is worth ``reward / (1 - discount)``.
 
 The arrays are those of QuantEcon's state-action pairs and of SciPy's CSR matrices: row ``r`` of state ``s``, for
-``state_ptr[s] <= r < state_ptr[s + 1]``, leads to column ``indices[k]`` with probability ``data[k]``, for ``indptr[r] <=
-k < indptr[r + 1]``; columns from ``n_states`` on are the terminals.
+``state_ptr[s] <= r < state_ptr[s + 1]``, leads to column ``indices[k]`` with probability ``data[k]``, for ``indptr[r]
+<= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals.
 """
 
 from __future__ import annotations

@@ -7,6 +7,10 @@ import numpy as np
 from punish_fast.chunks import cumulated
 
 
+class PolicyError(ValueError):
+    """A policy that cannot be made; the message names the option."""
+
+
 def first_best(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     """int64 ``[n_states]``: the best row of each state, the first one of equals.
 
@@ -42,10 +46,10 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
         float64 ``[n_rows]``, adding up to 1 in each state.
 
     Raises:
-        ValueError: the temperature is not a number above 0.
+        PolicyError: the temperature is not a number above 0.
     """
     if not 0 < temperature < np.inf:
-        raise ValueError(f"temperature: {temperature} is not allowed, it must be above 0")
+        raise PolicyError(f"temperature: {temperature} is not allowed, it must be above 0")
     begins = state_ptr[:-1]
     lengths = np.diff(state_ptr)
     weight: np.ndarray = np.exp((q - np.repeat(np.maximum.reduceat(q, begins), lengths)) / temperature)

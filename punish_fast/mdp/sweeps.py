@@ -3,9 +3,10 @@
 The optimal values are the fixed point of the Bellman operator ``(T v)(s) = max_a r(s, a) + g sum_t P(t | s, a) v(t)``,
 a contraction with modulus ``g``, the discount [Puterman 1994, ch. 6].
 
-**Schedules.** ``jacobi`` applies ``T`` to all states at once. ``layered`` goes through the layers from the last to the first
-and uses each new value at once. If every layer leads only to later ones and the last back to the first (a
-*cycle* of ``L`` layers), one such sweep depends on the first layer's values alone and contracts them with modulus ``g^L``.
+**Schedules.** ``jacobi`` applies ``T`` to all states at once. ``layered`` goes through the layers from the last to
+the first and uses each new value at once. If every layer leads only to later ones and the last back to the first (a
+*cycle* of ``L`` layers), one such sweep depends on the first layer's values alone and contracts them with modulus
+``g^L``. These few values are all that a cycle carries from sweep to sweep, so between sweeps they are accelerated.
 
 **Error bound.** Let ``d`` be the largest change of a carried value (in a cycle those of the first layer, otherwise all)
 in the last sweep, ``b`` the modulus, and ``e`` a bound on the rounding error of one sweep. Then, by the contraction,
@@ -13,9 +14,9 @@ in the last sweep, ``b`` the modulus, and ``e`` a bound on the rounding error of
     |v - v*| on carried values  <=  (b d + e) / (1 - b),
 
 and on all others at most ``g`` times the carried error before the sweep, plus ``e``. A row of ``n`` entries computed in
-floating point with unit roundoff ``u`` is off by at most ``(n + 4) u`` times the largest value that can occur [Higham 2002,
-ch. 3]. The bound holds in exact arithmetic for the process whose probabilities are the stored numbers, each off by at
-most one rounding from the intended one.
+floating point with unit roundoff ``u`` is off by at most ``(n + 4) u`` times the largest value that can occur [Higham
+2002, ch. 3]. The bound holds for the process whose probabilities are the stored numbers, each off by at most one
+rounding from the intended one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from punish_fast.mdp import _bellman
+from punish_fast.mdp.acceleration import Anderson
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best
 
@@ -48,6 +50,10 @@ class Log:
     choice_changes: list[int] = field(default_factory=list)
 
 
+def _largest(array: np.ndarray) -> float:
+    return max(float(array.max(initial=0)), -float(array.min(initial=0)))
+
+
 class Iteration:
     """What all schedules share.
 
@@ -65,11 +71,14 @@ class Iteration:
         self.v = np.zeros(mdp.n_columns)
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
+        # No value leaves this range, unless it starts outside.
+        largest_reward = max(_largest(mdp.reward), _largest(mdp.terminal_reward))
+        self._largest_value = largest_reward / (1 - discount)
         self._tensor = _bellman.Tensor(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound of ``v``."""
-        raise NotImplementedError
+        raise NotImplementedError  # pragma: no cover
 
     def close(self, bound: float) -> float:
         """One more backup of every state, for ``q``, ``choice`` and a ``v`` that fits them; return its error bound."""
@@ -78,12 +87,11 @@ class Iteration:
 
     def _rounding(self) -> np.ndarray:
         """For each layer, how far rounding can put a backup off."""
-        largest = np.abs(self.v).max(initial=0) + np.abs(self.mdp.reward).max(initial=0)
-        rounding: np.ndarray = (self.mdp.longest_rows + 4) * _UNIT_ROUNDOFF * largest
+        rounding: np.ndarray = (self.mdp.longest_rows + 4) * (_UNIT_ROUNDOFF * self._largest_value)
         return rounding
 
     def _back_up_rows(self) -> np.ndarray:
-        """Back up all states from one ``v``; return the residual, the sum of squared changes of ``q``, and the changes."""
+        """Back up all states from one ``v``; return residual, sum of squared changes of ``q``, and changed choices."""
         out = self.v.copy()
         totals = np.zeros(3)
         for layer in range(self.mdp.n_layers):
@@ -104,7 +112,10 @@ class Layered(Iteration):
         super().__init__(mdp, discount)
         if start is not None:
             self.v[: mdp.n_states] = start
+            self._largest_value = max(self._largest_value, _largest(start))
         self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
+        self._acceleration = Anderson()
+        self._before: np.ndarray | None = None
         self._unsigned = self._tensor._replace(
             state_ptr=mdp.state_ptr.view(np.uint64),
             indptr=mdp.indptr.view(np.uint64),
@@ -113,9 +124,19 @@ class Layered(Iteration):
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound of ``v``."""
+        if self.mdp.is_cycle:
+            self._accelerate()
         residuals = [self._sweep_layer(layer) for layer in reversed(range(self.mdp.n_layers))]
         self.log.residual.append(max(residuals))
         return self._bound(residuals)
+
+    def _accelerate(self) -> None:
+        """Improve the values that the next sweep begins with, those of the first layer."""
+        carried = self.v[: self.mdp.layer_ptr[1]]
+        if self._before is not None:
+            carried[:] = self._acceleration.next(self._before, carried.copy())
+            self._largest_value = max(self._largest_value, _largest(carried))
+        self._before = carried.copy()
 
     def _sweep_layer(self, layer: int) -> float:
         chunks = self.mdp.chunks(layer)

@@ -27,7 +27,7 @@ LOSS = -2
 @kernel
 def damage_taken(rules, attack, defence):
     """Damage that the player who resolved ``defence`` takes from ``attack``."""
-    if attack == REST or attack == defence:
+    if attack in (REST, defence):
         return 0
     if defence == DODGE and rules.dodge_stops[attack]:
         return 0

@@ -1,8 +1,8 @@
 """What the enemy may do, as seen by a player who does not know the enemy's hand.
 
 Given the unseen cards ``U``, of which ``n`` are the enemy's hand ``E`` and ``d`` the deck ``K = U - E``, the hand has
-probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``, and a
-feint draws from the deck without replacement. Summed over the hands, the probability of every *play* (own draw,
+probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
+and a feint draws from the deck without replacement. Summed over the hands, the probability of every *play* (own draw,
 enemy pick, enemy draw; numbered as in ``_outcomes.py``) is the *marginal* of the state::
 
     P(no own draw, pick j)            = sum_E P(E) strategy(E, j)
@@ -10,8 +10,8 @@ enemy pick, enemy draw; numbered as in ``_outcomes.py``) is the *marginal* of th
     P(own draw o, pick j)             = sum_E P(E) strategy(E, j) K_o / d
     P(own draw o, feint j draws r)    = sum_E P(E) strategy(E, j feint) K_o (K_r - [o = r]) / (d (d - 1))
 
-Marginals are kept as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible by 1
-to 10, every numerator against a uniformly playing enemy is a whole number, and the quotient is rounded once.
+Marginals are kept as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible
+by 1 to 10, every numerator against a uniformly playing enemy is a whole number, and the quotient is rounded once.
 """
 
 from __future__ import annotations

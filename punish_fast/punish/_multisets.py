@@ -28,7 +28,10 @@ ADDED = np.array(_small, dtype=np.int64)
 
 
 def _added_after() -> np.ndarray:
-    """``[a, kind]``: the number of multiset ``a`` with one more card of ``kind``; kind 5 adds nothing, -1 is too many."""
+    """``[a, kind]``: the number of multiset ``a`` with one more card of ``kind``.
+
+    Kind 5 adds nothing; -1 stands for too many cards.
+    """
     number = {counts: a for a, counts in enumerate(_small)}
     table = np.full((N_ADDED, N_KINDS + 1), -1, dtype=np.int64)
     for a, counts in enumerate(_small):

@@ -1,7 +1,7 @@
 """The redeal after a measure: which deals of hand and revealed cards follow, and how likely each is.
 
-The pool is the discard pile ``M``, joined, under the true rule, by the deck ``K``: ``d`` of the unseen cards ``U``, every
-subset alike. The player draws ``D`` from the pool and then ``R`` is revealed::
+The pool is the discard pile ``M``, joined, under the true rule, by the deck ``K``: ``d`` of the unseen cards ``U``,
+every subset alike. The player draws ``D`` from the pool and then ``R`` is revealed::
 
     ways(D, R) = sum_K  C(U, K) C(M + K, D) C(M + K - D, R)            (products of binomials over the kinds)
 

@@ -89,6 +89,10 @@ def layout_of(rules: Rules) -> Layout:
     )
 
 
+def _five(counts: list[int]) -> Five:
+    return counts[0], counts[1], counts[2], counts[3], counts[4]
+
+
 def _problem(layout: Layout, state: State) -> str | None:
     """What keeps ``state`` from being a position of the game, in words; None if nothing does."""
     between = state.breath == layout.breaths + 1
@@ -174,7 +178,7 @@ def decode(layout: Layout, code: int) -> State:
     enemy_hand = layout.n_cards - seen - (layout.deck_size - drawn)
     state = State(
         layer + 1,
-        tuple(hand.tolist()),
+        _five(hand.tolist()),
         int(own_hp),
         int(own_exhausted),
         int(own_feinted),
@@ -182,7 +186,7 @@ def decode(layout: Layout, code: int) -> State:
         int(enemy_hand),
         int(enemy_exhausted),
         int(enemy_feinted),
-        tuple(discard.tolist()),
+        _five(discard.tolist()),
     )
     problem = _problem(layout, state)
     if problem is not None:
@@ -207,7 +211,7 @@ def from_decimal(layout: Layout, code: int) -> State:
     if len(text) != 18 or not text.isdecimal():
         raise StateError(f"state code {text}: allowed are 18 digits, the first not 0")
     digits = [int(digit) for digit in text]
-    state = State(digits[0], tuple(digits[1:6]), *digits[6:13], tuple(digits[13:18]))  # type: ignore[call-arg, arg-type]
+    state = State(digits[0], _five(digits[1:6]), *digits[6:13], _five(digits[13:18]))  # type: ignore[call-arg, arg-type]
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"state code {text}: {problem}")

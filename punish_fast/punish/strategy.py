@@ -51,7 +51,16 @@ def naive() -> StrategyTable:
 
 
 def from_policy(space: StateSpace, weight: np.ndarray, name: str = "policy") -> StrategyTable:
-    """The strategy that takes row ``r`` with probability ``weight[r]``; float64 ``[n_rows]``, rows as in `StateSpace`."""
+    """The strategy of a policy.
+
+    Args:
+        space: The states of the game.
+        weight: float64 ``[n_rows]``, the probability of each row of `StateSpace.action` in its state.
+        name: What to call the enemy.
+
+    Raises:
+        StrategyError: ``weight`` is no policy.
+    """
     p = np.zeros((space.n_states, len(ACTIONS)))
     p[_state_of_row(space), _COLUMN[space.action]] = weight
     return strategy_table(space, np.arange(space.n_states), p, name)
@@ -67,7 +76,8 @@ def strategy_table(space: StateSpace, state: np.ndarray, p: np.ndarray, name: st
         name: What to call the enemy.
 
     Raises:
-        StrategyError: wrong shapes, rows that are no states or stand twice, probabilities that are negative, not finite,
+        StrategyError: wrong shapes, rows that are no states or stand twice, probabilities that are negative, not
+        finite,
             do not add up to one, or fall on illegal actions.
     """
     state = np.asarray(state)
@@ -92,7 +102,7 @@ def _state_of_row(space: StateSpace) -> np.ndarray:
 
 
 def _legal_mask(space: StateSpace) -> np.ndarray:
-    """bool ``[n_states, 11]``."""
+    """Whether an action is legal, bool ``[n_states, 11]``."""
     mask = np.zeros((space.n_states, len(ACTIONS)), dtype=np.bool_)
     mask[_state_of_row(space), _COLUMN[space.action]] = True
     return mask

@@ -316,7 +316,7 @@ class Artefact:
 
         Raises:
             ReadError: the file is neither, is damaged, or belongs to other rules.
-            ValueError: the temperature is not above 0.
+            PolicyError: the temperature is not above 0.
         """
         self.must_have_rules(space.rules)
         if self.kind == "tensor":

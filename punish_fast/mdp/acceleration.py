@@ -1,0 +1,47 @@
+"""Anderson acceleration of a fixed-point iteration ``x -> g(x)``.
+
+Near the fixed point the steps ``f = g(x) - x`` are nearly linear in ``x``, so the combination of past points whose
+combined step is smallest is a better guess than the last point alone. With ``dF`` and ``dG`` the differences of
+successive steps and images, the next point is
+
+    x' = g - dG c,        c = argmin | f - dF c |
+
+[Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. Any point may be handed to a contraction, so nothing
+that is proved of a plain step is lost; if accelerated steps grow again and again, acceleration is given up, which
+leaves the plain iteration and its convergence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_WINDOW = 5
+_PATIENCE = 3
+
+
+class Anderson:
+    """The memory of an accelerated iteration."""
+
+    def __init__(self) -> None:
+        self._images: list[np.ndarray] = []
+        self._steps: list[np.ndarray] = []
+        self._failures = 0
+
+    def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
+        """The next point, after ``image = g(x)``; arrays ``[n]``."""
+        step = image - x
+        if self._steps and np.abs(step).max() > np.abs(self._steps[-1]).max():
+            self._failures += 1
+            self._images.clear()
+            self._steps.clear()
+        if self._failures >= _PATIENCE:
+            return image
+        self._images = [*self._images[1 - _WINDOW :], image]
+        self._steps = [*self._steps[1 - _WINDOW :], step]
+        if len(self._steps) < 2 or not step.any():
+            return image
+        step_changes = np.diff(np.array(self._steps), axis=0).T
+        image_changes = np.diff(np.array(self._images), axis=0).T
+        weights = np.linalg.lstsq(step_changes, step, rcond=None)[0]
+        accelerated: np.ndarray = image - image_changes @ weights
+        return accelerated if np.isfinite(accelerated).all() else image
