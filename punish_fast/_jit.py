@@ -21,22 +21,11 @@ from typing import Any
 import numba
 import numpy as np
 import platformdirs
-from numba import njit, prange
+from numba import njit
 
 from punish_fast import __version__
 
-__all__ = [
-    "ThreadsError",
-    "cache_folder",
-    "inlined_kernel",
-    "kernel",
-    "max_threads",
-    "parallel_kernel",
-    "prange",
-    "set_threads",
-    "threading_layer",
-    "threads",
-]
+__all__ = ["ThreadsError", "cache_folder", "inlined_kernel", "kernel", "max_threads", "set_threads", "threads"]
 
 _PACKAGE = Path(__file__).parent
 
@@ -93,7 +82,7 @@ def _compile(function: Callable[..., Any], **options: Any) -> Callable[..., Any]
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` for one thread."""
+    """Compile ``function``; it releases the interpreter's lock while it runs."""
     return _compile(function)
 
 
@@ -105,39 +94,30 @@ def inlined_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compile(function, inline="always")
 
 
-def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` with its ``prange`` loops spread over the threads."""
-    return _compile(function, parallel=True)
-
-
-def threading_layer() -> str | None:
-    """What runs parallel kernels: ``"tbb"``, ``"omp"`` or ``"workqueue"``; None before the first one has run."""
-    try:
-        return str(numba.threading_layer())  # type: ignore[attr-defined]
-    except ValueError:
-        return None
-
-
 def max_threads() -> int:
-    """The largest thread count this process can use."""
+    """The largest thread count this process can use; ``NUMBA_NUM_THREADS`` sets it."""
     return int(config.NUMBA_NUM_THREADS)
-
-
-def threads() -> int:
-    """The number of threads that parallel kernels use now."""
-    return int(numba.get_num_threads())
 
 
 class ThreadsError(ValueError):
     """A thread count that is not possible; the message says which are."""
 
 
+_threads = max_threads()
+
+
+def threads() -> int:
+    """The number of threads that kernels are shared among now."""
+    return _threads
+
+
 def set_threads(count: int) -> None:
-    """Let parallel kernels use ``count`` threads.
+    """Let ``count`` threads share the work of kernels.
 
     Raises:
         ThreadsError: ``count`` is below 1 or above `max_threads`.
     """
+    global _threads  # noqa: PLW0603 - one setting for the whole process, like Numba's own
     if not 1 <= count <= max_threads():
         raise ThreadsError(f"threads: {count} is not possible here, allowed are 1 to {max_threads()}")
-    numba.set_num_threads(count)
+    _threads = count

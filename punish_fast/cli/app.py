@@ -12,6 +12,7 @@ import typer
 
 from punish_fast import __version__
 from punish_fast.cli.errors import guarded
+from punish_fast.cli.startup import prepare_kernels
 
 app = typer.Typer(
     name="punish-fast",
@@ -126,6 +127,7 @@ def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
 
     Without arguments: the notebook's game against the naive enemy, written to naive.h5.
     """
+    prepare_kernels()
     from punish_fast.cli import solving
 
     wanted = solving.Wanted(rules, enemy, temperature, threads, output, quiet)
@@ -144,6 +146,7 @@ def build(
     quiet: QuietOption = False,
 ) -> None:
     """Build the transition tensor alone, to be solved later."""
+    prepare_kernels()
     from punish_fast.cli import solving
 
     solving.build_command(solving.Wanted(rules, enemy, temperature, threads, output, quiet), as_json)
@@ -158,6 +161,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a file holds, or one position: cards, legal actions, values, and why."""
+    prepare_kernels()
     from punish_fast.cli import showing
 
     showing.show_command(file, state, as_json)

@@ -4,8 +4,8 @@ One backup of a state takes the best of its rows::
 
     q(s, a) = r(s, a) + discount * sum_t P(t | s, a) v(t),        v(s) = max_a q(s, a)
 
-Every kernel runs over chunks of states, each with one owner; sums are taken inside a chunk in a fixed order and
-the chunks' results are combined by the caller, so a result has the same bits for every thread count.
+Kernels that take ``chunks`` work on the chunks of states from number ``begin`` to ``end``. Sums are taken inside a
+chunk in a fixed order and combined by the caller, so a result has the same bits for every thread count.
 
 `sweep` is bound by memory, and everything that is not a load slows it: pointers and columns come in as unsigned
 integers, because Numba tests every signed index for being negative, and the inner loop is written out, because a
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel, parallel_kernel, prange
+from punish_fast._jit import kernel
 
 BAD_SUM = 1
 BAD_PROBABILITY = 2
@@ -38,14 +38,14 @@ class Tensor(NamedTuple):
     reward: np.ndarray
 
 
-@parallel_kernel
-def sweep(chunks, tensor, discount, v, out, residual):
-    """Back up the states of ``chunks`` from ``v`` into ``out``; ``residual[chunk]`` is the largest change.
+@kernel
+def sweep(begin, end, chunks, tensor, discount, v, out, residual):
+    """Back up states from ``v`` into ``out``; ``residual[chunk]`` is the largest change.
 
-    ``out`` may be ``v`` itself if no state of the chunks leads to another one of them.
+    ``out`` may be ``v`` itself if no state leads to another one of its layer.
     """
     state_ptr, indptr, indices, data, reward = tensor
-    for chunk in prange(len(chunks) - 1):
+    for chunk in range(begin, end):
         largest = 0.0
         state = chunks[chunk]
         row = state_ptr[state]
@@ -53,9 +53,9 @@ def sweep(chunks, tensor, discount, v, out, residual):
         while state < chunks[chunk + 1]:
             best = -np.inf
             while row < state_ptr[state + ONE]:
-                end = indptr[row + ONE]
+                last = indptr[row + ONE]
                 total = 0.0
-                while k < end:
+                while k < last:
                     total += data[k] * v[indices[k]]
                     k += ONE
                 value = reward[row] + discount * total
@@ -68,15 +68,15 @@ def sweep(chunks, tensor, discount, v, out, residual):
         residual[chunk] = largest
 
 
-@parallel_kernel
-def back_up_rows(chunks, tensor, discount, v, q, out, choice, statistics):
+@kernel
+def back_up_rows(begin, end, chunks, tensor, discount, v, q, out, choice, statistics):
     """Like `sweep`, and replace ``q`` (a value for each row) and ``choice`` (the first best row of each state).
 
     ``statistics[chunk]`` becomes the largest change of ``v``, the sum of the squared changes of ``q``, and the number
     of states whose choice changed.
     """
     state_ptr, indptr, indices, data, reward = tensor
-    for chunk in prange(len(chunks) - 1):
+    for chunk in range(begin, end):
         largest = 0.0
         squares = 0.0
         changes = 0
@@ -102,11 +102,11 @@ def back_up_rows(chunks, tensor, discount, v, q, out, choice, statistics):
         statistics[chunk, 2] = changes
 
 
-@parallel_kernel
-def evaluate_policy(chunks, tensor, discount, weight, v, out, residual):
-    """Back up the states of ``chunks`` under a policy that takes row ``r`` with probability ``weight[r]``."""
+@kernel
+def evaluate_policy(begin, end, chunks, tensor, discount, weight, v, out, residual):
+    """Back up states under a policy that takes row ``r`` with probability ``weight[r]``."""
     state_ptr, indptr, indices, data, reward = tensor
-    for chunk in prange(len(chunks) - 1):
+    for chunk in range(begin, end):
         largest = 0.0
         for state in range(chunks[chunk], chunks[chunk + 1]):
             value = 0.0
@@ -123,18 +123,16 @@ def evaluate_policy(chunks, tensor, discount, weight, v, out, residual):
 
 
 @kernel
-def find_successors(begin, end, indptr, indices, n_states, lowest, highest):
-    """The lowest and highest state (terminals left out) that each of the given rows leads to."""
-    for row in range(begin, end):
+def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lowest, highest):
+    """The lowest and highest state (terminals left out) that each chunk leads to."""
+    for chunk in range(begin, end):
         low = n_states
         high = -1
-        for k in range(indptr[row], indptr[row + 1]):
-            column = indices[k]
-            if column < n_states:
-                low = min(low, column)
-                high = max(high, column)
-        lowest[row] = low
-        highest[row] = high
+        for column in indices[indptr[state_ptr[chunks[chunk]]] : indptr[state_ptr[chunks[chunk + 1]]]]:
+            low = min(low, column)
+            high = max(high, column if column < n_states else -1)
+        lowest[chunk] = low
+        highest[chunk] = high
 
 
 @kernel

@@ -97,12 +97,16 @@ class MDP:
 
     @cached_property
     def _successors(self) -> np.ndarray:
-        """int32 ``[n_layers, 2]``, the lowest and highest state that each layer leads to."""
-        low = np.empty(self.n_rows, dtype=np.int32)
-        high = np.empty(self.n_rows, dtype=np.int32)
-        for_chunks(_bellman.find_successors, self.indptr, self.indptr, self.indices, self.n_states, low, high)
-        first_rows = self.state_ptr[self.layer_ptr[:-1]]
-        return np.stack([np.minimum.reduceat(low, first_rows), np.maximum.reduceat(high, first_rows)], axis=1)
+        """int64 ``[n_layers, 2]``, the lowest and highest state that each layer leads to."""
+        ends = np.empty((self.n_layers, 2), dtype=np.int64)
+        for layer in range(self.n_layers):
+            chunks = self.chunks(layer)
+            low = np.empty(len(chunks) - 1, dtype=np.int64)
+            high = np.empty(len(chunks) - 1, dtype=np.int64)
+            args = (chunks, self.state_ptr, self.indptr, self.indices, self.n_states, low, high)
+            for_chunks(_bellman.find_successors, np.arange(len(chunks)), *args)
+            ends[layer] = low.min(), high.max()
+        return ends
 
     def is_independent(self, layer: int) -> bool:
         """Whether the states of a layer can be updated in place: none leads to another of them."""

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from punish_fast.chunks import for_chunks
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.acceleration import Anderson
 from punish_fast.mdp.model import MDP
@@ -97,7 +98,8 @@ class Iteration:
         for layer in range(self.mdp.n_layers):
             chunks = self.mdp.chunks(layer)
             statistics = np.zeros((len(chunks) - 1, 3))
-            _bellman.back_up_rows(chunks, self._tensor, self.discount, self.v, self.q, out, self.choice, statistics)
+            args = (chunks, self._tensor, self.discount, self.v, self.q, out, self.choice, statistics)
+            for_chunks(_bellman.back_up_rows, np.arange(len(chunks)), *args)
             totals[0] = max(totals[0], statistics[:, 0].max(initial=0))
             totals[1:] += statistics[:, 1:].sum(axis=0)
         self.v = out
@@ -148,7 +150,8 @@ class Layered(Iteration):
         return float(residual.max(initial=0))
 
     def _back_up(self, chunks: np.ndarray, out: np.ndarray, residual: np.ndarray) -> None:
-        _bellman.sweep(chunks.view(np.uint64), self._unsigned, self.discount, self.v, out, residual)
+        args = (chunks.view(np.uint64), self._unsigned, self.discount, self.v, out, residual)
+        for_chunks(_bellman.sweep, np.arange(len(chunks)), *args)
 
     def _bound(self, residuals: list[float]) -> float:
         rounding = float(self._rounding().sum())
@@ -171,7 +174,8 @@ class Evaluation(Layered):
         self._weight = weight
 
     def _back_up(self, chunks: np.ndarray, out: np.ndarray, residual: np.ndarray) -> None:
-        _bellman.evaluate_policy(chunks, self._tensor, self.discount, self._weight, self.v, out, residual)
+        args = (chunks, self._tensor, self.discount, self._weight, self.v, out, residual)
+        for_chunks(_bellman.evaluate_policy, np.arange(len(chunks)), *args)
 
 
 class Jacobi(Iteration):
