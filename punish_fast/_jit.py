@@ -1,7 +1,8 @@
 """How every kernel is compiled: the decorators, the cache folder and the thread count.
 
-A kernel is a small pure function that Numba compiles. Kernels live in files whose names begin with an underscore;
-they take arrays and tuples, write into arrays that the caller allocated, and never raise.
+A kernel is a small pure function that Numba compiles; a routine is one that only kernels call. They live in files
+whose names begin with an underscore, take arrays and tuples, write into arrays that the caller allocated, and never
+raise.
 
 Numba decides whether a cached kernel is still valid by looking at the file of that kernel alone, so an edited
 callee would leave a stale caller behind. The cache therefore goes into a folder named by a digest of all kernel
@@ -25,7 +26,16 @@ from numba import njit
 
 from punish_fast import __version__
 
-__all__ = ["ThreadsError", "cache_folder", "inlined_kernel", "kernel", "max_threads", "set_threads", "threads"]
+__all__ = [
+    "ThreadsError",
+    "cache_folder",
+    "inlined_routine",
+    "kernel",
+    "max_threads",
+    "routine",
+    "set_threads",
+    "threads",
+]
 
 _PACKAGE = Path(__file__).parent
 
@@ -73,25 +83,30 @@ def _numba_cache_at(folder: str | None) -> Iterator[None]:
         config.CACHE_DIR = before
 
 
-def _compile(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    with _numba_cache_at(cache_folder):
-        # "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast.
-        decorate = njit(cache=cache_folder is not None, nogil=True, error_model="numpy", **options)
-        compiled: Callable[..., Any] = decorate(function)
-        return compiled
+# "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function``; it releases the interpreter's lock while it runs."""
-    return _compile(function)
+    """Compile ``function``, to be called from Python: cached, and releasing the interpreter's lock while it runs."""
+    with _numba_cache_at(cache_folder):
+        compiled: Callable[..., Any] = njit(cache=cache_folder is not None, **_OPTIONS)(function)
+        return compiled
 
 
-def inlined_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def routine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function``, to be called by kernels: cached as a part of them."""
+    compiled: Callable[..., Any] = njit(**_OPTIONS)(function)
+    return compiled
+
+
+def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` into its callers.
 
     For what the innermost loops call with many arrays: passing them costs more than the work itself.
     """
-    return _compile(function, inline="always")
+    compiled: Callable[..., Any] = njit(inline="always", **_OPTIONS)(function)
+    return compiled
 
 
 def max_threads() -> int:

@@ -32,8 +32,6 @@ _KNOWN_VALUE = 12.399994108689343
 def warmup_command(as_json: bool) -> None:
     """Run ``punish-fast warmup``."""
     begin = time.perf_counter()
-    for preset in ("tiny", "notebook"):
-        space = StateSpace(PRESETS[preset])
     space = StateSpace(PRESETS["tiny"])
     mdp = check(build(space))
     solution = solve(mdp)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast._jit import kernel, routine
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish._space import block_statuses, open_block, rests
@@ -17,7 +17,7 @@ REST_ACTION = 90
 N_ACTIONS = 2 * N_KINDS + 1
 
 
-@kernel
+@routine
 def list_actions(layout, hand, hand_size, status, actions):
     """Write the two-digit codes of the legal actions, ascending; return how many there are."""
     if rests(layout, status, hand_size):
@@ -35,7 +35,7 @@ def list_actions(layout, hand, hand_size, status, actions):
     return n
 
 
-@kernel
+@routine
 def split_action(action):
     """The pick (5 for rest) and 1 for a feint."""
     if action == REST_ACTION:

@@ -11,7 +11,7 @@ Kinds are 0 to 4 for guard, rush, dodge, strike, punish, and 5 for rest, which d
 
 from __future__ import annotations
 
-from punish_fast._jit import kernel
+from punish_fast._jit import routine
 from punish_fast.punish._codes import between_status, play_status, split_status
 
 GUARD = 0
@@ -24,7 +24,7 @@ WIN = -1
 LOSS = -2
 
 
-@kernel
+@routine
 def damage_taken(rules, attack, defence):
     """Damage that the player who resolved ``defence`` takes from ``attack``."""
     if attack in (REST, defence):
@@ -37,19 +37,19 @@ def damage_taken(rules, attack, defence):
     return damage
 
 
-@kernel
+@routine
 def rank(rules, resolved):
     """The priority of a resolved card; `Rules.priority` lists rest first."""
     return rules.priority[(resolved + 1) % (N_KINDS + 1)]
 
 
-@kernel
+@routine
 def is_exhausting(rules, resolved):
     """1 if the player of ``resolved`` must rest in the next breath."""
     return 0 if resolved == REST else rules.exhausting[resolved]
 
 
-@kernel
+@routine
 def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
     """`WIN`, `LOSS`, or 0 if both players stand. If both fall, the lower priority wins."""
     if own_hp > 0 and enemy_hp > 0:
@@ -59,7 +59,7 @@ def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
     return WIN if own_hp > 0 else LOSS
 
 
-@kernel
+@routine
 def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, own_feints, enemy_feints):
     """The status after a clash, or `WIN` or `LOSS`.
 

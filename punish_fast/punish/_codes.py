@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast._jit import kernel, routine
 
 N_KINDS = 5
 
@@ -92,7 +92,7 @@ def split_status(layout, status):
     return own_hp + 1, enemy_hp + 1, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted
 
 
-@kernel
+@routine
 def mirror_status(layout, status):
     """The same status as the enemy sees it."""
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = split_status(layout, status)

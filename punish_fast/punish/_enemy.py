@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast._jit import kernel, routine
 from punish_fast.punish._codes import cards_code, mirror_status, split_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_ways, first_subset, next_subset
 from punish_fast.punish._outcomes import N_ENEMY_PLAYS
@@ -34,7 +34,7 @@ PICKS_OR_FEINTS = 2
 N_MODES = 3
 
 
-@kernel
+@routine
 def enemy_mode(layout, status, enemy_hand):
     """`RESTS`, `PICKS` or `PICKS_OR_FEINTS`."""
     _, _, _, _, exhausted, feinted = split_status(layout, status)
@@ -43,20 +43,20 @@ def enemy_mode(layout, status, enemy_hand):
     return PICKS if feinted == layout.feints else PICKS_OR_FEINTS
 
 
-@kernel
+@routine
 def deck_left(layout, status):
     """Cards in the deck during a measure."""
     _, _, _, own_feinted, _, enemy_feinted = split_status(layout, status)
     return layout.deck_size - own_feinted - enemy_feinted
 
 
-@kernel
+@routine
 def denominator(enemy_hand, deck):
     """What the numerators of a marginal are to be divided by."""
     return BINOMIAL[enemy_hand + deck, enemy_hand] * max(deck, 1) * max(deck - 1, 1) * UNIT
 
 
-@kernel
+@routine
 def uniform_weights(hand, mode, weights):
     """Weights, in units of 1/2520, of an enemy who plays every legal action alike."""
     n_legal = 0
@@ -72,7 +72,7 @@ def uniform_weights(hand, mode, weights):
                 weights[2 * kind + 1] = share
 
 
-@kernel
+@routine
 def add_hand(hand, deck, n_deck, ways, weights, marginal):
     """Add to ``marginal`` what an enemy who holds ``hand`` does, the deck being ``deck``."""
     one_left = max(n_deck - 1, 1)
@@ -92,7 +92,7 @@ def add_hand(hand, deck, n_deck, ways, weights, marginal):
             add_feint(deck, 6 + N_KINDS * pick, weight * one_draw, weight * ways, marginal)
 
 
-@kernel
+@routine
 def add_plain(deck, play, no_draw, one_draw, marginal):
     """The enemy draws nothing; the own feint may draw."""
     marginal[play] += no_draw
@@ -101,7 +101,7 @@ def add_plain(deck, play, no_draw, one_draw, marginal):
             marginal[N_ENEMY_PLAYS * (own + 1) + play] += one_draw * deck[own]
 
 
-@kernel
+@routine
 def add_feint(deck, play, one_draw, two_draws, marginal):
     """The enemy draws ``draw``; the own feint may draw another card."""
     for draw in range(N_KINDS):
@@ -114,7 +114,7 @@ def add_feint(deck, play, one_draw, two_draws, marginal):
                 marginal[N_ENEMY_PLAYS * (own + 1) + play + draw] += two_draws * deck[draw] * left
 
 
-@kernel
+@routine
 def naive_marginal(unseen, enemy_hand, deck, mode, marginal):
     """The marginal against an enemy who plays uniformly whatever the state."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
@@ -130,7 +130,7 @@ def naive_marginal(unseen, enemy_hand, deck, mode, marginal):
         more = next_subset(unseen, hand)
 
 
-@kernel
+@routine
 def table_marginal(layout, layer, table, status, discard, unseen, enemy_hand, marginal):
     """The marginal against a strategy table: the enemy looks up the mirrored state of each hand."""
     mode = enemy_mode(layout, status, enemy_hand)
@@ -155,7 +155,7 @@ def table_marginal(layout, layer, table, status, discard, unseen, enemy_hand, ma
         more = next_subset(unseen, hand)
 
 
-@kernel
+@routine
 def unseen_code(layout, unseen):
     """A number for the unseen cards."""
     code = 0
@@ -164,7 +164,7 @@ def unseen_code(layout, unseen):
     return code
 
 
-@kernel
+@routine
 def decode_unseen(layout, code, unseen):
     """The inverse of `unseen_code`; returns how many cards there are."""
     size = 0
@@ -174,7 +174,7 @@ def decode_unseen(layout, code, unseen):
     return size
 
 
-@kernel
+@routine
 def naive_key(layout, code, deck, mode):
     """A number for all that the marginal against the naive enemy depends on."""
     return (code * (layout.deck_size + 1) + deck) * N_MODES + mode

@@ -16,7 +16,7 @@ from math import comb
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast._jit import routine
 
 N_KINDS = 5
 # 45 cards is the most that rules allow: nine copies of five kinds.
@@ -45,7 +45,7 @@ def _added_after() -> np.ndarray:
 ADDED_AFTER = _added_after()
 
 
-@kernel
+@routine
 def count_ways(pile, drawn):
     """In how many ways the multiset ``drawn`` comes out of ``pile``."""
     ways = 1.0
@@ -54,7 +54,7 @@ def count_ways(pile, drawn):
     return ways
 
 
-@kernel
+@routine
 def fill_from(first, size, pile, drawn):
     """Put the last possible ``size`` cards of the kinds from ``first`` on into ``drawn``, the rest of them 0.
 
@@ -66,13 +66,13 @@ def fill_from(first, size, pile, drawn):
     return size == 0
 
 
-@kernel
+@routine
 def first_subset(pile, size, drawn):
     """Start listing the multisets of ``size`` cards of ``pile`` in lexicographic order; False if there is none."""
     return fill_from(0, size, pile, drawn)
 
 
-@kernel
+@routine
 def next_subset(pile, drawn):
     """Replace ``drawn`` by the next multiset of its size; False if it was the last."""
     behind = 0
@@ -84,7 +84,7 @@ def next_subset(pile, drawn):
     return False
 
 
-@kernel
+@routine
 def possible_added(unseen):
     """Bit mask of the multisets of up to three cards that ``unseen`` contains."""
     mask = 0

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast._jit import kernel, routine
 from punish_fast.punish._clash import LOSS, N_KINDS, REST, WIN, next_status
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import ADDED_AFTER, N_ADDED
@@ -64,7 +64,7 @@ class Outcomes(NamedTuple):
     reach: np.ndarray
 
 
-@kernel
+@routine
 def list_plays(rules, layout, status, way, is_last, keys, plays, added):
     """List the plays of a status and way with a sort key for their outcome; return how many there are."""
     _, _, _, own_feinted, enemy_exhausted, enemy_feinted = split_status(layout, status)
@@ -85,7 +85,7 @@ def list_plays(rules, layout, status, way, is_last, keys, plays, added):
     return n
 
 
-@kernel
+@routine
 def add_play(layout, after, joined, play, n, keys, plays, added):
     """Insert one play so that the keys stay sorted; return the new number of plays."""
     if after == WIN:
@@ -106,7 +106,7 @@ def add_play(layout, after, joined, play, n, keys, plays, added):
     return n + 1
 
 
-@kernel
+@routine
 def merge_plays(layout, n, keys, plays, added, outcomes, n_outcomes, n_plays):
     """Append the outcomes of ``n`` sorted plays; return the new numbers of outcomes and plays and the reach."""
     end = N_ADDED * layout.n_statuses

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast._jit import kernel, routine
 from punish_fast.punish._codes import pair_digit, play_status, split_between_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS
 from punish_fast.punish._space import block_statuses, find_block, open_block, row_of
 
 
-@kernel
+@routine
 def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
     """``product[kind + 1]`` becomes ``product[kind]`` times the polynomial of the kind; False if that is zero."""
     degree = product.shape[1] - 1
@@ -40,7 +40,7 @@ def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
     return positive
 
 
-@kernel
+@routine
 def redeal(layout, piles, sizes, joining, codes, weights):
     """List the cards codes and weights of all deals that follow; return their number and what the weights add up to.
 
@@ -89,7 +89,7 @@ def redeal(layout, piles, sizes, joining, codes, weights):
     return n, BINOMIAL[n_unseen, joining] * ways
 
 
-@kernel
+@routine
 def joining_cards(layout, reshuffles, drawn):
     """How many cards of the deck join the pool."""
     return layout.deck_size - drawn if reshuffles else 0

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import inlined_kernel, kernel
+from punish_fast._jit import inlined_routine, kernel, routine
 from punish_fast.punish._codes import cards_code, decode_cards, pack, pair_digit, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
 from punish_fast.punish._outcomes import FEINT, N_WAYS, REST_WAY
@@ -74,7 +74,7 @@ def index_blocks(cards, slots):
         slots[slot] = block
 
 
-@kernel
+@routine
 def insert_cards(cards, slots, found, n_found):
     """Enter a cards code into the hash table of the codes found so far; return how many there are."""
     size = len(slots)
@@ -109,7 +109,7 @@ def deal_openings(layout, found):
     return n
 
 
-@kernel
+@routine
 def next_cards(layout, hand, discard, pick, reach, targets):
     """Cards codes after picking ``pick`` (5: nothing) when each multiset of the bit mask ``reach`` joins."""
     digits = np.zeros((N_KINDS, N_JOINING), dtype=np.int64)
@@ -126,7 +126,7 @@ def next_cards(layout, hand, discard, pick, reach, targets):
             targets[a] = code
 
 
-@kernel
+@routine
 def status_for_ways(layout, status, enemy_hand):
     """The status under which to look up outcomes: an enemy without cards rests like an exhausted one."""
     _, _, _, _, enemy_exhausted, _ = split_status(layout, status)
@@ -135,28 +135,28 @@ def status_for_ways(layout, status, enemy_hand):
     return status
 
 
-@kernel
+@routine
 def rests(layout, status, hand_size):
     """Whether rest is the only action."""
     _, _, exhausted, _, _, _ = split_status(layout, status)
     return exhausted or hand_size == 0
 
 
-@kernel
+@routine
 def count_enemy_hand(layout, status, hand_size, discard_size):
     """Cards in the enemy's hand during a measure."""
     _, _, _, own_feinted, _, enemy_feinted = split_status(layout, status)
     return layout.n_cards - hand_size - discard_size - layout.deck_size + own_feinted + enemy_feinted
 
 
-@kernel
+@routine
 def block_statuses(layer, block):
     """The statuses of the states of a block, ascending."""
     origin = layer.first[0]
     return layer.status[layer.first[block] - origin : layer.first[block + 1] - origin]
 
 
-@kernel
+@routine
 def open_block(layout, layer, block, hand, discard, unseen):
     """Write the cards of a block; return the sizes of hand and discard pile."""
     hand_size, discard_size = decode_cards(layout, layer.cards[block], hand, discard)
@@ -165,7 +165,7 @@ def open_block(layout, layer, block, hand, discard, unseen):
     return hand_size, discard_size
 
 
-@kernel
+@routine
 def block_reach(layout, outcomes, statuses, hand, sizes, reach):
     """Bit masks of the multisets that keep the game going: ``reach[pick]``, and ``reach[5]`` for rest."""
     hand_size, discard_size = sizes
@@ -207,7 +207,7 @@ def discover_cards(layout, outcomes, layer, start, slots, found, n_found):
     return len(layer.cards), n_found
 
 
-@kernel
+@routine
 def find_targets(layout, after, hand, discard, reach, possible, targets):
     """Blocks of the next layer: ``targets[pick, a]`` for every pick (5: rest) and multiset that can join."""
     for pick in range(N_KINDS + 1):
@@ -220,7 +220,7 @@ def find_targets(layout, after, hand, discard, reach, possible, targets):
                 targets[pick, a] = find_block(after, targets[pick, a])
 
 
-@inlined_kernel
+@inlined_routine
 def mark_outcomes(outcomes, index, possible, targets, reached):
     """Mark the states that one status and way lead to."""
     for outcome in range(outcomes.ptr[index], outcomes.ptr[index + 1]):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import inlined_kernel, kernel
+from punish_fast._jit import inlined_routine, kernel, routine
 from punish_fast.punish._actions import split_action
 from punish_fast.punish._clash import WIN
 from punish_fast.punish._enemy import (
@@ -63,7 +63,7 @@ class Rows(NamedTuple):
     reward: np.ndarray
 
 
-@inlined_kernel
+@inlined_routine
 def count_possible(outcomes, index, possible):
     """The number of possible outcomes of a status and way."""
     n = 0
@@ -96,7 +96,7 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, length
             state += 1
 
 
-@kernel
+@routine
 def state_key(layout, status, unseen, enemy_hand):
     """The key of a state's marginal against the naive enemy."""
     mode = enemy_mode(layout, status, enemy_hand)
@@ -116,7 +116,7 @@ def mark_keys(layout, layer, used):
             used[state_key(layout, status, unseen, enemy_hand)] = 1
 
 
-@inlined_kernel
+@inlined_routine
 def weigh_outcomes(outcomes, index, possible, marginal, total, chosen, p):
     """List the possible outcomes of a status and way with their probabilities; return how many there are."""
     n = 0
@@ -132,7 +132,7 @@ def weigh_outcomes(outcomes, index, possible, marginal, total, chosen, p):
     return n
 
 
-@inlined_kernel
+@inlined_routine
 def write_row(outcomes, after, targets, n, chosen, p, rows, row):
     """Write a row of ``n`` chosen outcomes with probabilities ``p``."""
     n_states = len(rows.state_ptr) - 1
