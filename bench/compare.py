@@ -42,7 +42,8 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from punish_fast._jit import max_threads, parallel_kernel, prange, set_threads, threads
+from punish_fast._jit import kernel, max_threads, set_threads, threads
+from punish_fast.chunks import for_chunks
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import Solution, solve
 from punish_fast.punish.rules import PRESETS
@@ -82,10 +83,10 @@ class Samples:
     theirs: Any = None
 
 
-@parallel_kernel
-def sum_chunks(chunks: np.ndarray, array: np.ndarray, totals: np.ndarray) -> None:
-    """Sum each chunk of ``array``; all chunks but the last are as long as a multiple of eight."""
-    for chunk in prange(len(chunks) - 1):
+@kernel
+def sum_chunks(begin: int, end: int, chunks: np.ndarray, array: np.ndarray, totals: np.ndarray) -> None:
+    """Sum chunks of ``array``; all chunks but the last are as long as a multiple of eight."""
+    for chunk in range(begin, end):
         a = b = c = d = e = f = g = h = 0.0
         k = chunks[chunk]
         while k + EIGHT <= chunks[chunk + 1]:
@@ -104,10 +105,12 @@ def sum_chunks(chunks: np.ndarray, array: np.ndarray, totals: np.ndarray) -> Non
         totals[chunk] = ((a + b) + (c + d)) + ((e + f) + (g + h))
 
 
-@parallel_kernel
-def add_scaled(chunks: np.ndarray, out: np.ndarray, array: np.ndarray, other: np.ndarray, scale: float) -> None:
-    """``out = array + scale * other``, the triad of the STREAM benchmark."""
-    for chunk in prange(len(chunks) - 1):
+@kernel
+def add_scaled(
+    begin: int, end: int, chunks: np.ndarray, out: np.ndarray, array: np.ndarray, other: np.ndarray, scale: float
+) -> None:
+    """``out = array + scale * other`` on chunks, the triad of the STREAM benchmark."""
+    for chunk in range(begin, end):
         for k in range(chunks[chunk], chunks[chunk + 1]):
             out[k] = array[k] + scale * other[k]
 
@@ -124,12 +127,12 @@ class Bandwidth:
 
     def read(self, array: np.ndarray) -> float:
         """Read ``array`` once; return its sum."""
-        sum_chunks(self._chunks, array, self._totals)
+        for_chunks(sum_chunks, np.arange(N_CHUNKS + 1), self._chunks, array, self._totals)
         return float(self._totals.sum())
 
     def triad(self, array: np.ndarray) -> None:
         """Read ``array`` and another one once, and write a third."""
-        add_scaled(self._chunks, self._out, array, self._other, 2.0)
+        for_chunks(add_scaled, np.arange(N_CHUNKS + 1), self._chunks, self._out, array, self._other, 2.0)
 
 
 def timed(function: Callable[[], T]) -> tuple[T, float]:
