@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -36,9 +37,14 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def _warn(message: Warning | str, *_details: object) -> None:
+    say(f"warning: {message}")
+
+
 def guarded(call: Callable[[], Any]) -> int:
     """Call and return the exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
     signal.signal(signal.SIGINT, _interrupt)
+    warnings.showwarning = _warn  # type: ignore[assignment]
     if os.environ.get("PUNISH_FAST_DEBUG") == "1":
         return _code_of(call())
     try:

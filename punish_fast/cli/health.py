@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +15,7 @@ from punish_fast.cli.report import in_units, print_json, print_table
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.memory import total_memory
 from punish_fast.punish.codes import from_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -59,7 +59,7 @@ def doctor_command(as_json: bool) -> None:
         "max_threads": _jit.max_threads(),
         "jit": not _jit.config.DISABLE_JIT,
         "cache": _jit.cache_folder,
-        "memory": _memory(),
+        "memory": total_memory(),
         "checks": checks,
         "ok": all(checks.values()),
     }
@@ -93,14 +93,6 @@ def _version(package: str) -> str | None:
     try:
         return version(package)
     except PackageNotFoundError:
-        return None
-
-
-def _memory() -> int | None:
-    """Bytes of memory of this machine, if the system tells."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
         return None
 
 

@@ -182,8 +182,8 @@ def block_reach(layout, outcomes, statuses, hand, sizes, reach):
 
 
 @kernel
-def discover_cards(layout, outcomes, layer, start, slots, found, n_found):
-    """Find the cards codes that the blocks from ``start`` on lead to.
+def discover_cards(begin, end, layout, outcomes, layer, slots, found, n_found):
+    """Find the cards codes that the blocks from ``begin`` to ``end`` lead to.
 
     Stops early when the hash table could overflow. Returns the block to go on from and the number found.
     """
@@ -192,7 +192,7 @@ def discover_cards(layout, outcomes, layer, start, slots, found, n_found):
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     reach = np.zeros(N_KINDS + 1, dtype=np.int64)
     targets = np.zeros(N_ADDED, dtype=np.int64)
-    for block in range(start, len(layer.cards)):
+    for block in range(begin, end):
         if n_found + (N_KINDS + 1) * N_ADDED > len(found):
             return block, n_found
         sizes = open_block(layout, layer, block, hand, discard, unseen)
@@ -204,7 +204,7 @@ def discover_cards(layout, outcomes, layer, start, slots, found, n_found):
             for a in range(N_ADDED):
                 if (joining >> a) & 1:
                     n_found = insert_cards(targets[a], slots, found, n_found)
-    return len(layer.cards), n_found
+    return end, n_found
 
 
 @routine

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from punish_fast.chunks import cumulated, for_chunks
+from punish_fast.memory import require_memory
 from punish_fast.punish import _actions, _space
 from punish_fast.punish._codes import play_status
 from punish_fast.punish._outcomes import N_PLAYS, N_WAYS, Outcomes, tabulate_outcomes
@@ -31,6 +32,8 @@ from punish_fast.punish.rules import Rules, validate
 
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
+# Enough for a call to pay, few enough for an interrupt not to wait.
+_BLOCKS_AT_ONCE = 1 << 14
 
 Progress = Callable[[str, int, int], None]
 
@@ -52,6 +55,7 @@ class StateSpace:
 
         Raises:
             RulesError: the rules name no game.
+            MemoryError: the states would not fit into memory.
         """
         self.rules = validate(rules)
         self.layout = layout_of(rules)
@@ -75,13 +79,13 @@ class StateSpace:
     def _next_layer(self, number: int) -> tuple[Layer, np.ndarray]:
         if number == 0:
             cards = _opening_cards(self.layout)
-            reached = np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
+            reached = _nothing_reached(self.layout, cards, number)
             reached[:, _opening_statuses(self.rules, self.layout)] = 1
             return _number(self.layout, number, cards, reached, 0)
         before = self.layers[-1]
         outcomes = self.outcomes_of(number - 1)
         cards = _discover(self.layout, outcomes, before)
-        reached = np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
+        reached = _nothing_reached(self.layout, cards, number)
         after = _bare_layer(self.layout, cards)
         for_chunks(_space.mark_states, before.first, self.layout, outcomes, before, after, reached)
         return _number(self.layout, number, cards, reached, int(before.first[-1]))
@@ -195,14 +199,25 @@ def _discover(layout: Layout, outcomes: Outcomes, before: Layer) -> np.ndarray:
     """Sorted cards codes of the blocks of the next layer."""
     found = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
     slots = _empty_slots(layout, len(found))
+    n_blocks = len(before.cards)
     block, n_found = 0, 0
     while True:
-        block, n_found = _space.discover_cards(layout, outcomes, before, block, slots, found, n_found)
-        if block == len(before.cards):
+        end = min(block + _BLOCKS_AT_ONCE, n_blocks)
+        block, n_found = _space.discover_cards(block, end, layout, outcomes, before, slots, found, n_found)
+        if block == n_blocks:
             return np.sort(found[:n_found])
+        if block == end:
+            continue
         found = np.concatenate([found, np.zeros(3 * len(found), dtype=np.int64)])
         slots = _empty_slots(layout, len(found))
         _space.index_blocks(found[:n_found], slots)
+
+
+def _nothing_reached(layout: Layout, cards: np.ndarray, number: int) -> np.ndarray:
+    """Marks for every status of every block, and the certainty that they and the rank table fit into memory."""
+    cells = len(cards) * layout.n_statuses
+    require_memory(3 * cells, f"the {len(cards):,} hands and discard piles of breath {number + 1}")
+    return np.zeros((len(cards), layout.n_statuses), dtype=np.uint8)
 
 
 def _bare_layer(layout: Layout, cards: np.ndarray) -> Layer:

@@ -14,6 +14,7 @@ import numpy as np
 
 from punish_fast.chunks import cumulated, for_chunks
 from punish_fast.mdp.model import MDP
+from punish_fast.memory import require_memory
 from punish_fast.punish import _enemy, _redeal, _transitions
 from punish_fast.punish._outcomes import N_PLAYS
 from punish_fast.punish.codes import Layout
@@ -36,9 +37,13 @@ def build(space: StateSpace, enemy: StrategyTable | None = None, on_layer: OnLay
         enemy: The enemy's strategy table over the same states.
         on_layer: Called as ``on_layer(mdp, number)`` as soon as the rows of a layer stand, so that they can be written
             while the next ones are computed.
+
+    Raises:
+        MemoryError: the tensor would not fit into memory.
     """
     enemy = naive() if enemy is None else enemy
     indptr = _count(space)
+    require_memory(12 * int(indptr[-1]) + space.nbytes, f"a tensor of {int(indptr[-1]):,} nonzeros")
     rows = _transitions.Rows(
         state_ptr=space.state_ptr,
         indptr=indptr,

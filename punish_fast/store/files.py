@@ -31,6 +31,8 @@ class OutputError(StoreError):
 
 
 def _is_alive(process: int) -> bool:
+    if os.name == "nt":  # there, signal 0 is not a question
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:
