@@ -170,6 +170,7 @@ def show(
 @app.command(epilog="Example: punish-fast warmup")
 def warmup(as_json: JsonOption = False) -> None:
     """Compile every kernel now, so that the first run is as fast as all others."""
+    prepare_kernels()
     from punish_fast.cli import health
 
     health.warmup_command(as_json)
@@ -178,6 +179,7 @@ def warmup(as_json: JsonOption = False) -> None:
 @app.command(epilog="Example: punish-fast doctor --json")
 def doctor(as_json: JsonOption = False) -> None:
     """Check the installation: versions, threads, cache, memory, and a small game with known answers."""
+    prepare_kernels()
     from punish_fast.cli import health
 
     health.doctor_command(as_json)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
 def prepare_kernels() -> None:
-    """Load the first kernel without SciPy.
+    """Load the first kernel without SciPy, and end the break of the garbage collector that ``__main__`` began.
 
     When its first kernel is called, Numba imports ``scipy.linalg`` to find out whether ``np.dot`` would compile. No
     kernel of ours calls it, and the import takes longer than enumerating all states. So for that one moment the
@@ -24,3 +25,5 @@ def prepare_kernels() -> None:
     finally:
         if hidden:
             del sys.modules["scipy.linalg"]
+        gc.freeze()
+        gc.enable()

@@ -104,12 +104,12 @@ def state_key(layout, status, unseen, enemy_hand):
 
 
 @kernel
-def mark_keys(layout, layer, used):
-    """Set ``used`` for the key of every state of the layer."""
+def mark_keys(begin, end, layout, layer, used):
+    """Set ``used`` for the key of every state of the given blocks; threads may write the same cell, but all write 1."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
-    for block in range(len(layer.cards)):
+    for block in range(begin, end):
         sizes = open_block(layout, layer, block, hand, discard, unseen)
         for status in block_statuses(layer, block):
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])

@@ -112,7 +112,7 @@ def _naive_marginals(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
     n_unseen = int(np.prod(layout.copies + 1))
     used = np.zeros(n_unseen * (layout.deck_size + 1) * _enemy.N_MODES, dtype=np.uint8)
     for layer in space.layers[:-1]:
-        _transitions.mark_keys(layout, layer, used)
+        for_chunks(_transitions.mark_keys, layer.first, layout, layer, used)
     keys = np.flatnonzero(used)
     slot = np.full(len(used), -1, dtype=np.int32)
     slot[keys] = np.arange(len(keys), dtype=np.int32)
