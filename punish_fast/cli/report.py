@@ -32,21 +32,25 @@ class Stopwatch:
     """Seconds of each stage, and of everything since it was made.
 
     Attributes:
-        seconds: Seconds by stage; stages entered more than once add up.
+        seconds: Seconds by stage; stages entered more than once add up, and a stage inside another stops the outer one.
     """
 
     def __init__(self) -> None:
         self._begin = time.perf_counter()
+        self._inner = 0.0
         self.seconds: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
         """Time a block as part of ``stage``."""
-        begin = time.perf_counter()
+        begin, inner_before = time.perf_counter(), self._inner
+        self._inner = 0.0
         try:
             yield
         finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - begin
+            elapsed = time.perf_counter() - begin
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + elapsed - self._inner
+            self._inner = inner_before + elapsed
 
     def total(self) -> float:
         """Seconds since the stopwatch was made."""

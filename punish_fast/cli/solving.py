@@ -15,8 +15,8 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import Solution, check_options, solve
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, naive
-from punish_fast.punish.transitions import build
+from punish_fast.punish.strategy import naive
+from punish_fast.punish.transitions import OnLayer, build
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.writer import Writer, new_file
 
@@ -67,8 +67,29 @@ class Method:
         return options
 
 
+class Job:
+    """One run: its clock and its progress."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.clock = Stopwatch()
+        self.progress = Progress(wanted.quiet)
+        if wanted.threads is not None:
+            _jit.set_threads(wanted.threads)
+
+    def layer_done(self, out: Writer, keeps_tensor: bool) -> OnLayer:
+        """What to do when a layer of the tensor stands: say so, and write it."""
+
+        def write(mdp: MDP, layer: int) -> None:
+            self.progress.step("tensor", layer + 1, mdp.n_layers)
+            if keeps_tensor:
+                with self.clock("store"):
+                    out.transitions(mdp, layer)
+
+        return write
+
+
 class Game:
-    """Rules and an enemy, by name or from files, and what is built from them."""
+    """A tensor to be built, from rules and an enemy, given by name or in files."""
 
     def __init__(self, wanted: Wanted) -> None:
         self.rules: Rules = load_rules(wanted.rules or "notebook")
@@ -100,84 +121,66 @@ class Game:
                 note["temperature"] = self._temperature
         return note
 
-    def table(self, space: StateSpace) -> StrategyTable:
-        """The enemy's strategy."""
-        return naive() if self._file is None else self._file.table(space, self._temperature)
-
-
-class Job:
-    """One run: its output file, its clock, its progress."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self.clock = Stopwatch()
-        self.progress = Progress(wanted.quiet)
-        if wanted.threads is not None:
-            _jit.set_threads(wanted.threads)
-
-    def make_tensor(self, game: Game, out: Writer, keeps_tensor: bool) -> MDP:
+    def make(self, job: Job, out: Writer, keeps_tensor: bool) -> MDP:
         """Enumerate the states and fill the tensor, writing both on the way."""
-        with self.clock("states"):
-            self.progress.start()
-            space = StateSpace(game.rules, self.progress.step)
-        with self.clock("store"):
+        with job.clock("states"):
+            job.progress.start()
+            space = StateSpace(self.rules, job.progress.step)
+        with job.clock("store"):
             out.states(space.code, space.layer_ptr)
-        with self.clock("tensor"):
-            self.progress.start()
-            mdp = build(space, game.table(space), lambda mdp, layer: self._layer_done(mdp, layer, out, keeps_tensor))
-        # Writing went on inside, and is counted there.
-        self.clock.seconds["tensor"] -= self._written
+        with job.clock("tensor"):
+            job.progress.start()
+            enemy = naive() if self._file is None else self._file.table(space, self._temperature)
+            return build(space, enemy, job.layer_done(out, keeps_tensor))
+
+
+class Built:
+    """A tensor that was built before."""
+
+    def __init__(self, path: Path, wanted: Wanted) -> None:
+        for option in ("rules", "enemy", "temperature"):
+            if getattr(wanted, option) is not None:
+                raise UsageError(f"--{option} is settled by the tensor {path} and cannot be given with it")
+        self._file = load(path)
+        self.rules = self._file.rules
+        self.enemy = self._file.enemy
+
+    @property
+    def stem(self) -> str:
+        """The name of the agent made from this tensor."""
+        stem = self._file.path.stem
+        return stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
+
+    def make(self, job: Job, out: Writer, keeps_tensor: bool) -> MDP:
+        """Read the tensor and write it again."""
+        with job.clock("tensor"):
+            mdp = self._file.mdp()
+            out.states(self._file.code, self._file.layer_ptr)
+            for layer in range(mdp.n_layers):
+                job.layer_done(out, keeps_tensor)(mdp, layer)
         return mdp
-
-    _written = 0.0
-
-    def _layer_done(self, mdp: MDP, layer: int, out: Writer, keeps_tensor: bool) -> None:
-        self.progress.step("tensor", layer + 1, mdp.n_layers)
-        if keeps_tensor:
-            before = self.clock.seconds["store"]
-            with self.clock("store"):
-                out.transitions(mdp, layer)
-            self._written += self.clock.seconds["store"] - before
-
-    def solve(self, mdp: MDP, options: dict[str, Any], start: Artefact | None) -> Solution:
-        """Solve the process."""
-        values = None if start is None else start.solution().v
-        with self.clock("solve"):
-            self.progress.start()
-            return solve(mdp, start=values, progress=self.progress.sweep, **options)
 
 
 def solve_command(tensor: Path | None, wanted: Wanted, method: Method, as_json: bool) -> None:
     """Run ``punish-fast solve``."""
     job = Job(wanted)
     options = method.options()
-    source = None if tensor is None else _tensor_file(tensor, wanted)
-    game = Game(wanted) if source is None else None
-    rules = game.rules if game is not None else source.rules  # type: ignore[union-attr]
-    start = None if method.start is None else load(method.start)
-    if start is not None:
-        start.must_be_agent(rules)
-    output = wanted.output or Path(f"{game.stem if game is not None else _solved_stem(tensor)}.h5")
-    note = json.dumps(game.enemy if game is not None else source.enemy)  # type: ignore[union-attr]
+    source = Game(wanted) if tensor is None else Built(tensor, wanted)
+    start = None if method.start is None else load(method.start).solution_for(source.rules).v
+    output = wanted.output or Path(f"{source.stem}.h5")
     with ExitStack() as stack:
         with job.clock("store"):
-            out = stack.enter_context(new_file(output, "agent", rules, enemy=note))
-        mdp = (
-            job.make_tensor(game, out, method.keeps_tensor)
-            if game is not None
-            else _copy_tensor(job, source, out, method.keeps_tensor)  # type: ignore[arg-type]
-        )
-        solution = job.solve(mdp, options, start)
-        begin = job.clock.total()
-        out.rows(mdp)
-        out.solution(solution)
-        stack.close()
-        job.clock.seconds["store"] += job.clock.total() - begin
-    job.progress.clear()
-    report = _tensor_report(job, rules, mdp, output) | _solution_report(solution)
-    if as_json:
-        print_json(report)
-    else:
-        _print_report(report, note)
+            out = stack.enter_context(new_file(output, "agent", source.rules, enemy=json.dumps(source.enemy)))
+        mdp = source.make(job, out, method.keeps_tensor)
+        with job.clock("solve"):
+            job.progress.start()
+            solution = solve(mdp, start=start, progress=job.progress.sweep, **options)
+        with job.clock("store"):
+            out.rows(mdp)
+            out.solution(solution)
+            stack.close()
+    report = _tensor_report(job, source, mdp, output) | _solution_report(solution)
+    _print(job, report, as_json)
     if not solution.converged:
         raise CheckError(
             f"the error bound {solution.error_bound:.2e} is as low as rounding allows, "
@@ -193,47 +196,19 @@ def build_command(wanted: Wanted, as_json: bool) -> None:
     with ExitStack() as stack:
         with job.clock("store"):
             out = stack.enter_context(new_file(output, "tensor", game.rules, enemy=json.dumps(game.enemy)))
-        mdp = job.make_tensor(game, out, keeps_tensor=True)
-        begin = job.clock.total()
-        out.rows(mdp)
-        stack.close()
-        job.clock.seconds["store"] += job.clock.total() - begin
-    job.progress.clear()
-    report = _tensor_report(job, game.rules, mdp, output)
-    if as_json:
-        print_json(report)
-    else:
-        _print_report(report, json.dumps(game.enemy))
+        mdp = game.make(job, out, keeps_tensor=True)
+        with job.clock("store"):
+            out.rows(mdp)
+            stack.close()
+    _print(job, _tensor_report(job, game, mdp, output), as_json)
 
 
-def _tensor_file(path: Path, wanted: Wanted) -> Artefact:
-    for option in ("rules", "enemy", "temperature"):
-        if getattr(wanted, option) is not None:
-            raise UsageError(f"--{option} is settled by the tensor {path} and cannot be given with it")
-    return load(path)
-
-
-def _solved_stem(tensor: Path | None) -> str:
-    assert tensor is not None
-    stem = tensor.stem
-    return stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
-
-
-def _copy_tensor(job: Job, source: Artefact, out: Writer, keeps_tensor: bool) -> MDP:
-    with job.clock("tensor"):
-        mdp = source.mdp()
-    with job.clock("store"):
-        out.states(source.code, source.layer_ptr)
-        for layer in range(mdp.n_layers if keeps_tensor else 0):
-            out.transitions(mdp, layer)
-    return mdp
-
-
-def _tensor_report(job: Job, rules: Rules, mdp: MDP, output: Path) -> dict[str, Any]:
+def _tensor_report(job: Job, source: Game | Built, mdp: MDP, output: Path) -> dict[str, Any]:
     by_breath = [int(n) for n in mdp.layer_ptr[1:] - mdp.layer_ptr[:-1]]
     return {
-        "rules": name_of(rules),
-        "rules_digest": rules.digest,
+        "rules": name_of(source.rules),
+        "rules_digest": source.rules.digest,
+        "enemy": source.enemy,
         "states_by_breath": by_breath,
         "states": mdp.n_columns,
         "rows": mdp.n_rows,
@@ -261,11 +236,19 @@ def _solution_report(solution: Solution) -> dict[str, Any]:
     }
 
 
-def _print_report(report: dict[str, Any], note: str) -> None:
+def _print(job: Job, report: dict[str, Any], as_json: bool) -> None:
+    job.progress.clear()
+    if as_json:
+        print_json(report)
+    else:
+        _print_report(report)
+
+
+def _print_report(report: dict[str, Any]) -> None:
     breaths = [["breath", *(str(k + 1) for k in range(len(report["states_by_breath"]))), "win, loss", "all"]]
     counts = [f"{n:,}" for n in report["states_by_breath"]]
     breaths.append(["states", *counts, "2", f"{report['states']:,}"])
-    print(f"rules {report['rules']}, enemy {_enemy_text(json.loads(note))}, {report['threads']} threads")
+    print(f"rules {report['rules']}, enemy {_enemy_text(report['enemy'])}, {report['threads']} threads")
     print()
     print_table(breaths)
     print()

@@ -17,6 +17,7 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered, Log
 
 SCHEDULES = ("layered", "jacobi")
+_PATIENCE = 4
 
 Progress = Callable[[str, int, float], None]
 
@@ -89,23 +90,11 @@ def solve(
     """
     check_options(discount, schedule, tolerance, sweeps)
     _check_start(mdp, schedule, start)
+    iteration: Layered | Jacobi
     iteration = Layered(mdp, discount, start) if schedule == "layered" else Jacobi(mdp, discount)
     goal = None if sweeps is not None else tolerance
-    stalled = 0
-    best = math.inf
-    while True:
-        begin = time.perf_counter()
-        bound = iteration.sweep()
-        iteration.log.seconds.append(time.perf_counter() - begin)
-        n_done = len(iteration.log.seconds)
-        if progress is not None:
-            progress("solve", n_done, bound)
-        # Rounding sets a floor under the bound; stop when it no longer falls.
-        stalled = 0 if bound < best else stalled + 1
-        best = min(best, bound)
-        if n_done == sweeps or (goal is not None and (bound <= goal or stalled == 3)):
-            break
-    bound = iteration.close(bound)
+    bound = _iterate(iteration, goal, sweeps, progress)
+    iteration.close()
     return Solution(
         v=iteration.v[: mdp.n_states].copy(),
         q=iteration.q,
@@ -113,7 +102,7 @@ def solve(
         discount=discount,
         schedule=schedule,
         tolerance=goal,
-        sweeps=n_done,
+        sweeps=len(iteration.log.residual),
         residual=iteration.log.residual[-1],
         error_bound=bound,
         log=iteration.log,
@@ -139,10 +128,26 @@ def evaluate(mdp: MDP, weight: np.ndarray, discount: float = 0.95, tolerance: fl
     if np.abs(sums - 1).max(initial=0) > 1e-9:
         raise SolveError("weight: must add up to 1 in every state")
     iteration = Evaluation(mdp, discount, weight)
-    best = math.inf
-    while (bound := iteration.sweep()) > tolerance and bound < best:
-        best = bound
+    _iterate(iteration, tolerance, None, None)
     return iteration.v[: mdp.n_states].copy()
+
+
+def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int | None, progress: Progress | None) -> float:
+    """Sweep until the error bound reaches ``goal`` or no longer falls, or ``sweeps`` times; return the bound."""
+    best = math.inf
+    stalled = 0
+    while True:
+        begin = time.perf_counter()
+        bound = iteration.sweep()
+        iteration.log.seconds.append(time.perf_counter() - begin)
+        n_done = len(iteration.log.seconds)
+        if progress is not None:
+            progress("solve", n_done, bound)
+        # Rounding sets a floor under the bound, and an accelerated sweep may miss now and then.
+        stalled = 0 if bound < best else stalled + 1
+        best = min(best, bound)
+        if n_done == sweeps or (goal is not None and (bound <= goal or stalled == _PATIENCE)):
+            return bound
 
 
 def check_options(

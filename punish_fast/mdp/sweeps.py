@@ -77,15 +77,6 @@ class Iteration:
         self._largest_value = largest_reward / (1 - discount)
         self._tensor = _bellman.Tensor(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
 
-    def sweep(self) -> float:
-        """Sweep once over all states; return the error bound of ``v``."""
-        raise NotImplementedError  # pragma: no cover
-
-    def close(self, bound: float) -> float:
-        """One more backup of every state, for ``q``, ``choice`` and a ``v`` that fits them; return its error bound."""
-        self._back_up_rows()
-        return min(bound, self.discount * bound + float(self._rounding().max(initial=0)))
-
     def _rounding(self) -> np.ndarray:
         """For each layer, how far rounding can put a backup off."""
         rounding: np.ndarray = (self.mdp.longest_rows + 4) * (_UNIT_ROUNDOFF * self._largest_value)
@@ -125,12 +116,20 @@ class Layered(Iteration):
         )
 
     def sweep(self) -> float:
-        """Sweep once over all states; return the error bound of ``v``."""
+        """Sweep once over all states; return the error bound that ``v`` has once the iteration is closed."""
         if self.mdp.is_cycle:
             self._accelerate()
         residuals = [self._sweep_layer(layer) for layer in reversed(range(self.mdp.n_layers))]
         self.log.residual.append(max(residuals))
-        return self._bound(residuals)
+        return self._closed(self._bound(residuals))
+
+    def close(self) -> None:
+        """Back up every state once more, for ``q``, ``choice`` and a ``v`` that fits them."""
+        self._back_up_rows()
+
+    def _closed(self, bound: float) -> float:
+        """The error bound after `close`, from that before."""
+        return self.discount * bound + float(self._rounding().max(initial=0))
 
     def _accelerate(self) -> None:
         """Improve the values that the next sweep begins with, those of the first layer."""
@@ -177,6 +176,9 @@ class Evaluation(Layered):
         args = (chunks, self._tensor, self.discount, self._weight, self.v, out, residual)
         for_chunks(_bellman.evaluate_policy, np.arange(len(chunks)), *args)
 
+    def _closed(self, bound: float) -> float:
+        return bound
+
 
 class Jacobi(Iteration):
     """All states at once, beginning with ``q = r``, as in the published runs."""
@@ -203,6 +205,5 @@ class Jacobi(Iteration):
         rounding = float(self._rounding().max(initial=0))
         return (self.discount * residual + rounding) / (1 - self.discount)
 
-    def close(self, bound: float) -> float:
+    def close(self) -> None:
         """Nothing is left to do: every sweep backs up ``q``."""
-        return bound

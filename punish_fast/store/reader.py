@@ -297,15 +297,14 @@ class Artefact:
         if self.rules != rules:
             raise self._error("rules_digest", f"{self.rules.digest}, but the game's rules have {rules.digest}")
 
-    def must_be_agent(self, rules: Rules) -> None:
-        """Insist that the file is an agent for ``rules``.
+    def solution_for(self, rules: Rules) -> Solution:
+        """The solution, of a game by ``rules``.
 
         Raises:
-            ReadError: it is not.
+            ReadError: the file belongs to other rules, is no agent, or is damaged.
         """
         self.must_have_rules(rules)
-        if self.kind != "agent":
-            raise self._error("kind", f"a {self.kind}, but an agent is needed")
+        return self.solution()
 
     def table(self, space: StateSpace, temperature: float | None = None) -> StrategyTable:
         """The strategy of the file: a strategy's table, or the policy of an agent.
