@@ -41,7 +41,7 @@ class MDP:
         data: float64 ``[n_entries]``, probabilities.
         reward: float64 ``[n_rows]``, expected immediate rewards.
         terminal_reward: float64 ``[n_terminals]``, what each terminal pays every time.
-        layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin.
+        layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin; a layer may be empty.
         action: uint8 ``[n_rows]``, a label for the action of each row.
     """
 
@@ -93,7 +93,10 @@ class MDP:
     @cached_property
     def longest_rows(self) -> np.ndarray:
         """int64 ``[n_layers]``, entries of the longest row of each layer."""
-        return np.maximum.reduceat(np.diff(self.indptr), self.state_ptr[self.layer_ptr[:-1]])
+        lengths = np.diff(self.indptr)
+        ends = self.state_ptr[self.layer_ptr]
+        longest = [lengths[begin:end].max(initial=0) for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+        return np.array(longest, dtype=np.int64)
 
     @cached_property
     def _successors(self) -> np.ndarray:
@@ -105,7 +108,7 @@ class MDP:
             high = np.empty(len(chunks) - 1, dtype=np.int64)
             args = (chunks, self.state_ptr, self.indptr, self.indices, self.n_states, low, high)
             for_chunks(_bellman.find_successors, np.arange(len(chunks)), *args)
-            ends[layer] = low.min(), high.max()
+            ends[layer] = low.min(initial=self.n_states), high.max(initial=-1)
         return ends
 
     def is_independent(self, layer: int) -> bool:
@@ -115,10 +118,10 @@ class MDP:
 
     @cached_property
     def is_cycle(self) -> bool:
-        """Whether every layer leads only to later ones, and the last only to the first."""
+        """Whether every layer leads only to the next one, and the last only to the first."""
         lowest, highest = self._successors.T
-        later = (lowest[:-1] >= self.layer_ptr[1:-1]).all()
-        return bool(self.n_layers > 1 and later and highest[-1] < self.layer_ptr[1])
+        to_next = (lowest[:-1] >= self.layer_ptr[1:-1]).all() and (highest[:-1] < self.layer_ptr[2:]).all()
+        return bool(self.n_layers > 1 and to_next and highest[-1] < self.layer_ptr[1])
 
     def chunks(self, layer: int) -> np.ndarray:
         """State boundaries that cut a layer into pieces with about as many entries each."""
@@ -147,7 +150,7 @@ def check(mdp: MDP) -> MDP:
     _check_array("indptr", mdp.indptr, np.int64)
     _check_array("layer_ptr", mdp.layer_ptr, np.int64)
     _check_array("terminal_reward", mdp.terminal_reward, np.float64)
-    _check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=1)
+    _check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
     _check_pointer("state_ptr", mdp.state_ptr, mdp.n_rows, least=1)
     _check_pointer("indptr", mdp.indptr, len(mdp.indices), least=1)
     _check_array("indices", mdp.indices, np.int32, len(mdp.data))
@@ -182,4 +185,4 @@ def _check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
     if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != end:
         raise ModelError(f"{name}: must begin with 0 and end with {end}")
     if len(ptr) > 1 and np.diff(ptr).min() < least:
-        raise ModelError(f"{name}: must ascend by {least} or more")
+        raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}")

@@ -17,7 +17,6 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered, Log
 
 SCHEDULES = ("layered", "jacobi")
-_PATIENCE = 4
 
 Progress = Callable[[str, int, float], None]
 
@@ -136,6 +135,7 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int | None
     """Sweep until the error bound reaches ``goal`` or no longer falls, or ``sweeps`` times; return the bound."""
     best = math.inf
     stalled = 0
+    patience = 4 + int(2 / (1 - iteration.modulus))
     while True:
         begin = time.perf_counter()
         bound = iteration.sweep()
@@ -143,10 +143,10 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int | None
         n_done = len(iteration.log.seconds)
         if progress is not None:
             progress("solve", n_done, bound)
-        # Rounding sets a floor under the bound, and an accelerated sweep may miss now and then.
+        # Rounding sets a floor under the bound; near it, the bound may rest for as long as errors take to shrink.
         stalled = 0 if bound < best else stalled + 1
         best = min(best, bound)
-        if n_done == sweeps or (goal is not None and (bound <= goal or stalled == _PATIENCE)):
+        if n_done == sweeps or (goal is not None and (bound <= goal or stalled == patience)):
             return bound
 
 

@@ -4,7 +4,7 @@ The optimal values are the fixed point of the Bellman operator ``(T v)(s) = max_
 a contraction with modulus ``g``, the discount [Puterman 1994, ch. 6].
 
 **Schedules.** ``jacobi`` applies ``T`` to all states at once. ``layered`` goes through the layers from the last to
-the first and uses each new value at once. If every layer leads only to later ones and the last back to the first (a
+the first and uses each new value at once. If every layer leads only to the next and the last back to the first (a
 *cycle* of ``L`` layers), one such sweep depends on the first layer's values alone and contracts them with modulus
 ``g^L``. These few values are all that a cycle carries from sweep to sweep, so between sweeps they are accelerated.
 
@@ -62,12 +62,14 @@ class Iteration:
         v: float64 ``[n_columns]``, values of states and terminals.
         q: float64 ``[n_rows]``, values of state-action pairs; those of `v` only after `close`.
         choice: int64 ``[n_states]``, the first best row of each state; likewise.
+        modulus: By what a sweep contracts the error of carried values at least.
         log: One entry for each sweep.
     """
 
     def __init__(self, mdp: MDP, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
+        self.modulus = discount
         self.log = Log()
         self.v = np.zeros(mdp.n_columns)
         self.q = np.zeros(mdp.n_rows)
@@ -107,6 +109,7 @@ class Layered(Iteration):
             self.v[: mdp.n_states] = start
             self._largest_value = max(self._largest_value, _largest(start))
         self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
+        self.modulus = discount**mdp.n_layers if mdp.is_cycle else discount
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
         self._unsigned = self._tensor._replace(
@@ -154,11 +157,8 @@ class Layered(Iteration):
 
     def _bound(self, residuals: list[float]) -> float:
         rounding = float(self._rounding().sum())
-        if self.mdp.is_cycle:
-            change, modulus = residuals[-1], self.discount**self.mdp.n_layers
-        else:
-            change, modulus = max(residuals), self.discount
-        carried = (modulus * change + rounding) / (1 - modulus)
+        change = residuals[-1] if self.mdp.is_cycle else max(residuals)
+        carried = (self.modulus * change + rounding) / (1 - self.modulus)
         if not self.mdp.is_cycle:
             return carried
         return max(carried, self.discount * (change + carried) + rounding)

@@ -164,8 +164,8 @@ class Artefact:
             ReadError: see `code`.
         """
         ptr = self._read("/states/layer_ptr", (self.rules.breaths + 2,))
-        if ptr[0] != 0 or (np.diff(ptr) < 1).any():
-            raise self._error("/states/layer_ptr", "must begin with 0 and ascend")
+        if ptr[0] != 0 or (np.diff(ptr) < 0).any():
+            raise self._error("/states/layer_ptr", "must begin with 0 and not descend")
         return ptr
 
     @cached_property
