@@ -22,7 +22,7 @@ def _five(low: int, high: int) -> st.SearchStrategy[tuple[int, ...]]:
 
 
 @st.composite
-def house_rules(draw: st.DrawFn, largest_hp: int = 2, most_breaths: int = 3) -> Rules:
+def house_rules(draw: st.DrawFn, largest_hp: int = 3, most_breaths: int = 3) -> Rules:
     """Rules of which every field may differ from the presets, for a game of at most a few thousand states."""
     hand_size, reveal_size, feints, spare = draw(st.sampled_from(_SIZES))
     n_cards = 2 * hand_size + reveal_size + 2 * feints + spare

@@ -212,7 +212,7 @@ def enemy_hands(rules: Any, state: TwinState) -> dict[Pile, Fraction]:
     return _subsets(_unseen(rules, state), state.enemy_hand)
 
 
-def mirror(rules: Any, state: TwinState, enemy_hand_tuple: Pile) -> TwinState:
+def mirror(state: TwinState, enemy_hand_tuple: Pile) -> TwinState:
     """Return the same situation seen from the other side, the enemy holding the given hand."""
     return TwinState(
         breath=state.breath,
@@ -271,7 +271,7 @@ def transition(rules: Any, state: TwinState, action: int, strategy: Strategy | N
     unseen = _unseen(rules, state)
     row: defaultdict[Successor, Fraction] = defaultdict(Fraction)
     for hand, p_hand in enemy_hands(rules, state).items():
-        choice = _enemy_choice(rules, mirror(rules, state, hand), strategy)
+        choice = _enemy_choice(rules, mirror(state, hand), strategy)
         for enemy_action, p_action in choice.items():
             for own, enemy, p_draws in _moves(_minus(unseen, hand), action, enemy_action):
                 row[_after(rules, state, own, enemy)] += p_hand * p_action * p_draws

@@ -30,7 +30,7 @@ class Anderson:
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
         """The next point, after ``image = g(x)``; arrays ``[n]``."""
         step = image - x
-        if self._steps and np.abs(step).max() > np.abs(self._steps[-1]).max():
+        if self._steps and np.abs(step).max(initial=0) > np.abs(self._steps[-1]).max(initial=0):
             self._failures += 1
             self._images.clear()
             self._steps.clear()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,7 +96,7 @@ class MDP:
         """int64 ``[n_layers]``, entries of the longest row of each layer."""
         lengths = np.diff(self.indptr)
         ends = self.state_ptr[self.layer_ptr]
-        longest = [lengths[begin:end].max(initial=0) for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+        longest = [lengths[begin:end].max(initial=0) for begin, end in pairwise(ends)]
         return np.array(longest, dtype=np.int64)
 
     @cached_property

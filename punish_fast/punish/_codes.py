@@ -25,7 +25,7 @@ The enemy's hand size is no digit: it is what is left of all cards after own han
 
 A *block* is the run of states of one layer that share their cards. Codes are sorted by layer, then cards, then
 status, so a block is contiguous, and the cards of a breath and its status can be advanced independently.
-Codes are ``uint64`` in storage; kernels compute with their ``int64`` parts and pack them at the very end.
+Codes are ``uint64`` in storage and statuses ``uint16``; kernels compute with ``int64`` and pack at the very end.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exha
 def split_status(layout, status):
     """The inverse of `play_status`."""
     radix = layout.feints + 1
-    status, enemy_feinted = divmod(status, radix)
+    status, enemy_feinted = divmod(np.int64(status), radix)
     status, enemy_exhausted = divmod(status, 2)
     status, own_feinted = divmod(status, radix)
     status, own_exhausted = divmod(status, 2)
@@ -108,7 +108,7 @@ def between_status(layout, own_hp, enemy_hp, drawn):
 @kernel
 def split_between_status(layout, status):
     """The inverse of `between_status`: own HP, enemy HP and cards drawn."""
-    status, enemy_hp = divmod(status, layout.hp)
+    status, enemy_hp = divmod(np.int64(status), layout.hp)
     drawn, own_hp = divmod(status, layout.hp)
     return own_hp + 1, enemy_hp + 1, drawn
 

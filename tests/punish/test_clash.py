@@ -124,7 +124,7 @@ def test_who_stands_wins_and_if_nobody_does_the_lower_priority(own_hp, enemy_hp,
     assert winner(STANDARD, own_hp, enemy_hp, own, enemy) == expected
 
 
-@given(house_rules(largest_hp=3), positions, resolved, resolved, st.booleans())
+@given(house_rules(), positions, resolved, resolved, st.booleans())
 def test_status_after_a_clash_is_that_of_the_exact_model(rules, numbers, own, enemy, is_last):
     layout, status, own_feints, enemy_feints = position(rules, numbers)
     own, enemy = min(own, REST - own_feints), min(enemy, REST - enemy_feints)
@@ -137,7 +137,7 @@ def test_status_after_a_clash_is_that_of_the_exact_model(rules, numbers, own, en
     assert found == expected_status(rules, layout, status, is_last, moves)
 
 
-@given(house_rules(largest_hp=3), positions, resolved, resolved)
+@given(house_rules(), positions, resolved, resolved)
 def test_mirrored_clash_has_the_mirrored_result(rules, numbers, own, enemy):
     layout, status, own_feints, enemy_feints = position(rules, numbers)
     after = next_status(rules, layout, status, False, own, enemy, own_feints, enemy_feints)

@@ -64,7 +64,7 @@ def test_a_number_is_the_code_of_one_state_or_an_error(code):
 
 @pytest.mark.parametrize("code", [-1, -2, 3 * TINY.n_cards_codes * TINY.n_statuses, 2**64])
 def test_number_beyond_all_codes_is_refused(code):
-    with pytest.raises(StateError, match=f"^code {code}: allowed are 0 to"):
+    with pytest.raises(StateError, match=rf"^code {code}: allowed are 0 to"):
         decode(TINY, code)
 
 
@@ -191,7 +191,7 @@ def test_contradictory_state_between_measures_is_refused_in_words(changes, messa
     ],
 )
 def test_decimal_code_of_wrong_length_is_refused(code):
-    with pytest.raises(StateError, match=f"^state code {code}: allowed are 18 digits, the first not 0"):
+    with pytest.raises(StateError, match=rf"^state code {code}: allowed are 18 digits, the first not 0"):
         from_decimal(NOTEBOOK, code)
 
 
@@ -210,7 +210,7 @@ def test_decimal_code_of_wrong_length_is_refused(code):
     ],
 )
 def test_contradictory_decimal_code_is_refused_in_words(code, message):
-    with pytest.raises(StateError, match=f"^state code {code}: .*{message}"):
+    with pytest.raises(StateError, match=rf"^state code {code}: .*{message}"):
         from_decimal(NOTEBOOK, code)
 
 

@@ -12,7 +12,7 @@ from punish_fast.punish.rules import (
     RulesError,
     from_json,
     from_mapping,
-    load,
+    load_rules,
     name_of,
     to_json,
     to_mapping,
@@ -35,7 +35,7 @@ def test_tabletop_differs_from_the_notebook_in_the_redeal_alone():
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_valid_and_found_by_its_name(name):
     assert validate(PRESETS[name]) is PRESETS[name]
-    assert load(name) == PRESETS[name]
+    assert load_rules(name) == PRESETS[name]
     assert name_of(PRESETS[name]) == name
 
 
@@ -94,7 +94,7 @@ def test_deck_size_is_what_is_left_after_the_deal():
     ],
 )
 def test_field_out_of_range_is_named_with_its_value(field, value):
-    with pytest.raises(RulesError, match=f"^rules: {field} is .*allowed are") as caught:
+    with pytest.raises(RulesError, match=rf"^rules: {field} is .*allowed are") as caught:
         validate(NOTEBOOK._replace(**{field: value}))
     assert isinstance(caught.value, ValueError)
 
@@ -155,7 +155,7 @@ def test_mapping_that_names_no_game_is_refused(fields, message):
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "3", "null", '{"lives": 3}'])
 def test_json_that_names_no_game_is_refused(text):
-    with pytest.raises(RulesError, match="^rules: "):
+    with pytest.raises(RulesError, match=r"^rules: "):
         from_json(text)
 
 
@@ -166,25 +166,25 @@ def test_toml_file_names_what_differs_from_the_notebook(tmp_path):
         encoding="utf-8",
     )
     expected = NOTEBOOK._replace(hp=4, copies=(3, 3, 3, 2, 4), dodge_stops=(0, 0, 0, 1, 0), redeal="reshuffle")
-    assert load(path) == expected
-    assert load(str(path)) == expected
+    assert load_rules(path) == expected
+    assert load_rules(str(path)) == expected
 
 
 def test_empty_toml_file_is_the_notebook(tmp_path):
     path = tmp_path / "empty.toml"
     path.touch()
-    assert load(path) == NOTEBOOK
+    assert load_rules(path) == NOTEBOOK
 
 
 @pytest.mark.parametrize("content", [b"hp = ", b"\xff\xfe", b"hp = 0"])
 def test_file_that_names_no_game_is_refused(tmp_path, content):
     path = tmp_path / "broken.toml"
     path.write_bytes(content)
-    with pytest.raises(RulesError, match="^rules: "):
-        load(path)
+    with pytest.raises(RulesError, match=r"^rules: "):
+        load_rules(path)
 
 
 @pytest.mark.parametrize("name", ["chess", ".", "no/such/file.toml"])
 def test_name_of_nothing_is_refused_with_the_presets(name):
     with pytest.raises(RulesError, match=re.escape(f"{name!r} is neither a preset (notebook, tabletop, tiny)")):
-        load(name)
+        load_rules(name)

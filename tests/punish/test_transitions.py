@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from exact import assert_rows_exact, random_table, strategy_of, twin_of
+from exact import assert_rows_exact, random_table, strategy_of
 from houses import house_rules
 from hypothesis import given, note
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ from punish_fast._jit import max_threads, set_threads, threads
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
 from punish_fast.punish.transitions import build
@@ -27,6 +27,11 @@ def uniform_table(space: StateSpace) -> StrategyTable:
     lengths = np.diff(space.state_ptr)
     p[np.repeat(np.arange(space.n_states), lengths), columns] = np.repeat(1 / lengths, lengths)
     return strategy_table(space, np.arange(space.n_states), p)
+
+
+def unseen_of(space: StateSpace, row: int) -> list[int]:
+    state = space.state(row)
+    return [c - h - d for c, h, d in zip(space.rules.copies, state.hand, state.discard, strict=True)]
 
 
 def assert_lawful(space: StateSpace, mdp: MDP) -> None:
@@ -105,32 +110,47 @@ def test_empty_table_is_the_naive_enemy(tiny, tiny_mdp):
     assert mdp.indices.tobytes() == tiny_mdp.indices.tobytes()
 
 
-def test_enemy_who_never_feints_leaves_out_what_only_a_feint_brings_about():
+def test_enemy_who_never_feints_draws_no_card():
     space = StateSpace(PRESETS["tiny"])
     uniform = uniform_table(space)
     p = uniform.p.copy()
     p[:, 1:10:2] = 0
     mdp = build(space, strategy_table(space, uniform.state, p / p.sum(axis=1, keepdims=True)))
-    assert mdp.n_entries < build(space).n_entries
-    last_breath = range(space.layer_ptr[1], space.layer_ptr[2])
-    for state in last_breath:
+    deck = np.array([sum(unseen_of(space, row)) - space.state(row).enemy_hand for row in range(space.n_states)])
+    for state in range(space.layer_ptr[-2]):
         for row in range(mdp.state_ptr[state], mdp.state_ptr[state + 1]):
-            before = twin_of(space.state(state))
-            columns = mdp.indices[mdp.indptr[row] : mdp.indptr[row + 1]]
-            after = [space.state(column) for column in columns[columns < space.n_states].tolist()]
-            # Cards that left the deck: at most the one of the own feint.
-            assert all(
-                (sum(s.hand) + s.enemy_hand + sum(s.discard))
-                - (sum(before.hand) + before.enemy_hand + sum(before.discard))
-                <= mdp.action[row] % 10
-                for s in after
-            )
+            successors = mdp.indices[mdp.indptr[row] : mdp.indptr[row + 1]]
+            own_feints = mdp.action[row] % 10
+            assert (deck[successors[successors < space.n_states]] == deck[state] - own_feints).all()
 
 
-def test_progress_is_told_after_each_layer(tiny):
+@pytest.mark.parametrize("breaths", [1, 3])
+def test_game_that_is_always_decided_at_once_is_solved(breaths):
+    # One rush, one guard that stops nothing, 1 HP each: who holds the rush wins in the first breath.
+    rules = Rules((1, 1, 0, 0, 0), hand_size=1, reveal_size=0, hp=1, breaths=breaths, feints=0, guard_reduction=0)
+    space = StateSpace(rules)
+    assert space.states_by_breath == [2, *[0] * breaths]
+    mdp = check(build(space))
+    expected = [20.0 if space.state(row).hand == (0, 1, 0, 0, 0) else -20.0 for row in range(2)]
+    assert solve(mdp).v == pytest.approx(expected)
+    assert solve(mdp, schedule="jacobi").v == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("is_naive", [True, False])
+def test_rows_of_a_layer_stand_when_it_is_told(tiny, is_naive):
+    enemy = naive() if is_naive else random_table(tiny, 3)
     told = []
-    build(tiny, progress=lambda *args: told.append(args))
-    assert told == [("tensor", number, 3) for number in (1, 2, 3)]
+
+    def on_layer(mdp, number):
+        rows = slice(*mdp.state_ptr[mdp.layer_ptr[number : number + 2]])
+        entries = slice(mdp.indptr[rows.start], mdp.indptr[rows.stop])
+        told.append((number, mdp.indices[entries].tobytes(), mdp.data[entries].tobytes(), mdp.reward[rows].tobytes()))
+
+    mdp = build(tiny, enemy, on_layer=on_layer)
+    assert [number for number, *_ in told] == [0, 1, 2]
+    assert b"".join(indices for _, indices, _, _ in told) == mdp.indices.tobytes()
+    assert b"".join(data for _, _, data, _ in told) == mdp.data.tobytes()
+    assert b"".join(reward for _, _, _, reward in told) == mdp.reward.tobytes()
 
 
 @pytest.fixture

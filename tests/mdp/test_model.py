@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from processes import process
+
+from punish_fast.mdp.model import MDP, ModelError, check
+
+
+@pytest.fixture
+def mdp() -> MDP:
+    """Three layers of 2, 1 and 1 states in a cycle, with two terminals (columns 4 and 5)."""
+    states = [
+        [(0.0, {2: 0.5, 4: 0.5}), (1.0, {2: 1.0})],
+        [(0.0, {2: 0.25, 4: 0.25, 5: 0.5})],
+        [(-1.0, {3: 1.0})],
+        [(0.5, {0: 0.5, 1: 0.5}), (0.0, {4: 1.0})],
+    ]
+    return process(states, layers=[2, 1, 1], terminals=[1.0, -1.0])
+
+
+def test_sizes_follow_from_the_arrays(mdp):
+    assert (mdp.n_states, mdp.n_rows, mdp.n_entries, mdp.n_layers, mdp.n_columns) == (4, 6, 10, 3, 6)
+    assert mdp.longest_rows.tolist() == [3, 1, 2]
+    assert mdp.longest_row == 3
+    assert mdp.nbytes == 5 * 8 + 7 * 8 + 10 * 4 + 10 * 8 + 6 * 8 + 6
+
+
+def test_check_returns_a_sound_process(mdp):
+    assert check(mdp) is mdp
+
+
+def test_terminals_may_be_missing():
+    assert process([[(1.0, {0: 1.0})]]).n_columns == 1
+
+
+def test_layers_that_lead_to_the_next_one_and_the_last_to_the_first_are_a_cycle(mdp):
+    assert mdp.is_cycle
+    assert all(mdp.is_independent(layer) for layer in range(3))
+
+
+@pytest.mark.parametrize(
+    ("states", "layers"),
+    [
+        ([[(0.0, {0: 1.0})]], [1]),  # one layer
+        ([[(0.0, {1: 1.0})], [(0.0, {0: 1.0})]], [2]),  # one layer, whose states lead to each other
+        ([[(0.0, {0: 1.0})], [(0.0, {0: 1.0})]], [1, 1]),  # the first leads to itself
+        ([[(0.0, {1: 1.0})], [(0.0, {1: 1.0})]], [1, 1]),  # the last leads to itself
+        ([[(0.0, {1: 1.0})], [(0.0, {0: 1.0})], [(0.0, {0: 1.0})]], [1, 1, 1]),  # the middle one leads back
+    ],
+)
+def test_other_layers_are_no_cycle(states, layers):
+    assert not process(states, layers).is_cycle
+
+
+def test_layers_that_lead_to_terminals_alone_are_a_cycle_and_independent():
+    mdp = process([[(0.0, {2: 1.0})], [(0.0, {2: 1.0})]], layers=[1, 1], terminals=[1.0])
+    assert mdp.is_cycle
+    assert mdp.is_independent(0)
+    assert mdp.is_independent(1)
+
+
+def test_layer_is_independent_unless_its_states_may_lead_to_each_other():
+    states = [[(0.0, {1: 1.0})], [(0.0, {2: 1.0})], [(0.0, {0: 0.5, 2: 0.5})]]
+    assert not process(states, layers=[2, 1]).is_independent(0)
+    assert not process(states, layers=[2, 1]).is_independent(1)
+    assert process(states, layers=[1, 1, 1]).is_independent(0)
+
+
+def test_chunks_cut_every_layer_whole(mdp):
+    for layer in range(mdp.n_layers):
+        chunks = mdp.chunks(layer)
+        assert (chunks[0], chunks[-1]) == tuple(mdp.layer_ptr[layer : layer + 2])
+        assert (np.diff(chunks) > 0).all()
+
+
+def test_scipy_matrix_shares_memory_and_holds_the_rows(mdp):
+    matrix = mdp.to_scipy()
+    assert matrix.shape == (mdp.n_rows, mdp.n_columns)
+    assert np.shares_memory(matrix.data, mdp.data)
+    assert matrix.toarray()[0].tolist() == [0, 0, 0.5, 0, 0.5, 0]
+
+
+def changed(array, index, value):
+    copy = array.copy()
+    copy[index] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    "name", ["state_ptr", "indptr", "layer_ptr", "terminal_reward", "indices", "data", "reward", "action"]
+)
+def test_array_of_the_wrong_dtype_or_dimension_is_named(mdp, name):
+    array = getattr(mdp, name)
+    for wrong in (array.astype(np.float32), array[:, None]):
+        with pytest.raises(ModelError, match=rf"^{name}: .*allowed is {array.dtype} in one dimension"):
+            check(replace(mdp, **{name: wrong}))
+
+
+@pytest.mark.parametrize("name", ["indices", "reward", "action"])
+def test_array_of_the_wrong_length_is_named(mdp, name):
+    with pytest.raises(ModelError, match=rf"^({name}|indptr): "):
+        check(replace(mdp, **{name: getattr(mdp, name)[:-1]}))
+
+
+def test_data_of_the_wrong_length_is_refused(mdp):
+    with pytest.raises(ModelError, match=r"^(indices|data): "):
+        check(replace(mdp, data=mdp.data[:-1]))
+
+
+@pytest.mark.parametrize("name", ["state_ptr", "indptr", "layer_ptr"])
+def test_pointer_that_does_not_begin_end_or_ascend_is_named(mdp, name):
+    ptr = getattr(mdp, name)
+    for wrong in (changed(ptr, 0, 1), changed(ptr, -1, ptr[-1] + 1)):
+        with pytest.raises(ModelError, match=rf"^{name}: must begin with 0 and end with {ptr[-1]}"):
+            check(replace(mdp, **{name: wrong}))
+    with pytest.raises(ModelError, match=rf"^{name}: must (ascend|not descend)"):
+        check(replace(mdp, **{name: changed(ptr, 1, ptr[2] + 1)}))
+
+
+@pytest.mark.parametrize("name", ["state_ptr", "indptr"])
+def test_state_without_rows_and_row_without_entries_are_refused(mdp, name):
+    ptr = getattr(mdp, name)
+    with pytest.raises(ModelError, match=rf"^{name}: must ascend"):
+        check(replace(mdp, **{name: changed(ptr, 1, ptr[2])}))
+
+
+@pytest.mark.parametrize("layers", [[2, 0], [2, 0, 0], [1, 1, 0], [1, 0, 1]])
+def test_layer_may_be_empty(layers):
+    mdp = process([[(0.0, {2: 1.0})], [(0.0, {2: 1.0})]], layers, [1.0])
+    assert mdp.longest_rows.tolist() == [min(1, size) for size in layers]
+    assert [len(mdp.chunks(layer)) - 1 for layer in range(len(layers))] == layers
+    assert mdp.is_cycle
+    assert all(mdp.is_independent(layer) for layer in range(len(layers)))
+
+
+@pytest.mark.parametrize("name", ["indptr", "layer_ptr"])
+def test_empty_pointer_is_named(mdp, name):
+    with pytest.raises(ModelError, match=rf"^({name}|state_ptr): "):
+        check(replace(mdp, **{name: np.zeros(0, dtype=np.int64)}))
+
+
+@pytest.mark.parametrize("column", [-1, 6, 2**31 - 1])
+def test_column_out_of_range_is_refused(mdp, column):
+    with pytest.raises(ModelError, match=r"^indices: a column is not from 0 to 5"):
+        check(replace(mdp, indices=changed(mdp.indices, 3, column)))
+
+
+@pytest.mark.parametrize("p", [-0.25, 1.5, np.nan, np.inf])
+def test_probability_out_of_range_is_refused(mdp, p):
+    with pytest.raises(ModelError, match=r"^data: a probability is not from 0 to 1"):
+        check(replace(mdp, data=changed(mdp.data, 0, p)))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5 - 1e-8, 0.5 + 1e-8])
+def test_row_that_does_not_add_up_to_one_is_refused(mdp, p):
+    with pytest.raises(ModelError, match=r"^data: the probabilities of a row do not add up to 1"):
+        check(replace(mdp, data=changed(mdp.data, 0, p)))
+
+
+@pytest.mark.parametrize("name", ["reward", "terminal_reward"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_reward_that_is_not_finite_is_named(mdp, name, value):
+    with pytest.raises(ModelError, match=rf"^{name}: a value is not finite"):
+        check(replace(mdp, **{name: changed(getattr(mdp, name), 0, value)}))
+
+
+def test_model_error_is_a_value_error():
+    assert issubclass(ModelError, ValueError)

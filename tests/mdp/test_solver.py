@@ -1,0 +1,418 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import exact_values, process
+
+from punish_fast.mdp.solver import SCHEDULES, Solution, SolveError, evaluate, solve
+
+# State 0 pays 1 and leads to state 1, which pays 2 and leads back.
+TWO_STATES = [[(1.0, {1: 1.0})], [(2.0, {0: 1.0})]]
+
+
+@st.composite
+def random_processes(draw):
+    """States with dyadic probabilities, numbers of states in layers, and terminals.
+
+    Layers may form a cycle, lead anywhere, or be a single one.
+    """
+    n_layers = draw(st.integers(1, 3))
+    layers = draw(st.lists(st.integers(1, 2), min_size=n_layers, max_size=n_layers))
+    n_states = sum(layers)
+    terminals = draw(st.lists(st.integers(-2, 2).map(float), max_size=2))
+    ends = np.cumsum(layers).tolist()
+    is_cycle = draw(st.booleans())
+    settled = list(range(n_states, n_states + len(terminals)))
+
+    def columns(layer):
+        if not is_cycle:
+            return list(range(n_states)) + settled
+        return (list(range(ends[layer], n_states)) or list(range(ends[0]))) + settled
+
+    def row(layer):
+        cuts = draw(st.lists(st.integers(0, 16), max_size=3).map(sorted))
+        parts = [b - a for a, b in zip([0, *cuts], [*cuts, 16], strict=True)]
+        successors: dict[int, float] = {}
+        for part in parts:
+            column = draw(st.sampled_from(columns(layer)))
+            successors[column] = successors.get(column, 0.0) + part / 16
+        return draw(st.integers(-16, 16)) / 8, {column: p for column, p in successors.items() if p}
+
+    states = [
+        [row(layer) for _ in range(draw(st.integers(1, 3)))] for layer, size in enumerate(layers) for _ in range(size)
+    ]
+    return states, layers, terminals
+
+
+discounts = st.sampled_from([0.0, 0.25, 0.5, 0.9, 0.95])
+schedules = st.sampled_from(SCHEDULES)
+
+
+def error(values, exact):
+    """The largest error, as a fraction: without rounding."""
+    return max(abs(Fraction(v) - x) for v, x in zip(values.tolist(), exact, strict=True))
+
+
+# Closed forms
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("layers", [[2], [1, 1]])
+@pytest.mark.parametrize("discount", [0.0, 0.5, 0.95])
+def test_two_states_that_take_turns(schedule, layers, discount):
+    solution = solve(process(TWO_STATES, layers), discount, schedule)
+    expected = np.array([1 + 2 * discount, 2 + discount]) / (1 - discount**2)
+    assert solution.v == pytest.approx(expected, abs=2e-10)
+    assert solution.converged
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_state_that_leads_to_itself_for_ever_is_worth_a_geometric_series(schedule):
+    assert solve(process([[(3.0, {0: 1.0})]]), 0.75, schedule).v == pytest.approx([12.0])
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_terminal_pays_for_ever(schedule):
+    solution = solve(process([[(1.0, {1: 1.0})]], terminals=[1.0]), 0.95, schedule)
+    assert solution.v == pytest.approx([20.0])
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("layers", [[9], [1] * 9, [4, 5]])
+@pytest.mark.parametrize("p", [0.3, 0.5, 0.75])
+def test_gamblers_walk(schedule, layers, p):
+    # From i of 10 coins, one up with probability p, else one down; 1 for the tenth coin, nothing for ruin.
+    n, discount = 10, 0.9
+    ruin, riches = n - 1, n
+    states = [
+        [(p if i == n - 1 else 0.0, {ruin if i == 1 else i - 2: 1 - p, riches if i == n - 1 else i: p})]
+        for i in range(1, n)
+    ]
+    root = math.sqrt(1 - 4 * p * (1 - p) * discount**2)
+    high, low = (1 + root) / (2 * p * discount), (1 - root) / (2 * p * discount)
+    # What is paid on arrival is worth 1 / discount of what is paid a step later.
+    expected = [(high**i - low**i) / (high**n - low**n) / discount for i in range(1, n)]
+    assert solve(process(states, layers, [0.0, 0.0]), discount, schedule).v == pytest.approx(expected, abs=2e-10)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(("upkeep", "price"), [(1.0, 8.0), (0.25, 3.0), (5.0, 0.5)])
+def test_machine_is_replaced_at_the_best_age(schedule, upkeep, price):
+    # At age t: keep it and pay upkeep * t, or replace it by a new one; it falls apart at age 12.
+    discount, oldest = 0.9, 12
+    states = [[(-upkeep * t, {t + 1: 1.0}), (-price, {0: 1.0})] for t in range(oldest)] + [[(-price, {0: 1.0})]]
+    policies = [
+        (sum(-upkeep * t * discount**t for t in range(age)) - price * discount**age) / (1 - discount ** (age + 1))
+        for age in range(oldest + 1)
+    ]
+    solution = solve(process(states), discount, schedule)
+    assert solution.v[0] == pytest.approx(max(policies), abs=2e-10)
+    replaced = solution.choice[:oldest] % 2
+    assert (np.diff(replaced) >= 0).all(), "what is too old stays too old"
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("n_layers", [2, 5])
+def test_cycle_of_layers_that_pays_once_a_round(schedule, n_layers):
+    # The last layer pays 1; each other one may stop for a terminal that pays too little to tempt.
+    discount = 0.95
+    states = [[(0.0, {k + 1: 1.0}), (0.0, {n_layers: 1.0})] for k in range(n_layers - 1)] + [[(1.0, {0: 1.0})]]
+    mdp = process(states, [1] * n_layers, [0.01])
+    assert mdp.is_cycle
+    expected = [discount ** (n_layers - 1 - k) / (1 - discount**n_layers) for k in range(n_layers)]
+    solution = solve(mdp, discount, schedule)
+    assert solution.v == pytest.approx(expected, abs=2e-10)
+    assert solution.choice.tolist() == mdp.state_ptr[:-1].tolist()
+
+
+def test_layered_sweep_contracts_by_a_whole_round():
+    states = [[(0.0, {(k + 1) % 5: 1.0})] for k in range(4)] + [[(1.0, {0: 1.0})]]
+    mdp = process(states, [1] * 5)
+    layered, jacobi = solve(mdp), solve(mdp, schedule="jacobi")
+    assert 4 * layered.sweeps < jacobi.sweeps
+
+
+# Error bounds
+
+
+@given(random_processes(), discounts, schedules, st.sampled_from([1e-2, 1e-8, 1e-12]))
+def test_error_bound_bounds_the_true_error(sample, discount, schedule, tolerance):
+    states, layers, terminals = sample
+    solution = solve(process(states, layers, terminals), discount, schedule, tolerance)
+    assert error(solution.v, exact_values(states, terminals, discount)) <= solution.error_bound
+    assert solution.converged == (solution.error_bound <= tolerance)
+
+
+def random_cycle(seed, n_layers=4, size=12):
+    """A larger process: layers in a cycle, some of whose rows end in one of two terminals."""
+    generator = np.random.default_rng(seed)
+    states = []
+    for layer in range(n_layers):
+        first = (layer + 1) % n_layers * size
+        for _ in range(size):
+            rows = []
+            for _ in range(generator.integers(1, 4)):
+                columns = generator.choice(
+                    [*range(first, first + size), n_layers * size, n_layers * size + 1], 4, False
+                )
+                rows.append(
+                    (float(generator.normal()), dict(zip(columns.tolist(), [0.5, 0.25, 0.125, 0.125], strict=True)))
+                )
+            states.append(rows)
+    return states, [size] * n_layers, [1.0, -1.0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("discount", [0.5, 0.95, 0.999])
+def test_tolerance_above_the_rounding_floor_is_reached(seed, discount):
+    solution = solve(process(*random_cycle(seed)), discount, tolerance=1e-7)
+    assert solution.converged
+    assert solution.sweeps < 60
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("discount", [0.5, 0.95, 0.999])
+def test_evaluation_solves_the_linear_equations_of_its_policy(seed, discount):
+    mdp = process(*random_cycle(seed))
+    lengths = np.diff(mdp.state_ptr)
+    weight = np.repeat(1 / lengths, lengths)
+    average = np.zeros((mdp.n_states, mdp.n_rows))
+    average[np.repeat(np.arange(mdp.n_states), lengths), np.arange(mdp.n_rows)] = weight
+    transitions = average @ mdp.to_scipy().toarray()
+    settled = transitions[:, mdp.n_states :] @ mdp.terminal_reward / (1 - discount)
+    matrix = np.eye(mdp.n_states) - discount * transitions[:, : mdp.n_states]
+    expected = np.linalg.solve(matrix, average @ mdp.reward + discount * settled)
+    assert np.abs(evaluate(mdp, weight, discount, tolerance=1e-8) - expected).max() <= 1.01e-8
+
+
+@pytest.mark.parametrize("reward", [1.0, 1.375, 2.7])
+def test_evaluation_goes_on_until_its_tolerance(reward):
+    # Rounding sets its floor at 1e-11 here.
+    assert evaluate(process([[(reward, {0: 1.0})]]), np.ones(1), 0.99) == pytest.approx([100 * reward], abs=1.1e-10)
+
+
+@given(random_processes(), discounts | st.just(0.999), schedules, st.integers(1, 12))
+def test_error_bound_holds_after_any_number_of_sweeps(sample, discount, schedule, sweeps):
+    states, layers, terminals = sample
+    solution = solve(process(states, layers, terminals), discount, schedule, sweeps=sweeps)
+    assert solution.sweeps == sweeps
+    assert solution.tolerance is None
+    assert solution.converged
+    assert error(solution.v, exact_values(states, terminals, discount)) <= solution.error_bound
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("layers", [[2, 0], [1, 0, 1], [0, 2], [0, 0, 2]])
+def test_empty_layers_change_nothing(schedule, layers):
+    states = [[(1.0, {2: 1.0})], [(0.0, {2: 0.5, 3: 0.5}), (1.0, {3: 1.0})]]
+    solution = solve(process(states, layers, [1.0, -1.0]), 0.5, schedule, sweeps=60)
+    assert error(solution.v, exact_values(states, [1.0, -1.0], 0.5)) <= solution.error_bound
+    assert solution.v == pytest.approx([2.0, 0.0])
+
+
+@pytest.mark.parametrize("sweeps", [1, 2, 5])
+def test_error_bound_holds_where_a_layer_leads_past_the_next_one(sweeps):
+    # The first state skips the second one, so a round takes two steps and not three.
+    states = [[(1.0, {2: 1.0})], [(0.0, {2: 1.0})], [(0.0, {0: 1.0})]]
+    solution = solve(process(states, [1, 1, 1]), 0.25, sweeps=sweeps)
+    assert error(solution.v, exact_values(states, [], 0.25)) <= solution.error_bound
+
+
+@given(random_processes(), discounts, schedules)
+def test_tolerance_below_the_rounding_floor_stalls_and_says_so(sample, discount, schedule):
+    states, layers, terminals = sample
+    states = [[(reward + 1, successors) for reward, successors in rows] for rows in states]
+    solution = solve(process(states, layers, terminals), discount, schedule, tolerance=1e-300)
+    exact = exact_values(states, terminals, discount)
+    assert error(solution.v, exact) <= solution.error_bound
+    if any(exact):
+        assert not solution.converged
+        assert solution.error_bound < 1e-9
+
+
+@given(random_processes(), discounts)
+def test_schedules_agree_within_the_sum_of_their_bounds(sample, discount):
+    states, layers, terminals = sample
+    mdp = process(states, layers, terminals)
+    one, other = solve(mdp, discount, "layered"), solve(mdp, discount, "jacobi")
+    assert np.abs(one.v - other.v).max() <= one.error_bound + other.error_bound
+
+
+@given(random_processes(), discounts, schedules)
+def test_values_are_the_best_of_their_rows(sample, discount, schedule):
+    states, layers, terminals = sample
+    mdp = process(states, layers, terminals)
+    solution = solve(mdp, discount, schedule)
+    assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, mdp.state_ptr[:-1]))
+    first_best = [
+        begin + np.argmax(solution.q[begin:end])
+        for begin, end in zip(mdp.state_ptr[:-1], mdp.state_ptr[1:], strict=True)
+    ]
+    assert solution.choice.tolist() == first_best
+
+
+@given(random_processes(), discounts, schedules)
+def test_greedy_policy_is_worth_the_optimal_values(sample, discount, schedule):
+    states, layers, terminals = sample
+    mdp = process(states, layers, terminals)
+    solution = solve(mdp, discount, schedule, tolerance=1e-12)
+    weight = np.zeros(mdp.n_rows)
+    weight[solution.choice] = 1.0
+    assert evaluate(mdp, weight, discount) == pytest.approx(solution.v, abs=1e-8)
+
+
+@given(random_processes(), discounts)
+def test_evaluation_of_a_mixed_policy_solves_its_linear_equations(sample, discount):
+    states, layers, terminals = sample
+    mdp = process(states, layers, terminals)
+    lengths = np.diff(mdp.state_ptr)
+    weight = np.repeat(1 / lengths, lengths)
+    mixed = [
+        [(sum(r for r, _ in rows) / len(rows), mixture([successors for _, successors in rows]))] for rows in states
+    ]
+    expected = np.array(exact_values(mixed, terminals, discount), dtype=float)
+    assert evaluate(mdp, weight, discount, tolerance=1e-8) == pytest.approx(expected, abs=1.01e-8)
+
+
+def mixture(rows):
+    """The average of some distributions."""
+    mixed: dict[int, Fraction] = {}
+    for row in rows:
+        for column, p in row.items():
+            mixed[column] = mixed.get(column, Fraction(0)) + Fraction(p) / len(rows)
+    return mixed
+
+
+# Warm starts
+
+
+@given(random_processes(), discounts, st.floats(-100, 100))
+def test_error_bound_holds_from_any_start(sample, discount, value):
+    states, layers, terminals = sample
+    mdp = process(states, layers, terminals)
+    solution = solve(mdp, discount, start=np.full(mdp.n_states, value), sweeps=2)
+    assert error(solution.v, exact_values(states, terminals, discount)) <= solution.error_bound
+
+
+def test_start_at_the_solution_needs_one_sweep():
+    mdp = process(*random_cycle(1))
+    cold = solve(mdp, tolerance=1e-11)
+    warm = solve(mdp, start=cold.v, tolerance=1e-9)
+    assert cold.sweeps > 5
+    assert warm.sweeps == 1
+    assert np.abs(warm.v - cold.v).max() <= warm.error_bound + cold.error_bound
+
+
+def test_start_is_left_as_it_was():
+    start = np.array([5.0, -5.0])
+    solve(process(TWO_STATES), start=start)
+    assert start.tolist() == [5.0, -5.0]
+
+
+# What a solution tells
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_log_has_one_entry_for_each_sweep(schedule):
+    told = []
+    solution = solve(process(TWO_STATES), schedule=schedule, sweeps=7, progress=lambda *args: told.append(args))
+    assert len(solution.log.residual) == len(solution.log.seconds) == solution.sweeps == 7
+    assert solution.residual == solution.log.residual[-1]
+    n_published = 7 if schedule == "jacobi" else 0
+    assert len(solution.log.rmse) == len(solution.log.choice_changes) == n_published
+    assert [(stage, sweep) for stage, sweep, _ in told] == [("solve", k) for k in range(1, 8)]
+    bounds = [bound for _, _, bound in told]
+    assert bounds == sorted(bounds, reverse=True)
+    assert solution.error_bound <= bounds[-1]
+
+
+def test_jacobi_logs_the_published_figures():
+    # q starts as r = (1, 2, 0) and v as (1, 2); the terminal's value grows from 1 by powers of the discount.
+    mdp = process([[(1.0, {1: 1.0}), (0.0, {2: 1.0})], [(2.0, {0: 1.0})]], terminals=[1.0])
+    solution = solve(mdp, 0.5, "jacobi", sweeps=2)
+    # First sweep: q = (1 + 0.5 * 2, 0.5 * 1, 2 + 0.5 * 1), the terminal becomes 1.5.
+    first = [1.0, 0.5, 0.5, 0.5]
+    # Second sweep: v is (2, 2.5) and the terminal 1.5, so q = (2.25, 0.75, 3), the terminal becomes 1.75.
+    second = [0.25, 0.25, 0.5, 0.25]
+    assert solution.log.rmse == pytest.approx([math.hypot(*first), math.hypot(*second)])
+    assert solution.q == pytest.approx([2.25, 0.75, 3.0])
+    assert solution.log.residual == pytest.approx([1.0, 0.5])
+
+
+def test_jacobi_counts_states_whose_choice_changed():
+    # By immediate reward the first row is best, from the first sweep on the second.
+    mdp = process([[(1.0, {1: 1.0}), (0.0, {2: 1.0})]], terminals=[0.0, 8.0])
+    solution = solve(mdp, 0.5, "jacobi", sweeps=3)
+    assert solution.log.choice_changes == [1, 0, 0]
+    assert solution.choice.tolist() == [1]
+
+
+def test_jacobi_counts_no_change_between_equal_rows():
+    mdp = process([[(1.0, {0: 1.0}), (1.0, {0: 1.0})]])
+    assert solve(mdp, 0.5, "jacobi", sweeps=3).log.choice_changes == [0, 0, 0]
+
+
+def test_fingerprint_is_equal_exactly_for_equal_bits():
+    mdp = process(TWO_STATES)
+    one, again, other = solve(mdp, sweeps=9), solve(mdp, sweeps=9), solve(mdp, sweeps=10)
+    assert one.fingerprint == again.fingerprint
+    assert one.fingerprint != other.fingerprint
+    assert len(one.fingerprint) == 16
+
+
+def test_solution_without_a_tolerance_always_converged():
+    solution = solve(process(TWO_STATES), sweeps=1)
+    assert isinstance(solution, Solution)
+    assert solution.error_bound > 1
+    assert solution.converged
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"discount": 1.0}, "discount: 1.0 is not allowed, it must be at least 0 and below 1"),
+        ({"discount": -0.1}, "discount: -0.1"),
+        ({"discount": math.nan}, "discount: nan"),
+        ({"schedule": "zigzag"}, "schedule: 'zigzag' is not allowed, it must be one of layered, jacobi"),
+        ({"tolerance": 0.0}, "tolerance: 0.0 is not allowed, it must be above 0"),
+        ({"tolerance": math.nan}, "tolerance: nan"),
+        ({"tolerance": math.inf}, "tolerance: inf"),
+        ({"sweeps": 0}, "sweeps: 0 is not allowed, it must be 1 or more"),
+        ({"start": np.zeros(3)}, "start: must be 2 finite numbers"),
+        ({"start": np.array([0.0, math.nan])}, "start: must be 2 finite numbers"),
+        ({"start": np.zeros(2), "schedule": "jacobi"}, "start: values to start from go with the layered schedule"),
+    ],
+)
+def test_option_out_of_range_is_named(options, message):
+    with pytest.raises(SolveError, match=rf"^{message}") as caught:
+        solve(process(TWO_STATES), **options)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0], "weight: must be 2 numbers, none negative"),
+        ([1.0, -1.0], "weight: must be 2 numbers, none negative"),
+        ([1.0, math.nan], "weight: must be 2 numbers, none negative"),
+        ([1.0, 0.5], "weight: must add up to 1 in every state"),
+        ([1.0, math.inf], "weight: must add up to 1 in every state"),
+    ],
+)
+def test_weights_that_are_no_policy_are_refused(weight, message):
+    with pytest.raises(SolveError, match=rf"^{message}"):
+        evaluate(process(TWO_STATES), np.array(weight))
+
+
+@pytest.mark.parametrize("options", [{"discount": 1.0}, {"tolerance": -1.0}])
+def test_evaluation_refuses_the_same_options(options):
+    with pytest.raises(SolveError, match=rf"^{next(iter(options))}: "):
+        evaluate(process(TWO_STATES), np.ones(2), **options)

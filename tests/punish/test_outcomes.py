@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+import twin
+from houses import house_rules
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.punish._clash import LOSS, WIN, next_status
+from punish_fast.punish._codes import split_status
+from punish_fast.punish._multisets import ADDED
+from punish_fast.punish._outcomes import (
+    DRAW_OF,
+    FEINT,
+    FEINTS_OF,
+    N_ENEMY_PLAYS,
+    N_PLAYS,
+    N_WAYS,
+    PICK_OF,
+    RESOLVED_OF,
+    REST_WAY,
+)
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+REST = twin.REST
+NUMBER = {tuple(counts): number for number, counts in enumerate(ADDED.tolist())}
+
+
+def possible_plays(space, status, way):
+    """Own draw (None without a feint) and enemy play, by the numbers of ``_outcomes.py``, that a status allows."""
+    _, _, _, own_feinted, enemy_exhausted, enemy_feinted = split_status(space.layout, status)
+    if way == FEINT and own_feinted == space.rules.feints:
+        return
+    for own_draw in range(5) if way == FEINT else [None]:
+        for play in range(N_ENEMY_PLAYS):
+            rests = PICK_OF[play] == REST
+            if rests == bool(enemy_exhausted) and enemy_feinted + FEINTS_OF[play] <= space.rules.feints:
+                yield own_draw, play
+
+
+def expected_outcomes(space, status, way, is_last):
+    """Plays and multisets by next status and joined cards (None for a game that is decided)."""
+    expected = defaultdict(list)
+    for own_draw, play in possible_plays(space, status, way):
+        own = way if own_draw is None else own_draw
+        joined = twin._pile([own_draw, PICK_OF[play], DRAW_OF[play]])
+        feints = int(own_draw is not None), FEINTS_OF[play]
+        after = next_status(space.rules, space.layout, status, is_last, own, RESOLVED_OF[play], *feints)
+        number = N_ENEMY_PLAYS * (0 if own_draw is None else own_draw + 1) + play
+        expected[after, None if after < 0 else NUMBER[joined]].append((number, NUMBER[joined]))
+    return expected
+
+
+def listed_outcomes(outcomes, status, way):
+    """What the tables hold: next status, joined cards, bit mask, plays, in their order."""
+    index = status * N_WAYS + way
+    for k in range(outcomes.ptr[index], outcomes.ptr[index + 1]):
+        plays = outcomes.play[outcomes.play_ptr[k] : outcomes.play_ptr[k + 1]].tolist()
+        after = int(outcomes.status[k])
+        yield after, None if after < 0 else int(outcomes.added[k]), int(outcomes.mask[k]), plays
+
+
+def assert_outcomes(space, is_last, statuses):
+    outcomes = space.outcomes[is_last]
+    for status in statuses:
+        for way in range(N_WAYS):
+            expected = expected_outcomes(space, status, way, is_last)
+            listed = list(listed_outcomes(outcomes, status, way))
+            assert len(listed) == len(expected)
+            for after, added, mask, plays in listed:
+                assert sorted(plays) == sorted(number for number, _ in expected[after, added])
+                assert mask == sum({1 << joined for _, joined in expected[after, added]})
+            # Undecided outcomes in the order of their successors' codes, then win, then loss.
+            order = [(added, after) for after, added, _, _ in listed if after >= 0]
+            assert order == sorted(order)
+            ends = [after for after, _, _, _ in listed][len(order) :]
+            assert ends == sorted(ends, reverse=True)
+            assert set(ends) <= {WIN, LOSS}
+            reach = sum({1 << joined for key in expected if key[0] >= 0 for _, joined in expected[key]})
+            assert outcomes.reach[status * N_WAYS + way] == reach
+
+
+def test_enemy_plays_are_rest_five_picks_and_twenty_five_feints():
+    plays = list(zip(PICK_OF.tolist(), DRAW_OF.tolist(), RESOLVED_OF.tolist(), FEINTS_OF.tolist(), strict=True))
+    assert plays[0] == (REST, REST, REST, 0)
+    assert plays[1:6] == [(pick, 5, pick, 0) for pick in range(5)]
+    assert plays[6:] == [(pick, draw, draw, 1) for pick in range(5) for draw in range(5)]
+    assert len(plays) == N_ENEMY_PLAYS
+    assert N_PLAYS == 6 * N_ENEMY_PLAYS <= 256, "a play fits in a byte"
+
+
+@pytest.mark.parametrize("is_last", [False, True])
+def test_every_possible_play_stands_under_its_outcome_once(is_last):
+    space = StateSpace(PRESETS["tiny"])
+    assert_outcomes(space, is_last, range(space.layout.n_statuses))
+
+
+@given(house_rules(), st.integers(0, 10**6), st.booleans())
+def test_outcomes_of_random_house_rules(rules, number, is_last):
+    space = StateSpace(rules)
+    assert_outcomes(space, is_last, [number % space.layout.n_statuses])
+
+
+def test_a_player_without_feints_left_has_no_outcomes_of_a_feint():
+    space = StateSpace(PRESETS["tiny"])
+    for status in range(space.layout.n_statuses):
+        feinted = split_status(space.layout, status)[3] == 1
+        assert (not list(listed_outcomes(space.outcomes[0], status, FEINT))) == feinted
+
+
+def test_rest_against_rest_goes_on_with_no_card_joining():
+    space = StateSpace(PRESETS["tiny"])
+    exhausted_enemies = [s for s in range(space.layout.n_statuses) if split_status(space.layout, s)[4]]
+    for status in exhausted_enemies:
+        ((after, added, mask, plays),) = listed_outcomes(space.outcomes[0], status, REST_WAY)
+        assert split_status(space.layout, after)[:2] == split_status(space.layout, status)[:2]
+        assert (added, mask, plays) == (0, 1, [0])

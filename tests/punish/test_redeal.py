@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+import twin
+from exact import exact_row, twin_of
+from houses import house_rules
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from punish_fast.punish._redeal import joining_cards, multiply_kind, redeal
+from punish_fast.punish.codes import encode, layout_of
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+
+def deals(space, state):
+    """Cards codes and probabilities of the deals after a state between two measures, as the kernel lists them."""
+    layout = space.layout
+    unseen = np.subtract(space.rules.copies, np.add(state.hand, state.discard))
+    piles = np.array([state.hand, state.discard, unseen], dtype=np.int64)
+    drawn = layout.deck_size - (int(unseen.sum()) - state.enemy_hand)
+    joining = joining_cards(layout, space.rules.redeal == "reshuffle", drawn)
+    codes, weights = np.zeros(space.n_openings, dtype=np.int64), np.zeros(space.n_openings)
+    n, total = redeal(layout, piles, (sum(state.hand), sum(state.discard)), joining, codes, weights)
+    return codes[:n].tolist(), weights[:n].tolist(), total
+
+
+def expected_deals(space, state):
+    """The same by the exact model; all deals have the same HP, so they are told apart by their cards."""
+    found = {}
+    for successor, p in twin.redeal(space.rules, twin_of(state)).items():
+        code = encode(space.layout, successor) // space.layout.n_statuses % space.layout.n_cards_codes
+        found[code] = p
+    return found
+
+
+def assert_deals(space, row):
+    state = space.state(row)
+    codes, weights, total = deals(space, state)
+    expected = expected_deals(space, state)
+    assert codes == sorted(expected)
+    assert all(weight == int(weight) for weight in weights)
+    assert sum(weights) == total
+    assert [Fraction(weight) / Fraction(total) for weight in weights] == [expected[code] for code in codes]
+
+
+def test_deals_are_listed_once_in_order_with_exact_weights(tiny):
+    for row in range(tiny.layer_ptr[-2], tiny.n_states):
+        assert_deals(tiny, row)
+
+
+@given(house_rules(), st.integers(0, 10**6))
+def test_deals_of_random_house_rules_are_exact(rules, number):
+    space = StateSpace(rules)
+    assume(space.states_by_breath[-1] > 0)
+    assert_deals(space, space.layer_ptr[-2] + number % space.states_by_breath[-1])
+
+
+def test_reshuffling_an_empty_deck_is_the_notebooks_redeal():
+    rules = PRESETS["tiny"]._replace(copies=(1, 1, 1, 1, 1), feints=0)
+    assert rules.deck_size == 0
+    discard, reshuffle = StateSpace(rules), StateSpace(rules._replace(redeal="reshuffle"))
+    for row in range(discard.layer_ptr[-2], discard.n_states):
+        assert deals(discard, discard.state(row)) == deals(reshuffle, reshuffle.state(row))
+
+
+def test_deck_joins_the_pool_only_when_it_is_reshuffled():
+    layout = layout_of(PRESETS["notebook"])
+    assert [joining_cards(layout, True, drawn) for drawn in range(3)] == [2, 1, 0]
+    assert [joining_cards(layout, False, drawn) for drawn in range(3)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("in_discard", "unseen", "drawn", "shown"), [(2, 1, 1, 1), (0, 3, 1, 1), (3, 0, 2, 1)])
+def test_polynomial_of_a_kind_counts_its_cards_in_the_pool(in_discard, unseen, drawn, shown):
+    product = np.zeros((6, 3))
+    product[0] = [1, 10, 100]
+    possible = multiply_kind(product, 0, in_discard, unseen, drawn, shown)
+    ways = [
+        comb(unseen, j) * comb(in_discard + j, drawn) * comb(max(0, in_discard + j - drawn), shown) for j in range(3)
+    ]
+    expected = [ways[0], 10 * ways[0] + ways[1], 100 * ways[0] + 10 * ways[1] + ways[2]]
+    assert product[1].tolist() == expected
+    assert possible
+
+
+def test_polynomial_of_a_kind_without_enough_cards_is_zero():
+    product = np.ones((6, 3))
+    assert not multiply_kind(product, 0, 1, 0, 1, 1)
+    assert (product[1] == 0).all()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["notebook", "tabletop"])
+def test_deals_of_the_whole_game_are_exact(request, name):
+    space = request.getfixturevalue(name)
+    for row in np.random.default_rng(5).integers(space.layer_ptr[-2], space.n_states, size=20).tolist():
+        assert_deals(space, row)
+
+
+@pytest.mark.full
+def test_every_deal_of_the_whole_game_starts_a_measure(notebook):
+    state = notebook.state(notebook.n_states - 1)
+    columns = exact_row(notebook, twin.redeal(notebook.rules, twin_of(state)))
+    assert max(columns) < notebook.layer_ptr[1]

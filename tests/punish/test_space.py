@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+import pytest
+import twin
+from exact import twin_of
+from houses import house_rules
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.punish import _space, space
+from punish_fast.punish.codes import State, StateError
+from punish_fast.punish.rules import PRESETS, Rules, RulesError
+from punish_fast.punish.space import StateSpace
+
+
+def states_of(found: StateSpace, layer: int) -> list[twin.TwinState]:
+    return [twin_of(found.state(row)) for row in range(*found.layer_ptr[layer : layer + 2])]
+
+
+def assert_exact(found: StateSpace) -> None:
+    """The layers are the sets of the exact model, in the order of their codes."""
+    expected = twin.layers(found.rules)
+    assert len(found.layers) == len(expected)
+    for number, layer in enumerate(expected):
+        states = states_of(found, number)
+        assert set(states) == layer
+        assert len(states) == len(layer)
+    assert (np.diff(found.code.astype(np.int64)) > 0).all()
+
+
+def assert_consistent(found: StateSpace) -> None:
+    """Rows, states, codes and legal actions fit together."""
+    rules = found.rules
+    assert found.layer_ptr[0] == 0
+    assert found.layer_ptr[-1] == found.n_states == sum(found.states_by_breath)
+    for row in range(found.n_states):
+        state = found.state(row)
+        assert found.row(state) == row
+        legal = found.action[found.state_ptr[row] : found.state_ptr[row + 1]].tolist()
+        assert legal == twin.actions(rules, twin_of(state))
+        assert_cards_conserved(rules, state)
+
+
+def assert_cards_conserved(rules: Rules, state: State) -> None:
+    seen = np.add(state.hand, state.discard)
+    assert (seen <= rules.copies).all()
+    deck = rules.n_cards - seen.sum() - state.enemy_hand
+    if state.breath <= rules.breaths:
+        assert deck == rules.deck_size - state.own_feinted - state.enemy_feinted
+    else:
+        assert 0 <= rules.deck_size - deck <= 2 * rules.feints
+
+
+def test_states_of_tiny_are_those_of_the_exact_model(tiny):
+    assert_exact(tiny)
+    assert_consistent(tiny)
+
+
+@given(house_rules())
+def test_states_of_random_house_rules_are_those_of_the_exact_model(rules):
+    found = StateSpace(rules)
+    assert_exact(found)
+    assert_consistent(found)
+
+
+def test_openings_are_the_deals_of_a_hand_and_revealed_cards(tiny):
+    assert tiny.n_openings == len(twin.openings(tiny.rules))
+
+
+@pytest.mark.parametrize(("hp", "healing", "n_pairs"), [(3, 0, 9), (3, 1, 4), (3, 2, 1), (3, 9, 1), (1, 0, 1)])
+def test_a_measure_starts_with_the_hp_of_survivors_after_healing(hp, healing, n_pairs):
+    found = StateSpace(PRESETS["tiny"]._replace(hp=hp, healing=healing, breaths=1))
+    assert found.states_by_breath[0] == n_pairs * found.n_openings
+
+
+@pytest.mark.parametrize("rules", [PRESETS["tiny"], PRESETS["tiny"]._replace(copies=(1, 3, 0, 2, 2), hp=3, breaths=3)])
+def test_probed_hash_tables_and_small_beginnings_give_the_same_space(monkeypatch, rules):
+    direct = StateSpace(rules)
+    monkeypatch.setattr(space, "_DIRECT_SLOTS", 8)
+    monkeypatch.setattr(space, "_FIRST_CAPACITY", 8)
+    probed = StateSpace(rules)
+    n_cards_codes = prod((copies + 1) * (copies + 2) // 2 for copies in rules.copies)
+    assert all(len(layer.slots) == n_cards_codes for layer in direct.layers)
+    assert all(len(layer.slots) < n_cards_codes for layer in probed.layers)
+    assert np.array_equal(probed.code, direct.code)
+    assert np.array_equal(probed.action, direct.action)
+    assert [probed.row(probed.state(row)) for row in range(probed.n_states)] == list(range(probed.n_states))
+
+
+@given(st.sets(st.integers(0, 10**9), min_size=1, max_size=60), st.integers(1, 60))
+def test_block_index_finds_what_is_in_it_and_nothing_else(codes, spare):
+    cards = np.array(sorted(codes), dtype=np.int64)
+    slots = np.full(len(cards) + spare, -1, dtype=np.int32)
+    _space.index_blocks(cards, slots)
+    empty = np.zeros(0, dtype=np.int32)
+    layer = _space.Layer(cards, empty, np.zeros((0, 0), np.uint16), np.zeros(0, np.uint16), slots)
+    assert [_space.find_block(layer, code) for code in cards] == list(range(len(cards)))
+    others = [code + 1 for code in codes if code + 1 not in codes]
+    assert all(_space.find_block(layer, code) == -1 for code in others)
+
+
+@given(st.lists(st.integers(0, 20), max_size=60))
+def test_cards_codes_are_entered_once(codes):
+    slots = np.full(43, -1, dtype=np.int32)
+    found = np.zeros(21, dtype=np.int64)
+    n_found = 0
+    for code in codes:
+        n_found = _space.insert_cards(43 * code, slots, found, n_found)
+    assert found[:n_found].tolist() == [43 * code for code in dict.fromkeys(codes)]
+
+
+@pytest.mark.parametrize("row", [-1, 558])
+def test_row_beyond_the_states_is_refused(tiny, row):
+    assert tiny.n_states == 558
+    with pytest.raises(IndexError, match=rf"^row {row}: allowed are 0 to 557"):
+        tiny.state(row)
+
+
+def test_state_that_no_game_reaches_is_refused():
+    found = StateSpace(PRESETS["tiny"])
+    # Nobody is exhausted when a measure starts, and nobody starts with 1 HP after healing.
+    opening = found.state(0)
+    for unreachable in (opening._replace(own_exhausted=1), opening._replace(own_hp=1)):
+        with pytest.raises(StateError, match="no game reaches it"):
+            found.row(unreachable)
+
+
+def test_cards_that_no_game_reaches_are_refused():
+    found = StateSpace(PRESETS["tiny"])
+    # Both players have rested in breath 1, though nobody was exhausted.
+    opening = found.state(0)
+    with pytest.raises(StateError, match="no game reaches it"):
+        found.row(opening._replace(breath=2))
+
+
+def test_contradictory_state_has_no_row(tiny):
+    with pytest.raises(StateError, match="own_hp is 9"):
+        tiny.row(tiny.state(0)._replace(own_hp=9))
+
+
+def test_rules_that_name_no_game_are_refused():
+    with pytest.raises(RulesError, match="hp is 0"):
+        StateSpace(PRESETS["tiny"]._replace(hp=0))
+
+
+def test_progress_is_told_after_each_layer():
+    told = []
+    StateSpace(PRESETS["tiny"], progress=lambda *args: told.append(args))
+    assert told == [("states", number, 3) for number in (1, 2, 3)]
+
+
+def test_size_in_bytes_counts_codes_and_tables(tiny):
+    assert tiny.nbytes == tiny.code.nbytes + sum(array.nbytes for layer in tiny.layers for array in layer)
+
+
+def test_redeal_does_not_change_the_states():
+    spaces = [StateSpace(PRESETS["tiny"]._replace(redeal=redeal)) for redeal in ("discard", "reshuffle")]
+    assert np.array_equal(spaces[0].code, spaces[1].code)
+
+
+@pytest.mark.full
+def test_notebook_has_the_published_numbers_of_states(notebook):
+    assert notebook.n_openings == 2_150
+    assert notebook.states_by_breath == [8_600, 169_493, 259_310, 212_140, 19_339]
+    assert notebook.n_states + 2 == 668_884
+
+
+@pytest.mark.full
+def test_notebook_has_the_published_opening(notebook):
+    opening = State(1, (0, 2, 0, 1, 2), 3, 0, 0, 3, 5, 0, 0, (0, 0, 3, 0, 0))
+    assert notebook.state(notebook.row(opening)) == opening
+
+
+@pytest.mark.full
+def test_whole_game_is_in_order_and_conserves_its_cards(notebook):
+    assert (np.diff(notebook.code.astype(np.int64)) > 0).all()
+    for row in np.random.default_rng(1).integers(notebook.n_states, size=2000).tolist():
+        state = notebook.state(row)
+        assert notebook.row(state) == row
+        assert_cards_conserved(notebook.rules, state)
+
+
+@pytest.mark.full
+def test_probed_hash_tables_give_the_whole_game(monkeypatch, notebook):
+    monkeypatch.setattr(space, "_DIRECT_SLOTS", 1024)
+    monkeypatch.setattr(space, "_FIRST_CAPACITY", 512)
+    assert np.array_equal(StateSpace(PRESETS["notebook"]).code, notebook.code)

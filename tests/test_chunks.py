@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast._jit import max_threads, set_threads, threads
+from punish_fast.chunks import balanced_chunks, cumulated, for_chunks
+
+weights = st.lists(st.integers(0, 1000), max_size=200)
+
+
+@given(weights, st.integers(1, 600))
+def test_chunks_are_consecutive_and_together_all_items(items, n_chunks):
+    chunks = balanced_chunks(cumulated(np.array(items, dtype=np.int64)), n_chunks)
+    assert chunks.dtype == np.int64
+    assert chunks[0] == 0
+    assert chunks[-1] == len(items)
+    assert (np.diff(chunks) > 0).all()
+    assert len(chunks) - 1 <= n_chunks
+
+
+@given(weights.filter(len), st.integers(1, 50))
+def test_no_chunk_is_heavier_than_its_share_and_one_item(items, n_chunks):
+    ptr = cumulated(np.array(items, dtype=np.int64))
+    loads = np.diff(ptr[balanced_chunks(ptr, n_chunks)])
+    assert loads.max() <= sum(items) / n_chunks + max(items)
+
+
+def test_no_items_make_no_chunks():
+    assert balanced_chunks(np.zeros(1, dtype=np.int64)).tolist() == [0]
+
+
+def test_weights_may_begin_anywhere():
+    assert balanced_chunks(np.array([100, 101, 102, 103, 104]), 2).tolist() == [0, 2, 4]
+
+
+@given(weights)
+def test_cumulated_counts_are_where_the_runs_begin_and_end(counts):
+    ptr = cumulated(np.array(counts, dtype=np.uint8 if max(counts, default=0) < 256 else np.int64))
+    assert ptr.dtype == np.int64
+    assert ptr.tolist() == [sum(counts[:k]) for k in range(len(counts) + 1)]
+
+
+@given(weights)
+def test_every_item_is_visited_once(items):
+    visits = np.zeros(len(items), dtype=np.int64)
+
+    def visit(begin, end, amount):
+        visits[begin:end] += amount
+
+    for_chunks(visit, cumulated(np.array(items, dtype=np.int64)), 7)
+    assert (visits == 7).all()
+
+
+@pytest.fixture
+def two_threads():
+    """Two threads; the count of before is put back."""
+    if max_threads() < 2:
+        pytest.skip("one thread is all there is")
+    before = threads()
+    set_threads(2)
+    yield 2
+    set_threads(before)
+
+
+def test_work_is_shared_among_as_many_threads_as_are_set(two_threads):
+    barrier = threading.Barrier(two_threads)
+    workers = set()
+
+    def work(*_):
+        # Nobody goes on before all threads have come.
+        if len(workers) < two_threads:
+            workers.add(threading.get_ident())
+            barrier.wait(timeout=30)
+
+    for_chunks(work, np.arange(9))
+    assert len(workers) == two_threads
+
+
+@pytest.mark.parametrize("count", [1, max_threads()])
+def test_error_in_a_piece_reaches_the_caller(count):
+    before = threads()
+
+    def fail(begin, _end):
+        if begin > 0:
+            raise ArithmeticError("no good")
+
+    set_threads(count)
+    try:
+        with pytest.raises(ArithmeticError, match="no good"):
+            for_chunks(fail, np.arange(100))
+    finally:
+        set_threads(before)

@@ -1,0 +1,114 @@
+"""The architecture: who may import whom, and which files hold kernels."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import punish_fast
+
+PACKAGE = Path(punish_fast.__file__).parent
+
+# From the top to the ground: a folder imports only what stands below it.
+STACK = ("cli", "play", "arena", "learn", "games", "enemies", "records", "store", "punish", "mdp")
+JIT = {"njit", "jit", "vectorize", "guvectorize", "stencil", "generated_jit", "cfunc"}
+DECORATORS = JIT | {"kernel", "routine", "inlined_routine"}
+# Which folders may import a library.
+HOMES = {"h5py": {"store"}, "typer": {"cli", "play"}, "rich": {"cli", "play"}, "sqlite3": {"records"}}
+# The one module that owns the decorators.
+OWNER = "_jit.py"
+
+FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+MODULES = [name for name in FILES if not name.endswith("__.py")]
+KERNEL_FILES = [name for name in MODULES if Path(name).name.startswith("_") and name != OWNER]
+API_FILES = [name for name in MODULES if not Path(name).name.startswith("_")]
+
+
+def tree_of(name: str) -> ast.Module:
+    return ast.parse((PACKAGE / name).read_text(encoding="utf-8"))
+
+
+def imports_of(name: str) -> Iterator[str]:
+    """Every module that a file imports, anywhere in it, by its whole name."""
+    package = ["punish_fast", *Path(name).parent.parts]
+    for node in ast.walk(tree_of(name)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def folders_of(name: str) -> set[str]:
+    """The folders of the package that a file imports from."""
+    parts = [module.split(".") for module in imports_of(name)]
+    return {part[1] for part in parts if part[0] == "punish_fast" and len(part) > 1 and part[1] in STACK}
+
+
+def decorators_of(name: str) -> set[str]:
+    """The names of all decorators in a file, and of whatever is called to make one."""
+    found = set()
+    for node in ast.walk(tree_of(name)):
+        if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                target = decorator.func if isinstance(decorator, ast.Call) else decorator
+                found.add(target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", ""))
+    return found
+
+
+def test_every_folder_has_its_place_in_the_stack():
+    folders = {Path(name).parts[0] for name in FILES if len(Path(name).parts) > 1}
+    assert folders <= set(STACK)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if Path(name).parts[0] in STACK])
+def test_a_folder_imports_only_what_stands_below_it(name):
+    own = Path(name).parts[0]
+    below = set(STACK[STACK.index(own) :])
+    assert folders_of(name) <= below
+
+
+def test_mdp_knows_no_game():
+    assert all(folders_of(name) <= {"mdp"} for name in FILES if name.startswith("mdp/"))
+
+
+def test_what_stands_beside_the_stack_imports_nothing_from_it():
+    beside = [name for name in MODULES if "/" not in name]
+    assert OWNER in beside
+    assert {name: folders_of(name) for name in beside} == {name: set() for name in beside}
+
+
+@pytest.mark.parametrize("name", KERNEL_FILES)
+def test_files_with_an_underscore_hold_kernels(name):
+    assert decorators_of(name) & DECORATORS
+
+
+@pytest.mark.parametrize("name", API_FILES)
+def test_files_without_an_underscore_hold_no_jit_decorator(name):
+    assert not decorators_of(name) & DECORATORS
+    assert not {module.rsplit(".", 1)[-1] for module in imports_of(name)} & DECORATORS
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != OWNER])
+def test_jit_decorators_come_from_one_module(name):
+    imported = list(imports_of(name))
+    assert not [module for module in imported if module.split(".")[0] == "numba" and module.split(".")[-1] in JIT]
+
+
+@pytest.mark.parametrize("library", HOMES)
+def test_a_library_is_imported_only_in_its_folder(library):
+    users = {name for name in FILES if any(module.split(".")[0] == library for module in imports_of(name))}
+    assert {Path(name).parts[0] for name in users} <= HOMES[library]
+
+
+def test_imports_within_functions_and_relative_ones_are_seen(monkeypatch, tmp_path):
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    (tmp_path / "mdp").mkdir()
+    source = "from ..punish import rules\nfrom . import model\ndef f():\n    import punish_fast.store\n"
+    (tmp_path / "mdp" / "bad.py").write_text(source, encoding="utf-8")
+    assert folders_of("mdp/bad.py") == {"punish", "mdp", "store"}

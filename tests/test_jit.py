@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import pytest
+from numba import config
+
+from punish_fast import _jit
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """A cache folder of the user's own, with nothing set that overrides it."""
+    monkeypatch.setattr(config, "DISABLE_JIT", 0)
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.setattr(_jit.platformdirs, "user_cache_dir", lambda *_args, **_options: str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_kernels_are_cached_in_a_folder_named_by_their_sources(home):
+    folder = _jit._find_cache_folder()
+    assert folder == str(home / "cache" / f"kernels-{_jit._source_digest()}")
+    assert list((home / "cache").iterdir()) == [home / "cache" / f"kernels-{_jit._source_digest()}"]
+    assert _jit._find_cache_folder() == folder
+
+
+def test_folder_from_the_environment_comes_first(monkeypatch, home):
+    monkeypatch.setattr(config, "CACHE_DIR", str(home / "elsewhere"))
+    assert _jit._find_cache_folder() == str(home / "elsewhere")
+    assert not (home / "cache").exists()
+
+
+def test_nothing_is_cached_with_the_jit_off(monkeypatch, home):
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    assert _jit._find_cache_folder() is None
+    assert not (home / "cache").exists()
+
+
+def test_folder_that_cannot_be_made_means_no_cache_and_one_warning(home):
+    (home / "cache").write_text("a file in the way", encoding="utf-8")
+    with pytest.warns(UserWarning, match="kernels are compiled anew every time: cannot write") as caught:
+        assert _jit._find_cache_folder() is None
+    assert len(caught) == 1
+
+
+def test_folder_that_cannot_be_written_means_no_cache_and_one_warning(monkeypatch, home):
+    def refuse(**_options):
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(_jit.tempfile, "TemporaryFile", refuse)
+    with pytest.warns(UserWarning, match=r"cannot write .*kernels-.*read-only") as caught:
+        assert _jit._find_cache_folder() is None
+    assert len(caught) == 1
+    assert (home / "cache").exists()
+
+
+def test_digest_changes_with_the_kernels_and_with_nothing_else(monkeypatch, tmp_path):
+    monkeypatch.setattr(_jit, "_PACKAGE", tmp_path)
+    (tmp_path / "mdp").mkdir()
+    kernels, api = tmp_path / "mdp" / "_sweep.py", tmp_path / "mdp" / "sweep.py"
+    kernels.write_text("one", encoding="utf-8")
+    first = _jit._source_digest()
+    api.write_text("no kernel", encoding="utf-8")
+    assert _jit._source_digest() == first
+    kernels.write_text("two", encoding="utf-8")
+    second = _jit._source_digest()
+    kernels.rename(tmp_path / "mdp" / "_other.py")
+    assert len({first, second, _jit._source_digest()}) == 3
+
+
+@pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])
+def test_digest_changes_with_what_the_machine_code_depends_on(monkeypatch, setting):
+    before = _jit._source_digest()
+    monkeypatch.setattr(config, setting, "something else")
+    assert _jit._source_digest() != before
+
+
+def test_cache_folder_of_other_packages_is_put_back(monkeypatch):
+    monkeypatch.setattr(config, "CACHE_DIR", "theirs")
+    with pytest.raises(ArithmeticError), _jit._numba_cache_at("ours"):
+        assert config.CACHE_DIR == "ours"
+        raise ArithmeticError
+    assert config.CACHE_DIR == "theirs"
+    with _jit._numba_cache_at(None):
+        assert config.CACHE_DIR == "theirs"
+
+
+@pytest.mark.parametrize("decorate", [_jit.kernel, _jit.routine, _jit.inlined_routine])
+def test_kernels_compute_what_their_python_does(monkeypatch, decorate):
+    monkeypatch.setattr(_jit, "cache_folder", None)
+
+    def triangle(n):
+        total = 0
+        for k in range(n + 1):
+            total += k
+        return total
+
+    assert decorate(triangle)(10) == 55
+
+
+def test_threads_can_be_set_from_one_to_the_most():
+    before = _jit.threads()
+    try:
+        for count in (1, _jit.max_threads()):
+            _jit.set_threads(count)
+            assert _jit.threads() == count
+    finally:
+        _jit.set_threads(before)
+
+
+@pytest.mark.parametrize("count", [0, -1, 10**6])
+def test_impossible_thread_count_is_refused_with_what_is_allowed(count):
+    before = _jit.threads()
+    with pytest.raises(_jit.ThreadsError, match=rf"^threads: {count} is not possible here, allowed are 1 to"):
+        _jit.set_threads(count)
+    assert _jit.threads() == before
+
+
+def test_compiled_kernels_go_where_the_package_says():
+    expected = None if config.DISABLE_JIT else str
+    assert _jit.cache_folder is None if expected is None else isinstance(_jit.cache_folder, expected)
