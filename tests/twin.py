@@ -432,9 +432,7 @@ def _float_policy(table: Table, discount: Fraction, n_sweeps: int = 60) -> dict[
     return policy
 
 
-def _policy_values(
-    table: Table, policy: dict[TwinState, int], discount: Fraction
-) -> dict[TwinState, Fraction]:
+def _policy_values(table: Table, policy: dict[TwinState, int], discount: Fraction) -> dict[TwinState, Fraction]:
     """Value a policy: the states of breath 1 by elimination, then the other breaths from the last back."""
     chosen = {state: rows[policy[state]] for layer in table for state, rows in layer.items()}
     firsts = sorted(table[0], key=lambda state: (state.own_hp + state.enemy_hp, state))
