@@ -130,9 +130,8 @@ def next_cards(layout, hand, discard, pick, reach, targets):
 def status_for_ways(layout, status, enemy_hand):
     """The status under which to look up outcomes: an enemy without cards rests like an exhausted one."""
     _, _, _, _, enemy_exhausted, _ = split_status(layout, status)
-    if enemy_hand == 0 and not enemy_exhausted:
-        return status + layout.feints + 1
-    return status
+    resting = enemy_hand == 0 and not enemy_exhausted
+    return np.int64(status) + (layout.feints + 1 if resting else 0)
 
 
 @routine

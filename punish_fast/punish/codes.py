@@ -111,6 +111,8 @@ def _problem(layout: Layout, state: State) -> str | None:
         value = getattr(state, field)
         if not low <= value <= high:
             return f"{field} is {value}, allowed are {low} to {high}"
+    if not len(state.hand) == len(state.discard) == len(CARDS):
+        return f"{len(state.hand)} counts in hand and {len(state.discard)} in the discard pile, allowed are 5 each"
     for card, copies, held, gone in zip(CARDS, layout.copies, state.hand, state.discard, strict=True):
         if held < 0 or gone < 0 or held + gone > copies:
             return f"{held} {card} in hand and {gone} in the discard pile, of {copies} in play"

@@ -155,6 +155,7 @@ def test_codes_of_the_largest_rules_lead_back_to_the_state():
         ({"hand": (2, 2, 0, 1, 1)}, "hand has 6 cards, allowed are up to 5"),
         ({"hand": (0, 2, 0, 1, 1)}, "-1 cards of the deck are gone but there were 0 feints"),
         ({"discard": (1, 0, 3, 0, 0)}, "1 cards of the deck are gone but there were 0 feints"),
+        ({"hand": (2, 0, 1, 2)}, "4 counts in hand and 5 in the discard pile, allowed are 5 each"),
         ({"own_feinted": 1}, "0 cards of the deck are gone but there were 1 feints"),
     ],
 )

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.punish import _space, space
-from punish_fast.punish.codes import State, StateError
+from punish_fast.punish._outcomes import N_WAYS
+from punish_fast.punish.codes import State, StateError, layout_of
 from punish_fast.punish.rules import PRESETS, Rules, RulesError
 from punish_fast.punish.space import StateSpace
 
@@ -110,6 +111,13 @@ def test_cards_codes_are_entered_once(codes):
     for code in codes:
         n_found = _space.insert_cards(43 * code, slots, found, n_found)
     assert found[:n_found].tolist() == [43 * code for code in dict.fromkeys(codes)]
+
+
+def test_outcomes_of_the_largest_status_are_found_from_its_stored_form():
+    # Statuses are stored in 16 bits; the index of their outcomes needs more.
+    layout = layout_of(Rules(copies=(9,) * 5, hp=9, feints=9))
+    status = layout.n_statuses - 1
+    assert _space.status_for_ways(layout, np.uint16(status), 1) * N_WAYS == status * N_WAYS
 
 
 @pytest.mark.parametrize("row", [-1, 558])
