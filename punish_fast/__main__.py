@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
+
+_INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
     # What is imported stays; looking for garbage among it takes an eighth of the start. `prepare_kernels` ends this.
     gc.disable()
-    from punish_fast.cli.app import run
+    try:
+        from punish_fast.cli.app import run
 
-    sys.exit(run())
+        code = run()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = _INTERRUPTED
+    if code == _INTERRUPTED:
+        # Files are tidy by now. Threads that an interrupt caught while they were starting would be waited for in vain.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    # The work is done; an interrupt from here on would only make it look otherwise.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ app = typer.Typer(
     name="punish-fast",
     help="Solve the card duel Punish: every state, every transition, every value.",
     epilog="Try: punish-fast solve; punish-fast show naive.h5; punish-fast show naive.h5 102012300350000300",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
@@ -75,11 +75,13 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    context: typer.Context,
+    _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command(

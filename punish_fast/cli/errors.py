@@ -31,19 +31,42 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
+_interrupted = False
+
+
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     # The first interrupt stops cleanly; a second one while files are tidied up aborts.
+    global _interrupted  # noqa: PLW0603 - a signal is the whole process's
+    _interrupted = True
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     raise KeyboardInterrupt
+
+
+def check_interrupt() -> None:
+    """Stop now if an interrupt came where Python swallows exceptions, such as in a finaliser.
+
+    Raises:
+        KeyboardInterrupt: it did.
+    """
+    if _interrupted:
+        raise KeyboardInterrupt
 
 
 def _warn(message: Warning | str, *_details: object) -> None:
     say(f"warning: {message}")
 
 
+def _pass_over_interrupts(unraisable: Any) -> None:
+    if unraisable.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(unraisable)
+
+
 def guarded(call: Callable[[], Any]) -> int:
     """Call and return the exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
+    global _interrupted  # noqa: PLW0603 - a signal is the whole process's
+    _interrupted = False
     signal.signal(signal.SIGINT, _interrupt)
+    sys.unraisablehook = _pass_over_interrupts
     warnings.showwarning = _warn  # type: ignore[assignment]
     if os.environ.get("PUNISH_FAST_DEBUG") == "1":
         return _code_of(call())
@@ -52,9 +75,11 @@ def guarded(call: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
-        return _explain(error)
+        code = _explain(error)
+    if code != 0 and "punish_fast.store.files" in sys.modules:
+        sys.modules["punish_fast.store.files"].discard_temporaries()
     if code == INTERRUPTED:
-        say("interrupted: no file was changed")
+        say("interrupted: every file is as it was or complete, none is half-written")
     return code
 
 

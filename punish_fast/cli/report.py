@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from punish_fast.cli.errors import say
+from punish_fast.cli.errors import check_interrupt, say
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
@@ -43,6 +43,7 @@ class Stopwatch:
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
         """Time a block as part of ``stage``."""
+        check_interrupt()
         begin, inner_before = time.perf_counter(), self._inner
         self._inner = 0.0
         try:
@@ -90,6 +91,7 @@ class Progress:
             self._width = 0
 
     def _show(self, text: str, is_last: bool) -> None:
+        check_interrupt()
         now = time.perf_counter()
         pause = _SECONDS_BETWEEN_UPDATES if self._live else _SECONDS_BETWEEN_LINES
         if self._quiet or (now - self._last < pause and not (self._live and is_last)):

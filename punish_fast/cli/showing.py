@@ -36,7 +36,12 @@ def show_command(path: Path, state: str | None, as_json: bool) -> None:
 
 
 def _file_report(file: Artefact) -> dict[str, Any]:
-    attributes = {name: value for name, value in file.attributes.items() if name not in ("format", "rules", "enemy")}
+    skipped = ("format", "rules", "enemy")
+    attributes = {
+        name: value
+        for name, value in file.attributes.items()
+        if isinstance(value, str | int | float) and name not in skipped
+    }
     report: dict[str, Any] = {"file": str(file.path), "bytes": file.path.stat().st_size, **attributes}
     report["tolerance"] = None if np.isnan(report.get("tolerance", np.nan)) else report["tolerance"]
     report["rules"] = name_of(file.rules)

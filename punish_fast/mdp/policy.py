@@ -52,6 +52,8 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
         raise PolicyError(f"temperature: {temperature} is not allowed, it must be above 0")
     begins = state_ptr[:-1]
     lengths = np.diff(state_ptr)
-    weight: np.ndarray = np.exp((q - np.repeat(np.maximum.reduceat(q, begins), lengths)) / temperature)
+    with np.errstate(over="ignore"):  # minus infinity is right at very low temperatures
+        exponent = (q - np.repeat(np.maximum.reduceat(q, begins), lengths)) / temperature
+    weight: np.ndarray = np.exp(exponent)
     weight /= np.repeat(np.add.reduceat(weight, begins), lengths)
     return weight

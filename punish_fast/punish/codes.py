@@ -111,6 +111,19 @@ def _problem(layout: Layout, state: State) -> str | None:
         value = getattr(state, field)
         if not low <= value <= high:
             return f"{field} is {value}, allowed are {low} to {high}"
+    problem = _cards_problem(layout, state)
+    if problem is not None:
+        return problem
+    drawn = _drawn(layout, state)
+    if between and not 0 <= drawn <= 2 * layout.feints:
+        return f"{drawn} cards of the deck went to feints, allowed are 0 to {2 * layout.feints}"
+    if not between and drawn != state.own_feinted + state.enemy_feinted:
+        return f"{drawn} cards of the deck are gone but there were {state.own_feinted + state.enemy_feinted} feints"
+    return None
+
+
+def _cards_problem(layout: Layout, state: State) -> str | None:
+    """What is wrong with hand and discard pile, in words."""
     if not len(state.hand) == len(state.discard) == len(CARDS):
         return f"{len(state.hand)} counts in hand and {len(state.discard)} in the discard pile, allowed are 5 each"
     for card, copies, held, gone in zip(CARDS, layout.copies, state.hand, state.discard, strict=True):
@@ -118,11 +131,6 @@ def _problem(layout: Layout, state: State) -> str | None:
             return f"{held} {card} in hand and {gone} in the discard pile, of {copies} in play"
     if sum(state.hand) > layout.hand_size:
         return f"hand has {sum(state.hand)} cards, allowed are up to {layout.hand_size}"
-    drawn = _drawn(layout, state)
-    if between and not 0 <= drawn <= 2 * layout.feints:
-        return f"{drawn} cards of the deck went to feints, allowed are 0 to {2 * layout.feints}"
-    if not between and drawn != state.own_feinted + state.enemy_feinted:
-        return f"{drawn} cards of the deck are gone but there were {state.own_feinted + state.enemy_feinted} feints"
     return None
 
 

@@ -85,6 +85,8 @@ PRESETS: dict[str, Rules] = {
     "tiny": Rules(copies=(1, 2, 1, 2, 1), hand_size=2, reveal_size=1, hp=2, breaths=2),
 }
 
+_MOST_CHARACTERS = 80
+
 # One decimal digit for each of these keeps the notebook's decimal codes valid for every house rule.
 _RANGES = {
     "hand_size": (1, 9),
@@ -104,18 +106,27 @@ _TUPLE_RANGES = {
 }
 
 
+def _brief(value: object) -> str:
+    """A value as it may stand in an error message, however absurd it is."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return "too large to print"
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
+
+
 def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _check_range(field: str, value: object, low: int, high: int) -> None:
     if not _is_int(value) or not low <= value <= high:  # type: ignore[operator]
-        raise RulesError(f"rules: {field} is {value!r}, allowed are whole numbers from {low} to {high}")
+        raise RulesError(f"rules: {field} is {_brief(value)}, allowed are whole numbers from {low} to {high}")
 
 
 def _check_tuple(field: str, value: object, length: int, low: int, high: int) -> None:
     if not isinstance(value, tuple) or len(value) != length:
-        raise RulesError(f"rules: {field} is {value!r}, allowed are {length} whole numbers from {low} to {high}")
+        raise RulesError(f"rules: {field} is {_brief(value)}, allowed are {length} whole numbers from {low} to {high}")
     for item in value:
         _check_range(field, item, low, high)
 
@@ -152,12 +163,16 @@ def _named_tuple(field: str, value: object, names: tuple[str, ...], default: tup
         return tuple(value.get(name, default[k]) for k, name in enumerate(names))
     if isinstance(value, list | tuple):
         return tuple(value)
-    raise RulesError(f"rules: {field} is {value!r}, allowed is a list of {len(names)} or a table of {', '.join(names)}")
+    raise RulesError(
+        f"rules: {field} is {_brief(value)}, allowed is a list of {len(names)} or a table of {', '.join(names)}"
+    )
 
 
 def _card_names(field: str, value: object, names: tuple[str, ...]) -> list[str]:
     if not isinstance(value, list) or any(name not in names for name in value) or len(set(value)) != len(value):
-        raise RulesError(f"rules: {field} is {value!r}, allowed is a list of {', '.join(names)}, each at most once")
+        raise RulesError(
+            f"rules: {field} is {_brief(value)}, allowed is a list of {', '.join(names)}, each at most once"
+        )
     return value
 
 
@@ -170,7 +185,9 @@ def _parse_field(field: str, value: Any, default: Any) -> Any:
     if field == "priority":
         order = _card_names(field, value, RESOLVED)
         if len(order) != len(RESOLVED):
-            raise RulesError(f"rules: priority is {value!r}, allowed are all of {', '.join(RESOLVED)}, lowest first")
+            raise RulesError(
+                f"rules: priority is {_brief(value)}, allowed are all of {', '.join(RESOLVED)}, lowest first"
+            )
         return tuple(order.index(name) for name in RESOLVED)
     return value
 
@@ -212,7 +229,7 @@ def from_json(text: str) -> Rules:
     """
     try:
         fields = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RulesError(f"rules: {text[:40]!r} is no JSON ({error})") from None
     if not isinstance(fields, dict):
         raise RulesError(f"rules: {text[:40]!r} is no JSON object")
@@ -229,13 +246,15 @@ def load_rules(name_or_path: str | Path) -> Rules:
     if name in PRESETS:
         return PRESETS[name]
     path = Path(name_or_path)
-    if not path.is_file():
-        raise RulesError(f"rules: {name!r} is neither a preset ({', '.join(PRESETS)}) nor a TOML file")
     try:
+        if not path.is_file():
+            raise RulesError(f"rules: {name!r} is neither a preset ({', '.join(PRESETS)}) nor a TOML file")
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RulesError(f"rules: cannot read {name}: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RulesError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise RulesError(f"rules: {name} is no TOML file ({error})") from None
     return from_mapping(fields)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,6 +32,34 @@ class OutputError(StoreError):
     """A place where no file can be written, found out before any work was done."""
 
 
+# Temporary files of this process that are being written.
+_temporaries: set[Path] = set()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put off an interrupt until the block ends: HDF5 does not recover from one in the middle of its work."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pending: list[int] = []
+    previous = signal.signal(signal.SIGINT, lambda number, _frame: pending.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if pending:
+            signal.raise_signal(signal.SIGINT)
+
+
+def discard_temporaries() -> None:
+    """Remove what an interrupted writer may have left; for the last moments of a process."""
+    for temporary in _temporaries:
+        with suppress(OSError):
+            temporary.unlink()
+    _temporaries.clear()
+
+
 def _is_alive(process: int) -> bool:
     if os.name == "nt":  # there, signal 0 is not a question
         return True
@@ -43,9 +73,14 @@ def _is_alive(process: int) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    for leftover in path.parent.glob(f".{path.name}.*.tmp"):
-        process = leftover.name.removesuffix(".tmp").rpartition(".")[2]
-        if process.isdecimal() and not _is_alive(int(process)):
+    for leftover in path.parent.iterdir():
+        before, _, process = leftover.name.removesuffix(".tmp").rpartition(".")
+        if (
+            before == f".{path.name}"
+            and leftover.suffix == ".tmp"
+            and process.isdecimal()
+            and not _is_alive(int(process))
+        ):
             with suppress(OSError):
                 leftover.unlink()
 
@@ -56,12 +91,15 @@ def check_output(path: Path) -> None:
     Raises:
         OutputError: the folder is missing or cannot be written to, or the path is a folder.
     """
-    if path.is_dir():
-        raise OutputError(f"{path}: is a folder, not a file to write")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no folder {path.parent}")
     probe = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
+        if path.is_dir():
+            raise OutputError(f"{path}: is a folder, not a file to write")
+        if not path.parent.is_dir():
+            raise OutputError(f"{path}: there is no folder {path.parent}")
+        if path.exists() and not path.is_file():
+            raise OutputError(f"{path}: is no regular file and will not be replaced")
+        _temporaries.add(probe)
         probe.touch()
         probe.unlink()
     except OSError as error:
@@ -90,6 +128,7 @@ def replacing(path: Path) -> Iterator[Path]:
     check_output(path)
     _remove_leftovers(path)
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    _temporaries.add(temporary)
     try:
         yield temporary
         try:
@@ -104,3 +143,4 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+            _temporaries.discard(temporary)

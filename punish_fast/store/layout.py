@@ -24,8 +24,8 @@ Root attributes of every file: ``format`` (``"punish-fast"``), ``format_version`
     /strategy/state                     x       int32   [k]                   rows of the states covered
     /strategy/p                         x       float64 [k, 11]               10, 11, 20, 21, ..., 51, 90
 
-Every dataset has an attribute ``crc32`` of its bytes; entries in brackets may be missing. Metadata is written in
-HDF5's 1.10 format, which has checksums of its own.
+Entries in brackets may be missing. The first 512 bytes, HDF5's user block, are the seal of the file (see ``seal.py``).
+Metadata is written in HDF5's 1.10 format.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,14 @@ from punish_fast.mdp.model import MDP, ModelError, check
 from punish_fast.mdp.policy import first_best, greedy, softmax
 from punish_fast.mdp.solver import Solution
 from punish_fast.mdp.sweeps import Log
-from punish_fast.punish.codes import Layout, layout_of
+from punish_fast.punish.codes import ACTIONS, Layout, layout_of
 from punish_fast.punish.rules import Rules, RulesError, from_json
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, StrategyTable, from_policy, strategy_table
 from punish_fast.punish.transitions import TERMINAL_REWARD
 from punish_fast.store import layout
 from punish_fast.store.files import ReadError
+from punish_fast.store.seal import check_seal
 
 _ROOT = {"format_version": int, "kind": str, "rules": str, "rules_digest": str, "created": str, "package_version": str}
 _SOLVED = {
@@ -73,8 +73,9 @@ class Artefact:
         return ReadError(f"{self.path}: {field}: {problem}")
 
     def _open(self) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
-        if not self.path.is_file():
+        if not _is_file(self.path):
             raise ReadError(f"{self.path}: there is no such file")
+        check_seal(self.path)
         try:
             with h5py.File(self.path, "r") as file:
                 if _text(file.attrs.get("format")) != layout.FORMAT:
@@ -98,10 +99,14 @@ class Artefact:
         if attributes["kind"] not in layout.KINDS:
             raise self._error("kind", f"{attributes['kind']!r} is not known, allowed are {', '.join(layout.KINDS)}")
         self._check_types(attributes, _OF_KIND[attributes["kind"]])
+        if not 0 <= attributes.get("discount", 0) < 1:
+            raise self._error("discount", f"{attributes['discount']} is not allowed")
 
     def _check_types(self, attributes: dict[str, Any], types: dict[str, type]) -> None:
         for name, kind in types.items():
             value = attributes.get(name)
+            if kind is float and isinstance(value, int):
+                value = attributes[name] = float(value)
             if not isinstance(value, kind):
                 raise self._error(name, "missing" if value is None else f"{value!r} is no {kind.__name__}")
 
@@ -114,13 +119,10 @@ class Artefact:
                 dataset = file[name]
                 self._check_dataset(name, dataset, shape)
                 array: np.ndarray = dataset[...]
-                crc = dataset.attrs.get("crc32")
         except ReadError:
             raise
         except Exception as error:
             raise self._error(name, f"not readable ({_first_line(error)})") from None
-        if crc is None or int(crc) != zlib.crc32(array.reshape(-1).view(np.uint8).data):
-            raise self._error(name, "the checksum is not that of the data")
         return array
 
     def _check_dataset(self, name: str, dataset: h5py.Dataset, shape: tuple[int | None, ...]) -> None:
@@ -144,8 +146,8 @@ class Artefact:
             ReadError: it is no JSON object.
         """
         try:
-            enemy = json.loads(self.attributes["enemy"])
-        except ValueError:
+            enemy = json.loads(self.attributes.get("enemy", "null"))
+        except (ValueError, RecursionError):
             enemy = None
         if not isinstance(enemy, dict) or "kind" not in enemy:
             raise self._error("enemy", "no JSON object with a kind")
@@ -195,6 +197,8 @@ class Artefact:
         if state_ptr[0] != 0 or (np.diff(state_ptr) < 1).any():
             raise self._error("/rows/state_ptr", "must begin with 0 and ascend")
         action = self._read("/rows/action", (int(state_ptr[-1]),))
+        if not np.isin(action, ACTIONS).all():
+            raise self._error("/rows/action", f"allowed are {', '.join(map(str, ACTIONS))}")
         return state_ptr, action, self._read("/rows/reward", (int(state_ptr[-1]),))
 
     @property
@@ -224,10 +228,12 @@ class Artefact:
     def _check_group(self, shape: tuple[int, int]) -> None:
         with h5py.File(self.path, "r") as file:
             attributes = dict(file["/transitions"].attrs)
-        if attributes.get("encoding-type") != "csr_matrix":
+        encoding: Any = _text(attributes.get("encoding-type"))
+        if not np.array_equal(encoding, "csr_matrix"):
             raise self._error("/transitions", "encoding-type is not csr_matrix")
-        if tuple(attributes.get("shape", ())) != shape:
-            raise self._error("/transitions", f"shape is {attributes.get('shape')}, must be {shape}")
+        found: Any = attributes.get("shape")
+        if not np.array_equal(found, shape):
+            raise self._error("/transitions", f"shape is {found}, must be {shape}")
 
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """Columns and probabilities of one row, without reading the whole tensor.
@@ -245,7 +251,7 @@ class Artefact:
         except Exception as error:
             raise self._error("/transitions", f"row {row} is not readable ({_first_line(error)})") from None
         n_columns = int(self.layer_ptr[-1]) + 2
-        if len(p) == 0 or not (0 <= columns.min() <= columns.max() < n_columns) or abs(p.sum() - 1) > 1e-9:
+        if len(p) == 0 or not (0 <= columns.min() <= columns.max() < n_columns) or not abs(p.sum() - 1) <= 1e-9:
             raise self._error("/transitions", f"row {row} is no distribution over states")
         return columns, p
 
@@ -344,9 +350,14 @@ class Artefact:
 
 def _plain(value: Any) -> Any:
     """An attribute as a Python object."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return _text(value)
+    return _text(value.item() if isinstance(value, np.generic) else value)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _text(value: Any) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,20 +20,58 @@ from punish_fast.punish.rules import Rules, to_json
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable
 from punish_fast.store import layout
-from punish_fast.store.files import StoreError, explain, replacing
+from punish_fast.store.files import explain, replacing, uninterrupted
+from punish_fast.store.seal import SIZE, seal
+
+
+class _Sink(io.FileIO):
+    """The file that HDF5 writes to. It never fails, since HDF5 does not recover from failures; `check` does instead."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "w+")
+        self._error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write all of ``data``, or remember why not."""
+        view = memoryview(data).cast("B")
+        done = 0
+        try:
+            while done < len(view):
+                done += super().write(view[done:])
+        except OSError as error:
+            self._error = self._error or error
+        return len(view)
+
+    def truncate(self, size: int | None = None) -> int:
+        """Change the length, or remember why not."""
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self._error = self._error or error
+            return size or 0
+
+    def check(self) -> None:
+        """Fail if anything has failed.
+
+        Raises:
+            OSError: the first failure.
+        """
+        if self._error is not None:
+            raise self._error
 
 
 class Writer:
     """An artefact that is being written. Get one from `new_file`."""
 
-    def __init__(self, file: h5py.File) -> None:
+    def __init__(self, file: h5py.File, sink: _Sink) -> None:
         self._file = file
-        self._crc: dict[str, int] = {}
+        self._sink = sink
 
     def attributes(self, **values: Any) -> None:
         """Set root attributes."""
-        for name, value in values.items():
-            self._file.attrs[name] = value
+        with uninterrupted():
+            for name, value in values.items():
+                self._file.attrs[name] = value
 
     def states(self, code: np.ndarray, layer_ptr: np.ndarray) -> None:
         """Write the states."""
@@ -49,16 +87,20 @@ class Writer:
     def transitions(self, mdp: MDP, layer: int) -> None:
         """Write the transitions of a layer; layers must come in their order."""
         if layer == 0:
+            self._begin_transitions(mdp)
+        begin, end = mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]]
+        self._put_part("/transitions/indices", mdp.indices, begin, end)
+        self._put_part("/transitions/data", mdp.data, begin, end)
+
+    def _begin_transitions(self, mdp: MDP) -> None:
+        with uninterrupted():
             group = self._file.create_group("/transitions")
             group.attrs["encoding-type"] = "csr_matrix"
             group.attrs["encoding-version"] = "0.1.0"
             group.attrs["shape"] = (mdp.n_rows, mdp.n_columns)
-            self._put("/transitions/indptr", mdp.indptr)
             for name, array in (("indices", mdp.indices), ("data", mdp.data)):
-                self._file.create_dataset(f"/transitions/{name}", array.shape, array.dtype)
-        begin, end = mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]]
-        self._put_part("/transitions/indices", mdp.indices, begin, end)
-        self._put_part("/transitions/data", mdp.data, begin, end)
+                group.create_dataset(name, array.shape, array.dtype)
+        self._put("/transitions/indptr", mdp.indptr)
 
     def solution(self, solution: Solution) -> None:
         """Write a solution, its log, and the attributes that tell how it was found."""
@@ -86,20 +128,14 @@ class Writer:
         self._put("/strategy/p", table.p)
 
     def _put(self, name: str, array: np.ndarray) -> None:
-        array = np.ascontiguousarray(array, dtype=layout.DTYPES[name])
-        dataset = self._file.create_dataset(name, data=array)
-        dataset.attrs["crc32"] = np.uint32(zlib.crc32(_bytes(array)))
+        with uninterrupted():
+            self._file.create_dataset(name, data=np.ascontiguousarray(array, dtype=layout.DTYPES[name]))
+        self._sink.check()
 
     def _put_part(self, name: str, array: np.ndarray, begin: int, end: int) -> None:
-        part = array[begin:end]
-        self._file[name][begin:end] = part
-        self._crc[name] = zlib.crc32(_bytes(part), self._crc.get(name, 0))
-        if end == len(array):
-            self._file[name].attrs["crc32"] = np.uint32(self._crc[name])
-
-
-def _bytes(array: np.ndarray) -> memoryview:
-    return array.reshape(-1).view(np.uint8).data
+        with uninterrupted():
+            self._file[name][begin:end] = array[begin:end]
+        self._sink.check()
 
 
 @contextmanager
@@ -118,8 +154,11 @@ def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator
     """
     with replacing(path) as temporary:
         try:
-            with h5py.File(temporary, "w", libver=layout.LIBRARY_VERSION) as file:
-                writer = Writer(file)
+            with _Sink(temporary) as sink, ExitStack() as stack:
+                with uninterrupted():
+                    file = h5py.File(sink, "w", libver=layout.LIBRARY_VERSION, userblock_size=SIZE)
+                    stack.callback(_close, file)
+                writer = Writer(file, sink)
                 writer.attributes(
                     format=layout.FORMAT,
                     format_version=layout.FORMAT_VERSION,
@@ -131,10 +170,16 @@ def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator
                     **attributes,
                 )
                 yield writer
-        except StoreError:
-            raise
-        except (OSError, RuntimeError) as error:
+                stack.close()
+                sink.check()
+            seal(temporary)
+        except OSError as error:
             raise explain(path, error) from None
+
+
+def _close(file: h5py.File) -> None:
+    with uninterrupted():
+        file.close()
 
 
 def save(

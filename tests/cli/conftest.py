@@ -1,0 +1,131 @@
+"""Running commands, in this process or in one of their own, and files of the tiny game."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from punish_fast import _jit
+from punish_fast.cli.app import run as run_app
+from punish_fast.mdp.policy import softmax
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import from_policy
+from punish_fast.punish.transitions import build
+from punish_fast.store.writer import save
+
+COMMAND = [sys.executable, "-m", "punish_fast"]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The one JSON object on stdout, of a command that did what it should."""
+        assert (self.code, self.err) == (0, "")
+        report = json.loads(self.out)
+        assert isinstance(report, dict)
+        return report
+
+    def refused(self, *texts: str, code: int = 2) -> None:
+        """Insist on an error of one line that has all ``texts``, and on nothing else."""
+        assert self.out == ""
+        assert self.code == code, self.err
+        self.failed_with(*texts)
+
+    def failed_with(self, *texts: str) -> None:
+        """Insist on an error of one line that has all ``texts``."""
+        assert self.err.startswith("error: "), self.err
+        assert self.err.count("\n") == 1, self.err
+        assert self.err.endswith("\n"), self.err
+        assert not self.err.startswith("error: unexpected "), self.err
+        for text in texts:
+            assert text in self.err
+
+
+Run = Callable[..., Done]
+
+
+def clean_environment(**variables: str) -> dict[str, str]:
+    """The environment without options of ours, and with ``variables``."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PUNISH_FAST_")}
+    return kept | variables
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(
+    folder: Path,  # noqa: ARG001
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Run]:
+    """Run a command in this process; what it changes of the process is put back."""
+    for name in [name for name in os.environ if name.startswith("PUNISH_FAST_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    handler, threads = signal.getsignal(signal.SIGINT), _jit.threads()
+
+    def run_here(*arguments: str | Path) -> Done:
+        capfd.readouterr()
+        code = run_app([str(argument) for argument in arguments])
+        return Done(code, *capfd.readouterr())
+
+    yield run_here
+    signal.signal(signal.SIGINT, handler)
+    _jit.set_threads(threads)
+    gc.unfreeze()
+
+
+def run_apart(*arguments: str | Path, **options: Any) -> Done:
+    """Run a command in a process of its own."""
+    options = {"capture_output": True, "text": True, "timeout": 120, "env": clean_environment()} | options
+    child = subprocess.run([*COMMAND, *map(str, arguments)], check=False, **options)
+    return Done(child.returncode, child.stdout, child.stderr)
+
+
+@pytest.fixture(scope="session")
+def _files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    for preset, prefix in (("tiny", ""), ("reshuffle", "other-")):
+        space = StateSpace(PRESETS["tiny"] if preset == "tiny" else PRESETS["tiny"]._replace(redeal="reshuffle"))
+        mdp = build(space)
+        solution = solve(mdp)
+        table = from_policy(space, softmax(mdp.state_ptr, solution.q, 1.0), name="soft")
+        save(folder / f"{prefix}tensor.h5", space, mdp)
+        save(folder / f"{prefix}agent.h5", space, mdp, solution)
+        save(folder / f"{prefix}strategy.h5", space, strategy=table)
+    return folder
+
+
+@pytest.fixture
+def files(_files: Path, folder: Path) -> Path:
+    """The current folder, with tensor, agent and strategy of ``tiny``, and ``other-`` ones of another game."""
+    for path in _files.iterdir():
+        shutil.copy(path, folder)
+    return folder

@@ -1,0 +1,325 @@
+"""Killed or interrupted at any instant: the output is absent, or the old one bit by bit, or whole."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from numba import config
+from store.damage import read_everything
+
+from cli.conftest import COMMAND, clean_environment
+from punish_fast.cli import solving
+from punish_fast.store import files as store_files
+from punish_fast.store import writer
+
+INSTANTS = 20
+SECONDS_TO_END = 30.0
+SOLVE = ("solve", "--rules", "tiny", "-o", "x.h5", "--quiet")
+OLD = b"the old file\n" * 999
+
+# The command, with a byte on a pipe as soon as it is ready for interrupts.
+_ANNOUNCED = """
+import os, sys
+from punish_fast.__main__ import main
+from punish_fast.cli import app
+guarded = app.guarded
+app.guarded = lambda call: guarded(lambda: (os.write(int(sys.argv.pop(1)), b"."), call())[1])
+main()
+"""
+
+
+def whole(path: Path) -> dict[str, Any]:
+    """What a whole file says, but for what differs from run to run."""
+    read = read_everything(path)
+    for name in ("attributes", "log"):
+        read.pop(name)
+    return read
+
+
+def leftovers(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob(".*"))
+
+
+@pytest.fixture
+def expected(run: Callable[..., Any], folder: Path) -> dict[str, Any]:
+    assert run("solve", "--rules", "tiny", "-o", "whole.h5").code == 0
+    return whole(folder / "whole.h5")
+
+
+def state_of(path: Path, expected: dict[str, Any]) -> str:
+    """``absent``, ``old``, ``whole`` or what is wrong."""
+    if not path.exists():
+        return "absent"
+    if path.read_bytes() == OLD:
+        return "old"
+    return "whole" if whole(path) == expected else "neither old nor whole"
+
+
+def prepare(path: Path, had_old: bool) -> str:
+    """Put the old file there or take it away; return what is allowed besides a whole one."""
+    path.unlink(missing_ok=True)
+    if had_old:
+        path.write_bytes(OLD)
+    return "old" if had_old else "absent"
+
+
+def start() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *SOLVE], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=clean_environment()
+    )
+
+
+def start_announced() -> subprocess.Popen[str]:
+    """Start and wait until interrupts are taken care of."""
+    read, write = os.pipe()
+    child = subprocess.Popen(
+        [sys.executable, "-c", _ANNOUNCED, str(write), *SOLVE],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=clean_environment(),
+        pass_fds=[write],
+    )
+    os.close(write)
+    os.read(read, 1)
+    os.close(read)
+    return child
+
+
+def end(child: subprocess.Popen[str]) -> tuple[int | None, str]:
+    """Exit code and stderr; no code for a process that does not end."""
+    try:
+        _, err = child.communicate(timeout=SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        return None, child.communicate()[1]
+    return child.returncode, err
+
+
+def instants(begin: Callable[[], subprocess.Popen[str]], seed: int) -> list[float]:
+    """Seeded delays that spread over a whole run and a little more."""
+    generator = random.Random(seed)
+    durations = []
+    for _ in range(2):
+        child = begin()
+        before = time.perf_counter()
+        assert end(child) == (0, "")
+        durations.append(time.perf_counter() - before)
+    return [1.05 * min(durations) * (k + generator.random()) / INSTANTS for k in range(INSTANTS)]
+
+
+def test_killed_at_any_instant(folder, expected):
+    path = folder / "x.h5"
+    wrong = []
+    for k, delay in enumerate(instants(start, seed=1)):
+        before = prepare(path, had_old=k % 2 == 0)
+        with start() as child:
+            time.sleep(delay)
+            child.send_signal(signal.SIGKILL)
+        state = state_of(path, expected)
+        if state not in (before, "whole"):
+            wrong.append((delay, state))
+    assert wrong == []
+    assert end(start()) == (0, "")
+    assert state_of(path, expected) == "whole"
+    assert leftovers(folder) == []
+
+
+def test_interrupted_at_any_instant(folder, expected):
+    path = folder / "x.h5"
+    wrong = []
+    for k, delay in enumerate(instants(start_announced, seed=2)):
+        before = prepare(path, had_old=k % 2 == 0)
+        child = start_announced()
+        time.sleep(delay)
+        child.send_signal(signal.SIGINT)
+        code, err = end(child)
+        state = state_of(path, expected)
+        says = err.splitlines()
+        fine = {
+            130: len(says) == 1 and says[0].startswith("interrupted") and state in (before, "whole"),
+            0: says == [] and state == "whole",
+        }
+        if not fine.get(code, False) or leftovers(folder):
+            wrong.append((round(delay, 3), code, state, err[-300:], leftovers(folder)))
+    assert wrong == []
+
+
+# Where a process dies, or is interrupted, by its own hand.
+_AT = """
+import os, signal, sys
+from pathlib import Path
+import h5py
+from punish_fast.__main__ import main
+
+name, when, number = sys.argv[1], sys.argv[2], signal.Signals(int(sys.argv[3]))
+del sys.argv[1:4]
+home, attribute = {
+    "rename": (Path, "replace"),
+    "force": (os, "fsync"),
+    "remove": (Path, "unlink"),
+    "close": (h5py.File, "close"),
+    "write": (h5py.Group, "create_dataset"),
+    "create": (h5py.File, "__init__"),
+}[name]
+original = getattr(home, attribute)
+
+def dying(*args, **options):
+    if when == "before":
+        os.kill(os.getpid(), number)
+    result = original(*args, **options)
+    if when == "after":
+        os.kill(os.getpid(), number)
+    return result
+
+setattr(home, attribute, dying)
+main()
+"""
+POINTS = [
+    ("create", "after"),
+    ("write", "before"),
+    ("close", "before"),
+    ("close", "after"),
+    ("force", "after"),
+    ("rename", "before"),
+    ("rename", "after"),
+]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(("name", "when"), POINTS)
+def test_killed_at_the_moment_that_matters(folder, expected, name, when, number):
+    path = folder / "x.h5"
+    prepare(path, had_old=True)
+    command = [sys.executable, "-c", _AT, name, when, str(int(number)), *SOLVE]
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment()
+    )
+    code, err = end(child)
+    assert state_of(path, expected) == ("whole" if (name, when) == ("rename", "after") else "old")
+    if number == signal.SIGINT:
+        assert (code, err.count("\n"), leftovers(folder)) == (130, 1, [])
+        return
+    assert code == -signal.SIGKILL
+    assert end(start()) == (0, "")
+    assert state_of(path, expected) == "whole"
+    assert leftovers(folder) == []
+
+
+# An interrupt while the first thread of the pool starts.
+_WHILE_A_THREAD_STARTS = """
+import signal, threading
+from punish_fast.__main__ import main
+start = threading.Thread.start
+
+def interrupted_start(self):
+    start(self)
+    if "kernel" in self.name or "Pool" in self.name:
+        signal.raise_signal(signal.SIGINT)
+
+threading.Thread.start = interrupted_start
+main()
+"""
+
+
+def test_interrupted_while_a_thread_starts(folder):
+    child = subprocess.Popen(
+        [sys.executable, "-c", _WHILE_A_THREAD_STARTS, *SOLVE],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=clean_environment(),
+    )
+    code, err = end(child)
+    if code == 0:
+        pytest.skip("no thread was started")
+    assert (code, err) == (130, "interrupted: every file is as it was or complete, none is half-written\n")
+    assert list(folder.iterdir()) == []
+
+
+# An interrupt before the command itself has begun.
+_WHILE_IMPORTING = """
+import signal, sys
+
+class Interrupting:
+    @staticmethod
+    def find_spec(name, *_args):
+        if name == "typer":
+            sys.meta_path.remove(Interrupting)
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting)
+from punish_fast.__main__ import main
+main()
+"""
+
+
+def test_interrupted_while_importing_shows_no_traceback(folder):
+    child = subprocess.Popen(
+        [sys.executable, "-c", _WHILE_IMPORTING, *SOLVE], stderr=subprocess.PIPE, text=True, env=clean_environment()
+    )
+    code, err = end(child)
+    assert code in (130, -signal.SIGINT)
+    assert "Traceback" not in err
+    assert list(folder.iterdir()) == []
+
+
+class Interrupter:
+    """Counts the lines that run in some files, and interrupts at one of them."""
+
+    def __init__(self, modules: list[Any], at: int | None = None) -> None:
+        self.names = {module.__file__ for module in modules}
+        self.at = at
+        self.count = 0
+        self.place = ""
+
+    def trace(self, frame: FrameType, _event: str, _arg: object) -> Any:
+        return self.local if frame.f_code.co_filename in self.names else None
+
+    def local(self, frame: FrameType, event: str, _arg: object) -> Any:
+        if event == "line":
+            self.count += 1
+            if self.count == self.at:
+                self.place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+                signal.raise_signal(signal.SIGINT)
+        return self.local
+
+
+@pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
+@pytest.mark.parametrize("module", [store_files, writer, solving], ids=lambda module: module.__name__)
+def test_interrupted_at_any_line(run, folder, expected, module):
+    path = folder / "x.h5"
+
+    def run_traced(interrupter: Interrupter) -> Any:
+        sys.settrace(interrupter.trace)
+        try:
+            return run("solve", "--rules", "tiny", "-o", "x.h5", "--quiet", "--json")
+        finally:
+            sys.settrace(None)
+
+    counter = Interrupter([module])
+    assert run_traced(counter).code == 0
+    most = 15 if config.DISABLE_JIT else 60
+    lines = range(1, counter.count + 1)
+    wrong = []
+    for at in sorted(random.Random(4).sample(lines, min(most, len(lines)))):
+        before = prepare(path, had_old=at % 2 == 0)
+        interrupter = Interrupter([module], at)
+        done = run_traced(interrupter)
+        state = state_of(path, expected)
+        allowed = {130: (before, "whole"), 0: ("whole",)}.get(done.code, ())
+        denied = state == "whole" and "no file was changed" in done.err
+        if state not in allowed or leftovers(folder) or denied:
+            wrong.append((interrupter.place, done.code, state, done.err, leftovers(folder)))
+            for name in leftovers(folder):
+                (folder / name).unlink()
+    assert wrong == []

@@ -1,0 +1,229 @@
+"""``show``: what a file holds, and positions whose figures are those of the file."""
+
+from __future__ import annotations
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+from store.damage import editing
+
+from punish_fast.punish.codes import action_name, to_decimal
+from punish_fast.punish.rules import CARDS, PRESETS, to_mapping
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.reader import load
+
+# Rush and strike in hand, punish revealed, all HP.
+KNOWN = "101010200220000001"
+
+
+@pytest.fixture(scope="module")
+def space():
+    return StateSpace(PRESETS["tiny"])
+
+
+@pytest.mark.parametrize("kind", ["tensor", "agent", "strategy"])
+def test_a_file_is_described(run, files, kind):
+    report = run("show", f"{kind}.h5", "--json").report
+    assert report["kind"] == kind
+    assert report["rules"] == "tiny"
+    assert report["rules_digest"] == PRESETS["tiny"].digest
+    assert report["fields"] == json.loads(json.dumps(to_mapping(PRESETS["tiny"])))
+    assert report["bytes"] == (files / f"{kind}.h5").stat().st_size
+    with h5py.File(files / f"{kind}.h5") as file:
+        assert report["shapes"] == {name: list(file[name].shape) for name in report["shapes"]}
+    done = run("show", f"{kind}.h5")
+    assert (done.code, done.err) == (0, "")
+    assert f"{kind}.h5: {kind}," in done.out
+    assert PRESETS["tiny"].digest in done.out
+    for name in report["shapes"]:
+        assert name in done.out
+
+
+def test_an_agent_is_described_with_its_solution(run, files):
+    report = run("show", "agent.h5", "--json").report
+    solution = load(files / "agent.h5").solution()
+    assert report["enemy"] == {"kind": "naive"}
+    assert report["states_by_breath"] == [46, 462, 50]
+    for name in ("discount", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint"):
+        assert report[name] == getattr(solution, name)
+    text = run("show", "agent.h5").out
+    assert solution.fingerprint in text
+    assert "46, 462, 50" in text
+
+
+@pytest.mark.usefixtures("files")
+def test_an_agent_of_so_many_sweeps_has_no_tolerance(run):
+    run("solve", "tensor.h5", "--sweeps", "2", "-o", "x.h5")
+    assert run("show", "x.h5", "--json").report["tolerance"] is None
+    assert run("show", "x.h5").code == 0
+
+
+@pytest.mark.usefixtures("files")
+def test_a_jacobi_agent_is_described(run):
+    run("solve", "tensor.h5", "--schedule", "jacobi", "--sweeps", "2", "-o", "x.h5")
+    assert run("show", "x.h5", "--json").report["shapes"]["/log/rmse"] == [2]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_positions_have_the_values_of_the_file(run, files, space, seed):
+    file = load(files / "agent.h5")
+    solution = file.solution()
+    ptr, action, _ = file.rows
+    generator = np.random.default_rng(seed)
+    for row in generator.choice(space.n_states, 12, replace=False).tolist():
+        state = space.state(row)
+        code = to_decimal(state)
+        report = run("show", "agent.h5", str(code), "--json").report
+        assert report["state"] == code
+        assert report["position"] == json.loads(json.dumps(state._asdict()))
+        assert report["value"] == solution.v[row]
+        rows = range(ptr[row], ptr[row + 1])
+        assert [entry["action"] for entry in report["actions"]] == action[ptr[row] : ptr[row + 1]].tolist()
+        assert [entry["value"] for entry in report["actions"]] == solution.q[ptr[row] : ptr[row + 1]].tolist()
+        assert rows[report["best"]] == solution.choice[row]
+        assert report["value"] == max(entry["value"] for entry in report["actions"])
+
+
+def test_outcomes_are_the_likeliest_of_the_best_action(run, files, space):
+    file = load(files / "agent.h5")
+    mdp, solution = file.mdp(), file.solution()
+    for row in range(0, space.n_states, 40):
+        report = run("show", "agent.h5", str(to_decimal(space.state(row))), "--json").report
+        part = slice(*mdp.indptr[solution.choice[row] : solution.choice[row] + 2])
+        p = dict(zip(mdp.indices[part].tolist(), mdp.data[part].tolist(), strict=True))
+        assert [o["probability"] for o in report["outcomes"]] == sorted(p.values(), reverse=True)[:8]
+        for outcome in report["outcomes"]:
+            if outcome["successor"] in ("win", "loss"):
+                column = space.n_states + (outcome["successor"] == "loss")
+                assert "value" not in outcome
+            else:
+                digits = str(outcome["successor"])
+                column = next(c for c in p if c < space.n_states and str(to_decimal(space.state(c))) == digits)
+                assert outcome["value"] == solution.v[column]
+            assert outcome["probability"] == p[column]
+            assert outcome["text"]
+        assert report["outcomes_of"] == report["actions"][report["best"]]["name"]
+
+
+@pytest.mark.usefixtures("files")
+def test_cards_out_of_sight_are_counted(run, space):
+    for row in range(0, space.n_states, 40):
+        state = space.state(row)
+        unseen = run("show", "agent.h5", str(to_decimal(state)), "--json").report["unseen"]
+        expected = np.array(space.rules.copies) - state.hand - state.discard
+        assert list(unseen["cards"].values()) == expected.tolist()
+        assert unseen["deck"] == expected.sum() - state.enemy_hand
+        for card, n in zip(CARDS, expected.tolist(), strict=True):
+            chance = unseen["enemy_holds_one"][card]
+            assert 0 <= chance <= 1
+            assert (chance > 0) == (n > 0 and state.enemy_hand > 0)
+
+
+def test_a_position_in_words(run, files):
+    solution = load(files / "agent.h5").solution()
+    done = run("show", "agent.h5", KNOWN)
+    assert (done.code, done.err) == (0, "")
+    assert f"state {KNOWN}: breath 1 of 2" in done.out
+    lines = {" ".join(line.split()) for line in done.out.splitlines()}
+    assert "you 2 HP 2 cards may feint" in lines
+    assert "enemy 2 HP 2 cards may feint" in lines
+    assert "deck 2 cards" in lines
+    assert "rush 1 - 1 50.0%" in lines
+    assert "punish - 1 - 0.0%" in lines
+    report = run("show", "agent.h5", KNOWN, "--json").report
+    best = report["actions"][report["best"]]
+    assert f"{best['name']} {best['value']:+.10f} <- best" in lines
+    assert sum("<- best" in line for line in lines) == 1
+    assert f"value {report['value']:+.10f} (a loss is -20, a win +20)" in lines
+    assert f"likeliest after {best['name']}" in done.out
+    assert np.isin(report["value"], solution.v)
+
+
+@pytest.mark.usefixtures("files")
+def test_every_kind_of_position_can_be_printed(run, space):
+    for row in [*range(0, space.n_states, 23), space.n_states - 1]:
+        done = run("show", "agent.h5", str(to_decimal(space.state(row))))
+        assert (done.code, done.err) == (0, "")
+        assert "<- best" in done.out
+        between = space.state(row).breath == 3
+        assert ("between two measures" in done.out) == between
+
+
+@pytest.mark.usefixtures("files")
+def test_a_position_of_a_tensor_has_actions_and_outcomes_but_no_values(run):
+    report = run("show", "tensor.h5", KNOWN, "--json").report
+    assert "value" not in report
+    assert [entry["name"] for entry in report["actions"]] == [action_name(a) for a in (20, 21, 40, 41)]
+    assert "value" not in report["outcomes"][0]
+    done = run("show", "tensor.h5", KNOWN)
+    assert (done.code, done.err) == (0, "")
+    assert "legal actions: rush, feint with rush, strike, feint with strike" in done.out
+
+
+@pytest.mark.usefixtures("files")
+def test_a_position_of_an_agent_without_tensor_has_no_outcomes(run):
+    run("solve", "tensor.h5", "--no-tensor", "-o", "x.h5")
+    report = run("show", "x.h5", KNOWN, "--json").report
+    assert "outcomes" not in report
+    assert "value" in report
+    assert "likeliest" not in run("show", "x.h5", KNOWN).out
+
+
+def test_a_game_without_feints_says_nothing_of_them(run, files):
+    (files / "plain.toml").write_text(
+        "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nbreaths = 1\nfeints = 0\n"
+    )
+    assert run("solve", "--rules", "plain.toml", "-o", "x.h5").code == 0
+    code = to_decimal(load(files / "x.h5").rules and StateSpace(load(files / "x.h5").rules).state(0))
+    done = run("show", "x.h5", str(code))
+    assert (done.code, done.err) == (0, "")
+    assert "feint" not in done.out
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "",
+        "0",
+        "1",
+        "word",
+        "1e17",
+        "12345678901234567",
+        "1234567890123456789",
+        "012012300350000300",
+        "999999999999999999",
+        "101010200220000002",
+        "101010300220000001",
+        "101010200230000001",
+        "901010200220000001",
+        "201010200220000001",
+        "10101020022000000x",
+        "102012300350000300",
+        "9" * 5000,
+        "0x" + "1" * 16,
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_codes_of_no_position_are_refused(run, state):
+    run("show", "agent.h5", state).refused("state")
+
+
+@pytest.mark.parametrize("state", ["-1", "-2", "-101010200220000001"])
+@pytest.mark.usefixtures("files")
+def test_negative_codes_are_refused(run, state):
+    run("show", "agent.h5", state).refused()
+    run("show", "agent.h5", "--", state).refused("state code")
+
+
+@pytest.mark.usefixtures("files")
+def test_positions_of_a_strategy_are_refused(run):
+    run("show", "strategy.h5", KNOWN).refused("strategy.h5")
+
+
+def test_further_attributes_do_no_harm(run, files):
+    with editing(files / "agent.h5") as file:
+        file.attrs["weights"] = np.arange(3)
+    assert run("show", "agent.h5", "--json").code == 0
+    assert run("show", "agent.h5").code == 0

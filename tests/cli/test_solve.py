@@ -1,0 +1,379 @@
+"""The commands that compute: what they report, what they write, and that both agree."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import h5py
+import numpy as np
+import pytest
+
+from cli.conftest import run_apart
+from punish_fast import _jit
+from punish_fast.cli import report as reporting
+from punish_fast.cli import solving
+from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import from_policy
+from punish_fast.punish.transitions import build
+from punish_fast.store.reader import load
+
+STAGES = {"states", "tensor", "store", "solve", "total"}
+PROMISED = {
+    "states_by_breath",
+    "states",
+    "rows",
+    "nonzeros",
+    "sweeps",
+    "residual",
+    "error_bound",
+    "fingerprint",
+    "seconds",
+    "threads",
+    "output",
+}
+
+
+def contents(path, without=("/log/seconds",)):
+    """All datasets of a file, as bytes."""
+    found = {}
+
+    def visit(name, item):
+        if isinstance(item, h5py.Dataset) and f"/{name}" not in without:
+            found[name] = (item.dtype.str, item.shape, item[...].tobytes())
+
+    with h5py.File(path) as file:
+        file.visititems(visit)
+    return found
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_solve_reports_what_it_did(run, folder):
+    report = run("solve", "--rules", "tiny", "--json").report
+    assert report.keys() >= PROMISED
+    assert report["states_by_breath"] == [46, 462, 50]
+    assert (report["states"], report["rows"], report["nonzeros"]) == (560, 911, 4111)
+    assert report["longest_row"] == 46
+    assert report["seconds"].keys() == STAGES
+    assert all(seconds >= 0 for seconds in report["seconds"].values())
+    assert sum(report["seconds"].values()) <= 2 * report["seconds"]["total"] + 1e-6
+    assert report["error_bound"] <= 1e-10
+    assert report["converged"] is True
+    assert report["threads"] == _jit.threads()
+    assert report["output"] == "tiny-naive.h5"
+    assert names(folder) == ["tiny-naive.h5"]
+    assert report["output_bytes"] == (folder / "tiny-naive.h5").stat().st_size
+
+
+def test_solve_writes_what_it_reports(run, folder):
+    report = run("solve", "--rules", "tiny", "--json").report
+    file = load(folder / report["output"])
+    solution = file.solution()
+    assert file.kind == "agent"
+    assert file.rules == PRESETS["tiny"]
+    assert file.enemy == {"kind": "naive"}
+    assert file.mdp().n_entries == report["nonzeros"]
+    for name in ("discount", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint"):
+        assert getattr(solution, name) == report[name]
+
+
+def test_solve_finds_the_values_of_the_library(run, folder):
+    run("solve", "--rules", "tiny", "-o", "x.h5")
+    mdp = build(StateSpace(PRESETS["tiny"]))
+    assert load(folder / "x.h5").solution().fingerprint == solve(mdp).fingerprint
+
+
+def test_text_tells_the_same(run):
+    done = run("solve", "--rules", "tiny")
+    assert (done.code, done.err) == (0, "")
+    report = run("solve", "--rules", "tiny", "--json").report
+    assert "rules tiny, enemy naive" in done.out
+    assert "46  462  50" in done.out
+    assert "911 state-action rows, 4,111 nonzeros" in done.out
+    assert f"fingerprint of the values {report['fingerprint']}" in done.out
+    assert "wrote tiny-naive.h5" in done.out
+
+
+@pytest.mark.full
+def test_no_arguments_do_the_main_job(run, folder):
+    report = run("solve", "--json").report
+    assert report["output"] == "naive.h5"
+    assert report["states_by_breath"] == [8600, 169493, 259310, 212140, 19339]
+    assert (report["states"], report["rows"], report["nonzeros"]) == (668884, 1922729, 17032324)
+    assert report["longest_row"] == 1088
+    assert report["error_bound"] <= 1e-10
+    assert names(folder) == ["naive.h5"]
+    file = load(folder / "naive.h5")
+    assert file.has_transitions
+    assert file.rules == PRESETS["notebook"]
+    assert file.solution().fingerprint == report["fingerprint"]
+
+
+def test_a_tensor_solved_later_has_the_same_values(run, folder):
+    built = run("build", "--rules", "tiny", "--json").report
+    assert built["output"] == "tiny-naive-tensor.h5"
+    assert built["seconds"].keys() == STAGES
+    assert "sweeps" not in built
+    assert load(folder / built["output"]).kind == "tensor"
+    later = run("solve", built["output"], "-o", "later.h5", "--json").report
+    at_once = run("solve", "--rules", "tiny", "-o", "once.h5", "--json").report
+    assert later["fingerprint"] == at_once["fingerprint"]
+    assert contents(folder / "later.h5") == contents(folder / "once.h5")
+    assert later["states_by_breath"] == at_once["states_by_breath"]
+
+
+def test_build_prints_what_it_built(run):
+    done = run("build", "--rules", "tiny")
+    assert (done.code, done.err) == (0, "")
+    assert "4,111 nonzeros" in done.out
+    assert "wrote tiny-naive-tensor.h5" in done.out
+    assert "sweeps" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("tensor", "output"),
+    [("tiny-naive-tensor.h5", "tiny-naive.h5"), ("x.h5", "x-agent.h5"), ("a tensor.h5", "a tensor-agent.h5")],
+)
+def test_the_name_of_the_output_follows_from_the_tensor(run, files, tensor, output):
+    (files / "tensor.h5").rename(files / tensor)
+    assert run("solve", tensor, "--json").report["output"] == output
+
+
+def test_the_name_of_the_output_follows_from_rules_and_enemy(run, files):
+    assert run("solve", "--rules", "tiny", "--enemy", "agent.h5", "--json").report["output"] == "tiny-against-agent.h5"
+    (files / "house.toml").write_text("copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 1\nbreaths = 2\n")
+    report = run("build", "--rules", "house.toml", "--json").report
+    assert re.fullmatch(r"house-[0-9a-f]{8}-naive-tensor\.h5", report["output"])
+    assert report["rules"] == report["output"][:14]
+
+
+def test_a_tensor_may_be_replaced_by_its_agent(run, files):
+    fingerprint = run("solve", "tensor.h5", "-o", "tensor.h5", "--json").report["fingerprint"]
+    assert load(files / "tensor.h5").solution().fingerprint == fingerprint
+    assert load(files / "tensor.h5").has_transitions
+
+
+def test_an_agent_with_its_tensor_can_be_solved_again(run, files):
+    report = run("solve", "agent.h5", "--discount", "0.5", "--json").report
+    assert report["output"] == "agent-agent.h5"
+    assert load(files / "agent-agent.h5").solution().discount == 0.5
+
+
+def test_the_tensor_can_be_left_out(run, folder):
+    small = run("solve", "--rules", "tiny", "--no-tensor", "-o", "small.h5", "--json").report
+    whole = run("solve", "--rules", "tiny", "-o", "whole.h5", "--json").report
+    assert small["fingerprint"] == whole["fingerprint"]
+    assert small["output_bytes"] < whole["output_bytes"]
+    left_out = {"transitions/indptr", "transitions/indices", "transitions/data"}
+    assert contents(folder / "whole.h5").keys() - contents(folder / "small.h5").keys() == left_out
+    run("solve", "small.h5", "-o", "x.h5").refused("small.h5", "/transitions/indptr: missing")
+
+
+def test_one_thread_and_two_write_the_same_bytes(run, folder):
+    if _jit.max_threads() < 2:
+        pytest.skip("this machine has one thread")
+    one, two = (run("solve", "--rules", "tiny", "--threads", n, "-o", f"{n}.h5", "--json").report for n in "12")
+    assert (one["threads"], two["threads"]) == (1, 2)
+    assert one["fingerprint"] == two["fingerprint"]
+    assert contents(folder / "1.h5") == contents(folder / "2.h5")
+
+
+def test_processes_with_one_thread_and_two_write_the_same_bytes(folder):
+    if _jit.max_threads() < 2:
+        pytest.skip("this machine has one thread")
+    for n in "12":
+        done = run_apart("solve", "--rules", "tiny", "--threads", n, "-o", f"{n}.h5", "--quiet", cwd=folder)
+        assert (done.code, done.err) == (0, "")
+    assert contents(folder / "1.h5") == contents(folder / "2.h5")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--discount", "0.5"], {"discount": 0.5}),
+        (["--discount", "0"], {"discount": 0.0}),
+        (["--schedule", "jacobi"], {"schedule": "jacobi", "converged": True}),
+        (["--sweeps", "3"], {"sweeps": 3, "tolerance": None}),
+        (["--schedule", "jacobi", "--sweeps", "7"], {"sweeps": 7, "schedule": "jacobi"}),
+        (["--tolerance", "0.01"], {"tolerance": 0.01, "converged": True}),
+        (["--tolerance", "1"], {"tolerance": 1.0, "converged": True}),
+    ],
+)
+def test_options_of_the_solver_arrive(run, files, options, expected):
+    report = run("solve", "tensor.h5", *options, "-o", "x.h5", "--json").report
+    assert {name: report[name] for name in expected} == expected
+    solution = load(files / "x.h5").solution()
+    for name in expected:
+        assert getattr(solution, name) == expected[name]
+    assert len(solution.log.seconds) == report["sweeps"]
+
+
+def test_schedules_agree_within_their_bounds(run, files):
+    run("solve", "tensor.h5", "-o", "l.h5")
+    run("solve", "tensor.h5", "--schedule", "jacobi", "-o", "j.h5")
+    layered, jacobi = (load(files / f"{name}.h5").solution() for name in "lj")
+    assert np.abs(layered.v - jacobi.v).max() <= layered.error_bound + jacobi.error_bound
+    assert layered.sweeps < jacobi.sweeps
+
+
+def test_discount_zero_leaves_the_best_reward(run, files):
+    run("solve", "tensor.h5", "--discount", "0", "-o", "x.h5")
+    file = load(files / "x.h5")
+    ptr, _, reward = file.rows
+    np.testing.assert_allclose(file.solution().v, np.maximum.reduceat(reward, ptr[:-1]), rtol=0, atol=1e-12)
+
+
+def test_a_tolerance_out_of_reach_keeps_the_best_and_says_so(run, files):
+    done = run("solve", "tensor.h5", "--tolerance", "1e-300", "-o", "x.h5", "--json")
+    assert done.code == 1
+    done.failed_with("as low as rounding allows", "x.h5 holds the best values found")
+    report = json.loads(done.out)
+    assert report["converged"] is False
+    assert load(files / "x.h5").solution().fingerprint == report["fingerprint"]
+
+
+@pytest.mark.parametrize("options", [[], ["--temperature", "0.5"]])
+def test_an_agent_as_enemy_plays_its_policy(run, files, options):
+    report = run("solve", "--rules", "tiny", "--enemy", "agent.h5", *options, "-o", "x.h5", "--quiet", "--json").report
+    space = StateSpace(PRESETS["tiny"])
+    q = load(files / "agent.h5").solution().q
+    weight = softmax(space.state_ptr, q, 0.5) if options else greedy(space.state_ptr, q)
+    mdp = build(space, from_policy(space, weight))
+    assert report["nonzeros"] == mdp.n_entries
+    assert report["fingerprint"] == solve(mdp).fingerprint
+    enemy = load(files / "x.h5").enemy
+    assert enemy["kind"] == "agent"
+    assert enemy["file"] == "agent.h5"
+    assert enemy["fingerprint"] == load(files / "agent.h5").solution().fingerprint
+    assert enemy.get("temperature") == (0.5 if options else None)
+
+
+def test_a_strategy_as_enemy_plays_its_table(run, files):
+    report = run("solve", "--rules", "tiny", "--enemy", "strategy.h5", "-o", "x.h5", "--quiet", "--json").report
+    space = StateSpace(PRESETS["tiny"])
+    mdp = build(space, load(files / "strategy.h5").table(space))
+    assert report["fingerprint"] == solve(mdp).fingerprint
+    assert load(files / "x.h5").enemy == {"kind": "strategy", "file": "strategy.h5"}
+
+
+def test_the_lowest_temperature_is_no_special_case(run, files):
+    options = ("--rules", "tiny", "--enemy", "agent.h5", "--quiet")
+    for temperature in ("1e-320", "1e-13"):
+        done = run("solve", *options, "--temperature", temperature, "-o", f"{temperature}.h5")
+        assert (done.code, done.err) == (0, "")
+    one, other = (load(files / f"{temperature}.h5").solution().v for temperature in ("1e-320", "1e-13"))
+    # Actions of equal value share at any temperature, those that differ by rounding at the higher one only.
+    np.testing.assert_allclose(one, other, rtol=0, atol=0.1)
+
+
+def test_text_names_the_enemy(run, files):
+    assert "enemy agent.h5," in run("build", "--rules", "tiny", "--enemy", "agent.h5", "-o", "x.h5", "-q").out
+    options = ("--enemy", "agent.h5", "--temperature", "2", "-o", "y.h5", "-q")
+    assert "enemy agent.h5 at temperature 2," in run("build", "--rules", "tiny", *options).out
+    assert "enemy agent.h5 at temperature 2," in run("solve", "y.h5").out
+    assert load(files / "y.h5").enemy["temperature"] == 2
+
+
+def test_starting_from_an_agent_saves_sweeps(run, files):
+    cold = run("solve", "tensor.h5", "-o", "cold.h5", "--json").report
+    warm = run("solve", "tensor.h5", "--from", "agent.h5", "-o", "warm.h5", "--json").report
+    assert warm["sweeps"] < cold["sweeps"]
+    first, second = (load(files / f"{name}.h5").solution() for name in ("cold", "warm"))
+    assert np.abs(first.v - second.v).max() <= first.error_bound + second.error_bound
+    assert warm["error_bound"] <= 1e-10
+
+
+def test_an_agent_may_be_improved_in_its_place(run, files):
+    run("solve", "tensor.h5", "--tolerance", "0.1", "-o", "x.h5")
+    report = run("solve", "tensor.h5", "--from", "x.h5", "-o", "x.h5", "--json").report
+    assert load(files / "x.h5").solution().fingerprint == report["fingerprint"]
+    assert report["error_bound"] <= 1e-10
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "field", "expected"),
+    [
+        ("THREADS", "1", "threads", 1),
+        ("RULES", "tiny", "rules", "tiny"),
+        ("ENEMY", "naive", "rules", "tiny"),
+        ("DISCOUNT", "0.5", "discount", 0.5),
+        ("SCHEDULE", "jacobi", "schedule", "jacobi"),
+        ("TOLERANCE", "0.25", "tolerance", 0.25),
+        ("SWEEPS", "4", "sweeps", 4),
+        ("OUTPUT", "mine.h5", "output", "mine.h5"),
+        ("JSON", "1", "rules", "tiny"),
+        ("QUIET", "1", "rules", "tiny"),
+    ],
+)
+def test_options_come_from_the_environment(run, monkeypatch, variable, value, field, expected):
+    monkeypatch.setenv("PUNISH_FAST_RULES", "tiny")
+    monkeypatch.setenv("PUNISH_FAST_JSON", "1")
+    monkeypatch.setenv(f"PUNISH_FAST_{variable}", value)
+    assert run("solve").report[field] == expected
+
+
+def test_files_and_flags_come_from_the_environment(run, files, monkeypatch):
+    monkeypatch.setenv("PUNISH_FAST_RULES", "tiny")
+    monkeypatch.setenv("PUNISH_FAST_ENEMY", "agent.h5")
+    monkeypatch.setenv("PUNISH_FAST_TEMPERATURE", "0.5")
+    monkeypatch.setenv("PUNISH_FAST_FROM", "agent.h5")
+    monkeypatch.setenv("PUNISH_FAST_NO_TENSOR", "1")
+    monkeypatch.setenv("PUNISH_FAST_QUIET", "1")
+    assert run("solve", "-o", "x.h5", "--json").report["rules"] == "tiny"
+    file = load(files / "x.h5")
+    assert file.enemy["temperature"] == 0.5
+    assert not file.has_transitions
+
+
+def test_the_command_line_beats_the_environment(run, monkeypatch):
+    monkeypatch.setenv("PUNISH_FAST_RULES", "no such rules")
+    monkeypatch.setenv("PUNISH_FAST_DISCOUNT", "0.1")
+    assert run("solve", "--rules", "tiny", "--discount", "0.9", "--json").report["discount"] == 0.9
+
+
+def test_results_go_to_stdout_and_progress_to_stderr(run, monkeypatch):
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    done = run("solve", "--rules", "tiny", "--json")
+    assert done.code == 0
+    json.loads(done.out)
+    assert "states: 3 of 3" in done.err
+    assert "tensor: 3 of 3" in done.err
+    assert re.search(r"solve: sweep 9, error bound", done.err)
+    quiet = run("solve", "--rules", "tiny", "--json", "--quiet")
+    assert quiet.report["rules"] == "tiny"
+
+
+def test_progress_on_a_terminal_is_one_line_that_vanishes(monkeypatch, capsys):
+    monkeypatch.setattr(reporting.sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_UPDATES", 0.0)
+    progress = reporting.Progress()
+    progress.step("states", 1, 2)
+    progress.step("states", 2, 2)
+    progress.sweep("solve", 3, 1e-5)
+    progress.clear()
+    progress.clear()
+    err = capsys.readouterr().err
+    assert "\n" not in err
+    assert "states: 1 of 2" in err
+    assert err.endswith(" \r")
+    assert err.rsplit("\r", 2)[1].strip() == ""
+
+
+def test_json_is_one_object_of_plain_numbers(run):
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    done = run("solve", "--rules", "tiny", "--sweeps", "1", "--json")
+    report = json.loads(done.out, parse_constant=refuse)
+    assert json.dumps(report, indent=2) + "\n" == done.out
+
+
+def test_default_tolerance_is_the_documented_one(run):
+    assert solving.DEFAULT_TOLERANCE == 1e-10
+    assert "[default: 1e-10]" in re.sub(r"\s+", " ", run("solve", "--help").out)

@@ -1,0 +1,57 @@
+"""The tiny game, solved, and a file of each kind of it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import softmax
+from punish_fast.mdp.solver import Solution, solve
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, from_policy
+from punish_fast.punish.transitions import build
+from punish_fast.store.layout import KINDS
+from punish_fast.store.writer import save
+
+
+@dataclass(frozen=True)
+class Game:
+    space: StateSpace
+    mdp: MDP
+    solution: Solution
+    strategy: StrategyTable
+
+    def save(self, path: Path, kind: str) -> Path:
+        parts = {
+            "tensor": {"mdp": self.mdp},
+            "agent": {"mdp": self.mdp, "solution": self.solution},
+            "strategy": {"strategy": self.strategy},
+        }
+        save(path, self.space, **parts[kind])
+        return path
+
+
+@pytest.fixture(scope="session")
+def game() -> Game:
+    space = StateSpace(PRESETS["tiny"])
+    mdp = build(space)
+    solution = solve(mdp)
+    return Game(space, mdp, solution, from_policy(space, softmax(mdp.state_ptr, solution.q, 1.0), name="soft"))
+
+
+@pytest.fixture(scope="session")
+def originals(game: Game, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A sound file of each kind; tests must not change them."""
+    folder = tmp_path_factory.mktemp("originals")
+    return {kind: game.save(folder / f"{kind}.h5", kind) for kind in KINDS}
+
+
+@pytest.fixture
+def copies(originals: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
+    """A copy of each file, to be damaged."""
+    return {kind: Path(shutil.copy(path, tmp_path)) for kind, path in originals.items()}

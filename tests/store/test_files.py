@@ -1,0 +1,227 @@
+"""Files are whole or absent: the temporary file, the rename, and what others left behind."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from punish_fast.store import files
+from punish_fast.store.files import OutputError, WriteError, check_output, explain, replacing
+from punish_fast.store.reader import load
+from punish_fast.store.writer import new_file
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def dead_process():
+    """The number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        child.wait()
+    return child.pid
+
+
+def test_a_file_appears_when_it_is_whole(tmp_path):
+    path = tmp_path / "x.h5"
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+        assert temporary.parent == tmp_path
+        assert not path.exists()
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["x.h5"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, OSError, MemoryError])
+def test_the_old_file_stays_when_writing_fails(tmp_path, error):
+    path = tmp_path / "x.h5"
+    path.write_text("old")
+
+    def fail():
+        with replacing(path) as temporary:
+            temporary.write_text("new")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["x.h5"]
+
+
+@pytest.mark.parametrize("call", ["fsync", "open"])
+def test_the_old_file_stays_when_the_disk_fails(tmp_path, monkeypatch, call):
+    path = tmp_path / "x.h5"
+    path.write_text("old")
+
+    def fail(*_args):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.raises(WriteError, match=r"x\.h5: cannot be written \(.*Input/output error\)"), replacing(path) as out:
+        out.write_text("new")
+        monkeypatch.setattr(os, call, fail)
+    monkeypatch.undo()
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["x.h5"]
+
+
+def test_a_writer_that_writes_nothing_leaves_the_old_file(tmp_path):
+    path = tmp_path / "x.h5"
+    path.write_text("old")
+    with pytest.raises(WriteError, match=r"x\.h5: cannot be written"), replacing(path):
+        pass
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("name", ["x.h5", "two words.h5", "käse.h5", "a[1].h5", "a*?.h5", ".hidden"])
+def test_leftovers_of_dead_processes_are_removed(tmp_path, dead_process, name):
+    path = tmp_path / name
+    (tmp_path / f".{name}.{dead_process}.tmp").write_text("half")
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+    assert names(tmp_path) == [name]
+
+
+def test_nothing_else_is_removed(tmp_path, dead_process):
+    others = {
+        f".y.h5.{dead_process}.tmp",
+        f".x.h5.{os.getppid()}.tmp",
+        ".x.h5.word.tmp",
+        f"x.h5.{dead_process}.tmp",
+        f".x.h5.{dead_process}",
+        "x.h5.tmp",
+        "1",
+    }
+    for other in others:
+        (tmp_path / other).write_text("mine")
+    with replacing(tmp_path / "x.h5") as temporary:
+        temporary.write_text("new")
+    assert set(names(tmp_path)) == others | {"x.h5"}
+
+
+def test_leftovers_of_files_with_patterns_for_names_are_not_mistaken(tmp_path, dead_process):
+    (tmp_path / f".xyz.h5.{dead_process}.tmp").write_text("another's")
+    with replacing(tmp_path / "x*.h5") as temporary:
+        temporary.write_text("new")
+    assert names(tmp_path) == [f".xyz.h5.{dead_process}.tmp", "x*.h5"]
+
+
+def test_a_process_of_another_user_is_alive(monkeypatch):
+    def refuse(_process, _signal):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert files._is_alive(1)
+
+
+def test_places_where_nothing_can_be_written(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for path, problem in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "none" / "x.h5", "there is no folder"),
+        (tmp_path / "file" / "x.h5", "there is no folder"),
+        (Path("/proc/x.h5"), "cannot write here"),
+        (tmp_path / ("x" * 250), "cannot write here"),
+    ):
+        with pytest.raises(OutputError, match=problem):
+            check_output(path)
+    assert names(tmp_path) == ["file"]
+
+
+def test_names_too_long_for_any_file_are_no_output(tmp_path):
+    with pytest.raises(OutputError):
+        check_output(tmp_path / ("x" * 5000) / "x.h5")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(OutputError, match="cannot write here"):
+            check_output(tmp_path / "x.h5")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path):
+    """A pipe or a device must not vanish for a file of ours: as root, ``-o /dev/null`` would be fatal."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputError):
+        check_output(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "no space left on the disk"),
+        (RuntimeError("Can't write: errno = 28, error message = 'No space left on device'"), "no space left"),
+        (OSError(errno.EFBIG, "File too large"), "too large"),
+        (OSError("write failed, errno = 27, error message = 'File too large'"), "too large"),
+        (RuntimeError("first line\nsecond line"), "first line"),
+        (RuntimeError(), "RuntimeError"),
+    ],
+)
+def test_explanations_are_one_line_and_name_the_file(error, text):
+    message = str(explain(Path("x.h5"), error))
+    assert message.startswith("x.h5: ")
+    assert text in message
+    assert "\n" not in message
+
+
+_WRITE_WITH_A_LIMIT = """
+import resource, sys
+from pathlib import Path
+from punish_fast import StateSpace, build, load, load_rules, save, solve
+from punish_fast.store.files import WriteError
+space = StateSpace(load_rules("tiny"))
+mdp = build(space)
+solution = solve(mdp, sweeps=1)
+before = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), before[1]))
+try:
+    save(sys.argv[1], space, mdp, solution)
+except WriteError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, before)
+other = Path(sys.argv[1]).with_name("other.h5")
+for _ in range(3):
+    save(other, space, mdp, solution)
+    assert load(other).solution().fingerprint == solution.fingerprint
+print("alive")
+"""
+
+
+@pytest.mark.parametrize("limit", [0, 100, 5000, 20_000, 50_000, 90_000])
+def test_a_file_too_large_leaves_the_old_one_and_a_sound_process(originals, tmp_path, limit):
+    path = tmp_path / "agent.h5"
+    path.write_bytes(originals["agent"].read_bytes())
+    command = [sys.executable, "-c", _WRITE_WITH_A_LIMIT, str(path), str(limit)]
+    child = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert path.read_bytes() == originals["agent"].read_bytes()
+    assert not [name for name in names(tmp_path) if name.endswith(".tmp")]
+    assert child.stdout.splitlines()[:1] == [f"{path}: the file would be too large here; nothing was changed"]
+    assert (child.returncode, child.stdout.splitlines()[1:], child.stderr) == (0, ["alive"], "")
+
+
+def test_errors_of_the_block_pass_unchanged(game, tmp_path):
+    with pytest.raises(ValueError, match="mine"), new_file(tmp_path / "x.h5", "tensor", game.space.rules):
+        raise ValueError("mine")
+    assert names(tmp_path) == []
+
+
+def test_a_reader_of_the_old_file_is_not_disturbed(game, tmp_path):
+    path = game.save(tmp_path / "x.h5", "agent")
+    file = load(path)
+    code = file.code
+    game.save(path, "agent")
+    assert np_equal(code, load(path).code)
+    assert file.solution().fingerprint == game.solution.fingerprint
+
+
+def np_equal(one, other):
+    return one.tobytes() == other.tobytes()

@@ -1,0 +1,124 @@
+"""What stands in a file, read with plain h5py and SciPy."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import h5py
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from punish_fast import __version__
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.codes import ACTIONS
+from punish_fast.punish.rules import to_mapping
+from punish_fast.store.layout import DTYPES
+from punish_fast.store.writer import save
+
+OF_TENSOR = {
+    "/states/code",
+    "/states/layer_ptr",
+    "/rows/state_ptr",
+    "/rows/action",
+    "/rows/reward",
+    "/transitions/indptr",
+    "/transitions/indices",
+    "/transitions/data",
+}
+OF_AGENT = OF_TENSOR | {"/solution/v", "/solution/q", "/log/residual", "/log/seconds"}
+OF_STRATEGY = {"/strategy/state", "/strategy/p"}
+
+
+def datasets(file):
+    found = {}
+    file.visititems(lambda name, item: found.update({f"/{name}": item} if isinstance(item, h5py.Dataset) else {}))
+    return found
+
+
+def text(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+@pytest.mark.parametrize(("kind", "names"), [("tensor", OF_TENSOR), ("agent", OF_AGENT), ("strategy", OF_STRATEGY)])
+def test_a_file_holds_its_datasets_with_dtypes_and_checksums(originals, kind, names):
+    with h5py.File(originals[kind]) as file:
+        found = datasets(file)
+        assert found.keys() == names
+        for name, dataset in found.items():
+            assert dataset.dtype == np.dtype(DTYPES[name])
+
+
+@pytest.mark.parametrize("kind", ["tensor", "agent", "strategy"])
+def test_root_attributes_of_every_kind(game, originals, kind):
+    with h5py.File(originals[kind]) as file:
+        attributes = dict(file.attrs)
+    assert text(attributes["format"]) == "punish-fast"
+    assert attributes["format_version"] == 1
+    assert text(attributes["kind"]) == kind
+    assert json.loads(text(attributes["rules"])) == to_mapping(game.space.rules)
+    assert text(attributes["rules_digest"]) == game.space.rules.digest
+    assert text(attributes["package_version"]) == __version__
+    assert datetime.fromisoformat(text(attributes["created"])).tzinfo is not None
+
+
+def test_attributes_of_an_agent_tell_how_it_was_solved(game, originals):
+    with h5py.File(originals["agent"]) as file:
+        attributes = dict(file.attrs)
+    assert json.loads(text(attributes["enemy"])) == {"kind": "naive"}
+    assert attributes["discount"] == 0.95
+    assert text(attributes["objective"]) == "discounted"
+    assert text(attributes["schedule"]) == "layered"
+    assert attributes["tolerance"] == 1e-10
+    assert attributes["sweeps"] == game.solution.sweeps
+    assert attributes["residual"] == game.solution.residual
+    assert attributes["error_bound"] == game.solution.error_bound
+    assert text(attributes["fingerprint"]) == game.solution.fingerprint
+
+
+def test_transitions_are_a_scipy_matrix_of_distributions(game, originals):
+    with h5py.File(originals["tensor"]) as file:
+        group = file["transitions"]
+        assert text(group.attrs["encoding-type"]) == "csr_matrix"
+        assert tuple(group.attrs["shape"]) == (game.mdp.n_rows, game.space.n_states + 2)
+        parts = tuple(group[name][...] for name in ("data", "indices", "indptr"))
+        matrix = csr_array(parts, shape=tuple(group.attrs["shape"]))
+        reward = file["rows/reward"][...]
+    matrix.check_format()
+    assert (matrix != game.mdp.to_scipy()).nnz == 0
+    np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-12)
+    n_states = game.space.n_states
+    win_less_loss = matrix[:, [n_states]].toarray()[:, 0] - matrix[:, [n_states + 1]].toarray()[:, 0]
+    np.testing.assert_allclose(win_less_loss, reward, rtol=0, atol=1e-15)
+
+
+def test_pointers_and_codes_of_a_file_are_those_of_the_game(game, originals):
+    with h5py.File(originals["agent"]) as file:
+        assert np.array_equal(file["states/code"][...], game.space.code)
+        assert np.array_equal(file["states/layer_ptr"][...], game.space.layer_ptr)
+        assert np.array_equal(file["rows/state_ptr"][...], game.mdp.state_ptr)
+        assert np.array_equal(file["rows/action"][...], game.mdp.action)
+        assert set(np.unique(file["rows/action"][...]).tolist()) <= set(ACTIONS)
+        q, ptr = file["solution/q"][...], file["rows/state_ptr"][...]
+        assert np.array_equal(file["solution/v"][...], np.maximum.reduceat(q, ptr[:-1]))
+
+
+def test_log_has_an_entry_for_each_sweep_and_more_for_jacobi(game, tmp_path):
+    solution = solve(game.mdp, schedule="jacobi", sweeps=7)
+    save(tmp_path / "jacobi.h5", game.space, game.mdp, solution)
+    with h5py.File(tmp_path / "jacobi.h5") as file:
+        found = datasets(file)
+        assert found.keys() == OF_AGENT | {"/log/rmse", "/log/choice_changes"}
+        assert {dataset.shape for name, dataset in found.items() if name.startswith("/log")} == {(7,)}
+        assert found["/log/choice_changes"].dtype == np.int64
+        assert file["log/rmse"][...].tolist() == solution.log.rmse
+        assert np.isnan(file.attrs["tolerance"])
+
+
+def test_strategy_covers_its_states_with_eleven_probabilities(game, originals):
+    with h5py.File(originals["strategy"]) as file:
+        assert file["strategy/state"][...].tolist() == list(range(game.space.n_states))
+        assert file["strategy/p"].shape == (game.space.n_states, 11)
+        np.testing.assert_allclose(file["strategy/p"][...].sum(axis=1), 1, rtol=1e-12)
+        assert text(file.attrs["name"]) == "soft"

@@ -1,0 +1,386 @@
+"""Every check of the reader: damage to exactly one field is named."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import h5py
+import numpy as np
+import pytest
+
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.rules import PRESETS, to_json
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.files import ReadError
+from punish_fast.store.layout import DTYPES
+from punish_fast.store.reader import load
+from punish_fast.store.writer import save
+from store.damage import change, editing, put, remove, set_attribute, swap_first_two
+
+EVERY_KIND = ("tensor", "agent", "strategy")
+OF_ROOT = ("format_version", "kind", "rules", "rules_digest", "created", "package_version")
+OF_SOLUTION = (
+    "discount",
+    "objective",
+    "schedule",
+    "tolerance",
+    "sweeps",
+    "residual",
+    "error_bound",
+    "fingerprint",
+)
+ATTRIBUTES = [
+    *((kind, name) for kind in EVERY_KIND for name in OF_ROOT),
+    ("tensor", "enemy"),
+    ("agent", "enemy"),
+    ("strategy", "name"),
+    *(("agent", name) for name in OF_SOLUTION),
+]
+DATASETS = [
+    *(("agent", name) for name in DTYPES if not name.startswith(("/strategy", "/log/rmse", "/log/choice"))),
+    *(("strategy", name) for name in DTYPES if name.startswith("/strategy")),
+]
+
+
+def named(path, field, problem=""):
+    """The one line of an error that names a file, its field and the problem."""
+    return pytest.raises(ReadError, match=rf"\A{re.escape(f'{path}: {field}: ')}[^\n]*{problem}[^\n]*\Z")
+
+
+def read(path):
+    """Read all parts of a file."""
+    file = load(path)
+    if file.kind == "strategy":
+        return file.strategy()
+    parts = [file.enemy, file.code, file.mdp()]
+    return [*parts, file.solution()] if file.kind == "agent" else parts
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_sound_copies_are_read(copies, kind):
+    read(copies[kind])
+
+
+@pytest.mark.parametrize(("kind", "name"), ATTRIBUTES)
+def test_missing_attribute(copies, kind, name):
+    set_attribute(copies[kind], name, None)
+    with named(copies[kind], name, "missing"):
+        load(copies[kind])
+
+
+@pytest.mark.parametrize(("kind", "name"), ATTRIBUTES)
+def test_attribute_of_another_type(copies, kind, name):
+    with h5py.File(copies[kind]) as file:
+        is_text = isinstance(file.attrs[name], str | bytes)
+    set_attribute(copies[kind], name, 1.5j if not is_text else 7)
+    with named(copies[kind], name, "is no"):
+        load(copies[kind])
+
+
+@pytest.mark.parametrize(("kind", "name"), ATTRIBUTES)
+def test_attribute_that_is_a_list(copies, kind, name):
+    set_attribute(copies[kind], name, [1, 2])
+    with named(copies[kind], name, "is no"):
+        load(copies[kind])
+
+
+@pytest.mark.parametrize("value", [None, "another-format", 7])
+def test_foreign_format(copies, value):
+    set_attribute(copies["agent"], "format", value)
+    with named(copies["agent"], "format", "not a file of punish-fast"):
+        load(copies["agent"])
+
+
+@pytest.mark.parametrize("version", [0, 2, -1])
+def test_format_version_of_another_time(copies, version):
+    set_attribute(copies["agent"], "format_version", version)
+    with named(copies["agent"], "format_version", f"{version} is not known, allowed is 1"):
+        load(copies["agent"])
+
+
+@pytest.mark.parametrize("kind", ["values", "", "Agent"])
+def test_unknown_kind(copies, kind):
+    set_attribute(copies["agent"], "kind", kind)
+    with named(copies["agent"], "kind", "allowed are tensor, agent, strategy"):
+        load(copies["agent"])
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", "null", '{"luck": 3}', '{"hp": 0}', '{"hp": "3"}', '{"hp": NaN}'])
+def test_rules_that_name_no_game(copies, text):
+    set_attribute(copies["tensor"], "rules", text)
+    with named(copies["tensor"], "rules"):
+        load(copies["tensor"])
+
+
+def test_rules_nested_beyond_all_reason(copies):
+    set_attribute(copies["tensor"], "rules", "[" * 60_000)
+    with named(copies["tensor"], "rules"):
+        load(copies["tensor"])
+
+
+def test_rules_of_another_game(copies):
+    set_attribute(copies["tensor"], "rules", to_json(PRESETS["notebook"]))
+    with named(copies["tensor"], "rules_digest", "is not that of the rules"):
+        load(copies["tensor"])
+
+
+def test_digest_of_another_game(copies):
+    set_attribute(copies["tensor"], "rules_digest", PRESETS["notebook"].digest)
+    with named(copies["tensor"], "rules_digest", PRESETS["notebook"].digest):
+        load(copies["tensor"])
+
+
+@pytest.mark.parametrize("text", ["", "naive", "[]", "{}", '{"file": "x.h5"}', "null"])
+def test_enemy_that_is_no_note(copies, text):
+    set_attribute(copies["agent"], "enemy", text)
+    with named(copies["agent"], "enemy", "no JSON object with a kind"):
+        read(copies["agent"])
+
+
+@pytest.mark.parametrize("discount", [1.0, 1.5, -0.1, float("nan"), float("inf")])
+def test_discount_out_of_range(copies, discount):
+    set_attribute(copies["agent"], "discount", discount)
+    with named(copies["agent"], "discount"):
+        read(copies["agent"])
+
+
+@pytest.mark.parametrize(("kind", "name"), DATASETS)
+def test_missing_dataset(copies, kind, name):
+    remove(copies[kind], name)
+    with named(copies[kind], name, "missing"):
+        read(copies[kind])
+
+
+@pytest.mark.parametrize(("kind", "name"), DATASETS)
+def test_group_where_a_dataset_should_be(copies, kind, name):
+    remove(copies[kind], name)
+    with editing(copies[kind]) as file:
+        file.create_group(name)
+    with named(copies[kind], name, "missing"):
+        read(copies[kind])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", ">f8", "S8"])
+@pytest.mark.parametrize(("kind", "name"), DATASETS)
+def test_dataset_of_another_dtype(copies, kind, name, dtype):
+    change(copies[kind], name, lambda array: array.astype(dtype))
+    with named(copies[kind], name, f"allowed is {DTYPES[name]}"):
+        read(copies[kind])
+
+
+@pytest.mark.parametrize("name", [name for _, name in DATASETS if name != "/strategy/state"])
+def test_dataset_one_too_long(copies, name):
+    kind = {name: kind for kind, name in DATASETS}[name]
+    change(copies[kind], name, lambda array: np.concatenate([array, array[-1:]]))
+    blamed = {
+        "/states/layer_ptr": "/states/layer_ptr",
+        "/rows/state_ptr": "/rows/state_ptr",
+    }.get(name, name)
+    with named(copies[kind], blamed, "shape is"):
+        read(copies[kind])
+
+
+@pytest.mark.parametrize(("kind", "name"), DATASETS)
+def test_dataset_with_a_dimension_too_many(copies, kind, name):
+    change(copies[kind], name, lambda array: array[..., np.newaxis])
+    with named(copies[kind], name, "shape is"):
+        read(copies[kind])
+
+
+@pytest.mark.parametrize(("kind", "name"), DATASETS)
+def test_scalar_where_an_array_should_be(copies, kind, name):
+    change(copies[kind], name, lambda array: array.reshape(-1)[0])
+    with named(copies[kind], name, "shape is"):
+        read(copies[kind])
+
+
+def test_dataset_larger_than_its_file(copies):
+    path = copies["strategy"]
+    remove(path, "/strategy/state")
+    with editing(path) as file:
+        file.create_dataset("/strategy/state", shape=(1 << 40,), dtype="int32", chunks=(1 << 20,))
+    with named(path, "/strategy/state", "more than the file has"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("/states/layer_ptr", put(0, 1)),
+        ("/states/layer_ptr", put(1, 10**9)),
+        ("/states/code", swap_first_two),
+        ("/states/code", lambda code: put(1, code[0])(code)),
+        ("/states/code", put(-1, np.uint64(2**64 - 1))),
+        ("/rows/state_ptr", put(0, 1)),
+        ("/rows/state_ptr", swap_first_two),
+        ("/rows/state_ptr", lambda ptr: put(1, ptr[2])(ptr)),
+        ("/rows/reward", put(3, np.nan)),
+        ("/rows/reward", put(3, -np.inf)),
+        ("/rows/action", put(0, 0)),
+        ("/rows/action", put(0, 255)),
+        ("/transitions/indptr", put(0, 1)),
+        ("/transitions/indptr", put(1, -5)),
+        ("/transitions/indptr", lambda ptr: put(1, ptr[2])(ptr)),
+        ("/transitions/indptr", put(1, 10**12)),
+        ("/transitions/indices", put(5, -1)),
+        ("/transitions/indices", put(5, 10**9)),
+        ("/transitions/data", put(5, -0.25)),
+        ("/transitions/data", put(5, 1.25)),
+        ("/transitions/data", put(5, np.nan)),
+        ("/transitions/data", lambda data: data * 0.5),
+        ("/solution/v", put(7, np.nan)),
+        ("/solution/q", put(7, np.inf)),
+    ],
+)
+def test_values_that_cannot_be(copies, name, damage):
+    change(copies["agent"], name, damage)
+    with named(copies["agent"], name):
+        read(copies["agent"])
+
+
+def test_states_of_the_wrong_layer(copies):
+    """The codes ascend, but the border between two layers stands at the wrong one."""
+    change(copies["tensor"], "/states/layer_ptr", lambda ptr: put(1, ptr[1] - 1)(ptr))
+    with named(copies["tensor"], "/states/code", "layer"):
+        load(copies["tensor"]).code  # noqa: B018
+
+
+def test_values_of_another_solution(copies):
+    change(copies["agent"], "/solution/v", lambda v: v + 1e-12)
+    with named(copies["agent"], "fingerprint", "is not that of the values"):
+        load(copies["agent"]).solution()
+
+
+def test_fingerprint_of_another_solution(copies):
+    set_attribute(copies["agent"], "fingerprint", "0123456789abcdef")
+    with named(copies["agent"], "fingerprint", "0123456789abcdef is not that of the values"):
+        load(copies["agent"]).solution()
+
+
+@pytest.mark.parametrize("sweeps", [0, -1, 1000])
+def test_sweeps_that_the_log_does_not_have(copies, sweeps):
+    set_attribute(copies["agent"], "sweeps", sweeps)
+    with named(copies["agent"], "/log/residual", "shape is"):
+        load(copies["agent"]).solution()
+
+
+@pytest.mark.parametrize("name", ["/log/rmse", "/log/choice_changes"])
+def test_log_of_a_jacobi_run(game, tmp_path, name):
+    path = tmp_path / "jacobi.h5"
+    save(path, game.space, game.mdp, solve(game.mdp, schedule="jacobi", sweeps=4))
+    change(path, name, lambda array: array[1:])
+    with named(path, name, "shape is"):
+        load(path).solution()
+
+
+def test_log_of_a_jacobi_run_without_its_choices(game, tmp_path):
+    path = tmp_path / "jacobi.h5"
+    save(path, game.space, game.mdp, solve(game.mdp, schedule="jacobi", sweeps=4))
+    remove(path, "/log/choice_changes")
+    with named(path, "/log/choice_changes", "missing"):
+        load(path).solution()
+
+
+@pytest.mark.parametrize("value", ["csc_matrix", "", None, 7, ["csr_matrix", "x"]])
+def test_encoding_of_the_transitions(copies, value):
+    set_attribute(copies["tensor"], "encoding-type", value, of="/transitions")
+    with named(copies["tensor"], "/transitions", "encoding-type"):
+        load(copies["tensor"]).mdp()
+
+
+@pytest.mark.parametrize("value", [(1, 2), (911, 561), (911, 560, 1), None, 5, "wide", (911.5, 560.5)])
+def test_shape_of_the_transitions(copies, value):
+    set_attribute(copies["tensor"], "shape", value, of="/transitions")
+    with named(copies["tensor"], "/transitions", "shape"):
+        load(copies["tensor"]).mdp()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("/transitions/indptr", put(18, 0)),
+        ("/transitions/indptr", put(18, 10**12)),
+        ("/transitions/indices", put(slice(None), -1)),
+        ("/transitions/indices", put(slice(None), 10**6)),
+        ("/transitions/data", put(slice(None), 0.1)),
+        ("/transitions/data", put(slice(None), np.nan)),
+    ],
+)
+def test_one_row_is_checked_when_read_alone(copies, name, damage):
+    change(copies["tensor"], name, damage)
+    with named(copies["tensor"], "/transitions", "row 17"):
+        load(copies["tensor"]).row(17)
+
+
+def test_one_row_of_transitions_in_part(copies):
+    remove(copies["tensor"], "/transitions/data")
+    with named(copies["tensor"], "/transitions", "row 17"):
+        load(copies["tensor"]).row(17)
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (put((3, 0), -0.5), "below 0"),
+        (put((3, 0), np.nan), "not finite"),
+        (put(3, 0.0), "add up to 0"),
+        (put(3, 1 / 11), "not legal"),
+    ],
+)
+def test_strategy_that_is_none(copies, game, damage, problem):
+    change(copies["strategy"], "/strategy/p", damage)
+    with pytest.raises(ReadError, match=rf"\A{re.escape(str(copies['strategy']))}: [^\n]*{problem}"):
+        load(copies["strategy"]).table(game.space)
+
+
+@pytest.mark.parametrize("row", [-1, 0, 10**6])
+def test_strategy_of_states_that_are_none(copies, game, row):
+    change(copies["strategy"], "/strategy/state", put(3, row))
+    with pytest.raises(ReadError, match=rf"\A{re.escape(str(copies['strategy']))}: strategy: "):
+        load(copies["strategy"]).table(game.space)
+
+
+@pytest.mark.parametrize("kind", ["agent", "strategy"])
+def test_enemy_of_another_game(originals, game, kind):
+    other = StateSpace(game.space.rules._replace(redeal="reshuffle"))
+    with named(originals[kind], "rules_digest", f"{game.space.rules.digest}.*{other.rules.digest}"):
+        load(originals[kind]).table(other)
+
+
+def test_agent_of_another_game(originals, game):
+    other = game.space.rules._replace(redeal="reshuffle")
+    with named(originals["agent"], "rules_digest", f"{game.space.rules.digest}.*{other.digest}"):
+        load(originals["agent"]).solution_for(other)
+
+
+def test_kinds_are_not_taken_for_each_other(originals, game):
+    with named(originals["tensor"], "kind", "a tensor is no enemy"):
+        load(originals["tensor"]).table(game.space)
+    with named(originals["tensor"], "kind", "has no solution"):
+        load(originals["tensor"]).solution()
+    with named(originals["strategy"], "kind", "has no solution"):
+        load(originals["strategy"]).solution_for(game.space.rules)
+    with named(originals["agent"], "kind", "a strategy is needed"):
+        load(originals["agent"]).strategy()
+    with pytest.raises(ReadError):
+        load(originals["strategy"]).mdp()
+
+
+def test_a_strategy_has_no_enemy(originals):
+    with pytest.raises(ReadError):
+        load(originals["strategy"]).enemy  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_further_attributes_and_datasets_do_no_harm(copies, kind):
+    with editing(copies[kind]) as file:
+        file.attrs["comment"] = "mine"
+        file.create_dataset("/mine/data", data=np.arange(3))
+    read(copies[kind])
+
+
+def test_bytes_of_attributes_may_be_of_fixed_length(copies):
+    note = json.dumps({"kind": "naive"})
+    set_attribute(copies["agent"], "enemy", np.bytes_(note))
+    assert load(copies["agent"]).enemy == {"kind": "naive"}

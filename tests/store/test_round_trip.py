@@ -1,0 +1,158 @@
+"""What is saved is loaded again, bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from exact import random_table
+from houses import house_rules
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import naive
+from punish_fast.punish.transitions import build
+from punish_fast.store.files import ReadError
+from punish_fast.store.reader import load
+from punish_fast.store.writer import new_file, save
+from store.damage import read_everything
+
+
+def assert_same_bits(one, other):
+    assert one.dtype == other.dtype
+    assert one.shape == other.shape
+    assert one.tobytes() == other.tobytes()
+
+
+def assert_same_arrays(one, other):
+    arrays = {name: value for name, value in vars(one).items() if isinstance(value, np.ndarray)}
+    for name, array in arrays.items():
+        assert_same_bits(array, getattr(other, name))
+
+
+def assert_same_solution(one, other):
+    assert_same_arrays(one, other)
+    fields = ("discount", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint", "converged")
+    assert [getattr(one, name) for name in fields] == [getattr(other, name) for name in fields]
+    assert one.log == other.log
+
+
+def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
+    save(tmp_path / "tensor.h5", tiny, tiny_mdp)
+    file = load(tmp_path / "tensor.h5")
+    assert file.kind == "tensor"
+    assert file.rules == tiny.rules
+    assert file.enemy == {"kind": "naive"}
+    assert_same_bits(file.code, tiny.code)
+    assert_same_bits(file.layer_ptr, tiny.layer_ptr)
+    assert_same_arrays(tiny_mdp, file.mdp())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"sweeps": 3},
+        {"schedule": "jacobi", "sweeps": 5},
+        {"schedule": "jacobi", "tolerance": 1e-3},
+        {"discount": 0.5},
+        {"discount": 0.0},
+        {"tolerance": 1e-300},
+    ],
+)
+def test_agent_survives_bit_by_bit(tiny, tiny_mdp, tmp_path, options):
+    solution = solve(tiny_mdp, **options)
+    save(tmp_path / "agent.h5", tiny, tiny_mdp, solution, enemy={"kind": "agent", "file": "x.h5"})
+    file = load(tmp_path / "agent.h5")
+    assert file.kind == "agent"
+    assert file.enemy == {"kind": "agent", "file": "x.h5"}
+    assert_same_solution(solution, file.solution())
+    assert_same_arrays(tiny_mdp, file.mdp())
+    assert solve(file.mdp(), **options).fingerprint == solution.fingerprint
+
+
+@pytest.mark.parametrize("options", [{"discount": 0}, {"tolerance": 1}])
+def test_options_given_as_whole_numbers_survive(game, tmp_path, options):
+    solution = solve(game.mdp, **options)
+    save(tmp_path / "agent.h5", game.space, game.mdp, solution)
+    assert load(tmp_path / "agent.h5").solution().fingerprint == solution.fingerprint
+
+
+def test_strategy_survives_bit_by_bit(tiny, tmp_path):
+    table = random_table(tiny, seed=5)
+    save(tmp_path / "strategy.h5", tiny, strategy=table)
+    state, p = load(tmp_path / "strategy.h5").strategy()
+    assert_same_bits(state, table.state)
+    assert_same_bits(p, table.p)
+    again = load(tmp_path / "strategy.h5").table(tiny)
+    assert_same_arrays(table, again)
+    assert again.name == "strategy"
+
+
+def test_empty_strategy_survives(tiny, tmp_path):
+    save(tmp_path / "nothing.h5", tiny, strategy=naive())
+    assert load(tmp_path / "nothing.h5").table(tiny).is_naive
+
+
+def test_agent_plays_greedily_or_by_softmax(game, originals):
+    file = load(originals["agent"])
+    ptr, q = game.mdp.state_ptr, game.solution.q
+    for temperature, weight in ((None, greedy(ptr, q)), (0.5, softmax(ptr, q, 0.5))):
+        table = file.table(game.space, temperature)
+        assert len(table.state) == game.space.n_states
+        assert_same_bits(table.p[table.p > 0], weight[weight > 0])
+
+
+@settings(max_examples=8)
+@given(house_rules(), st.integers(0, 99))
+def test_games_of_house_rules_survive(tmp_path_factory, rules, seed):
+    folder = tmp_path_factory.mktemp("house")
+    space = StateSpace(rules)
+    mdp = build(space, random_table(space, seed))
+    solution = solve(mdp, sweeps=3)
+    save(folder / "agent.h5", space, mdp, solution)
+    file = load(folder / "agent.h5")
+    assert file.rules == rules
+    assert_same_bits(file.code, space.code)
+    assert_same_arrays(mdp, file.mdp())
+    assert_same_solution(solution, file.solution())
+
+
+@pytest.mark.parametrize("kind", ["tensor", "agent", "strategy"])
+def test_writing_twice_differs_in_nothing_but_the_time(game, tmp_path, kind):
+    first, second = (read_everything(game.save(tmp_path / f"{n}.h5", kind)) for n in "ab")
+    first.pop("attributes")
+    second.pop("attributes")
+    assert first == second
+
+
+def test_one_row_is_read_without_the_others(game, originals):
+    file = load(originals["tensor"])
+    for row in (0, 17, game.mdp.n_rows - 1):
+        columns, p = file.row(row)
+        part = slice(game.mdp.indptr[row], game.mdp.indptr[row + 1])
+        assert_same_bits(columns, game.mdp.indices[part])
+        assert_same_bits(p, game.mdp.data[part])
+
+
+def test_agent_without_transitions_keeps_its_values(game, tmp_path):
+    with new_file(tmp_path / "agent.h5", "agent", game.space.rules, enemy='{"kind": "naive"}') as out:
+        out.states(game.space.code, game.space.layer_ptr)
+        out.rows(game.mdp)
+        out.solution(game.solution)
+    file = load(tmp_path / "agent.h5")
+    assert not file.has_transitions
+    assert_same_solution(game.solution, file.solution())
+    with pytest.raises(ReadError, match="/transitions/indptr: missing"):
+        file.mdp()
+    with pytest.raises(ReadError, match="/transitions: missing"):
+        file.row(0)
+
+
+def test_save_wants_a_process_or_a_strategy(game, tmp_path):
+    for parts in ({}, {"mdp": game.mdp, "strategy": game.strategy}):
+        with pytest.raises(ValueError, match="either a process"):
+            save(tmp_path / "x.h5", game.space, **parts)
+    assert list(tmp_path.iterdir()) == []

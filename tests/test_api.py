@@ -1,0 +1,98 @@
+"""The public names of the package, and what importing it costs."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import punish_fast
+
+HEAVY = {"numpy", "numba", "scipy", "h5py", "typer"}
+
+
+def modules_after(code: str) -> set[str]:
+    """The top-level modules that a fresh process has after ``code``."""
+    listing = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    command = [sys.executable, "-W", "error", "-c", f"{code}\n{listing}"]
+    child = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert child.stderr == ""
+    return set(child.stdout.split())
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    assert not HEAVY & modules_after("import punish_fast; punish_fast.__version__; dir(punish_fast)")
+
+
+def test_rules_alone_need_nothing_heavy():
+    assert not HEAVY & modules_after("from punish_fast import load_rules; load_rules('tiny').digest")
+
+
+def test_the_command_line_is_no_part_of_the_library():
+    assert "typer" not in modules_after("from punish_fast import *")
+
+
+@pytest.mark.parametrize("name", punish_fast.__all__)
+def test_every_public_name_resolves_and_is_documented(name):
+    value = getattr(punish_fast, name)
+    assert value.__doc__
+    assert value.__module__.startswith("punish_fast.")
+    assert getattr(importlib.import_module(value.__module__), value.__name__) is value
+    assert getattr(punish_fast, name) is value
+
+
+def test_public_names_are_the_ones_with_a_home():
+    assert set(punish_fast.__all__) == set(punish_fast._HOMES)
+    assert set(punish_fast.__all__) <= set(dir(punish_fast))
+    assert "__version__" in dir(punish_fast)
+
+
+def test_star_import_brings_the_public_names():
+    module = types.ModuleType("user")
+    exec("from punish_fast import *", vars(module))
+    assert set(punish_fast.__all__) <= set(vars(module))
+
+
+@pytest.mark.parametrize("name", ["nonsense", "_nonsense", "numpy", "Solve"])
+def test_unknown_names_raise_attribute_error(name):
+    with pytest.raises(AttributeError, match=f"module 'punish_fast' has no attribute '{name}'"):
+        getattr(punish_fast, name)
+
+
+def test_unknown_names_cannot_be_imported():
+    with pytest.raises(ImportError, match="nonsense"):
+        exec("from punish_fast import nonsense")
+
+
+def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
+    from punish_fast import StateSpace, build, greedy, load, load_rules, naive, save, solve
+
+    space = StateSpace(load_rules("tiny"))
+    mdp = build(space, naive())
+    solution = solve(mdp, discount=0.95, tolerance=1e-10)
+    policy = greedy(mdp.state_ptr, solution.q)
+    save(tmp_path / "agent.h5", space, mdp, solution)
+    agent = load(tmp_path / "agent.h5")
+
+    assert np.array_equal(agent.solution().v, solution.v)
+    assert np.array_equal(np.flatnonzero(policy), solution.choice)
+    assert np.array_equal(np.add.reduceat(policy, mdp.state_ptr[:-1]), np.ones(space.n_states))
+    assert agent.kind == "agent"
+
+
+def test_an_agent_is_answered_by_a_better_one(tmp_path):
+    from punish_fast import StateSpace, build, evaluate, from_policy, greedy, load, load_rules, save, solve
+
+    space = StateSpace(load_rules("tiny"))
+    first = solve(build(space))
+    enemy = from_policy(space, greedy(space.state_ptr, first.q), name="first")
+    save(tmp_path / "first.h5", space, strategy=enemy)
+    mdp = build(space, load(tmp_path / "first.h5").table(space))
+    answer = solve(mdp)
+    stubborn = evaluate(mdp, greedy(space.state_ptr, first.q))
+    assert (answer.v >= stubborn - 1e-9).all()
+    assert (answer.v > stubborn + 1e-3).any()
