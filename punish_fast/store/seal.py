@@ -13,7 +13,6 @@ The checksum is the CRC-32 of the CRC-32s of pieces of 4 MiB, so that threads ca
 
 from __future__ import annotations
 
-import mmap
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,17 +28,13 @@ _PIECE = 1 << 22
 def _seal_of(path: Path) -> bytes:
     """The seal that the file should have."""
     n_bytes = path.stat().st_size
-    with (
-        path.open("rb") as file,
-        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
-        memoryview(content) as view,
-        ThreadPoolExecutor(threads()) as pool,
-    ):
 
-        def checksum(begin: int) -> bytes:
-            with view[begin : begin + _PIECE] as piece:
-                return zlib.crc32(piece).to_bytes(4, "big")
+    def checksum(begin: int) -> bytes:
+        with path.open("rb") as file:
+            file.seek(begin)
+            return zlib.crc32(file.read(_PIECE)).to_bytes(4, "big")
 
+    with ThreadPoolExecutor(threads()) as pool:
         checksums = b"".join(pool.map(checksum, range(SIZE, n_bytes, _PIECE)))
     text = f"bytes {n_bytes}\ncrc32 {zlib.crc32(checksums):08x}\n"
     return (_MAGIC + text.encode()).ljust(SIZE, b"\n")
