@@ -78,8 +78,23 @@ def guarded(call: Callable[[], Any]) -> int:
         code = _explain(error)
     if code != 0 and "punish_fast.store.files" in sys.modules:
         sys.modules["punish_fast.store.files"].discard_temporaries()
+    code = _flush_output(code)
     if code == INTERRUPTED:
         say("interrupted: every file is as it was or complete, none is half-written")
+    return code
+
+
+def _flush_output(code: int) -> int:
+    """Print what is still to be printed; return the exit code, which is no longer 0 if that fails."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Nothing more can be printed, and Python would try again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # If whoever read our output is gone, there is nobody left to tell.
+        if code == 0 and not isinstance(error, BrokenPipeError):
+            say(f"error: the results cannot be printed ({error.strerror})")
+        return code or FAILED
     return code
 
 
@@ -89,8 +104,6 @@ def _code_of(result: Any) -> int:
 
 def _explain(error: Exception) -> int:
     if isinstance(error, BrokenPipeError):
-        # Whoever read our output is gone; there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     if type(error).__name__ == "Abort":
         return INTERRUPTED

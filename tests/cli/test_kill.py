@@ -27,6 +27,9 @@ SECONDS_TO_END = 30.0
 SOLVE = ("solve", "--rules", "tiny", "-o", "x.h5", "--quiet")
 OLD = b"the old file\n" * 999
 
+# Without compiled kernels these are slow, and nothing in them depends on the kernels.
+WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="processes of their own are watched with the JIT on")
+
 # The command, with a byte on a pipe as soon as it is ready for interrupts.
 _ANNOUNCED = """
 import os, sys
@@ -118,6 +121,7 @@ def instants(begin: Callable[[], subprocess.Popen[str]], seed: int) -> list[floa
     return [1.05 * min(durations) * (k + generator.random()) / INSTANTS for k in range(INSTANTS)]
 
 
+@WITH_JIT
 def test_killed_at_any_instant(folder, expected):
     path = folder / "x.h5"
     wrong = []
@@ -135,6 +139,7 @@ def test_killed_at_any_instant(folder, expected):
     assert leftovers(folder) == []
 
 
+@WITH_JIT
 def test_interrupted_at_any_instant(folder, expected):
     path = folder / "x.h5"
     wrong = []
@@ -196,9 +201,10 @@ POINTS = [
 ]
 
 
+@WITH_JIT
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(("name", "when"), POINTS)
-def test_killed_at_the_moment_that_matters(folder, expected, name, when, number):
+def test_killed_at_the_moment_that_matters(run, folder, expected, name, when, number):
     path = folder / "x.h5"
     prepare(path, had_old=True)
     command = [sys.executable, "-c", _AT, name, when, str(int(number)), *SOLVE]
@@ -211,7 +217,7 @@ def test_killed_at_the_moment_that_matters(folder, expected, name, when, number)
         assert (code, err.count("\n"), leftovers(folder)) == (130, 1, [])
         return
     assert code == -signal.SIGKILL
-    assert end(start()) == (0, "")
+    assert run(*SOLVE).code == 0
     assert state_of(path, expected) == "whole"
     assert leftovers(folder) == []
 
@@ -308,7 +314,7 @@ def test_interrupted_at_any_line(run, folder, expected, module):
 
     counter = Interrupter([module])
     assert run_traced(counter).code == 0
-    most = 15 if config.DISABLE_JIT else 60
+    most = 6 if config.DISABLE_JIT else 60
     lines = range(1, counter.count + 1)
     wrong = []
     for at in sorted(random.Random(4).sample(lines, min(most, len(lines)))):

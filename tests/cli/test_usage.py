@@ -10,6 +10,7 @@ import h5py
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from numba import config
 from store.damage import editing
 
 from cli.conftest import run_apart
@@ -302,6 +303,7 @@ def test_a_process_of_its_own_refuses_the_same_way(files):
         run_apart(*arguments, cwd=files).refused()
 
 
+@pytest.mark.skipif(config.DISABLE_JIT, reason="counting so many hands takes minutes without kernels")
 def test_a_game_too_large_for_this_machine_fails_in_one_line(run, output):
     path = output.parent / "huge.toml"
     path.write_text("copies = [9, 9, 9, 9, 9]\nhand_size = 9\nhp = 9\nfeints = 9\nbreaths = 8\nreveal_size = 9\n")
