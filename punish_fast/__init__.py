@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "MDP": "mdp.model",
+    "check": "mdp.model",
     "Solution": "mdp.solver",
     "evaluate": "mdp.solver",
     "solve": "mdp.solver",
@@ -40,6 +41,7 @@ __all__ = [
     "StateSpace",
     "StrategyTable",
     "build",
+    "check",
     "evaluate",
     "from_policy",
     "greedy",
@@ -53,7 +55,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.model import MDP, check
     from punish_fast.mdp.policy import greedy, softmax
     from punish_fast.mdp.solver import Solution, evaluate, solve
     from punish_fast.punish.codes import State

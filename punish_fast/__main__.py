@@ -23,8 +23,6 @@ def main() -> None:
         code = _INTERRUPTED
     if code == _INTERRUPTED:
         # Files are tidy by now. Threads that an interrupt caught while they were starting would be waited for in vain.
-        sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(code)
     # The work is done; an interrupt from here on would only make it look otherwise.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -90,7 +90,7 @@ def _options(
 )
 def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
     tensor: Annotated[
-        Path | None, typer.Argument(metavar="[TENSOR.h5]", help="A tensor to solve, instead of building one.")
+        Path | None, typer.Argument(metavar="TENSOR.h5", help="A file with a tensor to solve, instead of building one.")
     ] = None,
     rules: RulesOption = None,
     enemy: EnemyOption = None,
@@ -158,7 +158,7 @@ def build(
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE.h5", help="A tensor, an agent or a strategy.")],
     state: Annotated[
-        str | None, typer.Argument(metavar="[STATE]", help="An 18-digit state code: show this position.")
+        str | None, typer.Argument(metavar="STATE", help="An 18-digit state code: show this position.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

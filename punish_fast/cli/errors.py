@@ -75,7 +75,8 @@ def guarded(call: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
-        code = _explain(error)
+        # An interrupt may come out of a library as another error.
+        code = INTERRUPTED if _interrupted else _explain(error)
     if code != 0 and "punish_fast.store.files" in sys.modules:
         sys.modules["punish_fast.store.files"].discard_temporaries()
     code = _flush_output(code)
@@ -86,6 +87,8 @@ def guarded(call: Callable[[], Any]) -> int:
 
 def _flush_output(code: int) -> int:
     """Print what is still to be printed; return the exit code, which is no longer 0 if that fails."""
+    if sys.stdout is None:  # closed by whoever started us
+        return code
     try:
         sys.stdout.flush()
     except OSError as error:

@@ -13,7 +13,7 @@ from punish_fast import __version__, _jit
 from punish_fast.cli.errors import CheckError
 from punish_fast.cli.report import in_units, print_json, print_table
 from punish_fast.mdp.model import check
-from punish_fast.mdp.policy import softmax
+from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.memory import total_memory
 from punish_fast.punish.codes import from_decimal
@@ -38,7 +38,9 @@ def warmup_command(as_json: bool) -> None:
     solve(mdp, schedule="jacobi", sweeps=1)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
-    build(StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle")), from_policy(space, policy))
+    build(space, from_policy(space, greedy(mdp.state_ptr, solution.q)))
+    for row in (0, space.n_states - 1):
+        space.row(space.state(row))
     report = {"seconds": time.perf_counter() - begin, "cache": _jit.cache_folder}
     if as_json:
         print_json(report)

@@ -119,5 +119,5 @@ def in_units(number: float, unit: str = "") -> str:
     """A number with a decimal prefix: 17.0 M."""
     for limit, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(number) >= limit:
-            return f"{number / limit:.1f} {prefix}{unit}"
+            return f"{number / limit:.1f} {prefix}{unit}" if len(unit) < 2 else f"{number / limit:.1f} {prefix} {unit}"
     return f"{number:.0f} {unit}".rstrip()

@@ -142,6 +142,7 @@ class Built:
             if getattr(wanted, option) is not None:
                 raise UsageError(f"--{option} is settled by the tensor {path} and cannot be given with it")
         self._file = load(path)
+        self._file.must_have_transitions()
         self.rules = self._file.rules
         self.enemy = self._file.enemy
 
@@ -182,6 +183,9 @@ def solve_command(tensor: Path | None, wanted: Wanted, method: Method, as_json: 
     report = _tensor_report(job, source, mdp, output) | _solution_report(solution)
     _print(job, report, as_json)
     if not solution.converged:
+        # Without a tolerance of the user's, the best there is will do.
+        if method.tolerance is None:
+            return
         raise CheckError(
             f"the error bound {solution.error_bound:.2e} is as low as rounding allows, "
             f"above the tolerance {solution.tolerance:g}; {output} holds the best values found"

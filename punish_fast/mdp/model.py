@@ -24,7 +24,7 @@ from punish_fast.mdp import _bellman
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_SUM_TOLERANCE = 1e-9
+_SUM_TOLERANCE = 1e-12
 
 
 class ModelError(ValueError):
@@ -140,12 +140,11 @@ class MDP:
         return csr_array((self.data, self.indices, self.indptr), shape=(self.n_rows, self.n_columns), copy=False)
 
 
-def check(mdp: MDP) -> MDP:
-    """Return ``mdp`` if its arrays fit together.
+def check_arrays(mdp: MDP) -> None:
+    """Insist that the arrays have the right dtypes and lengths and the pointers ascend, which takes little time.
 
     Raises:
-        ModelError: an array has a wrong shape or dtype, pointers that do not ascend, columns out of range, or rows
-            whose probabilities are negative, above one, or do not add up to one.
+        ModelError: one has not.
     """
     _check_array("state_ptr", mdp.state_ptr, np.int64)
     _check_array("indptr", mdp.indptr, np.int64)
@@ -158,6 +157,16 @@ def check(mdp: MDP) -> MDP:
     _check_array("data", mdp.data, np.float64)
     _check_array("reward", mdp.reward, np.float64, mdp.n_rows)
     _check_array("action", mdp.action, np.uint8, mdp.n_rows)
+
+
+def check(mdp: MDP) -> MDP:
+    """Return ``mdp`` if it is a Markov decision process.
+
+    Raises:
+        ModelError: an array has a wrong shape or dtype, pointers that do not ascend, columns out of range, or rows
+            whose probabilities are negative, above one, or do not add up to one.
+    """
+    check_arrays(mdp)
     if not np.isfinite(mdp.reward).all():
         raise ModelError("reward: a value is not finite")
     if not np.isfinite(mdp.terminal_reward).all():

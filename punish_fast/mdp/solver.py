@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered, Log
 
 SCHEDULES = ("layered", "jacobi")
@@ -76,7 +76,7 @@ def solve(
     """The optimal values of ``mdp``.
 
     Args:
-        mdp: The process.
+        mdp: The process; `check` finds out whether one of unknown origin is sound.
         discount: At least 0 and below 1.
         schedule: ``"layered"`` or ``"jacobi"``.
         tolerance: Stop when no value is further than this from the optimal one.
@@ -86,8 +86,11 @@ def solve(
 
     Raises:
         SolveError: an option is out of range.
+        ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, schedule, tolerance, sweeps)
+    check_arrays(mdp)
+    start = None if start is None else np.asarray(start, dtype=np.float64)
     _check_start(mdp, schedule, start)
     iteration: Layered | Jacobi
     iteration = Layered(mdp, discount, start) if schedule == "layered" else Jacobi(mdp, discount)
@@ -119,8 +122,11 @@ def evaluate(mdp: MDP, weight: np.ndarray, discount: float = 0.95, tolerance: fl
 
     Raises:
         SolveError: an option is out of range, or ``weight`` is no policy.
+        ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)
+    check_arrays(mdp)
+    weight = np.asarray(weight, dtype=np.float64)
     if weight.shape != (mdp.n_rows,) or not (weight >= 0).all():
         raise SolveError(f"weight: must be {mdp.n_rows} numbers, none negative")
     sums = np.add.reduceat(weight, mdp.state_ptr[:-1])
@@ -132,10 +138,7 @@ def evaluate(mdp: MDP, weight: np.ndarray, discount: float = 0.95, tolerance: fl
 
 
 def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int | None, progress: Progress | None) -> float:
-    """Sweep until the error bound reaches ``goal`` or no longer falls, or ``sweeps`` times; return the bound."""
-    best = math.inf
-    stalled = 0
-    patience = 4 + int(2 / (1 - iteration.modulus))
+    """Sweep until the error bound reaches ``goal`` or its floor, or ``sweeps`` times; return the bound."""
     while True:
         begin = time.perf_counter()
         bound = iteration.sweep()
@@ -143,10 +146,7 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int | None
         n_done = len(iteration.log.seconds)
         if progress is not None:
             progress("solve", n_done, bound)
-        # Rounding sets a floor under the bound; near it, the bound may rest for as long as errors take to shrink.
-        stalled = 0 if bound < best else stalled + 1
-        best = min(best, bound)
-        if n_done == sweeps or (goal is not None and (bound <= goal or stalled == patience)):
+        if n_done == sweeps or (goal is not None and (bound <= goal or iteration.is_at_floor)):
             return bound
 
 

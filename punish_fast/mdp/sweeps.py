@@ -14,9 +14,9 @@ in the last sweep, ``b`` the modulus, and ``e`` a bound on the rounding error of
     |v - v*| on carried values  <=  (b d + e) / (1 - b),
 
 and on all others at most ``g`` times the carried error before the sweep, plus ``e``. A row of ``n`` entries computed in
-floating point with unit roundoff ``u`` is off by at most ``(n + 4) u`` times the largest value that can occur [Higham
-2002, ch. 3]. The bound holds for the process whose probabilities are the stored numbers, each off by at most one
-rounding from the intended one.
+floating point with unit roundoff ``u`` is off by at most ``(n + 8) u`` times the largest value that can occur [Higham
+2002, ch. 3]; that allows for stored probabilities which are off by up to four roundings from those of a distribution,
+and it is for that process, whose rows add up to exactly one, that the bound holds.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class Iteration:
         q: float64 ``[n_rows]``, values of state-action pairs; those of `v` only after `close`.
         choice: int64 ``[n_states]``, the first best row of each state; likewise.
         modulus: By what a sweep contracts the error of carried values at least.
+        is_at_floor: Whether the last changes were no larger than rounding can make them.
         log: One entry for each sweep.
     """
 
@@ -70,18 +71,21 @@ class Iteration:
         self.mdp = mdp
         self.discount = discount
         self.modulus = discount
+        self.is_at_floor = False
         self.log = Log()
         self.v = np.zeros(mdp.n_columns)
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
-        # No value leaves this range, unless it starts outside.
+        # No value leaves this range if none starts outside.
         largest_reward = max(_largest(mdp.reward), _largest(mdp.terminal_reward))
         self._largest_value = largest_reward / (1 - discount)
+        # Terms of a backup besides the entries of its row, and roundings of a stored probability.
+        self._further_terms = 8
         self._tensor = _bellman.Tensor(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
 
     def _rounding(self) -> np.ndarray:
         """For each layer, how far rounding can put a backup off."""
-        rounding: np.ndarray = (self.mdp.longest_rows + 4) * (_UNIT_ROUNDOFF * self._largest_value)
+        rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (_UNIT_ROUNDOFF * self._largest_value)
         return rounding
 
     def _back_up_rows(self) -> np.ndarray:
@@ -106,8 +110,7 @@ class Layered(Iteration):
         """Begin with the values ``start`` (float64 ``[n_states]``), or with zeros."""
         super().__init__(mdp, discount)
         if start is not None:
-            self.v[: mdp.n_states] = start
-            self._largest_value = max(self._largest_value, _largest(start))
+            self.v[: mdp.n_states] = np.clip(start, -self._largest_value, self._largest_value)
         self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
         self.modulus = discount**mdp.n_layers if mdp.is_cycle else discount
         self._acceleration = Anderson()
@@ -138,8 +141,8 @@ class Layered(Iteration):
         """Improve the values that the next sweep begins with, those of the first layer."""
         carried = self.v[: self.mdp.layer_ptr[1]]
         if self._before is not None:
-            carried[:] = self._acceleration.next(self._before, carried.copy())
-            self._largest_value = max(self._largest_value, _largest(carried))
+            accelerated = self._acceleration.next(self._before, carried.copy())
+            carried[:] = np.clip(accelerated, -self._largest_value, self._largest_value)
         self._before = carried.copy()
 
     def _sweep_layer(self, layer: int) -> float:
@@ -158,6 +161,7 @@ class Layered(Iteration):
     def _bound(self, residuals: list[float]) -> float:
         rounding = float(self._rounding().sum())
         change = residuals[-1] if self.mdp.is_cycle else max(residuals)
+        self.is_at_floor = self.modulus * change <= 2 * rounding
         carried = (self.modulus * change + rounding) / (1 - self.modulus)
         if not self.mdp.is_cycle:
             return carried
@@ -171,6 +175,7 @@ class Evaluation(Layered):
         """Begin with zeros."""
         super().__init__(mdp, discount)
         self._weight = weight
+        self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
 
     def _back_up(self, chunks: np.ndarray, out: np.ndarray, residual: np.ndarray) -> None:
         args = (chunks, self._tensor, self.discount, self._weight, self.v, out, residual)
@@ -203,6 +208,7 @@ class Jacobi(Iteration):
         self.log.rmse.append(float(np.sqrt(squares + (terminal_changes**2).sum())))
         self.log.choice_changes.append(int(changes))
         rounding = float(self._rounding().max(initial=0))
+        self.is_at_floor = self.discount * residual <= 2 * rounding
         return (self.discount * residual + rounding) / (1 - self.discount)
 
     def close(self) -> None:

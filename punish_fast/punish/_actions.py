@@ -13,6 +13,7 @@ from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish._space import block_statuses, open_block, rests
 
+# Two-digit codes are the card from 1 to 5 and then 1 for a feint or 0.
 REST_ACTION = 90
 N_ACTIONS = 2 * N_KINDS + 1
 

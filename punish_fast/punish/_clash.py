@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from punish_fast._jit import routine
 from punish_fast.punish._codes import between_status, play_status, split_status
+from punish_fast.punish._multisets import N_KINDS
 
 GUARD = 0
 DODGE = 2
 REST = 5
-N_KINDS = 5
 
 # Stand for "no next state": the game is over.
 WIN = -1

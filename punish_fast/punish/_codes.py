@@ -33,8 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast._jit import kernel, routine
-
-N_KINDS = 5
+from punish_fast.punish._multisets import N_KINDS
 
 
 @kernel

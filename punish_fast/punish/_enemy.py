@@ -19,13 +19,13 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast._jit import kernel, routine
+from punish_fast.punish._actions import N_ACTIONS
 from punish_fast.punish._codes import cards_code, mirror_status, split_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_ways, first_subset, next_subset
 from punish_fast.punish._outcomes import N_ENEMY_PLAYS
 from punish_fast.punish._space import find_block, row_of
 
 UNIT = 2520.0
-N_ACTIONS = 2 * N_KINDS + 1
 
 # What the enemy can do at all.
 RESTS = 0

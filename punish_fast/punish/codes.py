@@ -20,11 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.punish import _codes
+from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.rules import CARDS, Five, Rules
 
 WIN_CODE = -1
 LOSS_CODE = -2
-REST_ACTION = 90
 ACTIONS = (10, 11, 20, 21, 30, 31, 40, 41, 50, 51, REST_ACTION)
 
 
@@ -50,8 +50,7 @@ class State(NamedTuple):
 class Layout(NamedTuple):
     """The radices of the codes and the sizes of the game, in the shape that kernels take.
 
-    ``place`` (the place values of the digits of the cards) and ``copies`` are int64 ``[5]``: Numba's parallel loops
-    take arrays and numbers, but no tuple within a tuple.
+    ``place`` (the place values of the digits of the cards) and ``copies`` are int64 ``[5]``.
     """
 
     place: np.ndarray

@@ -14,12 +14,12 @@ import numpy as np
 from punish_fast.chunks import cumulated, for_chunks
 from punish_fast.memory import require_memory
 from punish_fast.punish import _actions, _space
+from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._codes import play_status
-from punish_fast.punish._outcomes import N_PLAYS, N_WAYS, Outcomes, tabulate_outcomes
+from punish_fast.punish._outcomes import N_ENEMY_PLAYS, N_PLAYS, N_WAYS, Outcomes, tabulate_outcomes
 from punish_fast.punish._space import Layer
 from punish_fast.punish.codes import (
     ACTIONS,
-    REST_ACTION,
     Layout,
     State,
     StateError,
@@ -79,16 +79,23 @@ class StateSpace:
     def _next_layer(self, number: int) -> tuple[Layer, np.ndarray]:
         if number == 0:
             cards = _opening_cards(self.layout)
-            reached = _nothing_reached(self.layout, cards, number)
+            reached = self._nothing_reached(cards, number)
             reached[:, _opening_statuses(self.rules, self.layout)] = 1
             return _number(self.layout, number, cards, reached, 0)
         before = self.layers[-1]
         outcomes = self.outcomes_of(number - 1)
         cards = _discover(self.layout, outcomes, before)
-        reached = _nothing_reached(self.layout, cards, number)
+        reached = self._nothing_reached(cards, number)
         after = _bare_layer(self.layout, cards)
         for_chunks(_space.mark_states, before.first, self.layout, outcomes, before, after, reached)
         return _number(self.layout, number, cards, reached, int(before.first[-1]))
+
+    def _nothing_reached(self, cards: np.ndarray, number: int) -> np.ndarray:
+        """Marks for every status of every block, and the certainty that all tables fit into memory."""
+        cells = len(cards) * self.layout.n_statuses
+        held = sum(array.nbytes for layer in self.layers for array in layer)
+        require_memory(held + 3 * cells, f"the {len(cards):,} hands and discard piles of breath {number + 1}")
+        return np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
 
     @property
     def n_states(self) -> int:
@@ -157,8 +164,8 @@ class StateSpace:
 
 
 def _tabulate(rules: Rules, layout: Layout, is_last: bool) -> Outcomes:
-    # Only a feint can have every play; the six other ways have no own draw.
-    n_most = layout.n_statuses * (N_PLAYS + (N_WAYS - 2) * N_PLAYS // 6)
+    # Only a feint can have every play; the other ways have no own draw.
+    n_most = layout.n_statuses * (N_PLAYS + (N_WAYS - 1) * N_ENEMY_PLAYS)
     outcomes = Outcomes(
         ptr=np.zeros(layout.n_statuses * N_WAYS + 1, dtype=np.int32),
         added=np.zeros(n_most, dtype=np.uint8),
@@ -211,13 +218,6 @@ def _discover(layout: Layout, outcomes: Outcomes, before: Layer) -> np.ndarray:
         found = np.concatenate([found, np.zeros(3 * len(found), dtype=np.int64)])
         slots = _empty_slots(layout, len(found))
         _space.index_blocks(found[:n_found], slots)
-
-
-def _nothing_reached(layout: Layout, cards: np.ndarray, number: int) -> np.ndarray:
-    """Marks for every status of every block, and the certainty that they and the rank table fit into memory."""
-    cells = len(cards) * layout.n_statuses
-    require_memory(3 * cells, f"the {len(cards):,} hands and discard piles of breath {number + 1}")
-    return np.zeros((len(cards), layout.n_statuses), dtype=np.uint8)
 
 
 def _bare_layer(layout: Layout, cards: np.ndarray) -> Layer:

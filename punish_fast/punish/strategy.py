@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.punish.codes import ACTIONS, REST_ACTION, to_decimal
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.space import StateSpace
 
 # From a two-digit action code to its column in a table.
@@ -19,6 +20,7 @@ _COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
 
 # Probabilities of a state may add up to 1 only as well as float64 sums do.
 _SUM_TOLERANCE = 1e-9
+_ROUNDING = 1e-14
 
 
 class StrategyError(ValueError):
@@ -33,11 +35,13 @@ class StrategyTable:
         state: int32 ``[k]``, rows of the states covered, ascending.
         p: float64 ``[k, 11]``, probabilities of the actions 10, 11, 20, 21, ..., 51, 90.
         name: What to call the enemy.
+        rules_digest: Digest of the rules it was made for; None for the naive enemy, who plays any game.
     """
 
     state: np.ndarray
     p: np.ndarray
     name: str = "table"
+    rules_digest: str | None = None
 
     @property
     def is_naive(self) -> bool:
@@ -61,6 +65,9 @@ def from_policy(space: StateSpace, weight: np.ndarray, name: str = "policy") -> 
     Raises:
         StrategyError: ``weight`` is no policy.
     """
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.shape != space.action.shape:
+        raise StrategyError(f"strategy: shape of the policy is {weight.shape}, allowed is {space.action.shape}")
     p = np.zeros((space.n_states, len(ACTIONS)))
     p[_state_of_row(space), _COLUMN[space.action]] = weight
     return strategy_table(space, np.arange(space.n_states), p, name)
@@ -77,15 +84,14 @@ def strategy_table(space: StateSpace, state: np.ndarray, p: np.ndarray, name: st
 
     Raises:
         StrategyError: wrong shapes, rows that are no states or stand twice, probabilities that are negative, not
-        finite,
-            do not add up to one, or fall on illegal actions.
+            finite, do not add up to one, or fall on illegal actions.
     """
     state = np.asarray(state)
     p = np.asarray(p, dtype=np.float64)
     if state.ndim != 1 or p.shape != (len(state), len(ACTIONS)):
         raise StrategyError(f"strategy: shapes are {state.shape} and {p.shape}, allowed are (k,) and (k, 11)")
     if len(state) == 0:
-        return StrategyTable(np.zeros(0, dtype=np.int32), p, name)
+        return StrategyTable(np.zeros(0, dtype=np.int32), p, name, space.rules.digest)
     if not np.issubdtype(state.dtype, np.integer) or state.min() < 0 or state.max() >= space.n_states:
         raise StrategyError(f"strategy: states must be rows from 0 to {space.n_states - 1}")
     order = np.argsort(state, kind="stable")
@@ -94,7 +100,10 @@ def strategy_table(space: StateSpace, state: np.ndarray, p: np.ndarray, name: st
     if len(twice):
         raise StrategyError(f"strategy: state {to_decimal(space.state(int(state[twice[0]])))} stands twice")
     _check_probabilities(space, state, p)
-    return StrategyTable(state, p, name)
+    # Sums that are off by more than rounding would make rows of a tensor that are.
+    sums = p.sum(axis=1, keepdims=True)
+    p = np.where(np.abs(sums - 1) > _ROUNDING, p / sums, p)
+    return StrategyTable(state, p, name, space.rules.digest)
 
 
 def _state_of_row(space: StateSpace) -> np.ndarray:

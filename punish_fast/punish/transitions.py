@@ -19,7 +19,7 @@ from punish_fast.punish import _enemy, _redeal, _transitions
 from punish_fast.punish._outcomes import N_PLAYS
 from punish_fast.punish.codes import Layout
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, naive
+from punish_fast.punish.strategy import StrategyError, StrategyTable, naive
 
 OnLayer = Callable[[MDP, int], None]
 
@@ -39,9 +39,12 @@ def build(space: StateSpace, enemy: StrategyTable | None = None, on_layer: OnLay
             while the next ones are computed.
 
     Raises:
+        StrategyError: the strategy was made for other rules.
         MemoryError: the tensor would not fit into memory.
     """
     enemy = naive() if enemy is None else enemy
+    if enemy.rules_digest not in (None, space.rules.digest):
+        raise StrategyError(f"strategy: made for rules {enemy.rules_digest}, but the game's are {space.rules.digest}")
     indptr = _count(space)
     require_memory(12 * int(indptr[-1]) + space.nbytes, f"a tensor of {int(indptr[-1]):,} nonzeros")
     rows = _transitions.Rows(

@@ -8,7 +8,9 @@ to write the same file removes it.
 from __future__ import annotations
 
 import errno
+import itertools
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Iterator
@@ -32,6 +34,7 @@ class OutputError(StoreError):
     """A place where no file can be written, found out before any work was done."""
 
 
+_numbers = itertools.count()
 # Temporary files of this process that are being written.
 _temporaries: set[Path] = set()
 
@@ -47,7 +50,8 @@ def uninterrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        # None stands for a handler that was not set from Python.
+        signal.signal(signal.SIGINT, signal.SIG_DFL if previous is None else previous)
         if pending:
             signal.raise_signal(signal.SIGINT)
 
@@ -73,15 +77,12 @@ def _is_alive(process: int) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    for leftover in path.parent.iterdir():
-        before, _, process = leftover.name.removesuffix(".tmp").rpartition(".")
-        if (
-            before == f".{path.name}"
-            and leftover.suffix == ".tmp"
-            and process.isdecimal()
-            and not _is_alive(int(process))
-        ):
-            with suppress(OSError):
+    with suppress(OSError):
+        for leftover in path.parent.iterdir():
+            before, _, writer = leftover.name.removesuffix(".tmp").rpartition(".")
+            process = writer.partition("-")[0]
+            ours = before == f".{path.name}" and leftover.suffix == ".tmp" and process.isdecimal()
+            if ours and not _is_alive(int(process)):
                 leftover.unlink()
 
 
@@ -126,8 +127,10 @@ def replacing(path: Path) -> Iterator[Path]:
         WriteError: the file could not be forced to disk or renamed.
     """
     check_output(path)
+    # A link stays, what it leads to is replaced.
+    path = Path(os.path.realpath(path))
     _remove_leftovers(path)
-    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    temporary = path.parent / f".{path.name}.{os.getpid()}-{next(_numbers)}.tmp"
     _temporaries.add(temporary)
     try:
         yield temporary
@@ -137,6 +140,8 @@ def replacing(path: Path) -> Iterator[Path]:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+            if path.exists():
+                shutil.copymode(path, temporary)
             temporary.replace(path)
         except OSError as error:
             raise explain(path, error) from None

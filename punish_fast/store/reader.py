@@ -206,12 +206,24 @@ class Artefact:
         """Whether the file holds the transition tensor."""
         return "/transitions/indptr" in self.shapes
 
+    def must_have_transitions(self) -> None:
+        """Insist that the file holds the transition tensor.
+
+        Raises:
+            ReadError: it does not.
+        """
+        if self.kind == "strategy":
+            raise self._error("kind", "a strategy is no tensor")
+        if not self.has_transitions:
+            raise self._error("/transitions/indptr", "missing, the file was written without its tensor")
+
     def mdp(self) -> MDP:
         """The Markov decision process, checked.
 
         Raises:
             ReadError: the file has none, or it is damaged.
         """
+        self.must_have_transitions()
         state_ptr, action, reward = self.rows
         indptr = self._read("/transitions/indptr", (len(action) + 1,))
         self._check_group((len(action), len(state_ptr) + 1))
@@ -226,8 +238,11 @@ class Artefact:
             raise self._error(f"{group}/{field}", problem) from None
 
     def _check_group(self, shape: tuple[int, int]) -> None:
-        with h5py.File(self.path, "r") as file:
-            attributes = dict(file["/transitions"].attrs)
+        try:
+            with h5py.File(self.path, "r") as file:
+                attributes = dict(file["/transitions"].attrs)
+        except Exception as error:
+            raise self._error("/transitions", f"not readable ({_first_line(error)})") from None
         encoding: Any = _text(attributes.get("encoding-type"))
         if not np.array_equal(encoding, "csr_matrix"):
             raise self._error("/transitions", "encoding-type is not csr_matrix")
@@ -261,6 +276,10 @@ class Artefact:
         Raises:
             ReadError: the file is no agent, or damaged.
         """
+        return self._solution
+
+    @cached_property
+    def _solution(self) -> Solution:
         if self.kind != "agent":
             raise self._error("kind", f"a {self.kind} has no solution")
         state_ptr, _, _ = self.rows

@@ -198,14 +198,16 @@ def save(
         mdp: The process.
         solution: Its solution.
         strategy: A strategy table.
-        enemy: What to note of the enemy, JSON-like; naive if None.
+        enemy: What to note of the enemy, JSON-like with a ``kind``; unknown if None.
 
     Raises:
-        ValueError: neither a process nor a strategy, or both.
+        ValueError: neither a process nor a strategy, or both, or a process of other states.
         WriteError: writing failed.
     """
-    if (mdp is None) == (strategy is None):
+    if (mdp is None) == (strategy is None) or (mdp is None and solution is not None):
         raise ValueError("save: either a process (with or without its solution) or a strategy")
+    if mdp is not None and mdp.n_states != space.n_states:
+        raise ValueError(f"save: the process has {mdp.n_states} states, the space {space.n_states}")
     path = Path(path)
     if strategy is not None:
         with new_file(path, "strategy", space.rules, name=strategy.name) as out:
@@ -213,7 +215,7 @@ def save(
         return
     assert mdp is not None
     kind = "tensor" if solution is None else "agent"
-    with new_file(path, kind, space.rules, enemy=json.dumps(enemy or {"kind": "naive"})) as out:
+    with new_file(path, kind, space.rules, enemy=json.dumps(enemy or {"kind": "unknown"})) as out:
         out.states(space.code, space.layer_ptr)
         out.rows(mdp)
         for layer in range(mdp.n_layers):

@@ -30,6 +30,15 @@ from punish_fast.store.writer import save
 COMMAND = [sys.executable, "-m", "punish_fast"]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _kernels() -> None:
+    """Compile every kernel before a test limits time, disk or memory."""
+    space = StateSpace(PRESETS["tiny"])
+    solution = solve(build(space))
+    build(space, from_policy(space, softmax(space.state_ptr, solution.q, 1.0)))
+    solve(build(space), schedule="jacobi", sweeps=1)
+
+
 @dataclass(frozen=True)
 class Done:
     """A command that has ended."""
@@ -117,8 +126,8 @@ def _files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         mdp = build(space)
         solution = solve(mdp)
         table = from_policy(space, softmax(mdp.state_ptr, solution.q, 1.0), name="soft")
-        save(folder / f"{prefix}tensor.h5", space, mdp)
-        save(folder / f"{prefix}agent.h5", space, mdp, solution)
+        save(folder / f"{prefix}tensor.h5", space, mdp, enemy={"kind": "naive"})
+        save(folder / f"{prefix}agent.h5", space, mdp, solution, enemy={"kind": "naive"})
         save(folder / f"{prefix}strategy.h5", space, strategy=table)
     return folder
 

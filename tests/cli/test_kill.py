@@ -195,7 +195,6 @@ POINTS = [
     ("write", "before"),
     ("close", "before"),
     ("close", "after"),
-    ("force", "after"),
     ("rename", "before"),
     ("rename", "after"),
 ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
+import signal
+import subprocess
 
 import h5py
 import pytest
@@ -13,7 +16,7 @@ from hypothesis import strategies as st
 from numba import config
 from store.damage import editing
 
-from cli.conftest import run_apart
+from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.cli import errors, health, solving
 from punish_fast.punish import rules as rules_module
 
@@ -373,3 +376,31 @@ def test_a_failing_self_test_is_reported(run, monkeypatch):
     assert done.code == 1
     done.failed_with("the self-test failed: all is well")
     assert '"ok": false' in done.out
+
+
+def test_an_interrupt_that_others_turn_into_an_error_is_still_one(run, folder, monkeypatch):
+    """C extensions and locks may answer an interrupt with an exception of their own."""
+
+    def disguise(*_args, **_options):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("cannot release un-acquired lock")
+
+    monkeypatch.setattr(solving, "StateSpace", disguise)
+    done = run("solve", "--rules", "tiny", "-o", "x.h5")
+    assert (done.code, done.out) == (130, "")
+    assert done.err.startswith("interrupted")
+    assert done.err.count("\n") == 1
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("arguments", [["show", "agent.h5"], ["solve", "tensor.h5", "-o", "x.h5"], ["--help"]])
+def test_a_closed_stdout_shows_no_traceback(files, arguments):
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, *arguments]
+    child = subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, cwd=files, env=clean_environment(), timeout=60, check=False
+    )
+    assert child.returncode in (0, 1)
+    assert "Traceback" not in child.stderr
+    assert child.stderr.count("\n") <= 1

@@ -32,7 +32,7 @@ class Game:
             "agent": {"mdp": self.mdp, "solution": self.solution},
             "strategy": {"strategy": self.strategy},
         }
-        save(path, self.space, **parts[kind])
+        save(path, self.space, **parts[kind], enemy={"kind": "naive"})
         return path
 
 

@@ -40,7 +40,7 @@ def assert_same_solution(one, other):
 
 
 def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
-    save(tmp_path / "tensor.h5", tiny, tiny_mdp)
+    save(tmp_path / "tensor.h5", tiny, tiny_mdp, enemy={"kind": "naive"})
     file = load(tmp_path / "tensor.h5")
     assert file.kind == "tensor"
     assert file.rules == tiny.rules
