@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import exact_values, process
 
+from punish_fast.mdp.model import ModelError
 from punish_fast.mdp.solver import SCHEDULES, Solution, SolveError, evaluate, solve
+from punish_fast.mdp.sweeps import Evaluation
 
 # State 0 pays 1 and leads to state 1, which pays 2 and leads back.
 TWO_STATES = [[(1.0, {1: 1.0})], [(2.0, {0: 1.0})]]
@@ -416,3 +419,52 @@ def test_weights_that_are_no_policy_are_refused(weight, message):
 def test_evaluation_refuses_the_same_options(options):
     with pytest.raises(SolveError, match=rf"^{next(iter(options))}: "):
         evaluate(process(TWO_STATES), np.ones(2), **options)
+
+
+def test_evaluation_allows_for_the_rows_it_sums_over():
+    """With very many rows in one state, rounding of their sum counts more than that of any row."""
+    n = 20_000
+    rows = np.arange(n + 1)
+    one = process([[(1.0, {0: 1.0})]])
+    mdp = replace(
+        one,
+        state_ptr=np.array([0, n]),
+        indptr=rows,
+        indices=np.zeros(n, dtype=np.int32),
+        data=np.ones(n),
+        reward=np.ones(n),
+        action=np.zeros(n, dtype=np.uint8),
+    )
+    iteration = Evaluation(mdp, 0.999, np.full(n, 1 / n))
+    for _ in range(40):
+        bound = iteration.sweep()
+        assert abs(Fraction(iteration.v[0]) - Fraction(1) / (1 - Fraction(0.999))) <= bound
+    # Each of the sums may be off by as many roundings as there are rows.
+    assert iteration._rounding()[0] >= n * 2**-53 * 1000
+
+
+@pytest.mark.parametrize("value", [1e6, -1e300, 1.7e308])
+def test_start_out_of_all_bounds_does_no_harm(value):
+    mdp = process(*random_cycle(3))
+    solution = solve(mdp, start=np.full(mdp.n_states, value))
+    assert solution.converged
+    assert solution.error_bound <= 1e-10
+
+
+@pytest.mark.parametrize("discount", [0.99, 0.9999, 1 - 1e-7])
+def test_floor_is_recognised_and_not_waited_for(discount):
+    mdp = process(*random_cycle(4))
+    solution = solve(mdp, discount, tolerance=1e-300)
+    assert not solution.converged
+    # It takes about log(floor) / log(modulus) sweeps to get there, fewer with acceleration, and hardly any more.
+    assert solution.sweeps <= 60 + 40 / (1 - discount**mdp.n_layers)
+
+
+@pytest.mark.parametrize("name", ["state_ptr", "indptr"])
+def test_arrays_of_the_wrong_kind_are_refused_not_swept(name):
+    mdp = process([[(1, {0: 1.0})]])
+    wrong = replace(mdp, **{name: getattr(mdp, name).astype(np.int32)})
+    with pytest.raises(ModelError, match=name):
+        solve(wrong)
+    with pytest.raises(ModelError, match=name):
+        evaluate(wrong, np.ones(1))

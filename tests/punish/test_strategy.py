@@ -10,6 +10,7 @@ from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, from_policy, naive, strategy_table
+from punish_fast.punish.transitions import build
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +119,16 @@ def test_policy_becomes_a_table_of_all_states(tiny, tiny_mdp):
         rows = slice(*tiny.state_ptr[row : row + 2])
         played = {ACTIONS[k]: p for k, p in enumerate(table.p[row]) if p}
         assert played == {action: p for action, p in zip(tiny.action[rows], weight[rows], strict=True) if p}
+
+
+def test_strategy_of_other_rules_builds_nothing():
+    rules = PRESETS["tiny"]
+    space, other = StateSpace(rules), StateSpace(rules._replace(hp=3))
+    table = from_policy(space, np.repeat(1 / np.diff(space.state_ptr), np.diff(space.state_ptr)))
+    with pytest.raises(StrategyError, match=f"{space.rules.digest}.*{other.rules.digest}"):
+        build(other, table)
+
+
+def test_policy_of_the_wrong_length_is_refused():
+    with pytest.raises(StrategyError, match="shape of the policy"):
+        from_policy(StateSpace(PRESETS["tiny"]), np.ones(3))

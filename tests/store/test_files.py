@@ -225,3 +225,32 @@ def test_a_reader_of_the_old_file_is_not_disturbed(game, tmp_path):
 
 def np_equal(one, other):
     return one.tobytes() == other.tobytes()
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):
+    real = tmp_path / "real.h5"
+    real.write_text("old")
+    link = tmp_path / "link.h5"
+    link.symlink_to(real)
+    with replacing(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+
+
+def test_the_mode_of_the_old_file_is_kept(tmp_path):
+    path = tmp_path / "x.h5"
+    path.write_text("old")
+    path.chmod(0o600)
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_two_writers_of_one_file_do_not_meet(tmp_path):
+    path = tmp_path / "x.h5"
+    with replacing(path) as first, replacing(path) as second:
+        first.write_text("first")
+        second.write_text("second")
+    assert path.read_text() == "first"
+    assert names(tmp_path) == ["x.h5"]
