@@ -40,8 +40,21 @@ class Anderson:
         self._steps = [*self._steps[1 - _WINDOW :], step]
         if len(self._steps) < 2 or not step.any():
             return image
-        step_changes = np.diff(np.array(self._steps), axis=0).T
-        image_changes = np.diff(np.array(self._images), axis=0).T
-        weights = np.linalg.lstsq(step_changes, step, rcond=None)[0]
-        accelerated: np.ndarray = image - image_changes @ weights
+        weights = _least_squares(np.diff(np.array(self._steps), axis=0), step)
+        image_changes = np.diff(np.array(self._images), axis=0)
+        accelerated: np.ndarray = image - np.einsum("i,in->n", weights, image_changes)
         return accelerated if np.isfinite(accelerated).all() else image
+
+
+def _least_squares(vectors: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The weights ``[k]`` by which ``vectors`` (``[k, n]``, k small) come nearest to ``target``, by normal equations.
+
+    Long sums are left to `numpy.einsum`: a BLAS would wake threads of its own, which compete with ours and whose number
+    would change the last bits.
+    """
+    lengths = np.sqrt(np.einsum("in,in->i", vectors, vectors))
+    unit = vectors / np.where(lengths > 0, lengths, 1)[:, np.newaxis]
+    gram = np.einsum("in,jn->ij", unit, unit)
+    weights = np.linalg.lstsq(gram, np.einsum("in,n->i", unit, target), rcond=1e-13)[0]
+    scaled: np.ndarray = weights / np.where(lengths > 0, lengths, 1)
+    return scaled
