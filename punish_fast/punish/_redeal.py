@@ -57,7 +57,7 @@ def redeal(layout, piles, sizes, joining, codes, weights):
     both = np.zeros(N_KINDS, dtype=np.int64)
     drawn = np.full(N_KINDS, -1, dtype=np.int64)
     n = 0
-    kind = n
+    kind = 0
     while kind >= 0:
         draws, reveals = left[kind, 0], left[kind, 1]
         drawn[kind] += 1

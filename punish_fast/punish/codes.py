@@ -23,8 +23,6 @@ from punish_fast.punish import _codes
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.rules import CARDS, Five, Rules
 
-WIN_CODE = -1
-LOSS_CODE = -2
 ACTIONS = (10, 11, 20, 21, 30, 31, 40, 41, 50, 51, REST_ACTION)
 
 

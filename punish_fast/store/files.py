@@ -90,7 +90,7 @@ def check_output(path: Path) -> None:
     """Find out whether a file can be written.
 
     Raises:
-        OutputError: the folder is missing or cannot be written to, or the path is a folder.
+        OutputError: the folder is missing or cannot be written to, or the path is a folder, a device or a pipe.
     """
     probe = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
