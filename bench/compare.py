@@ -43,7 +43,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from punish_fast._jit import kernel, max_threads, set_threads, threads
-from punish_fast.chunks import for_chunks
+from punish_fast.chunks import for_each
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import Solution, solve
 from punish_fast.punish.rules import PRESETS
@@ -127,12 +127,12 @@ class Bandwidth:
 
     def read(self, array: np.ndarray) -> float:
         """Read ``array`` once; return its sum."""
-        for_chunks(sum_chunks, np.arange(N_CHUNKS + 1), self._chunks, array, self._totals)
+        for_each(sum_chunks, N_CHUNKS, self._chunks, array, self._totals)
         return float(self._totals.sum())
 
     def triad(self, array: np.ndarray) -> None:
         """Read ``array`` and another one once, and write a third."""
-        for_chunks(add_scaled, np.arange(N_CHUNKS + 1), self._chunks, self._out, array, self._other, 2.0)
+        for_each(add_scaled, N_CHUNKS, self._chunks, self._out, array, self._other, 2.0)
 
 
 def timed(function: Callable[[], T]) -> tuple[T, float]:

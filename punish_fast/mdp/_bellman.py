@@ -8,8 +8,10 @@ Kernels that take ``chunks`` work on the chunks of states from number ``begin`` 
 chunk in a fixed order and combined by the caller, so a result has the same bits for every thread count.
 
 `sweep` is bound by memory, and everything that is not a load slows it: pointers and columns come in as unsigned
-integers, because Numba tests every signed index for being negative, and the inner loop is written out, because a
-call or a ``range`` costs several cycles in each of the many short rows. Together that halves its time.
+integers, because Numba tests every signed index for being negative; the inner loop is written out, because a call or a
+``range`` costs several cycles in each of the many short rows; and it takes three entries at a time, those beyond the
+row's end with weight zero, because the length of a row is hard to foresee for a processor, and a third of it less so.
+Together that more than halves its time, and no sum changes.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ BAD_SUM = 1
 BAD_PROBABILITY = 2
 BAD_COLUMN = 3
 
-# An unsigned one: adding a plain 1 to an unsigned integer would give a float.
+# Unsigned, because adding a plain 1 to an unsigned integer would give a float.
 ONE = np.uint64(1)
+TWO = np.uint64(2)
+THREE = np.uint64(3)
 
 
 class Tensor(NamedTuple):
@@ -45,6 +49,7 @@ def sweep(begin, end, chunks, tensor, discount, v, out, residual):
     ``out`` may be ``v`` itself if no state leads to another one of its layer.
     """
     state_ptr, indptr, indices, data, reward = tensor
+    n_entries = np.uint64(len(data))
     for chunk in range(begin, end):
         largest = 0.0
         state = chunks[chunk]
@@ -55,9 +60,19 @@ def sweep(begin, end, chunks, tensor, discount, v, out, residual):
             while row < state_ptr[state + ONE]:
                 last = indptr[row + ONE]
                 total = 0.0
+                # The last rows of all have no entries behind them to read.
+                while k < last and last + TWO <= n_entries:
+                    second, third = data[k + ONE], data[k + TWO]
+                    second = second if k + ONE < last else 0.0
+                    third = third if k + TWO < last else 0.0
+                    total += data[k] * v[indices[k]]
+                    total += second * v[indices[k + ONE]]
+                    total += third * v[indices[k + TWO]]
+                    k += THREE
                 while k < last:
                     total += data[k] * v[indices[k]]
                     k += ONE
+                k = last
                 value = reward[row] + discount * total
                 best = value if value > best else best
                 row += ONE

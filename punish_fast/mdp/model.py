@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from punish_fast.chunks import balanced_chunks, for_chunks
+from punish_fast.chunks import balanced_chunks, for_chunks, for_each
 from punish_fast.mdp import _bellman
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class MDP:
             low = np.empty(len(chunks) - 1, dtype=np.int64)
             high = np.empty(len(chunks) - 1, dtype=np.int64)
             args = (chunks, self.state_ptr, self.indptr, self.indices, self.n_states, low, high)
-            for_chunks(_bellman.find_successors, np.arange(len(chunks)), *args)
+            for_each(_bellman.find_successors, len(chunks) - 1, *args)
             ends[layer] = low.min(initial=self.n_states), high.max(initial=-1)
         return ends
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from punish_fast.chunks import for_chunks
+from punish_fast.chunks import for_each
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.acceleration import Anderson
 from punish_fast.mdp.model import MDP
@@ -96,7 +96,7 @@ class Iteration:
             chunks = self.mdp.chunks(layer)
             statistics = np.zeros((len(chunks) - 1, 3))
             args = (chunks, self._tensor, self.discount, self.v, self.q, out, self.choice, statistics)
-            for_chunks(_bellman.back_up_rows, np.arange(len(chunks)), *args)
+            for_each(_bellman.back_up_rows, len(chunks) - 1, *args)
             totals[0] = max(totals[0], statistics[:, 0].max(initial=0))
             totals[1:] += statistics[:, 1:].sum(axis=0)
         self.v = out
@@ -156,7 +156,7 @@ class Layered(Iteration):
 
     def _back_up(self, chunks: np.ndarray, out: np.ndarray, residual: np.ndarray) -> None:
         args = (chunks.view(np.uint64), self._unsigned, self.discount, self.v, out, residual)
-        for_chunks(_bellman.sweep, np.arange(len(chunks)), *args)
+        for_each(_bellman.sweep, len(chunks) - 1, *args)
 
     def _bound(self, residuals: list[float]) -> float:
         rounding = float(self._rounding().sum())
@@ -179,7 +179,7 @@ class Evaluation(Layered):
 
     def _back_up(self, chunks: np.ndarray, out: np.ndarray, residual: np.ndarray) -> None:
         args = (chunks, self._tensor, self.discount, self._weight, self.v, out, residual)
-        for_chunks(_bellman.evaluate_policy, np.arange(len(chunks)), *args)
+        for_each(_bellman.evaluate_policy, len(chunks) - 1, *args)
 
     def _closed(self, bound: float) -> float:
         return bound
