@@ -8,10 +8,10 @@ Kernels that take ``chunks`` work on the chunks of states from number ``begin`` 
 chunk in a fixed order and combined by the caller, so a result has the same bits for every thread count.
 
 Backups are bound by memory, and everything that is not a load slows them. So pointers and columns come in as unsigned
-integers, because Numba tests every signed index for being negative, and inner loops are written out, because a call or a
-``range`` costs several cycles in each of the many short rows. `sweep`, where nearly all time goes, takes three entries
-at a time, those beyond the row's end with weight zero: processors foresee the length of a row badly, and a third of
-it less so. Together that more than halves its time, and no sum changes.
+integers, because Numba tests every signed index for being negative, and inner loops are written out, because a call or
+a ``range`` costs several cycles in each of the many short rows. `sweep`, where nearly all time goes, takes three
+entries at a time, those beyond the row's end with weight zero: processors foresee the length of a row badly, and a
+third of it less so. Together that more than halves its time, and no sum changes.
 """
 
 from __future__ import annotations

@@ -133,11 +133,12 @@ def _play_status(space: StateSpace, digits: np.ndarray) -> np.ndarray:
     radix = space.layout.feints + 1
     status = (digits[:, _OWN_HP] - 1) * space.layout.hp + digits[:, _ENEMY_HP] - 1
     status = (status * 2 + digits[:, _OWN_EXHAUSTED]) * radix + digits[:, _OWN_FEINTED]
-    return (status * 2 + digits[:, _ENEMY_EXHAUSTED]) * radix + digits[:, _ENEMY_FEINTED]
+    status = (status * 2 + digits[:, _ENEMY_EXHAUSTED]) * radix + digits[:, _ENEMY_FEINTED]
+    return np.asarray(status)
 
 
 def _between_status(space: StateSpace, digits: np.ndarray) -> np.ndarray:
     layout = space.layout
     seen = digits[:, _HAND].sum(axis=1) + digits[:, _DISCARD].sum(axis=1) + digits[:, _ENEMY_HAND]
     drawn = layout.deck_size - (layout.n_cards - seen)
-    return (drawn * layout.hp + digits[:, _OWN_HP] - 1) * layout.hp + digits[:, _ENEMY_HP] - 1
+    return np.asarray((drawn * layout.hp + digits[:, _OWN_HP] - 1) * layout.hp + digits[:, _ENEMY_HP] - 1)
