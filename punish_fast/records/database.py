@@ -109,11 +109,12 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def open_to_write(path: Path, creates: bool = False) -> Iterator[sqlite3.Connection]:
+def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
     """A database of recorded games in a transaction, up to date, and made first if it ``creates`` one.
 
     The transaction is committed when the block ends, unless nothing but the format would change: then, and if the
-    block fails, the file stays as it was. Only one process at a time gets so far; others wait.
+    block fails, the file stays as it was. Only one process at a time gets so far; others wait. If it ``erases``,
+    nothing of what is deleted or replaced stays in the file.
 
     Raises:
         RecordsError: it cannot be opened, or it holds something else.
@@ -124,6 +125,8 @@ def open_to_write(path: Path, creates: bool = False) -> Iterator[sqlite3.Connect
     if not creates or _exists(path):
         _require_file(path)
     with _explained(path), closing(_connect(path, "rwc" if creates else "rw")) as connection:
+        if erases:
+            connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN IMMEDIATE")
         try:
             _require_version(path, connection)
