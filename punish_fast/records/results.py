@@ -62,10 +62,11 @@ def read_results(path: str | Path, selection: Selection | None = None) -> Result
         ).fetchall()
     columns = list(zip(*games, strict=True)) if games else [()] * 5
     dtypes = (np.int64, np.str_, np.str_, np.bool_, np.bool_)
-    arrays = [np.array(column, dtype=dtype) for column, dtype in zip(columns, dtypes, strict=True)]
+    arrays: list[np.ndarray] = [np.array(column, dtype=dtype) for column, dtype in zip(columns, dtypes, strict=True)]
     choice_game, is_winner, decimal = np.array(breaths, dtype=np.int64).reshape(-1, 3).T
     place = np.searchsorted(arrays[0], choice_game)
     # Both players choose in every breath; a view that is incomplete does not make the game shorter.
     counts = np.zeros((2, len(games)), dtype=np.int64)
     np.add.at(counts, (is_winner, place), 1)
-    return Results(*arrays, n_breaths=counts.max(axis=0), choice_game=choice_game, decimal=decimal)
+    game, winner, loser, winner_is_bot, loser_is_bot = arrays
+    return Results(game, winner, loser, winner_is_bot, loser_is_bot, counts.max(axis=0), choice_game, decimal)
