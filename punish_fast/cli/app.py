@@ -96,7 +96,12 @@ def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
     enemy: EnemyOption = None,
     temperature: TemperatureOption = None,
     discount: Annotated[
-        float, typer.Option(metavar="G", envvar="PUNISH_FAST_DISCOUNT", help="At least 0 and below 1.")
+        float,
+        typer.Option(
+            metavar="G",
+            envvar="PUNISH_FAST_DISCOUNT",
+            help="From 0 to 1; at 1, a value is the chance to win less that to lose.",
+        ),
     ] = 0.95,
     schedule: Annotated[
         str,
