@@ -230,16 +230,10 @@ def test_the_library_of_the_format_takes_it_for_a_decision_process(path, tiny):
 
 
 def chances_to_win(mdp: MDP) -> np.ndarray:
-    """The largest chance to ever win from every column, to 1e-9: value iteration from below and from above."""
-    matrix = mdp.to_scipy()
-    low, high = np.zeros(mdp.n_columns), np.ones(mdp.n_columns)
-    low[mdp.n_states], high[mdp.n_states + 1] = 1.0, 0.0
-    for _ in range(10_000):
-        for v in (low, high):
-            v[: mdp.n_states] = np.maximum.reduceat(matrix @ v, mdp.state_ptr[:-1])
-        if (high - low).max() < 1e-9:
-            return (low + high) / 2
-    raise AssertionError("the game does not end")
+    """The largest chance to ever win from every column: undiscounted values, from -1 to 1, on the scale from 0 to 1."""
+    solution = solve(mdp, 1.0, tolerance=1e-9)
+    assert solution.converged
+    return np.append((1 + solution.v) / 2, [1.0, 0.0])
 
 
 def values_in_storm(stormpy: Any, model: Any, formula: str, precision: str = "1e-9") -> np.ndarray:
