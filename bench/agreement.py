@@ -30,7 +30,7 @@ from bench import reference
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS, State, StateError, to_decimal
-from punish_fast.punish.rules import REDEALS, load_rules
+from punish_fast.punish.rules import REDEALS, Rules, load_rules
 from punish_fast.punish.space import Progress, StateSpace
 from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
 from punish_fast.punish.transitions import build
@@ -152,7 +152,29 @@ def check(
     """
     _check_options(enemy, redeal, per_breath)
     generator = np.random.default_rng(seed)
-    game = _make_game(rules, enemy, redeal, generator)
+    game = make_game(load_rules(rules)._replace(redeal=redeal), enemy, generator, name=rules)
+    return compare(game, per_breath, generator, progress)
+
+
+def make_game(rules: Rules, enemy: str, generator: np.random.Generator, name: str) -> Game:
+    """Build a game for both sides; ``enemy`` is one of `ENEMIES`, and a table is drawn from ``generator``."""
+    theirs = reference.Rules(**rules._asdict())
+    space = StateSpace(rules)
+    name = f"rules {name}, enemy {enemy}, redeal {rules.redeal}"
+    if enemy == "naive":
+        return Game(name, space, build(space, naive()), theirs, reference.naive(theirs))
+    table = random_table(space, generator)
+    return Game(name, space, build(space, table), theirs, strategy_of(space, theirs, table))
+
+
+def compare(
+    game: Game, per_breath: int | None, generator: np.random.Generator, progress: Progress | None = None
+) -> Agreement:
+    """Compare the two sides of a game as `check` does.
+
+    Raises:
+        Disagreement: anything differs.
+    """
     everything = per_breath is None
     _compare_states(
         game, reference.enumerate_states(game.rules) if everything else [reference.breath_1_states(game.rules)]
@@ -179,12 +201,11 @@ def extrapolate(per_breath: int, seed: int, rules: str = "notebook", progress: P
     Raises:
         ValueError: an argument is not allowed.
     """
-    redeal = load_rules(rules).redeal
-    _check_options("naive", redeal, per_breath)
+    ours = load_rules(rules)
+    _check_options("naive", ours.redeal, per_breath)
     generator = np.random.default_rng(seed)
-    game = _make_game(rules, "naive", redeal, generator)
-    opening, opening_seconds = timed(lambda: sorted(reference.breath_1_states(game.rules)))
-    assert len(opening) == game.space.states_by_breath[0]
+    game = make_game(ours, "naive", generator, name=rules)
+    _, opening_seconds = timed(lambda: sorted(reference.breath_1_states(game.rules)))
     layers = []
     for number, rows in enumerate(sample_rows(game.space, per_breath, generator), start=1):
         layers.append(_time_layer(game, [game.state(row) for row in rows.tolist()]))
@@ -251,17 +272,6 @@ def _check_options(enemy: str, redeal: str, per_breath: int | None) -> None:
         raise ValueError(f"redeal: {redeal!r} is not allowed, it must be one of {', '.join(REDEALS)}")
     if per_breath is not None and per_breath < 1:
         raise ValueError(f"per_breath: {per_breath} is not allowed, it must be 1 or more")
-
-
-def _make_game(rules: str, enemy: str, redeal: str, generator: np.random.Generator) -> Game:
-    ours = load_rules(rules)._replace(redeal=redeal)
-    theirs = reference.Rules(**ours._asdict())
-    space = StateSpace(ours)
-    name = f"rules {rules}, enemy {enemy}, redeal {redeal}"
-    if enemy == "naive":
-        return Game(name, space, build(space, naive()), theirs, reference.naive(theirs))
-    table = random_table(space, generator)
-    return Game(name, space, build(space, table), theirs, strategy_of(space, theirs, table))
 
 
 def _compare_states(game: Game, layers: Iterable[Iterable[reference.State]]) -> None:
