@@ -353,15 +353,16 @@ def _time_layer(game: Game, states: list[reference.State]) -> LayerSample:
     _, enumeration_seconds = (
         (None, 0.0) if is_last else timed(lambda: sorted(reference.next_breath(game.rules, states)))
     )
-    maps, maps_seconds = timed(lambda: {s: reference.transitions(game.rules, s, game.strategy) for s in states})
-    process, numbering_seconds = timed(lambda: reference.Game(maps))
+    process, maps_seconds = timed(
+        lambda: reference.Game(states, lambda state: reference.transitions(game.rules, state, game.strategy))
+    )
     _, episode_seconds = timed(lambda: [process.episode(DISCOUNT) for _ in range(TIMED_EPISODES)])
     return LayerSample(
         states=len(states),
-        rows=sum(map(len, maps.values())),
-        nonzeros=sum(len(row) for rows in maps.values() for row in rows.values()),
+        rows=process.n_rows,
+        nonzeros=process.n_nonzeros,
         enumeration_seconds=enumeration_seconds,
-        maps_seconds=maps_seconds + numbering_seconds,
+        maps_seconds=maps_seconds,
         episode_seconds=episode_seconds / TIMED_EPISODES,
     )
 

@@ -454,21 +454,30 @@ class Game:
 
     States that only occur as successors get a number and keep the value 0, so that an episode on a sample does the
     work of an episode on all of these rows.
+
+    Attributes:
+        q: Values of the actions of each state; win and loss stand behind all others.
+        n_values: States, successors and terminals.
+        n_rows: State-action pairs, terminals left out.
+        n_nonzeros: Successors of all these rows.
     """
 
-    def __init__(self, rows: Mapping[State, Mapping[int, Transition]]) -> None:
-        """Number the states of ``rows`` (state: action: successor: probability) and prepare for the first episode."""
+    def __init__(self, states: Iterable[State], rows_of: Callable[[State], Mapping[int, Transition]]) -> None:
+        """Work out the rows of ``states``, number all states, and prepare for the first episode."""
+        states = list(states)
         numbers: dict[Successor, int] = {}
-        for state in itertools.chain[Successor](rows, TERMINAL_REWARD):
+        for state in itertools.chain[Successor](states, TERMINAL_REWARD):
             numbers[state] = len(numbers)
         self._rows: list[list[Row]] = [
-            [(expected_reward(row), number_successors(row, numbers)) for row in actions.values()]
-            for actions in rows.values()
+            [(expected_reward(row), number_successors(row, numbers)) for row in rows_of(state).values()]
+            for state in states
         ]
+        self.n_values = len(numbers)
+        self.n_rows = sum(map(len, self._rows))
+        self.n_nonzeros = sum(len(entries) for rows in self._rows for _, entries in rows)
         for terminal, reward in TERMINAL_REWARD.items():
             self._rows.append([(reward, [(1.0, numbers[terminal])])])
-        self.n_values = len(numbers)
-        self.q = [[reward for reward, _ in actions] for actions in self._rows]
+        self.q = [[reward for reward, _ in rows] for rows in self._rows]
 
     def episode(self, discount: float) -> float:
         """Run one episode: all values from Q, then all Q from these values.
@@ -511,5 +520,5 @@ def solve(rules: Rules, enemy: Strategy, discount: float, n_episodes: int) -> tu
         The game after the last episode, and the RMSE of each.
     """
     states = itertools.chain.from_iterable(enumerate_states(rules))
-    game = Game({state: transitions(rules, state, enemy) for state in states})
+    game = Game(states, lambda state: transitions(rules, state, enemy))
     return game, [game.episode(discount) for _ in range(n_episodes)]

@@ -258,6 +258,7 @@ def test_episodes_of_tiny_are_those_of_the_jacobi_schedule(tiny, tiny_mdp):
     rules = TINY._replace(redeal=tiny.rules.redeal)
     game, rmse = reference.solve(rules, reference.naive(rules), 0.95, 40)
     solution = solve(tiny_mdp, 0.95, "jacobi", sweeps=40)
+    assert (game.n_rows, game.n_nonzeros) == (tiny_mdp.n_rows, tiny_mdp.n_entries)
     assert rmse == pytest.approx(solution.log.rmse, rel=1e-12)
     states = itertools.chain(*reference.enumerate_states(rules))
     for state, q in zip(states, game.q, strict=False):
@@ -267,7 +268,7 @@ def test_episodes_of_tiny_are_those_of_the_jacobi_schedule(tiny, tiny_mdp):
 
 def test_a_game_of_one_state_in_closed_form():
     # Half a chance to win, half to stay: q = 1/2 + discount * (win + q) / 2.
-    game = reference.Game({EXAMPLE: {20: {WIN: 0.5, EXAMPLE: 0.5}}})
+    game = reference.Game([EXAMPLE], lambda _: {20: {WIN: 0.5, EXAMPLE: 0.5}})
     assert game.q == [[0.5], [1.0], [-1.0]]
     changes = [game.episode(0.5) for _ in range(60)]
     assert game.q == [pytest.approx([4 / 3]), pytest.approx([2.0]), pytest.approx([-2.0])]
@@ -278,9 +279,9 @@ def test_a_game_of_one_state_in_closed_form():
 
 def test_successors_without_rows_keep_the_value_0():
     other = EXAMPLE._replace(hp=2)
-    game = reference.Game({EXAMPLE: {20: {other: 1.0}}})
+    game = reference.Game([EXAMPLE], lambda _: {20: {other: 1.0}})
     game.episode(0.95)
-    assert game.n_values == 4
+    assert (game.n_values, game.n_rows, game.n_nonzeros) == (4, 1, 1)
     assert game.q[0] == [0.0]
 
 
