@@ -9,17 +9,20 @@ all states of the package are equally likely to be in the sample, so
 
     sum over breaths of (states of the breath / sampled states) * seconds for the sampled states
 
-is an unbiased estimate of the time for all. (Following a few states at random from breath to breath would not do: it
+estimates the time for all without bias. (Following a few states at random from breath to breath would not do: it
 favours states with many ways to them, and in the notebook's game overestimates the nonzeros by a fifth.) How good a
 sample is can be seen: the same sum over its rows and nonzeros instead of seconds is compared with the true numbers.
-What the sum leaves out makes the reference look faster than it is: a whole game fills gigabytes with dictionaries and
-lists, where a sample fits better into the caches.
+
+The reference has one thread and never waits, so its times are seconds of the processor, which equal the elapsed ones
+unless other programs want the processor, too. Not in the estimate is what the gigabytes of a whole game do to the
+processor's caches, and that tables filled once for all states are filled once for the sample, too.
 """
 
 from __future__ import annotations
 
+import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
@@ -39,7 +42,7 @@ ENEMIES = ("naive", "table")
 MAX_DIFFERENCE = 1e-12
 DISCOUNT = 0.95
 TOLERANCE = 1e-9
-TIMED_EPISODES = 3
+TIMED_EPISODES = 5
 
 # Shares of a random table: states that it covers, and actions there that it never plays.
 COVERED = 0.5
@@ -69,7 +72,9 @@ class Agreement(NamedTuple):
 
 
 class Extrapolation(NamedTuple):
-    """How long the reference would take for a whole game against the naive enemy. All times are in seconds.
+    """How long the reference would take for a whole game against the naive enemy.
+
+    All times are seconds of the processor.
 
     Attributes:
         states: Sampled states of each breath, the time between two measures last.
@@ -77,7 +82,7 @@ class Extrapolation(NamedTuple):
         sample_seconds: What the sample took: successors, maps and the timed episodes.
         enumeration_seconds: Extrapolated: finding all states.
         maps_seconds: Extrapolated: all transition maps, and numbering their states.
-        episode_seconds: Extrapolated: one episode of value iteration.
+        episode_seconds: Extrapolated: one episode of value iteration, the median of `TIMED_EPISODES` in each breath.
         episodes: Episodes until every value is within ``TOLERANCE`` of the optimal one, by the certified bound of the
             package's Jacobi schedule, which makes the same episodes.
         total_seconds: Extrapolated: enumeration, maps and all episodes.
@@ -106,6 +111,7 @@ class LayerSample(NamedTuple):
     enumeration_seconds: float
     maps_seconds: float
     episode_seconds: float
+    sample_seconds: float
 
 
 @dataclass(frozen=True)
@@ -216,10 +222,10 @@ def extrapolate(per_breath: int, seed: int, rules: str = "notebook", progress: P
 
 
 def timed(function: Callable[[], T]) -> tuple[T, float]:
-    """Call ``function``; return its result and how many seconds it took."""
-    begin = time.perf_counter()
+    """Call ``function``; return its result and how many seconds of the processor this thread took for it."""
+    begin = time.thread_time()
     result = function()
-    return result, time.perf_counter() - begin
+    return result, time.thread_time() - begin
 
 
 def sample_rows(space: StateSpace, per_breath: int | None, generator: np.random.Generator) -> list[np.ndarray]:
@@ -356,14 +362,16 @@ def _time_layer(game: Game, states: list[reference.State]) -> LayerSample:
     process, maps_seconds = timed(
         lambda: reference.Game(states, lambda state: reference.transitions(game.rules, state, game.strategy))
     )
-    _, episode_seconds = timed(lambda: [process.episode(DISCOUNT) for _ in range(TIMED_EPISODES)])
+    # Now and then the garbage collector looks at everything; scaled up from one episode, that would count too much.
+    episodes = [timed(lambda: process.episode(DISCOUNT))[1] for _ in range(TIMED_EPISODES)]
     return LayerSample(
         states=len(states),
         rows=process.n_rows,
         nonzeros=process.n_nonzeros,
         enumeration_seconds=enumeration_seconds,
         maps_seconds=maps_seconds,
-        episode_seconds=episode_seconds / TIMED_EPISODES,
+        episode_seconds=statistics.median(episodes),
+        sample_seconds=enumeration_seconds + maps_seconds + sum(episodes),
     )
 
 
@@ -380,7 +388,7 @@ def _scale_up(game: Game, layers: list[LayerSample], opening_seconds: float, epi
     return Extrapolation(
         states=tuple(layer.states for layer in layers),
         rows=tuple(layer.rows for layer in layers),
-        sample_seconds=opening_seconds + sum(_sample_seconds(layers)),
+        sample_seconds=opening_seconds + sum(layer.sample_seconds for layer in layers),
         enumeration_seconds=enumeration,
         maps_seconds=maps,
         episode_seconds=episode,
@@ -389,8 +397,3 @@ def _scale_up(game: Game, layers: list[LayerSample], opening_seconds: float, epi
         rows_ratio=whole(layer.rows for layer in layers) / game.mdp.n_rows,
         nonzeros_ratio=whole(layer.nonzeros for layer in layers) / game.mdp.n_entries,
     )
-
-
-def _sample_seconds(layers: Iterable[LayerSample]) -> Iterator[float]:
-    for layer in layers:
-        yield layer.enumeration_seconds + layer.maps_seconds + TIMED_EPISODES * layer.episode_seconds
