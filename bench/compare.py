@@ -26,7 +26,6 @@ counted.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import platform
@@ -40,7 +39,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from punish_fast._jit import kernel, max_threads, set_threads, threads
 from punish_fast.chunks import for_each
@@ -142,27 +140,6 @@ def timed(function: Callable[[], T]) -> tuple[T, float]:
     return result, time.perf_counter() - begin
 
 
-def discrete_dp(quantecon: Any, mdp: MDP) -> Any:
-    """Bring a process into QuantEcon's form: terminals become states, each with one row that leads to itself."""
-    terminals = np.arange(mdp.n_states, mdp.n_columns, dtype=np.int32)
-    self_loops = mdp.n_entries + 1 + np.arange(len(terminals))
-    transitions = csr_matrix(
-        (
-            np.append(mdp.data, np.ones(len(terminals))),
-            np.append(mdp.indices, terminals),
-            np.append(mdp.indptr, self_loops).astype(np.int32),
-        ),
-        shape=(mdp.n_rows + len(terminals), mdp.n_columns),
-    )
-    return quantecon.markov.DiscreteDP(
-        np.append(mdp.reward, mdp.terminal_reward),
-        transitions,
-        DISCOUNT,
-        s_indices=np.append(np.arange(mdp.n_states).repeat(np.diff(mdp.state_ptr)), terminals),
-        a_indices=np.append(mdp.action, np.zeros(len(terminals))).astype(np.int64),
-    )
-
-
 def solve_theirs(ddp: Any) -> Any:
     """Solve with QuantEcon, to values within half of ``TOLERANCE`` of the optimal ones."""
     return ddp.solve(method="modified_policy_iteration", epsilon=TOLERANCE, max_iter=100_000)
@@ -190,10 +167,10 @@ def run_round(ddp: Any, bandwidth: Bandwidth, samples: Samples) -> None:
     samples.ours, samples.theirs = ours, theirs
 
 
-def run(quantecon: Any, runs: int) -> tuple[MDP, Samples]:
+def run(runs: int) -> tuple[MDP, Samples]:
     """Run ``runs`` rounds after one that is not counted; return the game and what they measured."""
     mdp = build(StateSpace(RULES))
-    ddp = discrete_dp(quantecon, mdp)
+    ddp = mdp.to_quantecon(DISCOUNT)
     bandwidth = Bandwidth(mdp.n_entries)
     print("warming up", file=sys.stderr)
     run_round(ddp, bandwidth, Samples())
@@ -293,16 +270,6 @@ def table_of(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def load_quantecon() -> Any:
-    """Import QuantEcon, or end the program if it is not installed."""
-    try:
-        return importlib.import_module("quantecon")
-    except ModuleNotFoundError as error:
-        if error.name != "quantecon":
-            raise
-        sys.exit('install with: pip install "punish-fast[bench]"')
-
-
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     """Read the command line and set the thread count."""
     parser = argparse.ArgumentParser(description="Compare punish-fast with QuantEcon and with the memory bandwidth.")
@@ -324,7 +291,13 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Run the benchmark; 1 if QuantEcon's values are not ours."""
     options = parse_options(arguments)
-    report = make_report(*run(load_quantecon(), options.runs))
+    try:
+        results = run(options.runs)
+    except ModuleNotFoundError as error:
+        if error.name != "quantecon":
+            raise
+        sys.exit(str(error))
+    report = make_report(*results)
     print(table_of(report))
     if options.json is not None:
         options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

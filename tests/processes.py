@@ -33,9 +33,9 @@ def process(states: States, layers: Sequence[int] | None = None, terminals: Sequ
 
 
 def exact_values(states: States, terminals: Sequence[float], discount: float) -> list[Fraction]:
-    """Optimal values by policy iteration in fractions."""
+    """Optimal values by policy iteration in fractions; with discount 1, play must end under every policy."""
     g = Fraction(discount)
-    settled = [Fraction(reward) / (1 - g) for reward in terminals]
+    settled = [Fraction(reward) / (1 - g) if g < 1 else Fraction(0) for reward in terminals]
     policy = [0] * len(states)
     while True:
         values = _policy_values([state[k] for state, k in zip(states, policy, strict=True)], settled, g)

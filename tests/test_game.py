@@ -60,6 +60,19 @@ def test_values_lie_between_a_lost_and_a_won_game(tiny_mdp):
     assert solution.v.max() <= 20
 
 
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_undiscounted_values_are_chances_to_win_less_chances_to_lose(tiny_mdp, schedule):
+    solution = solve(tiny_mdp, 1.0, schedule)
+    transitions = tiny_mdp.to_scipy()
+    v = np.zeros(tiny_mdp.n_columns)
+    v[-2:] = 1.0, -1.0
+    # No play lasts so long that a further backup would change anything.
+    for _ in range(1000):
+        v[: tiny_mdp.n_states] = np.maximum.reduceat(transitions @ v, tiny_mdp.state_ptr[:-1])
+    assert np.abs(solution.v - v[: tiny_mdp.n_states]).max() <= solution.error_bound + 1e-13
+    assert solution.converged
+
+
 @pytest.mark.full
 def test_published_rmse_is_reproduced(notebook_mdp):
     solution = solve(notebook_mdp, schedule="jacobi", sweeps=125)

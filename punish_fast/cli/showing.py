@@ -109,7 +109,10 @@ def _position_report(file: Artefact, state: State) -> dict[str, Any]:
 def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -> None:
     solution = file.solution()
     report["value"] = float(solution.v[row])
-    report["worst_possible"], report["best_possible"] = -1 / (1 - solution.discount), 1 / (1 - solution.discount)
+    best_possible = 1 / (1 - solution.discount) if solution.discount < 1 else 1.0
+    report["worst_possible"], report["best_possible"] = -best_possible, best_possible
+    if solution.objective == "undiscounted":
+        report["win_probability"] = (1 + report["value"]) / 2
     report["best"] = int(solution.choice[row]) - rows.start
     for entry, r in zip(report["actions"], rows, strict=True):
         entry["value"] = float(solution.q[r])
@@ -222,7 +225,8 @@ def _print_actions(report: dict[str, Any]) -> None:
         print("legal actions: " + ", ".join(entry["name"] for entry in report["actions"]))
         return
     low, high = report["worst_possible"], report["best_possible"]
-    print(f"value {report['value']:+.10f} (a loss is {low:+g}, a win {high:+g})")
+    chance = f"; wins {report['win_probability']:.4%}" if "win_probability" in report else ""
+    print(f"value {report['value']:+.10f} (a loss is {low:+g}, a win {high:+g}{chance})")
     rows = []
     for k, entry in enumerate(report["actions"]):
         rows.append([entry["name"], f"{entry['value']:+.10f}", "<- best" if k == report["best"] else ""])

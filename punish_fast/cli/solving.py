@@ -230,6 +230,7 @@ def _tensor_report(job: Job, source: Game | Built, mdp: MDP, output: Path) -> di
 def _solution_report(solution: Solution) -> dict[str, Any]:
     return {
         "discount": solution.discount,
+        "objective": solution.objective,
         "schedule": solution.schedule,
         "tolerance": solution.tolerance,
         "sweeps": solution.sweeps,

@@ -13,16 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from punish_fast.mdp.contraction import SolveError
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered, Log
 
 SCHEDULES = ("layered", "jacobi")
 
 Progress = Callable[[str, int, float], None]
-
-
-class SolveError(ValueError):
-    """An option of the solver that is out of range; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +56,11 @@ class Solution:
         return self.tolerance is None or self.error_bound <= self.tolerance
 
     @property
+    def objective(self) -> str:
+        """``"discounted"`` or ``"undiscounted"``."""
+        return "discounted" if self.discount < 1 else "undiscounted"
+
+    @property
     def fingerprint(self) -> str:
         """A digest of the values: equal for equal bits."""
         return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]
@@ -77,7 +79,7 @@ def solve(
 
     Args:
         mdp: The process; `check` finds out whether one of unknown origin is sound.
-        discount: At least 0 and below 1.
+        discount: From 0 to 1; 1 needs a process that ends, and values are total rewards until then.
         schedule: ``"layered"`` or ``"jacobi"``.
         tolerance: Stop when no value is further than this from the optimal one.
         sweeps: Make exactly so many sweeps instead.
@@ -85,7 +87,7 @@ def solve(
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
 
     Raises:
-        SolveError: an option is out of range.
+        SolveError: an option is out of range, or discount is 1 and play may go on for ever.
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, schedule, tolerance, sweeps)
@@ -117,7 +119,7 @@ def evaluate(mdp: MDP, weight: np.ndarray, discount: float = 0.95, tolerance: fl
     Args:
         mdp: The process.
         weight: float64 ``[n_rows]``, the probability of each row in its state.
-        discount: At least 0 and below 1.
+        discount: From 0 to 1; 1 needs a process that ends, and values are total rewards until then.
         tolerance: Largest error of a value.
 
     Raises:
@@ -158,8 +160,8 @@ def check_options(
     Raises:
         SolveError: an option is out of range.
     """
-    if not 0 <= discount < 1:
-        raise SolveError(f"discount: {discount} is not allowed, it must be at least 0 and below 1")
+    if not 0 <= discount <= 1:
+        raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
     if schedule not in SCHEDULES:
         raise SolveError(f"schedule: {schedule!r} is not allowed, it must be one of {', '.join(SCHEDULES)}")
     if not (math.isfinite(tolerance) and tolerance > 0):

@@ -1,7 +1,8 @@
 """Sweeps of value iteration, each with a certified bound on the error that is left.
 
 The optimal values are the fixed point of the Bellman operator ``(T v)(s) = max_a r(s, a) + g sum_t P(t | s, a) v(t)``,
-a contraction with modulus ``g``, the discount [Puterman 1994, ch. 6].
+a contraction with modulus ``g``, the discount [Puterman 1994, ch. 6]. With discount 1, values are total rewards until
+a terminal is reached, terminals are worth nothing, and the modulus is that of ``contraction.py``.
 
 **Schedules.** ``jacobi`` applies ``T`` to all states at once. ``layered`` goes through the layers from the last to
 the first and uses each new value at once. If every layer leads only to the next and the last back to the first (a
@@ -11,23 +12,27 @@ the first and uses each new value at once. If every layer leads only to the next
 **Error bound.** Let ``d`` be the largest change of a carried value (in a cycle those of the first layer, otherwise all)
 in the last sweep, ``b`` the modulus, and ``e`` a bound on the rounding error of one sweep. Then, by the contraction,
 
-    |v - v*| on carried values  <=  (b d + e) / (1 - b),
+    |v - v*| on carried values  <=  k (b d + e) / (1 - b),
 
-and on all others at most ``g`` times the carried error before the sweep, plus ``e``. A row of ``n`` entries computed in
-floating point with unit roundoff ``u`` is off by at most ``(n + 8) u`` times the largest value that can occur [Higham
-2002, ch. 3]; that allows for stored probabilities which are off by up to four roundings from those of a distribution,
-and it is for that process, whose rows add up to exactly one, that the bound holds.
+(``k`` is 1 unless the discount is) and on all others at most ``g`` times the carried error before the sweep, plus
+``e``. A row of ``n`` entries computed in floating point with unit roundoff ``u`` is off by at most ``(n + 8) u`` times
+the largest value that can occur [Higham 2002, ch. 3]; that allows for stored probabilities which are off by up to four
+roundings from those of a distribution, and it is for that process, whose rows add up to exactly one, that the bound
+holds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from punish_fast.chunks import for_each
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.acceleration import Anderson
+from punish_fast.mdp.contraction import Contraction, discounted, undiscounted
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best
 
@@ -51,10 +56,6 @@ class Log:
     choice_changes: list[int] = field(default_factory=list)
 
 
-def _largest(array: np.ndarray) -> float:
-    return max(float(array.max(initial=0)), -float(array.min(initial=0)))
-
-
 class Iteration:
     """What all schedules share.
 
@@ -62,7 +63,7 @@ class Iteration:
         v: float64 ``[n_columns]``, values of states and terminals.
         q: float64 ``[n_rows]``, values of state-action pairs; those of `v` only after `close`.
         choice: int64 ``[n_states]``, the first best row of each state; likewise.
-        modulus: By what a sweep contracts the error of carried values at least.
+        contraction: What holds for every sweep.
         is_at_floor: Whether the last changes were no larger than rounding can make them.
         log: One entry for each sweep.
     """
@@ -70,15 +71,11 @@ class Iteration:
     def __init__(self, mdp: MDP, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
-        self.modulus = discount
         self.is_at_floor = False
         self.log = Log()
         self.v = np.zeros(mdp.n_columns)
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
-        # No value leaves this range if none starts outside.
-        largest_reward = max(_largest(mdp.reward), _largest(mdp.terminal_reward))
-        self._largest_value = largest_reward / (1 - discount)
         # Terms of a backup besides the entries of its row, and roundings of a stored probability.
         self._further_terms = 8
         self._tensor = _bellman.Tensor(
@@ -88,14 +85,45 @@ class Iteration:
             data=mdp.data,
             reward=mdp.reward,
         )
+        self.contraction = self._find_contraction()
+
+    def _find_contraction(self) -> Contraction:
+        if self.discount < 1:
+            return discounted(self.mdp, self.discount, n_steps=1)
+        return undiscounted(self.mdp, self.mdp.n_states, self._sweep_with)
+
+    def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Sweep over ``v`` with other rewards, undiscounted and in place."""
+        settings = (self._tensor._replace(reward=reward), 1.0)
+        for layer in reversed(range(self.mdp.n_layers)):
+            v, _ = self._back_up_layer(layer, _bellman.sweep, settings, v)
+        return v
+
+    def _back_up_layer(
+        self, layer: int, kernel: Callable[..., None], settings: tuple[Any, ...], v: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """Back up one layer; return the new values, in place of the old ones if possible, and the largest change."""
+        chunks = self._chunks(layer)
+        residual = np.zeros(len(chunks) - 1)
+        out = v if self.mdp.is_independent(layer) else v.copy()
+        for_each(kernel, len(chunks) - 1, chunks, *settings, v, out, residual)
+        return out, float(residual.max(initial=0))
 
     def _chunks(self, layer: int) -> np.ndarray:
         return self.mdp.chunks(layer).view(np.uint64)
 
     def _rounding(self) -> np.ndarray:
         """For each layer, how far rounding can put a backup off."""
-        rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (_UNIT_ROUNDOFF * self._largest_value)
+        rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (
+            _UNIT_ROUNDOFF * self.contraction.largest_value
+        )
         return rounding
+
+    def _carried_error(self, change: float, rounding: float) -> float:
+        """A bound on the error of carried values after they changed by ``change`` at most."""
+        modulus, spread, _ = self.contraction
+        self.is_at_floor = modulus * change <= 2 * rounding
+        return spread * (modulus * change + rounding) / (1 - modulus)
 
     def _back_up_rows(self) -> np.ndarray:
         """Back up all states from one ``v``; return residual, sum of squared changes of ``q``, and changed choices."""
@@ -119,17 +147,30 @@ class Layered(Iteration):
         """Begin with the values ``start`` (float64 ``[n_states]``), or with zeros."""
         super().__init__(mdp, discount)
         if start is not None:
-            self.v[: mdp.n_states] = np.clip(start, -self._largest_value, self._largest_value)
-        self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
-        self.modulus = discount**mdp.n_layers if mdp.is_cycle else discount
+            largest = self.contraction.largest_value
+            self.v[: mdp.n_states] = np.clip(start, -largest, largest)
+        if discount < 1:
+            self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
+        self._kernel: Callable[..., None] = _bellman.sweep
+        self._settings: tuple[Any, ...] = (self._tensor, discount)
+
+    def _find_contraction(self) -> Contraction:
+        if not self.mdp.is_cycle:
+            return super()._find_contraction()
+        if self.discount < 1:
+            return discounted(self.mdp, self.discount, n_steps=self.mdp.n_layers)
+        return undiscounted(self.mdp, int(self.mdp.layer_ptr[1]), self._sweep_with)
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound that ``v`` has once the iteration is closed."""
         if self.mdp.is_cycle:
             self._accelerate()
-        residuals = [self._sweep_layer(layer) for layer in reversed(range(self.mdp.n_layers))]
+        residuals = []
+        for layer in reversed(range(self.mdp.n_layers)):
+            self.v, residual = self._back_up_layer(layer, self._kernel, self._settings, self.v)
+            residuals.append(residual)
         self.log.residual.append(max(residuals))
         return self._closed(self._bound(residuals))
 
@@ -146,27 +187,14 @@ class Layered(Iteration):
         carried = self.v[: self.mdp.layer_ptr[1]]
         if self._before is not None:
             accelerated = self._acceleration.next(self._before, carried.copy())
-            carried[:] = np.clip(accelerated, -self._largest_value, self._largest_value)
+            largest = self.contraction.largest_value
+            carried[:] = np.clip(accelerated, -largest, largest)
         self._before = carried.copy()
-
-    def _sweep_layer(self, layer: int) -> float:
-        chunks = self._chunks(layer)
-        residual = np.zeros(len(chunks) - 1)
-        in_place = self.mdp.is_independent(layer)
-        out = self.v if in_place else self.v.copy()
-        self._back_up(chunks, out, residual)
-        self.v = out
-        return float(residual.max(initial=0))
-
-    def _back_up(self, chunks: np.ndarray, out: np.ndarray, residual: np.ndarray) -> None:
-        args = (chunks, self._tensor, self.discount, self.v, out, residual)
-        for_each(_bellman.sweep, len(chunks) - 1, *args)
 
     def _bound(self, residuals: list[float]) -> float:
         rounding = float(self._rounding().sum())
         change = residuals[-1] if self.mdp.is_cycle else max(residuals)
-        self.is_at_floor = self.modulus * change <= 2 * rounding
-        carried = (self.modulus * change + rounding) / (1 - self.modulus)
+        carried = self._carried_error(change, rounding)
         if not self.mdp.is_cycle:
             return carried
         return max(carried, self.discount * (change + carried) + rounding)
@@ -178,12 +206,9 @@ class Evaluation(Layered):
     def __init__(self, mdp: MDP, discount: float, weight: np.ndarray) -> None:
         """Begin with zeros."""
         super().__init__(mdp, discount)
-        self._weight = weight
+        self._kernel = _bellman.evaluate_policy
+        self._settings = (self._tensor, discount, weight)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
-
-    def _back_up(self, chunks: np.ndarray, out: np.ndarray, residual: np.ndarray) -> None:
-        args = (chunks, self._tensor, self.discount, self._weight, self.v, out, residual)
-        for_each(_bellman.evaluate_policy, len(chunks) - 1, *args)
 
     def _closed(self, bound: float) -> float:
         return bound
@@ -197,7 +222,8 @@ class Jacobi(Iteration):
         super().__init__(mdp, discount)
         self.q[:] = mdp.reward
         self.v[: mdp.n_states] = np.maximum.reduceat(mdp.reward, mdp.state_ptr[:-1])
-        self.v[mdp.n_states :] = mdp.terminal_reward
+        if discount < 1:
+            self.v[mdp.n_states :] = mdp.terminal_reward
         self.choice = first_best(mdp.state_ptr, mdp.reward)
 
     def sweep(self) -> float:
@@ -205,15 +231,15 @@ class Jacobi(Iteration):
         n_states = self.mdp.n_states
         terminals = self.v[n_states:].copy()
         residual, squares, changes = self._back_up_rows()
-        self.v[n_states:] = self.mdp.terminal_reward + self.discount * terminals
+        if self.discount < 1:
+            self.v[n_states:] = self.mdp.terminal_reward + self.discount * terminals
         terminal_changes = self.v[n_states:] - terminals
         residual = max(float(residual), float(np.abs(terminal_changes).max(initial=0)))
         self.log.residual.append(residual)
         self.log.rmse.append(float(np.sqrt(squares + (terminal_changes**2).sum())))
         self.log.choice_changes.append(int(changes))
         rounding = float(self._rounding().max(initial=0))
-        self.is_at_floor = self.discount * residual <= 2 * rounding
-        return (self.discount * residual + rounding) / (1 - self.discount)
+        return self._carried_error(residual, rounding)
 
     def close(self) -> None:
         """Nothing is left to do: every sweep backs up ``q``."""

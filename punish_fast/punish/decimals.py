@@ -7,10 +7,13 @@ codes, which `StateSpace.code` holds in ascending order.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from punish_fast.punish import _codes
-from punish_fast.punish.codes import StateError
+from punish_fast.punish.codes import Layout, StateError
+from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
 
 N_DIGITS = 18
@@ -24,7 +27,23 @@ _DISCARD = slice(13, 18)
 _PLACES = 10 ** np.arange(N_DIGITS - 1, -1, -1, dtype=np.int64)
 
 
-def digits_of(space: StateSpace, rows: np.ndarray | None = None) -> np.ndarray:
+class States(Protocol):
+    """The states of a game: a `StateSpace`, or a file that holds their codes."""
+
+    @property
+    def rules(self) -> Rules:
+        """The rules."""
+
+    @property
+    def layout(self) -> Layout:
+        """The radices of the codes."""
+
+    @property
+    def code(self) -> np.ndarray:
+        """The mixed-radix codes, uint64 ``[n_states]``."""
+
+
+def digits_of(space: States, rows: np.ndarray | None = None) -> np.ndarray:
     """The digits of states, uint8 ``[k, 18]``.
 
     Args:
@@ -35,7 +54,7 @@ def digits_of(space: StateSpace, rows: np.ndarray | None = None) -> np.ndarray:
         StateError: the rules have counts above 9.
     """
     _check_radices(space)
-    rows = np.arange(space.n_states) if rows is None else np.asarray(rows, dtype=np.int64)
+    rows = np.arange(len(space.code)) if rows is None else np.asarray(rows, dtype=np.int64)
     layout = space.layout
     rest, status = np.divmod(space.code[rows].astype(np.int64), layout.n_statuses)
     layer, cards = np.divmod(rest, layout.n_cards_codes)
@@ -53,7 +72,7 @@ def digits_of(space: StateSpace, rows: np.ndarray | None = None) -> np.ndarray:
     return digits
 
 
-def decimals_of(space: StateSpace, rows: np.ndarray | None = None) -> np.ndarray:
+def decimals_of(space: States, rows: np.ndarray | None = None) -> np.ndarray:
     """The decimal codes of states, int64 ``[k]``; arguments and errors as in `digits_of`."""
     return digits_of(space, rows) @ _PLACES
 
@@ -89,14 +108,14 @@ def rows_of(space: StateSpace, decimals: np.ndarray) -> np.ndarray:
     return np.where(decimals_of(space, rows) == decimals, rows, -1)
 
 
-def _check_radices(space: StateSpace) -> None:
+def _check_radices(space: States) -> None:
     rules = space.rules
     largest = max(*rules.copies, rules.hp, rules.hand_size, rules.breaths + 1, rules.feints)
     if largest > 9:
         raise StateError(f"decimal codes: the rules count up to {largest}, allowed is up to 9")
 
 
-def _counts(space: StateSpace, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _counts(space: States, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Hands and discard piles, ``[k, 5]`` each, of cards codes."""
     place = space.layout.place
     digits = cards[:, np.newaxis] // place
@@ -108,7 +127,7 @@ def _counts(space: StateSpace, cards: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return hand, both - hand
 
 
-def _play_digits(space: StateSpace) -> np.ndarray:
+def _play_digits(space: States) -> np.ndarray:
     """The seven middle digits of every status during a measure; cards drawn stand for the enemy's hand."""
     table = np.zeros((space.layout.n_statuses, 7), dtype=np.uint8)
     for status in range(len(table)):
@@ -119,7 +138,7 @@ def _play_digits(space: StateSpace) -> np.ndarray:
     return table
 
 
-def _between_digits(space: StateSpace) -> np.ndarray:
+def _between_digits(space: States) -> np.ndarray:
     """The same between two measures."""
     layout = space.layout
     table = np.zeros((layout.n_statuses, 7), dtype=np.uint8)

@@ -99,7 +99,7 @@ class Artefact:
         if attributes["kind"] not in layout.KINDS:
             raise self._error("kind", f"{attributes['kind']!r} is not known, allowed are {', '.join(layout.KINDS)}")
         self._check_types(attributes, _OF_KIND[attributes["kind"]])
-        if not 0 <= attributes.get("discount", 0) < 1:
+        if not 0 <= attributes.get("discount", 0) <= 1:
             raise self._error("discount", f"{attributes['discount']} is not allowed")
 
     def _check_types(self, attributes: dict[str, Any], types: dict[str, type]) -> None:

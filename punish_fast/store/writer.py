@@ -113,7 +113,7 @@ class Writer:
             self._put("/log/choice_changes", np.array(solution.log.choice_changes, dtype=np.int64))
         self.attributes(
             discount=solution.discount,
-            objective="discounted",
+            objective=solution.objective,
             schedule=solution.schedule,
             tolerance=np.nan if solution.tolerance is None else solution.tolerance,
             sweeps=solution.sweeps,

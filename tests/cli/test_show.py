@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from store.damage import editing
 
-from punish_fast.punish.codes import action_name, to_decimal
+from punish_fast.punish.codes import action_name, decode, to_decimal
 from punish_fast.punish.rules import CARDS, PRESETS, to_mapping
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.reader import load
@@ -58,6 +58,18 @@ def test_an_agent_of_so_many_sweeps_has_no_tolerance(run):
     run("solve", "tensor.h5", "--sweeps", "2", "-o", "x.h5")
     assert run("show", "x.h5", "--json").report["tolerance"] is None
     assert run("show", "x.h5").code == 0
+
+
+@pytest.mark.usefixtures("files")
+def test_an_undiscounted_position_has_a_chance_to_win(run):
+    run("solve", "tensor.h5", "--discount", "1", "-o", "x.h5")
+    file = load("x.h5")
+    state = str(to_decimal(decode(file.layout, int(file.code[0]))))
+    report = run("show", "x.h5", state, "--json").report
+    assert report["win_probability"] == (1 + file.solution().v[0]) / 2
+    assert f"wins {report['win_probability']:.4%}" in run("show", "x.h5", state).out
+    run("solve", "tensor.h5", "-o", "y.h5")
+    assert "win_probability" not in run("show", "y.h5", state, "--json").report
 
 
 @pytest.mark.usefixtures("files")

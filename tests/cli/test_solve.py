@@ -198,6 +198,7 @@ def test_processes_with_one_thread_and_two_write_the_same_bytes(folder):
     [
         (["--discount", "0.5"], {"discount": 0.5}),
         (["--discount", "0"], {"discount": 0.0}),
+        (["--discount", "1"], {"discount": 1.0, "objective": "undiscounted"}),
         (["--schedule", "jacobi"], {"schedule": "jacobi", "converged": True}),
         (["--sweeps", "3"], {"sweeps": 3, "tolerance": None}),
         (["--schedule", "jacobi", "--sweeps", "7"], {"sweeps": 7, "schedule": "jacobi"}),

@@ -48,7 +48,7 @@ def output(folder):
         (["--sweeps", "-3"], "sweeps"),
         (["--sweeps", "1.5"], "--sweeps"),
         (["--sweeps", "many"], "--sweeps"),
-        (["--discount", "1"], "discount"),
+        (["--discount", "1.01"], "discount"),
         (["--discount", "-0.1"], "discount"),
         (["--discount", "nan"], "discount"),
         (["--discount", "inf"], "discount"),

@@ -52,6 +52,20 @@ def random_processes(draw):
     return states, layers, terminals
 
 
+@st.composite
+def ending_processes(draw):
+    """Processes whose every step may be the last."""
+    states, layers, terminals = draw(random_processes().filter(lambda sample: sample[2]))
+    end = sum(layers)
+
+    def row(reward, successors):
+        share = draw(st.integers(1, 8)) / 16
+        successors = {column: p * (1 - share) for column, p in successors.items()}
+        return reward, successors | {end: successors.get(end, 0.0) + share}
+
+    return [[row(*old) for old in rows] for rows in states], layers, terminals
+
+
 discounts = st.sampled_from([0.0, 0.25, 0.5, 0.9, 0.95])
 schedules = st.sampled_from(SCHEDULES)
 
@@ -149,6 +163,60 @@ def test_error_bound_bounds_the_true_error(sample, discount, schedule, tolerance
     solution = solve(process(states, layers, terminals), discount, schedule, tolerance)
     assert error(solution.v, exact_values(states, terminals, discount)) <= solution.error_bound
     assert solution.converged == (solution.error_bound <= tolerance)
+
+
+@given(ending_processes(), schedules, st.sampled_from([1e-2, 1e-8, 1e-12]))
+def test_undiscounted_error_bound_bounds_the_true_error(sample, schedule, tolerance):
+    states, layers, terminals = sample
+    solution = solve(process(states, layers, terminals), 1.0, schedule, tolerance)
+    assert solution.objective == "undiscounted"
+    assert error(solution.v, exact_values(states, terminals, 1.0)) <= solution.error_bound
+    assert solution.converged == (solution.error_bound <= tolerance)
+
+
+@given(ending_processes(), schedules, st.integers(1, 12), st.floats(-100, 100))
+def test_undiscounted_error_bound_holds_after_any_number_of_sweeps(sample, schedule, sweeps, value):
+    states, layers, terminals = sample
+    mdp = process(states, layers, terminals)
+    start = np.full(mdp.n_states, value) if schedule == "layered" else None
+    solution = solve(mdp, 1.0, schedule, sweeps=sweeps, start=start)
+    assert error(solution.v, exact_values(states, terminals, 1.0)) <= solution.error_bound
+
+
+@given(ending_processes())
+def test_undiscounted_evaluation_of_the_greedy_policy_gives_the_optimal_values(sample):
+    mdp = process(*sample)
+    solution = solve(mdp, 1.0, tolerance=1e-10)
+    weight = np.zeros(mdp.n_rows)
+    weight[solution.choice] = 1.0
+    assert evaluate(mdp, weight, 1.0) == pytest.approx(solution.v, abs=1e-8)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("p", [0.25, 0.5, 0.75])
+def test_gamblers_ruin(schedule, p):
+    # From i of 10 coins, one up with probability p, else one down, until there are ten or none; see [Feller 1968, XIV].
+    n = 10
+    ruin, riches = n - 1, n
+    states = [
+        [(p if i == n - 1 else 0.0, {ruin if i == 1 else i - 2: 1 - p, riches if i == n - 1 else i: p})]
+        for i in range(1, n)
+    ]
+    ratio = (1 - p) / p
+    expected = [i / n if ratio == 1 else (1 - ratio**i) / (1 - ratio**n) for i in range(1, n)]
+    solution = solve(process(states, terminals=[0.0, 0.0]), 1.0, schedule)
+    assert solution.v == pytest.approx(expected, abs=2e-10)
+    assert solution.converged
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_undiscounted_play_must_end(schedule):
+    # Staying pays nothing and costs nothing, so the values exist, but no sweep brings them closer.
+    mdp = process([[(1.0, {1: 1.0}), (0.0, {0: 1.0})]], terminals=[0.0])
+    with pytest.raises(
+        SolveError, match="discount: 1 is allowed only if play ends, but it may go on after 1000 sweeps"
+    ):
+        solve(mdp, 1.0, schedule)
 
 
 def random_cycle(seed, n_layers=4, size=12):
@@ -381,7 +449,7 @@ def test_solution_without_a_tolerance_always_converged():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"discount": 1.0}, "discount: 1.0 is not allowed, it must be at least 0 and below 1"),
+        ({"discount": 1.01}, "discount: 1.01 is not allowed, it must be from 0 to 1"),
         ({"discount": -0.1}, "discount: -0.1"),
         ({"discount": math.nan}, "discount: nan"),
         ({"schedule": "zigzag"}, "schedule: 'zigzag' is not allowed, it must be one of layered, jacobi"),

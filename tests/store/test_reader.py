@@ -138,7 +138,7 @@ def test_enemy_that_is_no_note(copies, text):
         read(copies["agent"])
 
 
-@pytest.mark.parametrize("discount", [1.0, 1.5, -0.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("discount", [1.01, 1.5, -0.1, float("nan"), float("inf")])
 def test_discount_out_of_range(copies, discount):
     set_attribute(copies["agent"], "discount", discount)
     with named(copies["agent"], "discount"):

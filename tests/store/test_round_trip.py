@@ -59,6 +59,7 @@ def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
         {"schedule": "jacobi", "tolerance": 1e-3},
         {"discount": 0.5},
         {"discount": 0.0},
+        {"discount": 1.0},
         {"tolerance": 1e-300},
     ],
 )

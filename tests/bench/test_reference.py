@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import reference
+from bench.reference import LOSS, NOTEBOOK, REST, TABLETOP, TINY, WIN, Play, State
+from punish_fast.mdp.solver import solve
+from punish_fast.punish import codes
+from punish_fast.punish.rules import PRESETS
+
+NO_CARDS = (0, 0, 0, 0, 0)
+# The position of the README.
+EXAMPLE = State(1, (0, 2, 0, 1, 2), 3, 0, 0, 3, 5, 0, 0, (0, 0, 3, 0, 0))
+PLAYS = [Play(0, 0)] + [Play(picked, drawn) for picked in range(1, 6) for drawn in range(6)]
+
+
+def walk(rules: reference.Rules, seed: int) -> Iterator[State]:
+    """One state of each breath, by random play from a random deal."""
+    generator = random.Random(seed)
+    state = generator.choice(reference.breath_1_states(rules))
+    yield state
+    while state.breath <= rules.breaths:
+        going_on = sorted(reference.next_breath(rules, [state]))
+        if not going_on:
+            return
+        state = generator.choice(going_on)
+        yield state
+
+
+STATES = [(rules, state) for rules in (NOTEBOOK, TABLETOP, TINY) for seed in range(4) for state in walk(rules, seed)]
+
+
+def resting(breath: int = 1, **fields: object) -> State:
+    return State(breath, NO_CARDS, 3, 0, 0, 3, 5, 0, 0, NO_CARDS)._replace(**fields)
+
+
+def of_preset(name: str) -> reference.Rules:
+    return reference.Rules(**PRESETS[name]._asdict())
+
+
+# Independence
+
+
+def test_it_needs_the_standard_library_alone():
+    tree = ast.parse(Path(reference.__file__).read_text(encoding="utf-8"))
+    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules |= {node.module for node in froms}
+    assert not any(node.level for node in froms)
+    assert {module.split(".")[0] for module in modules} <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize(("rules", "name"), [(NOTEBOOK, "notebook"), (TABLETOP, "tabletop"), (TINY, "tiny")])
+def test_its_rules_are_the_presets(rules, name):
+    assert rules == of_preset(name)
+
+
+# Known numbers
+
+
+def test_deals_and_breath_1_states_of_the_notebook():
+    assert len(list(reference.deals(NOTEBOOK))) == 2_150
+    assert len(set(reference.breath_1_states(NOTEBOOK))) == 8_600
+
+
+@pytest.mark.parametrize("redeal", ["discard", "reshuffle"])
+def test_states_of_tiny(redeal):
+    layers = reference.enumerate_states(TINY._replace(redeal=redeal))
+    assert [len(layer) for layer in layers] == [46, 462, 50]
+    assert all(len(set(layer)) == len(layer) for layer in layers)
+
+
+def test_successors_of_the_longest_row():
+    # Two last cards of different kinds are still held, and all others lie on the discard pile.
+    state = resting(5, hand=(1, 0, 0, 0, 0), enemy_hand=1, discard=(2, 2, 3, 3, 3))
+    assert len(reference.successors(NOTEBOOK, state)) == 1_088
+
+
+def test_hands_are_hypergeometric():
+    unseen = reference.unseen_cards(NOTEBOOK, EXAMPLE)
+    assert unseen == (3, 1, 0, 2, 1)
+    holds = [sum(p for hand, p in reference.hands(unseen, 5).items() if hand[kind]) for kind in range(5)]
+    expected = [1 - math.comb(7 - count, 5) / math.comb(7, 5) for count in unseen]
+    assert holds == pytest.approx(expected)
+
+
+def test_feints_of_both_draw_two_cards():
+    drawn = reference.draws((1, 0, 2, 0, 0), 2)
+    assert drawn == pytest.approx({(1, 3): 1 / 3, (3, 1): 1 / 3, (3, 3): 1 / 3})
+
+
+@pytest.mark.parametrize(
+    ("attack", "defence", "expected"),
+    [
+        *[(2, defence, 1) for defence in (0, 3, 4, 5)],
+        *[(4, defence, 2) for defence in (0, 2, 5)],
+        *[(5, defence, 3) for defence in (0, 2, 4)],
+        (2, 1, 0),
+        (4, 1, 1),
+        (5, 1, 2),
+        (4, 3, 0),
+        (5, 3, 0),
+        *[(card, card, 0) for card in range(6)],
+        *[(attack, defence, 0) for attack in (0, 1, 3) for defence in range(6)],
+    ],
+)
+def test_damage(attack, defence, expected):
+    assert reference.damage(NOTEBOOK, attack, defence) == expected
+
+
+def test_actions_of_the_example():
+    assert reference.legal_actions(NOTEBOOK, EXAMPLE) == [20, 21, 40, 41, 50, 51]
+    assert reference.legal_actions(NOTEBOOK, EXAMPLE._replace(feinted=1)) == [20, 40, 50]
+    assert reference.legal_actions(NOTEBOOK, EXAMPLE._replace(exhausted=1)) == [REST]
+    assert reference.legal_actions(NOTEBOOK, EXAMPLE._replace(breath=5)) == [REST]
+    assert reference.legal_actions(NOTEBOOK, WIN) == [REST]
+
+
+def test_a_breath_of_the_example():
+    # Strike against a guard: one damage, both cards on the discard pile.
+    after = reference.play(NOTEBOOK, EXAMPLE, Play(4, 0), Play(1, 0))
+    assert after == State(2, (0, 2, 0, 0, 2), 3, 0, 0, 2, 4, 0, 0, (1, 0, 3, 1, 0))
+    # A feint with a rush turns up a punish, against a rush: it wins, although the rush hits, too.
+    assert reference.play(NOTEBOOK, EXAMPLE, Play(2, 5), Play(2, 0)) == WIN
+    # A punish against a guard exhausts.
+    after = reference.play(NOTEBOOK, EXAMPLE, Play(2, 5), Play(1, 0))
+    assert after == State(2, (0, 1, 0, 1, 2), 3, 1, 1, 1, 4, 0, 0, (1, 1, 3, 0, 1))
+
+
+def test_if_both_fall_the_lower_priority_wins():
+    weak = EXAMPLE._replace(hp=1, enemy_hp=1)
+    assert reference.play(NOTEBOOK, weak, Play(2, 0), Play(4, 0)) == WIN
+    assert reference.play(NOTEBOOK, weak, Play(5, 0), Play(4, 0)) == LOSS
+    assert reference.play(NOTEBOOK, weak, Play(5, 0), Play(1, 4)) == LOSS
+
+
+def test_the_last_breath_heals_and_clears():
+    tired = EXAMPLE._replace(breath=4, hp=3, enemy_hp=1, feinted=1, enemy_exhausted=1, enemy_hand=2)
+    after = reference.play(NOTEBOOK, tired, Play(1, 0), Play(0, 0))
+    assert after == State(5, (-1, 2, 0, 1, 2), 3, 0, 0, 2, 2, 0, 0, (1, 0, 3, 0, 0))
+
+
+def test_no_reshuffled_card_comes_from_the_own_hand():
+    state = resting(5, hand=(3, 1, 0, 0, 0), enemy_hand=2, discard=(0, 2, 3, 2, 0))
+    for rules, pool in ((NOTEBOOK, state.discard), (TABLETOP, (0, 2, 3, 3, 3))):
+        (row,) = reference.transitions(rules, state, reference.naive(rules)).values()
+        for successor in row:
+            dealt = np.subtract(np.add(successor.hand, successor.discard), state.hand)
+            assert (dealt >= 0).all()
+            assert (dealt <= pool).all()
+
+
+# Laws
+
+
+@pytest.mark.parametrize(("rules", "state"), STATES)
+def test_rows_are_distributions_over_the_possible_successors(rules, state):
+    rows = reference.transitions(rules, state, reference.naive(rules))
+    assert list(rows) == reference.legal_actions(rules, state)
+    for row in rows.values():
+        assert math.fsum(row.values()) == pytest.approx(1, abs=1e-14)
+        assert min(row.values()) > 0
+    assert set().union(*rows.values()) == reference.successors(rules, state)
+
+
+@pytest.mark.parametrize(("rules", "state"), STATES)
+def test_cards_are_conserved(rules, state):
+    for successor in reference.successors(rules, state) - {WIN, LOSS}:
+        unseen = reference.unseen_cards(rules, successor)
+        assert min(unseen) >= 0
+        deck = sum(unseen) - successor.enemy_hand
+        full_deck = sum(rules.copies) - 2 * rules.hand_size - rules.reveal_size
+        if successor.breath <= rules.breaths:
+            assert deck == full_deck - successor.feinted - successor.enemy_feinted
+        assert 1 <= successor.hp <= rules.hp
+        assert 1 <= successor.enemy_hp <= rules.hp
+
+
+@pytest.mark.parametrize(("rules", "state"), STATES)
+def test_what_a_breath_does_to_one_it_does_to_the_other(rules, state):
+    if state.breath > rules.breaths:
+        return
+    swapped = {WIN: LOSS, LOSS: WIN}
+    for enemy_hand in itertools.islice(reference.hands(reference.unseen_cards(rules, state), state.enemy_hand), 3):
+        seen = reference.mirror(state, enemy_hand)
+        assert reference.mirror(seen, state.hand) == state
+        for own, enemy in itertools.product(PLAYS, PLAYS):
+            ours, theirs = (reference.play(rules, *args) for args in ((state, own, enemy), (seen, enemy, own)))
+            if isinstance(ours, str):
+                assert theirs == swapped[ours]
+            else:
+                held = reference.minus(enemy_hand, reference.picked_card(enemy))
+                assert theirs == reference.mirror(ours, held)
+
+
+def test_both_fall_only_to_different_cards():
+    for own, enemy in itertools.product(range(6), repeat=2):
+        if reference.damage(NOTEBOOK, own, enemy) and reference.damage(NOTEBOOK, enemy, own):
+            assert own != enemy
+
+
+def test_proportions_count_what_is_equal():
+    assert reference.proportions([(1,), (2,), (1,), (1,)]) == {(1,): 0.75, (2,): 0.25}
+    for cards, size in (((2, 1, 0, 3, 1), 3), ((3, 3, 3, 3, 3), 5)):
+        hands = reference.hands(cards, size)
+        expected = {
+            hand: math.prod(math.comb(n, k) for n, k in zip(cards, hand, strict=True)) / math.comb(sum(cards), size)
+            for hand in hands
+        }
+        assert hands == pytest.approx(expected)
+
+
+# Strategies
+
+
+def test_a_table_plays_what_it_says_and_else_all_alike():
+    uniform = reference.naive(TINY)
+    states = list(itertools.chain(*reference.enumerate_states(TINY)))
+    table = {state: {reference.legal_actions(TINY, state)[-1]: 1.0} for state in states[::2]}
+    either = reference.policy_of(TINY, table)
+    assert [either(state) for state in states[::2]] == list(table.values())
+    assert [either(state) for state in states[1::2]] == [uniform(state) for state in states[1::2]]
+    whole = {state: uniform(state) for state in states}
+    for state in states:
+        assert reference.transitions(TINY, state, whole) == reference.transitions(TINY, state, uniform)
+        assert reference.transitions(TINY, state, {}) == reference.transitions(TINY, state, uniform)
+
+
+def test_an_enemy_that_always_guards_takes_little():
+    def guards(state: State) -> dict[int, float]:
+        actions = reference.legal_actions(NOTEBOOK, state)
+        return {10: 1.0} if 10 in actions else reference.naive(NOTEBOOK)(state)
+
+    # All three guards are unseen, so among five of seven cards there is one.
+    row = reference.transition(NOTEBOOK, EXAMPLE, 40, guards)
+    assert row == pytest.approx({State(2, (0, 2, 0, 0, 2), 3, 0, 0, 2, 4, 0, 0, (1, 0, 3, 1, 0)): 1.0})
+
+
+def test_an_illegal_action_is_refused():
+    with pytest.raises(ValueError, match=r"^action is 10, allowed are \[20, 21, 40, 41, 50, 51\]$"):
+        reference.transition(NOTEBOOK, EXAMPLE, 10, reference.naive(NOTEBOOK))
+
+
+# Value iteration
+
+
+def test_episodes_of_tiny_are_those_of_the_jacobi_schedule(tiny, tiny_mdp):
+    rules = TINY._replace(redeal=tiny.rules.redeal)
+    game, rmse = reference.solve(rules, reference.naive(rules), 0.95, 40)
+    solution = solve(tiny_mdp, 0.95, "jacobi", sweeps=40)
+    assert (game.n_rows, game.n_nonzeros) == (tiny_mdp.n_rows, tiny_mdp.n_entries)
+    assert rmse == pytest.approx(solution.log.rmse, rel=1e-12)
+    states = itertools.chain(*reference.enumerate_states(rules))
+    for state, q in zip(states, game.q, strict=False):
+        row = tiny.row(codes.State(*state))
+        assert solution.q[slice(*tiny.state_ptr[row : row + 2])] == pytest.approx(q, abs=1e-12)
+
+
+def test_a_game_of_one_state_in_closed_form():
+    # Half a chance to win, half to stay: q = 1/2 + discount * (win + q) / 2.
+    game = reference.Game([EXAMPLE], lambda _: {20: {WIN: 0.5, EXAMPLE: 0.5}})
+    assert game.q == [[0.5], [1.0], [-1.0]]
+    changes = [game.episode(0.5) for _ in range(60)]
+    assert game.q == [pytest.approx([4 / 3]), pytest.approx([2.0]), pytest.approx([-2.0])]
+    # Of the first episode: 0.5 + 0.5 * (0.5 * 1 + 0.5 * 0.5) - 0.5, and half of what the terminals paid.
+    assert changes[0] == pytest.approx(math.sqrt(0.375**2 + 0.5**2 + 0.5**2))
+    assert changes[-1] < 1e-12
+
+
+def test_successors_without_rows_keep_the_value_0():
+    other = EXAMPLE._replace(hp=2)
+    game = reference.Game([EXAMPLE], lambda _: {20: {other: 1.0}})
+    game.episode(0.95)
+    assert (game.n_values, game.n_rows, game.n_nonzeros) == (4, 1, 1)
+    assert game.q[0] == [0.0]
+
+
+def test_counting_cards():
+    assert reference.cards_of((1, 0, 2, 0, 1)) == [1, 3, 3, 5]
+    assert reference.counts_of([5, 0, 3, 1, 3]) == (1, 0, 2, 0, 1)
+    assert Counter(reference.cards_of(NOTEBOOK.copies)) == dict.fromkeys(range(1, 6), 3)
