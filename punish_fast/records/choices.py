@@ -50,6 +50,16 @@ class Selection:
     until: int | None = None
     player: str | None = None
 
+    def __post_init__(self) -> None:
+        """Insist on ids that a database can hold.
+
+        Raises:
+            RecordsError: one is none.
+        """
+        for field, value in (("since", self.since), ("until", self.until)):
+            if value is not None and not -(2**63) <= value < 2**63:
+                raise RecordsError(f"{field} is {value:.3e}, allowed are game ids: whole numbers of 64 bits")
+
     def where(self) -> tuple[str, dict[str, int | str | None]]:
         """The condition on ``games``, with ``winner`` and ``loser`` of ``players``, and its parameters."""
         terms = ["1"]

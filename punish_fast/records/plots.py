@@ -56,7 +56,13 @@ def draw(kind: str, results: Results, path: str | Path, player: str | None = Non
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    settings: Any = {"svg.hashsalt": kind, "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "text.parse_math": False}
+    settings: Any = {
+        "svg.hashsalt": kind,
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "text.parse_math": False,
+    }
     with mpl.rc_context(settings):
         figure = Figure(layout="constrained")
         KINDS[kind](figure, results, player)
