@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.space import StateSpace
 
-# From a two-digit action code to its column in a table.
-_COLUMN = np.zeros(REST_ACTION + 1, dtype=np.int64)
-_COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
+# From a two-digit action code to its column in a table; -1 for a number that is none.
+COLUMN = np.full(256, -1, dtype=np.int64)
+COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
 
 # Probabilities of a state may add up to 1 only as well as float64 sums do.
 _SUM_TOLERANCE = 1e-9
@@ -69,7 +68,7 @@ def from_policy(space: StateSpace, weight: np.ndarray, name: str = "policy") -> 
     if weight.shape != space.action.shape:
         raise StrategyError(f"strategy: shape of the policy is {weight.shape}, allowed is {space.action.shape}")
     p = np.zeros((space.n_states, len(ACTIONS)))
-    p[_state_of_row(space), _COLUMN[space.action]] = weight
+    p[_state_of_row(space), COLUMN[space.action]] = weight
     return strategy_table(space, np.arange(space.n_states), p, name)
 
 
@@ -110,10 +109,10 @@ def _state_of_row(space: StateSpace) -> np.ndarray:
     return np.repeat(np.arange(space.n_states), np.diff(space.state_ptr))
 
 
-def _legal_mask(space: StateSpace) -> np.ndarray:
-    """Whether an action is legal, bool ``[n_states, 11]``."""
+def legal_mask(space: StateSpace) -> np.ndarray:
+    """Whether the actions 10, 11, 20, 21, ..., 51, 90 are legal in each state, bool ``[n_states, 11]``."""
     mask = np.zeros((space.n_states, len(ACTIONS)), dtype=np.bool_)
-    mask[_state_of_row(space), _COLUMN[space.action]] = True
+    mask[_state_of_row(space), COLUMN[space.action]] = True
     return mask
 
 
@@ -130,7 +129,7 @@ def _check_probabilities(space: StateSpace, state: np.ndarray, p: np.ndarray) ->
         raise StrategyError(
             f"strategy: state {name(wrong[0])} has probabilities that add up to {sums[wrong[0]]}, not 1"
         )
-    illegal = (p > 0) & ~_legal_mask(space)[state]
+    illegal = (p > 0) & ~legal_mask(space)[state]
     wrong = np.flatnonzero(illegal.any(axis=1))
     if len(wrong):
         action = ACTIONS[int(np.argmax(illegal[wrong[0]]))]

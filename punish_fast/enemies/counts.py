@@ -1,0 +1,67 @@
+"""How often each action was chosen in each state, counted from recorded choices.
+
+A record may hold choices that the rules do not allow, since the programs that wrote it made mistakes, and states that
+no game by these rules reaches. Illegal choices count nothing, but their state counts as seen; unknown states do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from punish_fast.punish.codes import ACTIONS
+from punish_fast.punish.decimals import rows_of
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import COLUMN, legal_mask
+
+
+class CountsError(ValueError):
+    """Recorded choices that cannot be counted; the message says why."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Legal choices, counted.
+
+    Attributes:
+        state: int64 ``[k]``, rows of the states seen, ascending.
+        legal: bool ``[k, 11]``, whether the actions 10, 11, 20, 21, ..., 51, 90 are legal there.
+        count: int64 ``[k, 11]``, how often each was chosen; 0 where it is not legal.
+        n_illegal: Choices left out because they are not legal in their state.
+        n_unknown: Choices left out because no game reaches their state.
+    """
+
+    state: np.ndarray
+    legal: np.ndarray
+    count: np.ndarray
+    n_illegal: int
+    n_unknown: int
+
+
+def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> Counts:
+    """Count choices.
+
+    Args:
+        space: The states of the game.
+        decimals: int64 ``[n]``, decimal codes of the states in which the choices were made.
+        actions: ``[n]``, two-digit codes of the actions chosen.
+
+    Raises:
+        CountsError: the arrays are not of one length.
+        StateError: the rules have counts above 9, for which there are no decimal codes.
+    """
+    decimals, actions = np.asarray(decimals, dtype=np.int64), np.asarray(actions, dtype=np.int64)
+    if decimals.ndim != 1 or decimals.shape != actions.shape:
+        raise CountsError(f"choices: shapes are {decimals.shape} and {actions.shape}, allowed are (n,) and (n,)")
+    rows = rows_of(space, decimals)
+    known = rows >= 0
+    state, place = np.unique(rows[known], return_inverse=True)
+    legal = legal_mask(space)[state]
+    # What is no action at all has no column; the last one stands in for it until it is left out.
+    column = np.where((actions >= 0) & (actions < len(COLUMN)), COLUMN[actions % len(COLUMN)], -1)[known]
+    allowed = (column >= 0) & legal[place, column]
+    count = np.zeros((len(state), len(ACTIONS)), dtype=np.int64)
+    np.add.at(count, (place[allowed], column[allowed]), 1)
+    n_known = int(known.sum())
+    return Counts(state, legal, count, n_known - int(allowed.sum()), len(rows) - n_known)

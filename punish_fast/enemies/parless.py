@@ -1,0 +1,43 @@
+"""PARLESS: possible actions reweighted by limited empirical strategic samples.
+
+For a state ``s`` with legal actions ``A(s)``, in which action ``a`` was chosen ``n(s, a)`` times, let the unknown
+strategy have a symmetric Dirichlet prior of ``c`` pseudo-counts in all. Its posterior mean is
+
+    p(a | s) = (n(s, a) + c / |A(s)|) / (n(s) + c),        n(s) = sum_a n(s, a).
+
+With no choices this is uniform, with many it is what was chosen; ``c`` choices weigh as much as the prior. States that
+were never seen are left to the default of every strategy table, which is uniform. Counted over all choices, this is the
+*general* enemy; over the choices of winners alone, the *champion*.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from punish_fast.enemies.counts import Counts, CountsError
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, strategy_table
+
+PRIOR = 3.0
+
+
+def parless(space: StateSpace, counts: Counts, prior: float = PRIOR, name: str = "parless") -> StrategyTable:
+    """The strategy table of PARLESS, over the states seen.
+
+    Args:
+        space: The states of the game, of the rules that ``counts`` was made with.
+        counts: Choices, counted by `count_choices`.
+        prior: Pseudo-counts of the prior in all, above 0.
+        name: What to call the enemy.
+
+    Raises:
+        CountsError: the prior is not a number above 0.
+        StrategyError: the counts are of another game.
+    """
+    if not (math.isfinite(prior) and prior > 0):
+        raise CountsError(f"prior: {prior} is not allowed, it must be above 0")
+    n_legal = counts.legal.sum(axis=1, keepdims=True)
+    weight = np.where(counts.legal, counts.count + prior / n_legal, 0.0)
+    return strategy_table(space, counts.state, weight / weight.sum(axis=1, keepdims=True), name)

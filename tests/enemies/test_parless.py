@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.enemies.counts import CountsError, count_choices
+from punish_fast.enemies.parless import parless
+from punish_fast.punish.codes import ACTIONS, StateError, from_decimal
+from punish_fast.punish.decimals import decimals_of
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyError, legal_mask
+from punish_fast.punish.transitions import build
+
+# Rush and strike in hand, punish revealed, all HP: rush, strike, and a feint with either.
+KNOWN = 101010200220000001
+
+
+@pytest.fixture(scope="module")
+def space() -> StateSpace:
+    return StateSpace(PRESETS["tiny"])
+
+
+def probabilities(table, row):
+    """The actions that a table plays in a state."""
+    p = table.p[table.state.tolist().index(row)]
+    return {action: value for action, value in zip(ACTIONS, p.tolist(), strict=True) if value}
+
+
+def test_one_choice_among_four_actions(space):
+    table = parless(space, count_choices(space, [KNOWN], [40]))
+    row = space.row(from_decimal(space.layout, KNOWN))
+    assert table.state.tolist() == [row]
+    assert probabilities(table, row) == {20: 0.1875, 21: 0.1875, 40: 0.4375, 41: 0.1875}
+    assert (table.name, table.rules_digest) == ("parless", space.rules.digest)
+
+
+def test_an_illegal_choice_changes_nothing_but_makes_the_state_seen(space):
+    row = space.row(from_decimal(space.layout, KNOWN))
+    only_illegal = parless(space, count_choices(space, [KNOWN, KNOWN], [10, 90]))
+    assert probabilities(only_illegal, row) == dict.fromkeys((20, 21, 40, 41), 0.25)
+    both = parless(space, count_choices(space, [KNOWN, KNOWN], [40, 50]))
+    assert probabilities(both, row)[40] == 0.4375
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 10)), min_size=1, max_size=40),
+    st.fractions(Fraction(1, 100), 50, max_denominator=100),
+)
+def test_probabilities_are_the_posterior_means(space, choices, prior):
+    rows = np.array([row for row, _ in choices]) * 18
+    counts = count_choices(space, decimals_of(space, rows), [ACTIONS[column] for _, column in choices])
+    table = parless(space, counts, float(prior))
+    legal = legal_mask(space)
+    for state, p, count in zip(table.state, table.p, counts.count, strict=True):
+        for column in range(11):
+            expected = (int(count[column]) + prior / int(legal[state].sum())) / (int(count.sum()) + prior)
+            assert p[column] == pytest.approx(float(expected * bool(legal[state, column])), rel=1e-14, abs=0)
+
+
+def test_more_prior_is_nearer_to_uniform(space):
+    counts = count_choices(space, [KNOWN], [40])
+    distances = [np.abs(parless(space, counts, prior).p[0] - legal_p(counts)).max() for prior in (0.1, 1, 3, 1000)]
+    assert distances == sorted(distances, reverse=True)
+    assert distances[-1] < 1e-3
+
+
+def legal_p(counts):
+    return counts.legal[0] / counts.legal[0].sum()
+
+
+def test_without_choices_the_enemy_is_naive(space):
+    assert parless(space, count_choices(space, [], [])).is_naive
+    assert np.array_equal(build(space, parless(space, count_choices(space, [], []))).data, build(space).data)
+
+
+@pytest.mark.parametrize("prior", [0, -1, np.nan, np.inf])
+def test_a_prior_that_is_none_is_refused(space, prior):
+    with pytest.raises(CountsError, match=f"^prior: {prior} is not allowed, it must be above 0$"):
+        parless(space, count_choices(space, [KNOWN], [40]), prior)
+
+
+def test_counts_of_another_game_are_refused(space):
+    counts = count_choices(space, decimals_of(space), np.full(space.n_states, 90))
+    with pytest.raises(StrategyError):
+        parless(StateSpace(space.rules._replace(copies=(0, 2, 1, 2, 2))), counts)
+
+
+def test_games_without_decimal_codes_are_refused():
+    space = StateSpace(PRESETS["tiny"])
+    space.rules = space.rules._replace(hp=10)
+    with pytest.raises(StateError, match="count up to 10"):
+        count_choices(space, [KNOWN], [40])
