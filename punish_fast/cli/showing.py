@@ -43,7 +43,9 @@ def _file_report(file: Artefact) -> dict[str, Any]:
         if isinstance(value, str | int | float) and name not in skipped
     }
     report: dict[str, Any] = {"file": str(file.path), "bytes": file.path.stat().st_size, **attributes}
-    report["tolerance"] = None if np.isnan(report.get("tolerance", np.nan)) else report["tolerance"]
+    report.setdefault("tolerance", None)
+    # What is not known has no number in JSON.
+    report |= {name: None for name, value in report.items() if isinstance(value, float) and not np.isfinite(value)}
     report["rules"] = name_of(file.rules)
     report["fields"] = to_mapping(file.rules)
     report["shapes"] = {name: list(shape) for name, shape in file.shapes.items()}

@@ -313,6 +313,20 @@ class Artefact:
             log.choice_changes = self._read("/log/choice_changes", shape).tolist()
         return log
 
+    @cached_property
+    def terminal_values(self) -> tuple[float, float]:
+        """The values of win and loss that belong to the solution.
+
+        Raises:
+            ReadError: the file is no agent, or damaged.
+        """
+        solution = self.solution()
+        values = np.asarray(self.attributes.get("terminal_values", _terminal_values(solution)))
+        if values.shape != TERMINAL_REWARD.shape or values.dtype != np.float64 or not np.isfinite(values).all():
+            raise self._error("terminal_values", f"{values.tolist()} are not two finite numbers")
+        win, loss = values.tolist()
+        return win, loss
+
     def must_have_rules(self, rules: Rules) -> None:
         """Insist that the file belongs to ``rules``.
 
@@ -365,6 +379,17 @@ class Artefact:
             raise self._error("kind", f"{self.kind!r}, but a strategy is needed")
         state = self._read("/strategy/state", (None,))
         return state, self._read("/strategy/p", (len(state), 11))
+
+
+def _terminal_values(solution: Solution) -> np.ndarray:
+    """What win and loss are worth in a solution of the solver's."""
+    if solution.schedule != "jacobi":
+        return np.asarray(TERMINAL_REWARD / (1 - solution.discount))
+    # Its terminals take part in the sweeps like all other states.
+    values = TERMINAL_REWARD.copy()
+    for _ in range(solution.sweeps):
+        values = TERMINAL_REWARD + solution.discount * values
+    return values
 
 
 def _plain(value: Any) -> Any:
