@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.mdp.comparison import ComparisonError, compare
+
+# Three states of two, one and three rows, in layers of two and one.
+STATE_PTR = np.array([0, 2, 3, 6])
+LAYER_PTR = np.array([0, 2, 3])
+
+
+def test_a_solution_does_not_differ_from_itself():
+    q = np.array([1.0, 2.0, 3.0, 4.0, 4.0, 0.0])
+    comparison = compare(STATE_PTR, LAYER_PTR, q, q.copy())
+    for differences in (comparison.q, comparison.v):
+        assert (differences.largest, differences.mean, differences.rms, differences.bias) == (0, 0, 0, 0)
+    assert not comparison.disagreement.any()
+    assert comparison.n_changed.tolist() == comparison.n_clear.tolist() == [0, 0]
+    assert comparison.biggest(5).tolist() == []
+
+
+def test_differences_by_hand():
+    first = np.array([1.0, 2.0, 3.0, 4.0, 1.0, 0.0])
+    second = np.array([1.0, 0.5, 3.0, 0.0, 1.0, 3.0])
+    comparison = compare(STATE_PTR, LAYER_PTR, first, second)
+    assert comparison.choices.tolist() == [[1, 2, 3], [0, 2, 5]]
+    # In state 0: 2 - 1 and 1 - 0.5; in state 2: 4 - 0 and 3 - 0.
+    assert comparison.disagreement.tolist() == [1.5, 0.0, 7.0]
+    assert comparison.n_states.tolist() == [2, 1]
+    assert comparison.n_changed.tolist() == comparison.n_clear.tolist() == [1, 1]
+    assert comparison.biggest(1).tolist() == [2]
+    assert comparison.biggest(9).tolist() == [2, 0]
+    q, v = comparison.q, comparison.v
+    assert (q.largest, q.mean, q.bias) == (4.0, 8.5 / 6, -2.5 / 6)
+    assert q.rms == pytest.approx(np.sqrt((1.5**2 + 4**2 + 3**2) / 6))
+    assert (v.largest, v.mean, v.bias) == (1.0, 2 / 3, -2 / 3)
+
+
+def test_a_tie_broken_by_rounding_is_a_change_but_not_a_clear_one():
+    first = np.array([5.0, 5.0 - 1e-15, 1.0, 0.0, 0.0, 0.0])
+    second = np.array([5.0, 5.0 + 1e-15, 1.0, 0.0, 0.0, 0.0])
+    comparison = compare(STATE_PTR, LAYER_PTR, first, second)
+    assert comparison.n_changed.tolist() == [1, 0]
+    assert comparison.n_clear.tolist() == [0, 0]
+    assert comparison.biggest(3).tolist() == []
+
+
+values = st.lists(st.integers(-20_000, 20_000), min_size=6, max_size=6).map(lambda numbers: np.array(numbers) / 1000)
+
+
+@given(values, values)
+def test_exchanging_both_changes_nothing_but_signs(first, second):
+    there, back = compare(STATE_PTR, LAYER_PTR, first, second), compare(STATE_PTR, LAYER_PTR, second, first)
+    for a, b in ((there.q, back.q), (there.v, back.v)):
+        assert (a.largest, a.mean, a.rms, a.bias) == (b.largest, b.mean, b.rms, -b.bias)
+    assert there.disagreement.tolist() == back.disagreement.tolist()
+    assert there.choices.tolist() == back.choices[::-1].tolist()
+    assert there.n_clear.tolist() == back.n_clear.tolist()
+
+
+@given(values, values)
+def test_figures_keep_their_order(first, second):
+    comparison = compare(STATE_PTR, LAYER_PTR, first, second)
+    for differences in (comparison.q, comparison.v):
+        slack = 1 + 1e-12
+        assert abs(differences.bias) <= differences.mean * slack <= differences.rms * slack**2
+        assert differences.rms <= differences.largest * slack
+    # The best of some values moves no further than the one that moves the furthest.
+    assert comparison.v.largest <= comparison.q.largest
+    assert (comparison.disagreement >= 0).all()
+    assert (comparison.n_clear <= comparison.n_changed).all()
+    assert (comparison.n_changed <= comparison.n_states).all()
+    same = comparison.choices[0] == comparison.choices[1]
+    assert not comparison.disagreement[same].any()
+
+
+def test_disagreement_is_at_most_twice_the_largest_difference_of_two_values():
+    generator = np.random.default_rng(1)
+    for _ in range(50):
+        first, second = generator.uniform(-20, 20, (2, 6))
+        comparison = compare(STATE_PTR, LAYER_PTR, first, second)
+        assert comparison.disagreement.max() <= 2 * comparison.q.largest + 1e-12
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(5), np.zeros((6, 1)), np.full(6, np.nan), np.full(6, np.inf)])
+def test_values_that_do_not_fit_are_refused(wrong):
+    for pair in ((wrong, np.zeros(6)), (np.zeros(6), wrong)):
+        with pytest.raises(ComparisonError, match=r"^compare: shape of the values is .*, allowed are 6 finite"):
+            compare(STATE_PTR, LAYER_PTR, *pair)
