@@ -1,4 +1,4 @@
-"""The command ``export``: states and transitions in the formats of other programs."""
+"""The command ``export``: files in the formats of other programs."""
 
 from __future__ import annotations
 
@@ -7,40 +7,39 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.output import output_beside
 from punish_fast.cli.report import Stopwatch, in_units, peak_memory, print_json
 from punish_fast.punish.rules import name_of
-from punish_fast.store.files import check_output
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable
+from punish_fast.store.notebook import content_of, export_notebook
 from punish_fast.store.npz import export_npz
 from punish_fast.store.reader import load
 from punish_fast.store.umb import export_umb
 
-FORMATS: dict[str, Callable[..., None]] = {"umb": export_umb, "npz": export_npz}
+# States and transitions, by the format's name.
+_PROCESSES: dict[str, Callable[..., None]] = {"umb": export_umb, "npz": export_npz}
+# The file's suffix of each format.
+FORMATS = {"umb": ".umb", "npz": ".npz", "notebook-json": ".json"}
 
 
 def export_command(path: Path, target: str, output: Path | None, as_json: bool) -> None:
     """Run ``punish-fast export``."""
     if target not in FORMATS:
-        raise UsageError(f"--to is {target!r}, allowed are {' and '.join(FORMATS)}")
-    clock = Stopwatch()
-    with clock("read"):
-        file = load(path)
-        file.must_have_transitions()
-        output = _output(path, target, output)
-        mdp = file.mdp()
-    with clock("write"):
-        FORMATS[target](output, file, mdp, file.enemy)
+        *most, last = FORMATS
+        raise UsageError(f"--to is {target!r}, allowed are {', '.join(most)} and {last}")
+    job = _Job(path, target, output)
+    counts = job.process() if target in _PROCESSES else job.content()
     report = {
         "file": str(path),
         "format": target,
-        "rules": name_of(file.rules),
-        "enemy": file.enemy,
-        "states": mdp.n_columns,
-        "rows": mdp.n_rows,
-        "nonzeros": mdp.n_entries,
-        "seconds": clock.seconds | {"total": clock.total()},
+        "kind": job.file.kind,
+        "rules": name_of(job.file.rules),
+        **counts,
+        "seconds": job.clock.seconds | {"total": job.clock.total()},
         "peak_memory": peak_memory(),
-        "output": str(output),
-        "output_bytes": output.stat().st_size,
+        "output": str(job.output),
+        "output_bytes": job.output.stat().st_size,
     }
     if as_json:
         print_json(report)
@@ -48,15 +47,40 @@ def export_command(path: Path, target: str, output: Path | None, as_json: bool) 
         _print_report(report)
 
 
-def _output(path: Path, target: str, output: Path | None) -> Path:
-    """The file to write, which must not be the one to read."""
-    output = output or path.with_suffix(f".{target}")
-    check_output(output)
-    if output.exists() and output.samefile(path):
-        raise UsageError(f"{output}: is the file to export, choose another with --output")
-    return output
+class _Job:
+    """One export."""
+
+    def __init__(self, path: Path, target: str, output: Path | None) -> None:
+        self.clock = Stopwatch()
+        self._target = target
+        with self.clock("read"):
+            self.file = load(path)
+            if target in _PROCESSES:
+                self.file.must_have_transitions()
+            self.output = output_beside(path, FORMATS[target], output, "export")
+
+    def process(self) -> dict[str, Any]:
+        """Write states and transitions; return what to tell of them."""
+        with self.clock("read"):
+            mdp = self.file.mdp()
+        with self.clock("write"):
+            _PROCESSES[self._target](self.output, self.file, mdp, self.file.enemy)
+        counts = {"states": mdp.n_columns, "rows": mdp.n_rows, "nonzeros": mdp.n_entries}
+        return {"enemy": self.file.enemy, **counts}
+
+    def content(self) -> dict[str, Any]:
+        """Write values or a strategy; return what to tell of them."""
+        with self.clock("read"):
+            space = StateSpace(self.file.rules)
+            content = content_of(self.file, space)
+        with self.clock("write"):
+            export_notebook(self.output, space, content)
+        if isinstance(content, StrategyTable):
+            return {"states": len(content.state)}
+        return {"enemy": self.file.enemy, "states": space.n_states + len(content.terminals), "rows": len(content.q)}
 
 
 def _print_report(report: dict[str, Any]) -> None:
-    print(f"{report['states']:,} states, {report['rows']:,} state-action rows, {report['nonzeros']:,} nonzeros")
+    units = {"states": "states", "rows": "state-action rows", "nonzeros": "nonzeros"}
+    print(", ".join(f"{report[name]:,} {unit}" for name, unit in units.items() if name in report))
     print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")

@@ -36,8 +36,17 @@ def parless(space: StateSpace, counts: Counts, prior: float = PRIOR, name: str =
         CountsError: the prior is not a number above 0.
         StrategyError: the counts are of another game.
     """
-    if not (math.isfinite(prior) and prior > 0):
-        raise CountsError(f"prior: {prior} is not allowed, it must be above 0")
+    check_prior(prior)
     n_legal = counts.legal.sum(axis=1, keepdims=True)
     weight = np.where(counts.legal, counts.count + prior / n_legal, 0.0)
     return strategy_table(space, counts.state, weight / weight.sum(axis=1, keepdims=True), name)
+
+
+def check_prior(prior: float) -> None:
+    """Check the option of `parless` before any work is done.
+
+    Raises:
+        CountsError: the prior is not a number above 0.
+    """
+    if not (math.isfinite(prior) and prior > 0):
+        raise CountsError(f"prior: {prior} is not allowed, it must be above 0")

@@ -39,7 +39,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, StrategyError, StrategyTable, legal_mask, strategy_table
 from punish_fast.punish.transitions import TERMINAL_REWARD
 from punish_fast.store.files import ReadError, explain, replacing
-from punish_fast.store.reader import Artefact
+from punish_fast.store.reader import Artefact, final_values
 from punish_fast.store.writer import new_file, save
 
 KINDS = ("agent", "strategy")
@@ -67,12 +67,19 @@ class Values:
     terminals: tuple[float, float]
 
 
-def values_of(file: Artefact) -> Values:
-    """The values in an agent's file.
+def content_of(file: Artefact, space: StateSpace) -> Values | StrategyTable:
+    """What a file of ours has to tell the notebook.
+
+    Args:
+        file: An agent or a strategy.
+        space: The states of its rules.
 
     Raises:
-        ReadError: the file is no agent, or damaged.
+        ReadError: the file is neither, is damaged, or belongs to other rules.
     """
+    if file.kind == "strategy":
+        return file.table(space)
+    file.must_have_states(space)
     return Values(file.solution().q, file.terminal_values)
 
 
@@ -166,7 +173,7 @@ def read_notebook(
 
 def import_notebook(
     source: str | Path, target: str | Path, rules: Rules, kind: str | None = None, discount: float = 0.95
-) -> str:
+) -> Values | StrategyTable:
     """Make an agent or a strategy file of a file of the notebook.
 
     An agent made like this has no tensor, no rewards (they are NaN) and no bound on the error of its values.
@@ -179,7 +186,7 @@ def import_notebook(
         discount: That of the values.
 
     Returns:
-        The kind.
+        What was read.
 
     Raises:
         ReadError: see `read_notebook`.
@@ -190,15 +197,15 @@ def import_notebook(
     space = StateSpace(rules)
     content = read_notebook(source, space, kind, discount)
     if isinstance(content, StrategyTable):
-        save(target, space, strategy=content)
-        return "strategy"
+        save(target, space, strategy=content, origin={"method": "imported", "file": source.name})
+        return content
     enemy = json.dumps({"kind": "unknown", "imported_from": source.name})
     with new_file(target, "agent", rules, enemy=enemy) as out:
         out.states(space.code, space.layer_ptr)
         out.rows(_without_transitions(space))
         out.solution(_solution(space, content, discount))
         out.attributes(terminal_values=np.array(content.terminals))
-    return "agent"
+    return content
 
 
 def _without_transitions(space: StateSpace) -> MDP:
@@ -362,8 +369,8 @@ class _Cells:
         return Values(q, (self._terminals[_TERMINALS[0]], self._terminals[_TERMINALS[1]]))
 
     def _check_size(self, q: np.ndarray, discount: float) -> None:
-        """Values of a game in which every breath pays from -1 to 1 are bounded."""
-        most = float(np.abs(TERMINAL_REWARD).max()) / (1 - discount) * (1 + 1e-9)
+        """No value is further from zero than that of a win or a loss."""
+        most = float(np.abs(final_values(discount)).max()) * (1 + 1e-9)
         largest = int(np.argmax(np.abs(q)))
         row = int(np.searchsorted(self._space.state_ptr, largest, side="right")) - 1
         found = [(self._decimal(row), int(self._space.action[largest]), float(q[largest]))]

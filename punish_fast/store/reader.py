@@ -154,6 +154,23 @@ class Artefact:
         return enemy
 
     @cached_property
+    def origin(self) -> dict[str, Any] | None:
+        """What a strategy's file notes of how it was made, or None.
+
+        Raises:
+            ReadError: it is no JSON object.
+        """
+        if "origin" not in self.attributes:
+            return None
+        try:
+            origin = json.loads(self.attributes["origin"])
+        except (TypeError, ValueError, RecursionError):
+            origin = None
+        if not isinstance(origin, dict):
+            raise self._error("origin", "no JSON object")
+        return origin
+
+    @cached_property
     def layout(self) -> Layout:
         """The radices of the codes."""
         return layout_of(self.rules)
@@ -336,6 +353,22 @@ class Artefact:
         if self.rules != rules:
             raise self._error("rules_digest", f"{self.rules.digest}, but the game's rules have {rules.digest}")
 
+    def must_have_states(self, space: StateSpace) -> None:
+        """Insist that states and rows are those of ``space``, as they are in any file that we wrote.
+
+        Raises:
+            ReadError: they are not, or the file belongs to other rules.
+        """
+        self.must_have_rules(space.rules)
+        state_ptr, action, _ = self.rows
+        for name, found, wanted in (
+            ("/states/code", self.code, space.code),
+            ("/rows/state_ptr", state_ptr, space.state_ptr),
+            ("/rows/action", action, space.action),
+        ):
+            if not np.array_equal(found, wanted):
+                raise self._error(name, "is not that of a game by these rules")
+
     def solution_for(self, rules: Rules) -> Solution:
         """The solution, of a game by ``rules``.
 
@@ -381,12 +414,17 @@ class Artefact:
         return state, self._read("/strategy/p", (len(state), 11))
 
 
+def final_values(discount: float) -> np.ndarray:
+    """What win and loss are worth for ever, float64 ``[2]``; without a discount, what they pay once."""
+    return np.asarray(TERMINAL_REWARD / (1 - discount) if discount < 1 else TERMINAL_REWARD)
+
+
 def _terminal_values(solution: Solution) -> np.ndarray:
     """What win and loss are worth in a solution of the solver's."""
-    if solution.schedule != "jacobi":
-        return np.asarray(TERMINAL_REWARD / (1 - solution.discount))
+    if solution.schedule != "jacobi" or solution.discount == 1:
+        return final_values(solution.discount)
     # Its terminals take part in the sweeps like all other states.
-    values = TERMINAL_REWARD.copy()
+    values = TERMINAL_REWARD
     for _ in range(solution.sweeps):
         values = TERMINAL_REWARD + solution.discount * values
     return values

@@ -189,6 +189,7 @@ def save(
     solution: Solution | None = None,
     strategy: StrategyTable | None = None,
     enemy: dict[str, Any] | None = None,
+    origin: dict[str, Any] | None = None,
 ) -> None:
     """Write a tensor (``mdp``), an agent (``solution``, and ``mdp`` with its transitions) or a strategy (alone).
 
@@ -199,6 +200,7 @@ def save(
         solution: Its solution.
         strategy: A strategy table.
         enemy: What to note of the enemy, JSON-like with a ``kind``; unknown if None.
+        origin: What to note of how a strategy was made, JSON-like; nothing if None.
 
     Raises:
         ValueError: neither a process nor a strategy, or both, or a process of other states.
@@ -210,7 +212,8 @@ def save(
         raise ValueError(f"save: the process has {mdp.n_states} states, the space {space.n_states}")
     path = Path(path)
     if strategy is not None:
-        with new_file(path, "strategy", space.rules, name=strategy.name) as out:
+        attributes = {"name": strategy.name} | ({} if origin is None else {"origin": json.dumps(origin)})
+        with new_file(path, "strategy", space.rules, **attributes) as out:
             out.strategy(strategy)
         return
     assert mdp is not None

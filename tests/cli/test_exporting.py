@@ -79,8 +79,8 @@ def test_options_come_from_the_environment(run, files, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["agent.h5", "--to", "drn"], ["--to is 'drn', allowed are umb and npz"]),
-        (["agent.h5", "--to", ""], ["--to is '', allowed are umb and npz"]),
+        (["agent.h5", "--to", "drn"], ["--to is 'drn', allowed are umb, npz and notebook-json"]),
+        (["agent.h5", "--to", ""], ["--to is '', allowed are umb, npz and notebook-json"]),
         (["agent.h5"], ["--to"]),
         (["--to", "umb"], ["FILE.h5"]),
         (["no.h5", "--to", "umb"], ["no.h5: there is no such file"]),

@@ -11,7 +11,13 @@ import pytest
 from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
-VERBS = ("solve", "build", "show", "export", "warmup", "doctor")
+VERBS = ("solve", "build", "show", "export", "import", "compare", "enemy", "warmup", "doctor")
+# Verbs that are groups of commands.
+GROUPS = {"enemy": ("parless", "show")}
+COMMANDS = [
+    *(verb for verb in VERBS if verb not in GROUPS),
+    *(f"{group} {name}" for group, names in GROUPS.items() for name in names),
+]
 HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "matplotlib")
 
 _LIST_MODULES = """
@@ -24,7 +30,14 @@ print(code, *sorted({name.partition(".")[0] for name in sys.modules}), file=sys.
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["-h"], ["--version"], ["nonsense"], *([verb, "--help"] for verb in VERBS), ["solve", "--nonsense"]],
+    [
+        ["--help"],
+        ["-h"],
+        ["--version"],
+        ["nonsense"],
+        *([*name.split(), "--help"] for name in (*VERBS, *COMMANDS)),
+        ["solve", "--nonsense"],
+    ],
 )
 def test_nothing_heavy_is_imported_before_it_is_needed(arguments):
     command = [sys.executable, "-c", _LIST_MODULES, *arguments]
@@ -50,17 +63,27 @@ def test_help_names_every_verb(run):
     assert "punish-fast solve" in done.out
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_help_of_every_verb_shows_an_example(run, verb):
-    done = run(verb, "--help")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_every_command_shows_an_example(run, name):
+    done = run(*name.split(), "--help")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"Usage: punish-fast {verb}")
-    assert re.search(rf"Examples?:\s+punish-fast\s+{verb}", done.out)
+    assert done.out.startswith(f"Usage: punish-fast {name}")
+    assert re.search(rf"Examples?:\s+punish-fast\s+{name.replace(' ', chr(92) + 's+')}", done.out)
     assert "--json" in done.out
 
 
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
+def test_a_group_lists_its_commands(run, group, arguments):
+    done = run(group, *arguments)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"Usage: punish-fast {group}")
+    for name in GROUPS[group]:
+        assert re.search(rf"^  {name} ", done.out, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
-    ("verb", "options"),
+    ("name", "options"),
     [
         (
             "solve",
@@ -84,11 +107,18 @@ def test_help_of_every_verb_shows_an_example(run, verb):
         ),
         ("build", ["--rules", "--enemy", "--temperature", "--threads", "--output", "-o", "--quiet"]),
         ("show", ["FILE.h5", "[STATE]"]),
-        ("export", ["FILE.h5", "--to", "umb|npz", "--output", "-o"]),
+        ("import", ["FILE.json", "--kind", "agent|strategy", "--rules", "--discount", "--output", "-o"]),
+        ("compare", ["A.h5", "B.h5", "--most"]),
+        (
+            "enemy parless",
+            ["--db", "--winners", "--since", "--until", "--player", "--prior", "--rules", "--output", "-o"],
+        ),
+        ("enemy show", ["FILE.h5", "--temperature"]),
+        ("export", ["FILE.h5", "--to", "umb|npz|notebook-json", "--output", "-o"]),
     ],
 )
-def test_help_names_every_option(run, verb, options):
-    done = run(verb, "--help")
+def test_help_names_every_option(run, name, options):
+    done = run(*name.split(), "--help")
     for option in options:
         assert option in done.out
     for option in [option for option in options if option.startswith("--")]:
@@ -114,13 +144,14 @@ def test_the_module_and_the_command_are_the_same():
 
 
 def test_examples_of_the_help_are_commands(run):
-    """Every example names a verb, and only options that the verb has."""
-    texts = [run(*verb, "--help").out for verb in ((), *((verb,) for verb in VERBS))]
+    """Every example names a command, and only options that it has."""
+    texts = [run(*name.split(), "--help").out for name in ("", *GROUPS, *COMMANDS)]
     for text in texts:
         examples = re.sub(r"\s+", " ", re.split(r"Examples?:|Try:", text)[1])
         for example in examples.split(";"):
             words = example.split()
             assert words[0] == "punish-fast"
-            assert words[1] in VERBS
-            known = run(words[1], "--help").out
+            name = words[1:3] if words[1] in GROUPS else words[1:2]
+            assert " ".join(name) in COMMANDS
+            known = run(*name, "--help").out
             assert all(word in known for word in words[2:] if word.startswith("-"))

@@ -19,7 +19,7 @@ from punish_fast.punish.strategy import StrategyTable, naive
 from punish_fast.punish.transitions import build
 from punish_fast.store import notebook
 from punish_fast.store.files import OutputError, ReadError
-from punish_fast.store.notebook import Values, export_notebook, import_notebook, read_notebook, values_of
+from punish_fast.store.notebook import Values, content_of, export_notebook, import_notebook, read_notebook
 from punish_fast.store.reader import load
 from punish_fast.store.writer import save
 
@@ -111,8 +111,8 @@ def test_the_naive_enemy_is_an_empty_object(game, tmp_path):
 
 def test_agents_come_back_from_the_notebook(game, tmp_path):
     save(tmp_path / "a.h5", game.space, game.mdp, game.solution)
-    export_notebook(tmp_path / "a.json", game.space, values_of(load(tmp_path / "a.h5")))
-    assert import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules) == "agent"
+    export_notebook(tmp_path / "a.json", game.space, content_of(load(tmp_path / "a.h5"), game.space))
+    assert isinstance(import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules), Values)
     first, second = load(tmp_path / "a.h5"), load(tmp_path / "b.h5")
     assert second.solution().fingerprint == first.solution().fingerprint
     assert second.solution().q.tobytes() == first.solution().q.tobytes()
@@ -122,7 +122,7 @@ def test_agents_come_back_from_the_notebook(game, tmp_path):
     assert second.solution().error_bound == np.inf
     assert np.isnan(second.rows[2]).all()
     assert not second.has_transitions
-    export_notebook(tmp_path / "b.json", game.space, values_of(second))
+    export_notebook(tmp_path / "b.json", game.space, content_of(second, game.space))
     assert (tmp_path / "b.json").read_bytes() == (tmp_path / "a.json").read_bytes()
 
 
@@ -142,14 +142,26 @@ def test_terminals_of_published_sweeps_are_worth_what_they_were(game, tmp_path, 
     win, loss = load(tmp_path / "a.h5").terminal_values
     assert win == pytest.approx((1 - 0.95 ** (sweeps + 1)) / 0.05, rel=1e-14)
     assert loss == -win
-    export_notebook(tmp_path / "a.json", game.space, values_of(load(tmp_path / "a.h5")))
+    export_notebook(tmp_path / "a.json", game.space, content_of(load(tmp_path / "a.h5"), game.space))
     import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules)
     assert load(tmp_path / "b.h5").terminal_values == (win, loss)
 
 
+@pytest.mark.parametrize("schedule", ["layered", "jacobi"])
+def test_undiscounted_agents_come_back(game, tmp_path, schedule):
+    save(tmp_path / "a.h5", game.space, game.mdp, solve(game.mdp, discount=1, schedule=schedule, tolerance=1e-6))
+    content = content_of(load(tmp_path / "a.h5"), game.space)
+    assert content.terminals == (1.0, -1.0)
+    export_notebook(tmp_path / "a.json", game.space, content)
+    import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules, discount=1)
+    assert load(tmp_path / "b.h5").solution().q.tobytes() == content.q.tobytes()
+    assert load(tmp_path / "b.h5").attributes["objective"] == "undiscounted"
+
+
 def test_strategies_come_back_from_the_notebook(game, tmp_path):
     export_notebook(tmp_path / "soft.json", game.space, game.strategy)
-    assert import_notebook(tmp_path / "soft.json", tmp_path / "soft.h5", game.space.rules) == "strategy"
+    assert isinstance(import_notebook(tmp_path / "soft.json", tmp_path / "soft.h5", game.space.rules), StrategyTable)
+    assert load(tmp_path / "soft.h5").origin == {"method": "imported", "file": "soft.json"}
     state, p = load(tmp_path / "soft.h5").strategy()
     assert (state.tobytes(), p.tobytes()) == (game.strategy.state.tobytes(), game.strategy.p.tobytes())
 
@@ -347,8 +359,10 @@ def test_values_of_another_discount_have_other_bounds(game, written):
     with pytest.raises(ReadError, match=r"allowed are -10 to 10 at discount 0\.9"):
         read_notebook(written[1], game.space, discount=0.9)
     assert read_notebook(written[1], game.space, discount=0.99).terminals == (20.0, -20.0)
-    with pytest.raises(SolveError, match=r"discount: 1 is not allowed"):
+    with pytest.raises(ReadError, match="allowed are -1 to 1 at discount 1"):
         read_notebook(written[1], game.space, discount=1)
+    with pytest.raises(SolveError, match=r"discount: 1\.1 is not allowed"):
+        read_notebook(written[1], game.space, discount=1.1)
 
 
 def test_values_of_another_game_are_refused(game, written, tmp_path):
