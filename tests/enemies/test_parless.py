@@ -95,3 +95,32 @@ def test_games_without_decimal_codes_are_refused():
     space.rules = space.rules._replace(hp=10)
     with pytest.raises(StateError, match="count up to 10"):
         count_choices(space, [KNOWN], [40])
+
+
+def played(space, table, decimal):
+    return probabilities(table, space.row(from_decimal(space.layout, decimal)))
+
+
+@pytest.mark.full
+def test_published_probabilities_of_the_general_enemy(notebook, general_choices):
+    counts = count_choices(notebook, general_choices.decimal, general_choices.action)
+    assert (len(counts.state), counts.n_unknown) == (3991, 0)
+    assert counts.count.sum() + counts.n_illegal == len(general_choices) == 5070
+    table = parless(notebook, counts)
+    expected = dict.fromkeys((20, 21, 30, 31, 40, 41, 51), 0.09375)
+    assert played(notebook, table, 101112300350021000) == expected | {50: 0.34375}
+    expected = dict.fromkeys((11, 21, 31, 41, 51), 0.01875)
+    assert played(notebook, table, 111111300350011100) == pytest.approx(
+        expected | {10: 0.14375, 20: 0.26875, 30: 0.33125, 40: 0.01875, 50: 0.14375}, rel=1e-14
+    )
+
+
+@pytest.mark.full
+def test_published_probabilities_of_the_champion(notebook, champion_choices):
+    counts = count_choices(notebook, champion_choices.decimal, champion_choices.action)
+    assert 2 * len(champion_choices) == 5070
+    table = parless(notebook, counts)
+    found = played(notebook, table, 111111300350021000)
+    assert found == pytest.approx(
+        dict.fromkeys((10, 11, 20, 21, 31, 40, 41, 51), 0.05) | {30: 0.65 / 3, 50: 1.15 / 3}, rel=1e-14
+    )

@@ -1,0 +1,106 @@
+"""``compare``: where two agents differ, in figures that are those of their files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.punish.rules import PRESETS
+from punish_fast.store.reader import load
+
+
+@pytest.fixture
+def agents(run, files):
+    """An agent against the naive enemy, and one against that agent."""
+    assert run("solve", "--rules", "tiny", "--enemy", "agent.h5", "-o", "counter.h5").code == 0
+    return files
+
+
+@pytest.mark.usefixtures("agents")
+def test_figures_are_those_of_the_files(run):
+    report = run("compare", "agent.h5", "counter.h5", "--json").report
+    first, second = (load(name).solution() for name in ("agent.h5", "counter.h5"))
+    changed = first.choice != second.choice
+    assert report["other_choice"] == changed.sum() > 0
+    assert report["other_choice_share"] == changed.mean()
+    assert [entry["states"] for entry in report["breaths"]] == [46, 462, 50]
+    assert sum(entry["other_choice"] for entry in report["breaths"]) == changed.sum()
+    for name in ("v", "q"):
+        difference = getattr(second, name) - getattr(first, name)
+        figures = report[name]
+        assert figures["largest"] == np.abs(difference).max()
+        assert figures["mean"] == pytest.approx(np.abs(difference).mean(), rel=1e-12)
+        assert figures["rms"] == pytest.approx(np.sqrt((difference**2).mean()), rel=1e-12)
+        assert figures["bias"] == pytest.approx(difference.mean(), rel=1e-9)
+    assert [agent["file"] for agent in report["agents"]] == ["agent.h5", "counter.h5"]
+    assert report["agents"][1]["enemy"]["file"] == "agent.h5"
+    assert report["rules_digest"] == PRESETS["tiny"].digest
+
+
+@pytest.mark.usefixtures("agents")
+def test_disagreements_are_those_that_show_tells(run):
+    report = run("compare", "agent.h5", "counter.h5", "--most", "5", "--json").report
+    assert len(report["biggest"]) == 5
+    sizes = [position["disagreement"] for position in report["biggest"]]
+    assert sizes == sorted(sizes, reverse=True)
+    for position in report["biggest"]:
+        for which, name in enumerate(("agent.h5", "counter.h5")):
+            shown = run("show", name, str(position["state"]), "--json").report
+            best = shown["actions"][shown["best"]]
+            assert (best["action"], best["value"]) == (
+                position["choices"][which]["action"],
+                position["choices"][which]["values"][which],
+            )
+            others = position["choices"][1 - which]
+            assert {"action": others["action"], "name": others["name"], "value": others["values"][which]} in shown[
+                "actions"
+            ]
+
+
+@pytest.mark.usefixtures("agents")
+def test_a_comparison_in_words(run):
+    report = run("compare", "agent.h5", "counter.h5", "--json").report
+    done = run("compare", "agent.h5", "counter.h5")
+    assert (done.code, done.err) == (0, "")
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert "A agent.h5: against naive, discount 0.95" in lines
+    assert "B counter.h5: against agent.h5, discount 0.95" in lines
+    whole = f"all 558 {report['other_choice']} {report['other_choice_share']:.2%} {report['ties']}"
+    assert whole in lines
+    assert str(report["biggest"][0]["state"]) in done.out
+    assert len([line for line in lines if line.split() and line.split()[0].isdecimal() and len(line) > 40]) == 10
+
+
+@pytest.mark.usefixtures("files")
+def test_an_agent_does_not_differ_from_itself(run):
+    report = run("compare", "agent.h5", "agent.h5", "--json").report
+    assert (report["other_choice"], report["ties"], report["biggest"]) == (0, 0, [])
+    assert report["q"] == report["v"] == {"largest": 0.0, "mean": 0.0, "rms": 0.0, "bias": 0.0}
+    assert "disagreements" not in run("compare", "agent.h5", "agent.h5").out
+
+
+@pytest.mark.usefixtures("agents")
+def test_no_disagreements_are_shown_if_none_are_wanted(run):
+    assert run("compare", "agent.h5", "counter.h5", "--most", "0", "--json").report["biggest"] == []
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        (["agent.h5", "strategy.h5"], ["strategy.h5: kind: a strategy has no solution"]),
+        (["tensor.h5", "agent.h5"], ["tensor.h5: kind: a tensor has no solution"]),
+        (["agent.h5", "no.h5"], ["no.h5: there is no such file"]),
+        (["agent.h5"], ["B.h5"]),
+        (["agent.h5", "agent.h5", "--most", "-1"], ["--most"]),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(run, arguments, texts):
+    run("compare", *arguments).refused(*texts)
+
+
+@pytest.mark.usefixtures("files")
+def test_agents_of_other_rules_are_refused_with_both_digests(run):
+    tiny = PRESETS["tiny"]
+    other = tiny._replace(redeal="reshuffle")
+    run("compare", "agent.h5", "other-agent.h5").refused("rules_digest", tiny.digest, other.digest)
