@@ -16,6 +16,7 @@ _HOMES = {
     "Solution": "mdp.solver",
     "evaluate": "mdp.solver",
     "solve": "mdp.solver",
+    "compare": "mdp.comparison",
     "greedy": "mdp.policy",
     "softmax": "mdp.policy",
     "Rules": "punish.rules",
@@ -27,7 +28,11 @@ _HOMES = {
     "naive": "punish.strategy",
     "strategy_table": "punish.strategy",
     "build": "punish.transitions",
+    "count_choices": "enemies.counts",
+    "parless": "enemies.parless",
     "Artefact": "store.reader",
+    "export_notebook": "store.notebook",
+    "import_notebook": "store.notebook",
     "export_npz": "store.npz",
     "export_umb": "store.umb",
     "load": "store.reader",
@@ -44,14 +49,19 @@ __all__ = [
     "StrategyTable",
     "build",
     "check",
+    "compare",
+    "count_choices",
     "evaluate",
+    "export_notebook",
     "export_npz",
     "export_umb",
     "from_policy",
     "greedy",
+    "import_notebook",
     "load",
     "load_rules",
     "naive",
+    "parless",
     "save",
     "softmax",
     "solve",
@@ -59,6 +69,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from punish_fast.enemies.counts import count_choices
+    from punish_fast.enemies.parless import parless
+    from punish_fast.mdp.comparison import compare
     from punish_fast.mdp.model import MDP, check
     from punish_fast.mdp.policy import greedy, softmax
     from punish_fast.mdp.solver import Solution, evaluate, solve
@@ -67,6 +80,7 @@ if TYPE_CHECKING:
     from punish_fast.punish.space import StateSpace
     from punish_fast.punish.strategy import StrategyTable, from_policy, naive, strategy_table
     from punish_fast.punish.transitions import build
+    from punish_fast.store.notebook import export_notebook, import_notebook
     from punish_fast.store.npz import export_npz
     from punish_fast.store.reader import Artefact, load
     from punish_fast.store.umb import export_umb

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from punish_fast.cli.games import DatabaseOption, SinceOption, UntilOption
 from punish_fast.cli.options import JsonOption, OutputOption, RulesOption, TemperatureOption
 from punish_fast.cli.startup import prepare_kernels
 
@@ -23,22 +24,11 @@ enemy = typer.Typer(
     rich_markup_mode=None,
 )
 
-DatabaseOption = Annotated[
-    Path, typer.Option("--db", metavar="DB", envvar="PUNISH_FAST_DB", help="A database of recorded games.")
-]
 WinnersOption = Annotated[
     bool,
     typer.Option(
         "--winners", envvar="PUNISH_FAST_WINNERS", help="Learn only from the player who won each game (champion)."
     ),
-]
-SinceOption = Annotated[
-    int | None,
-    typer.Option(metavar="GAME_ID", envvar="PUNISH_FAST_SINCE", help="Leave out games before this one (Unix seconds)."),
-]
-UntilOption = Annotated[
-    int | None,
-    typer.Option(metavar="GAME_ID", envvar="PUNISH_FAST_UNTIL", help="Leave out games after this one (Unix seconds)."),
 ]
 PlayerOption = Annotated[
     str | None,
@@ -78,10 +68,9 @@ def parless(
     """
     prepare_kernels()
     from punish_fast.cli import parless as command
-    from punish_fast.cli.selection import Selection
+    from punish_fast.cli.source import Source
 
-    selection = Selection(database, winners, since, until, player)
-    command.parless_command(selection, prior, rules, output, as_json)
+    command.parless_command(Source(database, winners, since, until, player), prior, rules, output, as_json)
 
 
 @enemy.command(epilog="Examples: punish-fast enemy show champion.h5; punish-fast enemy show naive.h5 --temperature 0.5")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.cli.report import Stopwatch, print_json
-from punish_fast.cli.selection import Selection
+from punish_fast.cli.source import Source
 from punish_fast.enemies.counts import count_choices
 from punish_fast.enemies.parless import check_prior, parless
 from punish_fast.punish.rules import load_rules, name_of
@@ -17,18 +17,18 @@ from punish_fast.store.files import check_output
 from punish_fast.store.writer import save
 
 
-def parless_command(selection: Selection, prior: float, rules: str | None, output: Path | None, as_json: bool) -> None:
+def parless_command(source: Source, prior: float, rules: str | None, output: Path | None, as_json: bool) -> None:
     """Run ``punish-fast enemy parless``."""
     clock = Stopwatch()
     check_prior(prior)
-    name = "champion" if selection.winners else "general"
+    name = "champion" if source.winners else "general"
     output = output or Path(f"{name}.h5")
     check_output(output)
     space = StateSpace(load_rules(rules or "notebook"))
-    choices = selection.read()
+    choices = source.read()
     counts = count_choices(space, choices.decimal, choices.action)
     table = parless(space, counts, prior, name=f"{name} PARLESS")
-    origin = {"method": "parless", "prior": prior, **selection.note(), "choices": int(counts.count.sum())}
+    origin = {"method": "parless", "prior": prior, **source.note(), "choices": int(counts.count.sum())}
     save(output, space, strategy=table, origin=origin)
     report: dict[str, Any] = {
         "name": table.name,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,11 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable, from_policy
 from punish_fast.punish.transitions import build
 from punish_fast.store.layout import KINDS
+from punish_fast.store.notebook import Values, export_notebook
 from punish_fast.store.writer import save
+
+# Rush and strike in hand, punish revealed, all HP.
+KNOWN = "101010200220000001"
 
 
 @dataclass(frozen=True)
@@ -55,3 +61,23 @@ def originals(game: Game, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 def copies(originals: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
     """A copy of each file, to be damaged."""
     return {kind: Path(shutil.copy(path, tmp_path)) for kind, path in originals.items()}
+
+
+@pytest.fixture
+def values(game: Game) -> Values:
+    """The values of the solution."""
+    return Values(game.solution.q, (20.0, -20.0))
+
+
+@pytest.fixture
+def written(game: Game, values: Values, tmp_path: Path) -> tuple[dict[str, Any], Path]:
+    """Values as a Python object, and where they stand as a file."""
+    path = tmp_path / "q.json"
+    export_notebook(path, game.space, values)
+    return json.loads(path.read_text()), path
+
+
+def write(path: Path, content: Any) -> Path:
+    """A file of JSON, or of a text as it is."""
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path

@@ -384,3 +384,50 @@ def test_bytes_of_attributes_may_be_of_fixed_length(copies):
     note = json.dumps({"kind": "naive"})
     set_attribute(copies["agent"], "enemy", np.bytes_(note))
     assert load(copies["agent"]).enemy == {"kind": "naive"}
+
+
+@pytest.mark.parametrize("value", [1.0, "20", [1.0, 2.0, 3.0], [1, 2], [np.nan, -1.0], [np.inf, -1.0]])
+def test_terminal_values_that_are_none(copies, value):
+    set_attribute_of_any_kind(copies["agent"], "terminal_values", value)
+    with named(copies["agent"], "terminal_values", "are not two finite numbers"):
+        _ = load(copies["agent"]).terminal_values
+
+
+def set_attribute_of_any_kind(path, name, value):
+    """Write an attribute that was not there."""
+    with editing(path) as file:
+        file.attrs[name] = value
+
+
+def test_terminals_of_an_agent_are_worth_what_they_pay_for_ever(copies):
+    assert load(copies["agent"]).terminal_values == pytest.approx((20, -20), rel=1e-15)
+    with named(copies["tensor"], "kind", "no solution"):
+        _ = load(copies["tensor"]).terminal_values
+
+
+@pytest.mark.parametrize("value", ["", "[1]", "null", "{", "[" * 50_000, 7])
+def test_origin_that_is_no_note(copies, value):
+    set_attribute_of_any_kind(copies["strategy"], "origin", value)
+    with named(copies["strategy"], "origin", "no JSON object"):
+        _ = load(copies["strategy"]).origin
+
+
+def test_origin_is_kept(game, tmp_path):
+    save(tmp_path / "a.h5", game.space, strategy=game.strategy)
+    assert load(tmp_path / "a.h5").origin is None
+    save(tmp_path / "b.h5", game.space, strategy=game.strategy, origin={"method": "by hand", "seed": 3})
+    assert load(tmp_path / "b.h5").origin == {"method": "by hand", "seed": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("/rows/action", put(slice(0, 2), [50, 51])),
+        ("/states/code", lambda code: np.append(code[:-1], code[-1] + np.uint64(1))),
+    ],
+)
+def test_states_and_rows_that_the_rules_do_not_have(copies, game, name, damage):
+    load(copies["agent"]).must_have_states(game.space)
+    change(copies["agent"], name, damage)
+    with named(copies["agent"], name, "not that of a game by these rules"):
+        load(copies["agent"]).must_have_states(game.space)

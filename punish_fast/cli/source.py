@@ -1,4 +1,4 @@
-"""Which recorded choices an enemy is to be learned from."""
+"""The recorded choices that an enemy is to be learned from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from punish_fast.records.choices import Choices, read_choices
 
 
 @dataclass(frozen=True)
-class Selection:
+class Source:
     """Options of the commands that learn from recorded games; None where the user said nothing."""
 
     database: Path
