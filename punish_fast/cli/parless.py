@@ -24,8 +24,9 @@ def parless_command(source: Source, prior: float, rules: str | None, output: Pat
     name = "champion" if source.winners else "general"
     output = output or Path(f"{name}.h5")
     check_output(output)
-    space = StateSpace(load_rules(rules or "notebook"))
+    house = load_rules(rules or "notebook")
     choices = source.read()
+    space = StateSpace(house)
     counts = count_choices(space, choices.decimal, choices.action)
     table = parless(space, counts, prior, name=f"{name} PARLESS")
     origin = {"method": "parless", "prior": prior, **source.note(), "choices": int(counts.count.sum())}

@@ -79,7 +79,7 @@ def test_a_tensor_has_nothing_for_the_notebook(run):
         ({KNOWN: {"20": 1.0}}, ["--discount", "2"], ["discount: 2.0 is not allowed"]),
         ({KNOWN: {"20": 1.0}}, ["-o", "x.json"], ["x.json: is the file to import"]),
         ({KNOWN: {"20": 1.0}}, ["-o", "no/x.h5"], ["there is no folder no"]),
-        ({KNOWN: {"20": 1.0}}, ["--rules", "notebook"], [f"state {KNOWN}: no game by these rules reaches it"]),
+        ({"101010200220000002": {"20": 1.0}}, [], ["state 101010200220000002: no game by these rules reaches it"]),
         ([], [], ["x.json: allowed is an object of states"]),
     ],
 )
@@ -90,7 +90,7 @@ def test_what_cannot_be_imported_is_refused(run, folder, content, options, texts
 
 
 def test_a_missing_file_is_refused(run, folder):
-    run("import", "no.json").refused("no.json: there is no such file")
+    run("import", "no.json", *TINY).refused("no.json: there is no such file")
     assert not list(folder.iterdir())
 
 
