@@ -28,6 +28,8 @@ _HOMES = {
     "strategy_table": "punish.strategy",
     "build": "punish.transitions",
     "Artefact": "store.reader",
+    "export_npz": "store.npz",
+    "export_umb": "store.umb",
     "load": "store.reader",
     "save": "store.writer",
 }
@@ -43,6 +45,8 @@ __all__ = [
     "build",
     "check",
     "evaluate",
+    "export_npz",
+    "export_umb",
     "from_policy",
     "greedy",
     "load",
@@ -63,7 +67,9 @@ if TYPE_CHECKING:
     from punish_fast.punish.space import StateSpace
     from punish_fast.punish.strategy import StrategyTable, from_policy, naive, strategy_table
     from punish_fast.punish.transitions import build
+    from punish_fast.store.npz import export_npz
     from punish_fast.store.reader import Artefact, load
+    from punish_fast.store.umb import export_umb
     from punish_fast.store.writer import save
 
 

@@ -55,14 +55,26 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any) -> None
         ptr: ``[n + 1]``, ascending, the weights of the items as in `balanced_chunks`.
         *args: Further arguments.
     """
-    n_threads = threads()
-    if n_threads == 1:
+    _spread(kernel, _pairs(balanced_chunks(ptr, threads() * _PIECES_PER_THREAD)), args)
+
+
+def for_each(kernel: Callable[..., None], n_items: int, *args: Any) -> None:
+    """Like `for_chunks`, for items of equal weight; takes less time to start."""
+    _spread(kernel, _equal_pieces(n_items, threads() * _PIECES_PER_THREAD), args)
+
+
+@lru_cache(maxsize=64)
+def _equal_pieces(n_items: int, n_pieces: int) -> list[tuple[int, int]]:
+    return _pairs(balanced_chunks(np.arange(n_items + 1), n_pieces))
+
+
+def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
+    if threads() == 1:
         # Still in pieces, so that an interrupt does not wait for all of them.
-        for begin, end in _pairs(balanced_chunks(ptr, _PIECES_PER_THREAD)):
+        for begin, end in pieces:
             kernel(begin, end, *args)
         return
-    chunks = balanced_chunks(ptr, n_threads * _PIECES_PER_THREAD)
-    for _ in _pool(n_threads).map(lambda ends: kernel(*ends, *args), _pairs(chunks)):
+    for _ in _pool(threads()).map(lambda ends: kernel(*ends, *args), pieces):
         pass
 
 

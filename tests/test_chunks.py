@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast._jit import max_threads, set_threads, threads
-from punish_fast.chunks import balanced_chunks, cumulated, for_chunks
+from punish_fast.chunks import balanced_chunks, cumulated, for_chunks, for_each
 
 weights = st.lists(st.integers(0, 1000), max_size=200)
 
@@ -53,6 +53,17 @@ def test_every_item_is_visited_once(items):
         visits[begin:end] += amount
 
     for_chunks(visit, cumulated(np.array(items, dtype=np.int64)), 7)
+    assert (visits == 7).all()
+
+
+@given(st.integers(0, 300))
+def test_every_item_of_equal_weight_is_visited_once(n_items):
+    visits = np.zeros(n_items, dtype=np.int64)
+
+    def visit(begin, end, amount):
+        visits[begin:end] += amount
+
+    for_each(visit, n_items, 7)
     assert (visits == 7).all()
 
 

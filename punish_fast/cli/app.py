@@ -169,6 +169,33 @@ def show(
     showing.show_command(file, state, as_json)
 
 
+@app.command(
+    epilog="Examples: punish-fast export naive.h5 --to umb; punish-fast export naive.h5 --to npz -o tensor.npz"
+)
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE.h5", help="A tensor, or an agent with its tensor.")],
+    target: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="umb|npz",
+            envvar="PUNISH_FAST_TO",
+            help="umb: Unified Markov Binary, for Storm, PRISM and Modest; npz: NumPy and SciPy.",
+        ),
+    ],
+    output: OutputOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the states and transitions of a file in the format of another program.
+
+    By default to a file of the same name with the format as its suffix.
+    """
+    prepare_kernels()
+    from punish_fast.cli import exporting
+
+    exporting.export_command(file, target, output, as_json)
+
+
 @app.command(epilog="Example: punish-fast warmup")
 def warmup(as_json: JsonOption = False) -> None:
     """Compile every kernel now, so that the first run is as fast as all others."""

@@ -7,9 +7,11 @@ One backup of a state takes the best of its rows::
 Kernels that take ``chunks`` work on the chunks of states from number ``begin`` to ``end``. Sums are taken inside a
 chunk in a fixed order and combined by the caller, so a result has the same bits for every thread count.
 
-`sweep` is bound by memory, and everything that is not a load slows it: pointers and columns come in as unsigned
-integers, because Numba tests every signed index for being negative, and the inner loop is written out, because a
-call or a ``range`` costs several cycles in each of the many short rows. Together that halves its time.
+Backups are bound by memory, and everything that is not a load slows them. So pointers and columns come in as unsigned
+integers, because Numba tests every signed index for being negative, and inner loops are written out, because a call or
+a ``range`` costs several cycles in each of the many short rows. `sweep`, where nearly all time goes, takes three
+entries at a time, those beyond the row's end with weight zero: processors foresee the length of a row badly, and a
+third of it less so. Together that more than halves its time, and no sum changes.
 """
 
 from __future__ import annotations
@@ -24,12 +26,14 @@ BAD_SUM = 1
 BAD_PROBABILITY = 2
 BAD_COLUMN = 3
 
-# An unsigned one: adding a plain 1 to an unsigned integer would give a float.
+# Unsigned, because adding a plain 1 to an unsigned integer would give a float.
 ONE = np.uint64(1)
+TWO = np.uint64(2)
+THREE = np.uint64(3)
 
 
 class Tensor(NamedTuple):
-    """The arrays of a process as the kernels take them; `sweep` wants pointers uint64 and columns uint32."""
+    """The arrays of a process as the backups take them: pointers uint64, columns uint32."""
 
     state_ptr: np.ndarray
     indptr: np.ndarray
@@ -45,6 +49,7 @@ def sweep(begin, end, chunks, tensor, discount, v, out, residual):
     ``out`` may be ``v`` itself if no state leads to another one of its layer.
     """
     state_ptr, indptr, indices, data, reward = tensor
+    n_entries = np.uint64(len(data))
     for chunk in range(begin, end):
         largest = 0.0
         state = chunks[chunk]
@@ -55,9 +60,19 @@ def sweep(begin, end, chunks, tensor, discount, v, out, residual):
             while row < state_ptr[state + ONE]:
                 last = indptr[row + ONE]
                 total = 0.0
+                # The last rows of all have no entries behind them to read.
+                while k < last and last + TWO <= n_entries:
+                    second, third = data[k + ONE], data[k + TWO]
+                    second = second if k + ONE < last else 0.0
+                    third = third if k + TWO < last else 0.0
+                    total += data[k] * v[indices[k]]
+                    total += second * v[indices[k + ONE]]
+                    total += third * v[indices[k + TWO]]
+                    k += THREE
                 while k < last:
                     total += data[k] * v[indices[k]]
                     k += ONE
+                k = last
                 value = reward[row] + discount * total
                 best = value if value > best else best
                 row += ONE
@@ -80,23 +95,29 @@ def back_up_rows(begin, end, chunks, tensor, discount, v, q, out, choice, statis
         largest = 0.0
         squares = 0.0
         changes = 0
-        for state in range(chunks[chunk], chunks[chunk + 1]):
+        state = chunks[chunk]
+        row = state_ptr[state]
+        k = indptr[row]
+        while state < chunks[chunk + 1]:
             best = -np.inf
-            best_row = state_ptr[state]
-            for row in range(state_ptr[state], state_ptr[state + 1]):
+            best_row = row
+            while row < state_ptr[state + ONE]:
+                last = indptr[row + ONE]
                 total = 0.0
-                for k in range(indptr[row], indptr[row + 1]):
+                while k < last:
                     total += data[k] * v[indices[k]]
+                    k += ONE
                 value = reward[row] + discount * total
                 squares += (value - q[row]) ** 2
                 q[row] = value
-                if value > best:
-                    best = value
-                    best_row = row
+                best_row = row if value > best else best_row
+                best = value if value > best else best
+                row += ONE
             largest = max(largest, abs(best - v[state]))
             changes += best_row != choice[state]
             choice[state] = best_row
             out[state] = best
+            state += ONE
         statistics[chunk, 0] = largest
         statistics[chunk, 1] = squares
         statistics[chunk, 2] = changes
@@ -108,29 +129,37 @@ def evaluate_policy(begin, end, chunks, tensor, discount, weight, v, out, residu
     state_ptr, indptr, indices, data, reward = tensor
     for chunk in range(begin, end):
         largest = 0.0
-        for state in range(chunks[chunk], chunks[chunk + 1]):
+        state = chunks[chunk]
+        row = state_ptr[state]
+        while state < chunks[chunk + 1]:
             value = 0.0
-            for row in range(state_ptr[state], state_ptr[state + 1]):
-                if weight[row] == 0.0:
-                    continue
-                total = 0.0
-                for k in range(indptr[row], indptr[row + 1]):
-                    total += data[k] * v[indices[k]]
-                value += weight[row] * (reward[row] + discount * total)
+            while row < state_ptr[state + ONE]:
+                if weight[row] > 0.0:
+                    k = indptr[row]
+                    last = indptr[row + ONE]
+                    total = 0.0
+                    while k < last:
+                        total += data[k] * v[indices[k]]
+                        k += ONE
+                    value += weight[row] * (reward[row] + discount * total)
+                row += ONE
             largest = max(largest, abs(value - v[state]))
             out[state] = value
+            state += ONE
         residual[chunk] = largest
 
 
 @kernel
 def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lowest, highest):
     """The lowest and highest state (terminals left out) that each chunk leads to."""
+    limit = np.int32(n_states)
+    none = np.int32(-1)
     for chunk in range(begin, end):
-        low = n_states
-        high = -1
+        low = limit
+        high = none
         for column in indices[indptr[state_ptr[chunks[chunk]]] : indptr[state_ptr[chunks[chunk + 1]]]]:
             low = min(low, column)
-            high = max(high, column if column < n_states else -1)
+            high = max(high, column if column < limit else none)
         lowest[chunk] = low
         highest[chunk] = high
 

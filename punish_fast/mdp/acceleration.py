@@ -15,46 +15,64 @@ from __future__ import annotations
 
 import numpy as np
 
-_WINDOW = 5
+_WINDOW = 4
 _PATIENCE = 3
 
 
 class Anderson:
-    """The memory of an accelerated iteration."""
+    """The memory of an accelerated iteration: the last changes of step and image, in no particular order."""
 
     def __init__(self) -> None:
-        self._images: list[np.ndarray] = []
-        self._steps: list[np.ndarray] = []
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
+        self._n_changes = 0
         self._failures = 0
 
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
-        """The next point, after ``image = g(x)``; arrays ``[n]``."""
+        """The next point, after ``image = g(x)``; arrays ``[n]``, which the caller leaves as they are."""
         step = image - x
-        if self._steps and np.abs(step).max(initial=0) > np.abs(self._steps[-1]).max(initial=0):
+        if self._last is not None and np.abs(step).max(initial=0) > np.abs(self._last[0]).max(initial=0):
             self._failures += 1
-            self._images.clear()
-            self._steps.clear()
+            self._last = None
+            self._n_changes = 0
         if self._failures >= _PATIENCE:
             return image
-        self._images = [*self._images[1 - _WINDOW :], image]
-        self._steps = [*self._steps[1 - _WINDOW :], step]
-        if len(self._steps) < 2 or not step.any():
+        if self._last is not None:
+            self._remember(step - self._last[0], image - self._last[1])
+        self._last = step, image
+        if self._n_changes == 0 or not step.any():
             return image
-        weights = _least_squares(np.diff(np.array(self._steps), axis=0), step)
-        image_changes = np.diff(np.array(self._images), axis=0)
-        accelerated: np.ndarray = image - np.einsum("i,in->n", weights, image_changes)
+        n = min(self._n_changes, _WINDOW)
+        towards = np.einsum("in,n->i", self._steps[:n], step)
+        weights = _least_squares(self._gram[:n, :n], towards)
+        accelerated: np.ndarray = image - np.einsum("i,in->n", weights, self._images[:n])
         return accelerated if np.isfinite(accelerated).all() else image
 
+    def _remember(self, step_change: np.ndarray, image_change: np.ndarray) -> None:
+        """Put a change in the place of the oldest one."""
+        if self._n_changes == 0:
+            self._steps = np.zeros((_WINDOW, len(step_change)))
+            self._images = np.zeros((_WINDOW, len(step_change)))
+            self._gram = np.zeros((_WINDOW, _WINDOW))
+        place = self._n_changes % _WINDOW
+        self._steps[place] = step_change
+        self._images[place] = image_change
+        # Long sums are left to `numpy.einsum`: a BLAS would wake threads of its own, which compete with ours and
+        # whose number would change the last bits.
+        products = np.einsum("in,n->i", self._steps, step_change)
+        self._gram[place] = products
+        self._gram[:, place] = products
+        self._n_changes += 1
 
-def _least_squares(vectors: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The weights ``[k]`` by which ``vectors`` (``[k, n]``, k small) come nearest to ``target``, by normal equations.
 
-    Long sums are left to `numpy.einsum`: a BLAS would wake threads of its own, which compete with ours and whose number
-    would change the last bits.
+def _least_squares(gram: np.ndarray, towards: np.ndarray) -> np.ndarray:
+    """The weights ``[k]`` by which k vectors come nearest to a target, by normal equations.
+
+    Args:
+        gram: ``[k, k]``, the products of the vectors.
+        towards: ``[k]``, their products with the target.
     """
-    lengths = np.sqrt(np.einsum("in,in->i", vectors, vectors))
-    unit = vectors / np.where(lengths > 0, lengths, 1)[:, np.newaxis]
-    gram = np.einsum("in,jn->ij", unit, unit)
-    weights = np.linalg.lstsq(gram, np.einsum("in,n->i", unit, target), rcond=1e-13)[0]
-    scaled: np.ndarray = weights / np.where(lengths > 0, lengths, 1)
+    lengths = np.sqrt(gram.diagonal())
+    lengths = np.where(lengths > 0, lengths, 1)
+    weights = np.linalg.lstsq(gram / np.outer(lengths, lengths), towards / lengths, rcond=1e-13)[0]
+    scaled: np.ndarray = weights / lengths
     return scaled

@@ -14,11 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.chunks import balanced_chunks, for_chunks
+from punish_fast.chunks import balanced_chunks, for_chunks, for_each
 from punish_fast.mdp import _bellman
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class MDP:
             low = np.empty(len(chunks) - 1, dtype=np.int64)
             high = np.empty(len(chunks) - 1, dtype=np.int64)
             args = (chunks, self.state_ptr, self.indptr, self.indices, self.n_states, low, high)
-            for_chunks(_bellman.find_successors, np.arange(len(chunks)), *args)
+            for_each(_bellman.find_successors, len(chunks) - 1, *args)
             ends[layer] = low.min(initial=self.n_states), high.max(initial=-1)
         return ends
 
@@ -134,10 +134,62 @@ class MDP:
         return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
 
     def to_scipy(self) -> csr_array:
-        """The transitions as a SciPy matrix ``[n_rows, n_columns]`` that shares this object's memory."""
+        """The transitions as a SciPy matrix ``[n_rows, n_columns]`` that shares the memory of ``data`` and ``indices``.
+
+        With more than 2^31 - 1 entries SciPy needs wider ``indices`` and copies them.
+        """
         from scipy.sparse import csr_array
 
-        return csr_array((self.data, self.indices, self.indptr), shape=(self.n_rows, self.n_columns), copy=False)
+        # SciPy wants both index arrays to have one dtype, and the pointers are far fewer.
+        indptr = self.indptr.astype(np.int32) if self.n_entries <= np.iinfo(np.int32).max else self.indptr
+        return csr_array((self.data, self.indices, indptr), shape=(self.n_rows, self.n_columns), copy=False)
+
+    def to_quantecon(self, discount: float) -> Any:
+        """The process as a ``quantecon.markov.DiscreteDP`` in state-action pairs, with arrays of its own.
+
+        Terminals become states behind all others, each with one row that leads to itself, pays the terminal's reward
+        and has action 0; the actions of all other rows are those in ``action``.
+
+        Args:
+            discount: From 0 to 1.
+
+        Raises:
+            ModuleNotFoundError: QuantEcon is not installed; the message says how to install it.
+            ValueError: the discount is out of range.
+        """
+        from scipy.sparse import csr_matrix
+
+        if not 0 <= discount <= 1:
+            raise ValueError(f"discount: {discount} is not possible, allowed are 0 to 1")
+        discrete_dp = _import_discrete_dp()
+        n_terminals = len(self.terminal_reward)
+        terminals = np.arange(self.n_states, self.n_columns, dtype=np.int32)
+        transitions = csr_matrix(
+            (
+                np.append(self.data, np.ones(n_terminals)),
+                np.append(self.indices, terminals),
+                np.append(self.indptr, self.n_entries + 1 + np.arange(n_terminals)),
+            ),
+            shape=(self.n_rows + n_terminals, self.n_columns),
+        )
+        return discrete_dp(
+            np.append(self.reward, self.terminal_reward),
+            transitions,
+            discount,
+            s_indices=np.append(np.arange(self.n_states).repeat(np.diff(self.state_ptr)), terminals),
+            a_indices=np.append(self.action, np.zeros(n_terminals)).astype(np.int64),
+        )
+
+
+def _import_discrete_dp() -> Any:
+    try:
+        import quantecon
+    except ModuleNotFoundError as error:
+        if error.name != "quantecon":
+            raise
+        text = 'QuantEcon is missing, install with: pip install "punish-fast[bench]"'
+        raise ModuleNotFoundError(text, name="quantecon") from None
+    return quantecon.markov.DiscreteDP
 
 
 def check_arrays(mdp: MDP) -> None:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from punish_fast.chunks import for_chunks
+from punish_fast.chunks import for_each
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.acceleration import Anderson
 from punish_fast.mdp.model import MDP
@@ -81,7 +81,16 @@ class Iteration:
         self._largest_value = largest_reward / (1 - discount)
         # Terms of a backup besides the entries of its row, and roundings of a stored probability.
         self._further_terms = 8
-        self._tensor = _bellman.Tensor(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
+        self._tensor = _bellman.Tensor(
+            state_ptr=mdp.state_ptr.view(np.uint64),
+            indptr=mdp.indptr.view(np.uint64),
+            indices=mdp.indices.view(np.uint32),
+            data=mdp.data,
+            reward=mdp.reward,
+        )
+
+    def _chunks(self, layer: int) -> np.ndarray:
+        return self.mdp.chunks(layer).view(np.uint64)
 
     def _rounding(self) -> np.ndarray:
         """For each layer, how far rounding can put a backup off."""
@@ -93,10 +102,10 @@ class Iteration:
         out = self.v.copy()
         totals = np.zeros(3)
         for layer in range(self.mdp.n_layers):
-            chunks = self.mdp.chunks(layer)
+            chunks = self._chunks(layer)
             statistics = np.zeros((len(chunks) - 1, 3))
-            args = (chunks, self._tensor, self.discount, self.v, self.q, out, self.choice, statistics)
-            for_chunks(_bellman.back_up_rows, np.arange(len(chunks)), *args)
+            args = (chunks, self._tensor, self.discount, self.v, self.q, out, self.choice.view(np.uint64), statistics)
+            for_each(_bellman.back_up_rows, len(chunks) - 1, *args)
             totals[0] = max(totals[0], statistics[:, 0].max(initial=0))
             totals[1:] += statistics[:, 1:].sum(axis=0)
         self.v = out
@@ -115,11 +124,6 @@ class Layered(Iteration):
         self.modulus = discount**mdp.n_layers if mdp.is_cycle else discount
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
-        self._unsigned = self._tensor._replace(
-            state_ptr=mdp.state_ptr.view(np.uint64),
-            indptr=mdp.indptr.view(np.uint64),
-            indices=mdp.indices.view(np.uint32),
-        )
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound that ``v`` has once the iteration is closed."""
@@ -146,7 +150,7 @@ class Layered(Iteration):
         self._before = carried.copy()
 
     def _sweep_layer(self, layer: int) -> float:
-        chunks = self.mdp.chunks(layer)
+        chunks = self._chunks(layer)
         residual = np.zeros(len(chunks) - 1)
         in_place = self.mdp.is_independent(layer)
         out = self.v if in_place else self.v.copy()
@@ -155,8 +159,8 @@ class Layered(Iteration):
         return float(residual.max(initial=0))
 
     def _back_up(self, chunks: np.ndarray, out: np.ndarray, residual: np.ndarray) -> None:
-        args = (chunks.view(np.uint64), self._unsigned, self.discount, self.v, out, residual)
-        for_chunks(_bellman.sweep, np.arange(len(chunks)), *args)
+        args = (chunks, self._tensor, self.discount, self.v, out, residual)
+        for_each(_bellman.sweep, len(chunks) - 1, *args)
 
     def _bound(self, residuals: list[float]) -> float:
         rounding = float(self._rounding().sum())
@@ -179,7 +183,7 @@ class Evaluation(Layered):
 
     def _back_up(self, chunks: np.ndarray, out: np.ndarray, residual: np.ndarray) -> None:
         args = (chunks, self._tensor, self.discount, self._weight, self.v, out, residual)
-        for_chunks(_bellman.evaluate_policy, np.arange(len(chunks)), *args)
+        for_each(_bellman.evaluate_policy, len(chunks) - 1, *args)
 
     def _closed(self, bound: float) -> float:
         return bound

@@ -23,6 +23,13 @@ from punish_fast.punish import _codes
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.rules import CARDS, Five, Rules
 
+# One for each digit of the decimal code.
+FIELDS = (
+    "breath",
+    *(f"hand_{card}" for card in CARDS),
+    *("own_hp", "own_exhausted", "own_feinted", "enemy_hp", "enemy_hand", "enemy_exhausted", "enemy_feinted"),
+    *(f"discard_{card}" for card in CARDS),
+)
 ACTIONS = (10, 11, 20, 21, 30, 31, 40, 41, 50, 51, REST_ACTION)
 
 

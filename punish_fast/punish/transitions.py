@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from punish_fast.chunks import cumulated, for_chunks
+from punish_fast.chunks import cumulated, for_chunks, for_each
 from punish_fast.mdp.model import MDP
 from punish_fast.memory import require_memory
 from punish_fast.punish import _enemy, _redeal, _transitions
@@ -120,7 +120,7 @@ def _naive_marginals(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
     slot = np.full(len(used), -1, dtype=np.int32)
     slot[keys] = np.arange(len(keys), dtype=np.int32)
     marginal = np.empty((len(keys), N_PLAYS))
-    for_chunks(_enemy.fill_naive_marginals, np.arange(len(keys) + 1), layout, keys, marginal)
+    for_each(_enemy.fill_naive_marginals, len(keys), layout, keys, marginal)
     return slot, marginal
 
 

@@ -11,7 +11,7 @@ import pytest
 from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
-VERBS = ("solve", "build", "show", "warmup", "doctor")
+VERBS = ("solve", "build", "show", "export", "warmup", "doctor")
 HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "matplotlib")
 
 _LIST_MODULES = """
@@ -84,6 +84,7 @@ def test_help_of_every_verb_shows_an_example(run, verb):
         ),
         ("build", ["--rules", "--enemy", "--temperature", "--threads", "--output", "-o", "--quiet"]),
         ("show", ["FILE.h5", "[STATE]"]),
+        ("export", ["FILE.h5", "--to", "umb|npz", "--output", "-o"]),
     ],
 )
 def test_help_names_every_option(run, verb, options):

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from processes import process
 
 from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.solver import solve
 
 
 @pytest.fixture
@@ -80,7 +83,50 @@ def test_scipy_matrix_shares_memory_and_holds_the_rows(mdp):
     matrix = mdp.to_scipy()
     assert matrix.shape == (mdp.n_rows, mdp.n_columns)
     assert np.shares_memory(matrix.data, mdp.data)
+    assert np.shares_memory(matrix.indices, mdp.indices)
     assert matrix.toarray()[0].tolist() == [0, 0, 0.5, 0, 0.5, 0]
+    assert matrix.toarray()[4].tolist() == [0.5, 0.5, 0, 0, 0, 0]
+
+
+def test_quantecon_has_the_rows_and_two_more_for_the_terminals(mdp):
+    pytest.importorskip("quantecon")
+    ddp = mdp.to_quantecon(0.9)
+    assert (ddp.num_states, ddp.num_sa_pairs, ddp.beta) == (6, 8, 0.9)
+    assert ddp.R.tolist() == [*mdp.reward.tolist(), 1.0, -1.0]
+    assert ddp.Q.toarray()[:-2].tolist() == mdp.to_scipy().toarray().tolist()
+    assert ddp.Q.toarray()[-2:].tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
+    assert ddp.s_indices.tolist() == [0, 0, 1, 2, 3, 3, 4, 5]
+    assert ddp.a_indices.tolist() == [0, 1, 0, 0, 0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.5, 0.95])
+def test_quantecon_finds_the_same_values(mdp, discount):
+    pytest.importorskip("quantecon")
+    theirs = mdp.to_quantecon(discount).solve(method="policy_iteration").v
+    assert np.abs(theirs[:4] - solve(mdp, discount).v).max() < 1e-9
+    assert theirs[4:] == pytest.approx([1 / (1 - discount), -1 / (1 - discount)])
+
+
+def test_quantecon_finds_the_values_of_a_game(tiny_mdp):
+    pytest.importorskip("quantecon")
+    theirs = tiny_mdp.to_quantecon(0.95).solve(method="policy_iteration")
+    ours = solve(tiny_mdp, 0.95)
+    assert np.abs(theirs.v[:-2] - ours.v).max() < 1e-9
+    # Choices are numbered as the actions of the process are.
+    legal = [tiny_mdp.action[begin:end].tolist() for begin, end in pairwise(tiny_mdp.state_ptr.tolist())]
+    assert all(choice in actions for choice, actions in zip(theirs.sigma.tolist(), legal, strict=False))
+
+
+def test_quantecon_is_optional(mdp, monkeypatch):
+    monkeypatch.setitem(sys.modules, "quantecon", None)
+    with pytest.raises(ModuleNotFoundError, match=r'install with: pip install "punish-fast\[bench\]"'):
+        mdp.to_quantecon(0.95)
+
+
+@pytest.mark.parametrize("discount", [-0.1, 1.1, np.nan])
+def test_quantecon_wants_a_discount_from_0_to_1(mdp, discount):
+    with pytest.raises(ValueError, match=rf"^discount: {discount} is not possible, allowed are 0 to 1$"):
+        mdp.to_quantecon(discount)
 
 
 def changed(array, index, value):

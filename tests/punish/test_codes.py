@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from punish_fast.punish import _codes
 from punish_fast.punish.codes import (
     ACTIONS,
+    FIELDS,
     State,
     StateError,
     action_name,
@@ -18,7 +19,7 @@ from punish_fast.punish.codes import (
     layout_of,
     to_decimal,
 )
-from punish_fast.punish.rules import PRESETS, Rules, validate
+from punish_fast.punish.rules import CARDS, PRESETS, Rules, validate
 from punish_fast.punish.space import StateSpace
 
 NOTEBOOK = layout_of(PRESETS["notebook"])
@@ -50,6 +51,14 @@ def test_codes_are_a_bijection_over_all_reachable_states(rules):
     assert len(set(states)) == space.n_states
     assert [encode(space.layout, state) for state in states] == space.code.tolist()
     assert [from_decimal(space.layout, to_decimal(state)) for state in states] == states
+
+
+def test_the_digits_of_a_decimal_code_are_named():
+    named = dict(zip(FIELDS, map(int, str(to_decimal(MIDDLE))), strict=True))
+    assert [named[f"hand_{card}"] for card in CARDS] == list(MIDDLE.hand)
+    assert [named[f"discard_{card}"] for card in CARDS] == list(MIDDLE.discard)
+    whole = MIDDLE._asdict()
+    assert all(named[name] == whole[name] for name in whole if name not in ("hand", "discard"))
 
 
 @given(st.integers(0, 3 * TINY.n_cards_codes * TINY.n_statuses - 1))
