@@ -2,7 +2,9 @@
 
 With its standard updates it stops when the span of the changes is below ``tolerance (1 - discount) / discount`` and
 adds to all values ``discount / (1 - discount)`` times the smallest change. The optimal values lie between that and as
-much for the largest change, so the values are within ``tolerance`` of the optimal ones. It takes Python lists of lists.
+much for the largest change, so the values are within ``tolerance`` of the optimal ones. It takes Python lists of
+lists. As it knows no terminals, it starts from zeros and the exact values of win and loss, which spares it most of its
+iterations.
 """
 
 from __future__ import annotations
@@ -41,9 +43,11 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     tensor = load(folder)
     n_states = tensor.n_states
     model = _model(with_terminals(tensor), settings["discount"])
+    terminals = tensor.terminal_reward / (1 - settings["discount"])
+    start = [0.0] * n_states + terminals.tolist()
 
     def solved() -> Answer:
-        model.solve(algorithm="mpi", tolerance=settings["tolerance"], update="standard")
+        model.solve(algorithm="mpi", tolerance=settings["tolerance"], update="standard", initValueVector=start)
         return Answer(lambda: np.array(model.getValueVector()[:n_states]), settings["tolerance"], 0)
 
     return solved

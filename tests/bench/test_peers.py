@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench.benchmark import Check, Measurement, Options, new_report
-from bench.peers import OURS, OURS_ONE, PEERS, WHOLE, WIN, Peer, Race, Turns, add_targets, best, run
+from bench.peers import GIVEN, OURS, OURS_ONE, PEERS, WHOLE, WIN, Peer, Race, Turns, add_targets, best, run
 
 # One of each file; the others differ in a setting.
 FEW = {peer.module: peer for peer in reversed(PEERS)}
@@ -97,6 +97,14 @@ def test_targets_compare_with_the_best_of_a_kind():
     add_targets(report)
     assert [target.value for target in report.targets] == pytest.approx([50.0, 5.0, 12.5])
     assert [target.ok for target in report.targets] == [True, False, True]
+
+
+def test_what_is_told_to_a_peer_counts_for_its_best_and_is_told_apart():
+    report = report_of(ours=0.1)
+    report.measurements += [Measurement("QuantEcon", (6.0,)), Measurement(f"QuantEcon{GIVEN}", (2.0,))]
+    add_targets(report)
+    assert [target.value for target in report.targets] == pytest.approx([20.0])
+    assert list(report.facts.values()) == pytest.approx([60.0])
 
 
 def test_what_was_not_measured_has_no_target():
