@@ -1,4 +1,4 @@
-"""Our kernels on the undiscounted probability to win (see ``win_probability.py``)."""
+"""Ours on the undiscounted probability to win, which is half of one more than an undiscounted value."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 from bench.peer import Answer, Settings, Solve
 from bench.tensor import load
-from bench.win_probability import win_probability
 from punish_fast._jit import set_threads
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solver import solve
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
@@ -17,7 +17,7 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     tensor = load(folder)
 
     def solved() -> Answer:
-        found = win_probability(MDP(**tensor._asdict()), settings["tolerance"])
-        return Answer(lambda: found.values, found.error_bound, found.sweeps)
+        solution = solve(MDP(**tensor._asdict()), 1.0, tolerance=2 * settings["tolerance"])
+        return Answer(lambda: (1 + solution.v) / 2, solution.error_bound / 2, solution.sweeps)
 
     return solved

@@ -40,13 +40,13 @@ class Hands(NamedTuple):
     """What the enemy may hold, given the cards that a player sees.
 
     Attributes:
-        count: int64 ``[n_decks]``, how many different hands, by the number of cards drawn from the deck.
+        n_hands: int64 ``[n_decks]``, how many different hands, by the number of cards drawn from the deck.
         deck: int64 ``[n_decks, n, 5]``, for each hand the cards that are then in the deck.
         block: int64 ``[n_decks, n]``, the block of the states in which the enemy then sees itself.
         ways: float64 ``[n_decks, n]``, in how many ways the unseen cards make this hand.
     """
 
-    count: np.ndarray
+    n_hands: np.ndarray
     deck: np.ndarray
     block: np.ndarray
     ways: np.ndarray
@@ -172,7 +172,7 @@ def room_for_hands(layout):
     for deck in range(layout.deck_size - n_decks + 1, layout.deck_size + 1):
         most = max(most, count_subsets(layout.copies, deck))
     return Hands(
-        count=np.zeros(n_decks, dtype=np.int64),
+        n_hands=np.zeros(n_decks, dtype=np.int64),
         deck=np.zeros((n_decks, most, N_KINDS), dtype=np.int64),
         block=np.zeros((n_decks, most), dtype=np.int64),
         ways=np.zeros((n_decks, most)),
@@ -183,7 +183,7 @@ def room_for_hands(layout):
 def list_hands(layout, layer, discard, unseen, hands):
     """List all hands of the enemy, and the blocks in which it sees itself, for every number of cards drawn."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
-    for drawn in range(len(hands.count)):
+    for drawn in range(len(hands.n_hands)):
         n = 0
         deck = hands.deck[drawn, n]
         more = first_subset(unseen, layout.deck_size - drawn, deck)
@@ -198,7 +198,7 @@ def list_hands(layout, layer, discard, unseen, hands):
             hands.deck[drawn, n] = deck
             deck = hands.deck[drawn, n]
             more = next_subset(unseen, deck)
-        hands.count[drawn] = n
+        hands.n_hands[drawn] = n
 
 
 @inlined_routine
@@ -211,7 +211,7 @@ def table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, scra
     own_feints = own_exhausted == 0 and own_feinted < layout.feints
     drawn = layout.deck_size - deck_left(layout, status)
     marginal[:] = 0.0
-    for i in range(hands.count[drawn]):
+    for i in range(hands.n_hands[drawn]):
         entry = table.entry[row_of(layer, hands.block[drawn, i], mirrored)]
         if entry < 0:
             for kind in range(N_KINDS):

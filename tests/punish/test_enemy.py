@@ -194,8 +194,8 @@ def test_there_is_room_for_all_hands_and_no_more(tiny):
     for block in range(len(layer.cards)):
         _space.open_block(tiny.layout, layer, block, hand, discard, unseen)
         _enemy.list_hands(tiny.layout, layer, discard, unseen, hands)
-        most = max(most, hands.count.max())
-        n = hands.count[0]
+        most = max(most, hands.n_hands.max())
+        n = hands.n_hands[0]
         assert (hands.deck[0, :n].sum(axis=1) == tiny.layout.deck_size).all()
         assert (hands.block[0, :n] >= 0).all()
         assert hands.ways[0, :n].sum() == comb(unseen.sum(), tiny.layout.deck_size)
