@@ -61,7 +61,7 @@ def test_views_must_mirror_each_other(space, long_game):
     found = [kind for kind in found if kind not in ([UNREACHABLE], [ILLEGAL])]
     assert len(found) >= 3
     assert all(VIEWS in kind for kind in found)
-    other = next(g for g in some_games(50, seed=9) if g.winner.states[0] != long_game.winner.states[0])
+    other = next(g for g in some_games(50, seed=9) if g.winner.states[0] % 10**5 != long_game.winner.states[0] % 10**5)
     swapped = with_side(
         long_game,
         states=(other.winner.states[0], *long_game.winner.states[1:]),

@@ -23,7 +23,8 @@ def rows(path) -> list[tuple]:
     return query(
         path,
         "SELECT game_id, winner.username, loser.username, is_winner, state, action"
-        " FROM games JOIN breaths USING (game_id) JOIN players AS winner ON winner.player_id = winner_id JOIN players AS loser ON loser.player_id = loser_id"
+        " FROM games JOIN breaths USING (game_id) JOIN players AS winner ON winner.player_id = winner_id"
+        " JOIN players AS loser ON loser.player_id = loser_id"
         " ORDER BY game_id, is_winner DESC, breaths.rowid",
     )
 
@@ -76,11 +77,12 @@ def faulty(games):
         for g in games[5:]
         if g.winner.actions[0] % 10 == 0 and g.winner.actions[0] != 90 and len(g.winner.actions) > 1
     )
+    plain_end = next(g for g in games[4:] if not (g.winner.actions[-1] % 10 or g.loser.actions[-1] % 10 or g == feint))
     return [
         with_side(games[0], actions=(91, *actions[1:])),
         with_side(games[1], states=(1, *games[1].winner.states[1:])),
         replace(games[2], winner=games[3].winner, loser=games[3].loser),
-        replace(games[4], winner=games[4].loser, loser=games[4].winner),
+        replace(plain_end, winner=plain_end.loser, loser=plain_end.winner),
         with_side(feint, actions=(feint.winner.actions[0] + 1, *feint.winner.actions[1:])),
     ]
 
