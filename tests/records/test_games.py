@@ -60,6 +60,21 @@ def test_bots_are_known_by_their_names_or_their_parameters(tmp_path, path):
     assert query(other, "SELECT count(*) FROM bot_parameters") == [(2,)]
 
 
+def test_a_player_with_parameters_was_a_bot_all_along(tmp_path):
+    first = some_games(1)[0]
+    later = replace(first, id=5, loser=replace(first.loser, is_bot=True, temperature=0.5))
+    reserved = replace(first, id=6, winner=replace(first.winner, name="general_pawnn", is_bot=False))
+    path = tmp_path / "y.db"
+    with open_to_write(path, creates=True) as connection:
+        writer = GameWriter(connection)
+        for each in (first, later, reserved):
+            writer.write(each.id, each, ORIGIN)
+    by_id = dict(stored(path))
+    assert (by_id[first.id].loser.is_bot, by_id[first.id].loser.temperature) == (True, None)
+    assert (by_id[5].loser.is_bot, by_id[5].loser.temperature) == (True, 0.5)
+    assert (by_id[6].winner.is_bot, by_id[6].winner.temperature) == (True, 0.0)
+
+
 def test_games_of_an_original_database_are_read(original):
     by_id = dict(stored(original))
     assert by_id[100].winner.actions == (40, 20)
