@@ -12,6 +12,16 @@ import typer
 
 from punish_fast import __version__
 from punish_fast.cli.errors import guarded
+from punish_fast.cli.games import games as games_group
+from punish_fast.cli.options import (
+    EnemyOption,
+    JsonOption,
+    OutputOption,
+    QuietOption,
+    RulesOption,
+    TemperatureOption,
+    ThreadsOption,
+)
 from punish_fast.cli.startup import prepare_kernels
 
 app = typer.Typer(
@@ -23,48 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-
-RulesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--rules",
-        metavar="R",
-        envvar="PUNISH_FAST_RULES",
-        help="notebook, tabletop, tiny, or a TOML file that names what differs from notebook.  [default: notebook]",
-    ),
-]
-EnemyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--enemy",
-        metavar="E",
-        envvar="PUNISH_FAST_ENEMY",
-        help="naive, a strategy file, or an agent file (its greedy policy).  [default: naive]",
-    ),
-]
-TemperatureOption = Annotated[
-    float | None,
-    typer.Option(
-        "--temperature",
-        metavar="T",
-        envvar="PUNISH_FAST_TEMPERATURE",
-        help="Let an agent file play by softmax at this temperature instead.",
-    ),
-]
-ThreadsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--threads", metavar="N", envvar="PUNISH_FAST_THREADS", help="Threads to compute with.  [default: all]"
-    ),
-]
-OutputOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", envvar="PUNISH_FAST_OUTPUT", help="The file to write."),
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", envvar="PUNISH_FAST_JSON", help="Print one JSON object instead of text.")
-]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", envvar="PUNISH_FAST_QUIET", help="Report no progress.")]
+app.add_typer(games_group)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,240 @@
+"""The SQLite database of recorded games: its tables, opening it, and bringing an older one up to date.
+
+The original program keeps four tables::
+
+    players          player_id, username, is_bot
+    bot_parameters   paramset_id, temperature
+    games            game_id (Unix seconds), winner_id, loser_id, winner_paramset_id, loser_paramset_id
+    breaths          game_id, is_winner, state (18 digits), action (two digits)      one row for each player's choice
+
+That is version 0 (``PRAGMA user_version``). Version 1 adds columns to two of them::
+
+    games            imported (when, ISO 8601), source_digest (SHA-256 of the log), logged_id (the id in the log)
+    breaths          number (0 for a player's first choice of the game)
+
+The original names the columns it writes to in these two tables, so it goes on reading and writing them; where it wrote,
+the new columns are NULL and breaths stand in the order of their insertion. The table of players it fills by
+position, so that one stays as it is. Players without parameters hold, through a slip of the original, the text
+``NULL`` or nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from punish_fast.store.files import OutputError, WriteError
+
+FORMAT_VERSION = 1
+
+# Games can wait for each other that long before one gives up.
+BUSY_SECONDS = 10.0
+
+_TABLES = {
+    "players": ("player_id INT NOT NULL", "username TEXT NOT NULL", "is_bot INT NOT NULL", "PRIMARY KEY (player_id)"),
+    "bot_parameters": ("paramset_id INT NOT NULL", "temperature FLOAT", "PRIMARY KEY (paramset_id)"),
+    "games": (
+        "game_id INT NOT NULL",
+        "winner_id INT NOT NULL",
+        "loser_id INT NOT NULL",
+        "winner_paramset_id INT",
+        "loser_paramset_id INT",
+        "PRIMARY KEY (game_id)",
+        "FOREIGN KEY (winner_id) REFERENCES players(player_id)",
+        "FOREIGN KEY (loser_id) REFERENCES players(player_id)",
+        "FOREIGN KEY (winner_paramset_id) REFERENCES bot_parameters(paramset_id)",
+        "FOREIGN KEY (loser_paramset_id) REFERENCES bot_parameters(paramset_id)",
+    ),
+    "breaths": (
+        "game_id INT NOT NULL",
+        "is_winner INT NOT NULL",
+        "state INT NOT NULL",
+        "action INT NOT NULL",
+        "FOREIGN KEY (game_id) REFERENCES games(game_id)",
+    ),
+}
+_ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT"), "breaths": ("number INT",)}
+
+_MAGIC = b"SQLite format 3\0"
+
+# What every row must satisfy, whoever wrote it, for its values to be what they are taken for.
+_LAWS = {
+    "players": "typeof(player_id) = 'integer' AND typeof(username) = 'text' AND is_bot IN (0, 1)",
+    "bot_parameters": "typeof(paramset_id) = 'integer' AND typeof(temperature) IN ('real', 'integer', 'null')",
+    "games": "typeof(game_id) = 'integer' AND winner_id IN (SELECT player_id FROM players)"
+    " AND loser_id IN (SELECT player_id FROM players)",
+    "breaths": "game_id IN (SELECT game_id FROM games) AND is_winner IN (0, 1)"
+    " AND typeof(state) = 'integer' AND typeof(action) = 'integer' AND action BETWEEN 0 AND 255",
+}
+
+
+class RecordsError(Exception):
+    """A database or log that cannot be used; the message names the file and what is wrong."""
+
+
+class LockedError(RecordsError):
+    """A database that another process kept locked."""
+
+
+# By SQLite's primary result codes.
+_ERRORS: dict[int, tuple[type[Exception], str]] = {
+    sqlite3.SQLITE_BUSY: (LockedError, "is locked by another process; nothing was changed"),
+    sqlite3.SQLITE_LOCKED: (LockedError, "is locked by another process; nothing was changed"),
+    sqlite3.SQLITE_READONLY: (OutputError, "may not be written to; nothing was changed"),
+    sqlite3.SQLITE_PERM: (OutputError, "may not be written to; nothing was changed"),
+    sqlite3.SQLITE_FULL: (WriteError, "no space left on the disk; nothing was changed"),
+    sqlite3.SQLITE_IOERR: (WriteError, "cannot be read or written to its end; nothing was changed"),
+    sqlite3.SQLITE_NOTADB: (RecordsError, "is no SQLite database"),
+    sqlite3.SQLITE_CORRUPT: (RecordsError, "is a damaged database"),
+    sqlite3.SQLITE_CANTOPEN: (RecordsError, "cannot be opened here"),
+}
+
+
+@contextmanager
+def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database of recorded games, opened read-only and checked.
+
+    Raises:
+        RecordsError: there is none, it cannot be read, or it holds something else.
+        LockedError: another process is writing to it.
+    """
+    _require_file(path)
+    with _explained(path), closing(_connect(path, "ro")) as connection:
+        # All that is read belongs to one moment.
+        connection.execute("BEGIN")
+        _require_version(path, connection)
+        _require_tables(path, connection)
+        _require_laws(path, connection)
+        yield connection
+
+
+@contextmanager
+def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
+    """A database of recorded games in a transaction, up to date, and made first if it ``creates`` one.
+
+    The transaction is committed when the block ends, unless nothing but the format would change: then, and if the
+    block fails, the file stays as it was. Only one process at a time gets so far; others wait. If it ``erases``,
+    nothing of what is deleted or replaced stays in the file.
+
+    Raises:
+        RecordsError: it cannot be opened, or it holds something else.
+        LockedError: another process kept it locked.
+        OutputError: it may not be written to.
+        WriteError: it could not be written to its end; nothing was changed.
+    """
+    if not creates or _exists(path):
+        _require_file(path)
+    with _explained(path), closing(_connect(path, "rwc" if creates else "rw")) as connection:
+        if erases:
+            connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            _require_version(path, connection)
+            if creates and not _tables_of(connection):
+                _create(connection)
+            _require_tables(path, connection)
+            _require_laws(path, connection)
+            migrate(connection)
+            before = connection.total_changes
+            yield connection
+        except BaseException:
+            connection.rollback()
+            raise
+        if connection.total_changes == before:
+            connection.rollback()
+        else:
+            connection.commit()
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Add what an older database lacks; part of the transaction that is open."""
+    for table, columns in _ADDED.items():
+        there = columns_of(connection, table)
+        for column in columns:
+            if column.split()[0] not in there:
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+
+
+def columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
+    """The names of the columns of a table; none if there is no such table."""
+    return [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    for table, columns in _TABLES.items():
+        connection.execute(f"CREATE TABLE {table}({', '.join(columns)})")
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return True
+
+
+def _require_file(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise RecordsError(f"{path}: is a folder, not a database")
+        if not path.exists():
+            raise RecordsError(f"{path}: there is no such file")
+        if not path.is_file():
+            raise RecordsError(f"{path}: is no regular file")
+        with path.open("rb") as file:
+            # SQLite takes some very short files for empty databases and would overwrite them.
+            if file.read(len(_MAGIC)) not in (b"", _MAGIC):
+                raise RecordsError(f"{path}: is no SQLite database")
+    except (OSError, ValueError) as error:
+        raise RecordsError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _tables_of(connection: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+
+
+def _require_version(path: Path, connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if not 0 <= version <= FORMAT_VERSION:
+        raise RecordsError(f"{path}: user_version is {version}, allowed are 0 to {FORMAT_VERSION}")
+
+
+def _require_tables(path: Path, connection: sqlite3.Connection) -> None:
+    for table, columns in _TABLES.items():
+        there = columns_of(connection, table)
+        if not there:
+            raise RecordsError(f"{path}: is no database of recorded games, it has no table {table}")
+        for column in columns:
+            name = column.split()[0]
+            if name not in ("PRIMARY", "FOREIGN") and name not in there:
+                raise RecordsError(f"{path}: table {table} has no column {name}")
+
+
+def _require_laws(path: Path, connection: sqlite3.Connection) -> None:
+    for table, law in _LAWS.items():
+        broken = connection.execute(f"SELECT * FROM {table} WHERE NOT ({law}) LIMIT 1").fetchone()
+        if broken is not None:
+            raise RecordsError(f"{path}: table {table} has a row that cannot be: {str(broken)[:80]}")
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Errors of SQLite in one line."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translated(path, error) from None
+    except UnicodeError:
+        raise RecordsError(f"{path}: is a damaged database, or holds text that is not UTF-8") from None
+
+
+def _translated(path: Path, error: sqlite3.Error) -> Exception:
+    kind, text = _ERRORS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, (RecordsError, f"cannot be used ({error})"))
+    return kind(f"{path}: {text}")

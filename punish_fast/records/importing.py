@@ -1,0 +1,193 @@
+"""From logs into a database: every game once, and a reason for every game that stays out.
+
+A game is known by its id, which is the second in which it was played, and by what was played. Two games can end in the
+same second at two tables. The database has room for one game with an id, so the other one takes the next second that
+is free, and its log's id is kept beside it. The original program put the breaths of two such games into one; a game
+whose breaths are all found in a stored one of its id is therefore taken for known, whoever played it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.checks import check_games
+from punish_fast.records.database import open_to_write
+from punish_fast.records.games import GameWriter, Origin, read_games
+from punish_fast.records.logs import Game, Log, read_log
+
+CONTRADICTION, CONFLICT, SAME_SECOND = "contradicts itself", "conflicts", "same second"
+REJECTED, WARNING = "rejected", "warning"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What is to be said about a game: that it was rejected or went in with a warning, and why.
+
+    Attributes:
+        verdict: ``"rejected"`` or ``"warning"``.
+        kind: The kind of fault, in a word or two.
+        reason: Where and how.
+        game: The id of the game in its log.
+        players: Their names, the winner's first if there is a winner.
+        file: The log.
+    """
+
+    verdict: str
+    kind: str
+    reason: str
+    game: int
+    players: tuple[str, ...]
+    file: str
+
+    def as_mapping(self) -> dict[str, Any]:
+        """For a report in JSON."""
+        return vars(self) | {"players": list(self.players)}
+
+
+@dataclass
+class Report:
+    """What an import did.
+
+    Attributes:
+        files: Path, layout, digest and number of games of each log.
+        games: Games in all logs.
+        imported: How many of them went in.
+        known: How many were there before, or stood in another log as well.
+        remarks: Rejections and warnings.
+    """
+
+    files: list[dict[str, Any]]
+    games: int = 0
+    imported: int = 0
+    known: int = 0
+    remarks: list[Remark] = field(default_factory=list)
+
+    def count(self, verdict: str) -> dict[str, int]:
+        """How many games were rejected or warned of, by kind of fault."""
+        return dict(Counter(remark.kind for remark in self.remarks if remark.verdict == verdict).most_common())
+
+    @property
+    def rejected(self) -> int:
+        """Games that stayed out."""
+        return sum(self.count(REJECTED).values())
+
+    def as_mapping(self) -> dict[str, Any]:
+        """For a report in JSON."""
+        return {
+            "files": self.files,
+            "games": self.games,
+            "imported": self.imported,
+            "known": self.known,
+            "rejected": self.rejected,
+            "rejected_by_kind": self.count(REJECTED),
+            "warnings_by_kind": self.count(WARNING),
+            "remarks": [remark.as_mapping() for remark in self.remarks],
+        }
+
+
+def import_logs(space: StateSpace, paths: Iterable[str | Path], database: str | Path, strict: bool = False) -> Report:
+    """Read logs into a database, in one transaction, and make the database if there is none.
+
+    Args:
+        space: The states of the game that was played; they and its rules are what games are checked by.
+        paths: The logs.
+        database: The database.
+        strict: Reject games with a fault that is otherwise only warned of.
+
+    Raises:
+        RecordsError: a file cannot be read or is no log, or the database is none of recorded games.
+        LockedError: another process kept the database locked.
+        OutputError: the database may not be written to.
+        WriteError: it could not be written to its end.
+    """
+    logs = [read_log(path) for path in paths]
+    report, candidates = _examine(space, logs, strict)
+    if candidates or Path(database).exists():
+        imported = datetime.now(UTC).isoformat(timespec="seconds")
+        with open_to_write(Path(database), creates=True) as connection:
+            shelf = _Shelf(connection, imported, strict)
+            for game, log, warnings in candidates:
+                shelf.place(game, log, warnings, report)
+    return report
+
+
+_Candidate = tuple[Game, Log, list[Remark]]
+
+
+def _examine(space: StateSpace, logs: Sequence[Log], strict: bool) -> tuple[Report, list[_Candidate]]:
+    """A report on the games that are unfit, and the others with their warnings."""
+    report = Report([_describe(log) for log in logs])
+    report.games = sum(len(log.games) + len(log.refused) for log in logs)
+    for log in logs:
+        for refused in log.refused:
+            remark = Remark(REJECTED, CONTRADICTION, refused.reason, refused.id, refused.names, str(log.path))
+            report.remarks.append(remark)
+    games = [(game, log) for log in logs for game in log.games]
+    candidates = []
+    for (game, log), faults in zip(games, check_games(space, [game for game, _ in games]), strict=True):
+        rejects = [fault for fault in faults if fault.is_fatal or strict]
+        if rejects:
+            report.remarks.append(_remark(REJECTED, rejects[0].kind, rejects[0].reason, game, log))
+        else:
+            candidates.append((game, log, [_remark(WARNING, f.kind, f.reason, game, log) for f in faults]))
+    return report, candidates
+
+
+def _describe(log: Log) -> dict[str, Any]:
+    games = len(log.games) + len(log.refused)
+    return {"file": str(log.path), "layout": log.layout, "digest": log.digest, "games": games}
+
+
+def _remark(verdict: str, kind: str, reason: str, game: Game, log: Log) -> Remark:
+    return Remark(verdict, kind, reason, game.id, (game.winner.name, game.loser.name), str(log.path))
+
+
+def _breaths_of(game: Game) -> Counter[tuple[int, int, int]]:
+    """Who (1 for the winner), where and what, as often as recorded."""
+    sides = ((1, game.winner), (0, game.loser))
+    return Counter((won, *choice) for won, side in sides for choice in zip(side.states, side.actions, strict=True))
+
+
+class _Shelf:
+    """The games of a database, and a place for each new one."""
+
+    def __init__(self, connection: sqlite3.Connection, imported: str, strict: bool) -> None:
+        self._strict = strict
+        self._imported = imported
+        self._writer = GameWriter(connection)
+        self._taken = {number for (number,) in connection.execute("SELECT game_id FROM games")}
+        self._by_logged_id: dict[int, list[Game]] = {}
+        for _, game in read_games(connection):
+            self._by_logged_id.setdefault(game.id, []).append(game)
+
+    def place(self, game: Game, log: Log, warnings: list[Remark], report: Report) -> None:
+        """Enter a game unless it is there, and report what happened."""
+        others = self._by_logged_id.setdefault(game.id, [])
+        if any(_breaths_of(game) <= _breaths_of(other) for other in others):
+            report.known += 1
+            return
+        names = game.winner.name, game.loser.name
+        if any({other.winner.name, other.loser.name} == set(names) for other in others):
+            reason = "the database holds another game of these players with this id"
+            report.remarks.append(_remark(REJECTED, CONFLICT, reason, game, log))
+            return
+        number = game.id
+        if number in self._taken:
+            number = next(free for free in range(number, number + len(self._taken) + 1) if free not in self._taken)
+            reason = f"another game has this id: {'not stored' if self._strict else f'stored as {number}'}"
+            verdict = REJECTED if self._strict else WARNING
+            report.remarks.append(_remark(verdict, SAME_SECOND, reason, game, log))
+            if self._strict:
+                return
+        self._taken.add(number)
+        others.append(game)
+        self._writer.write(number, game, Origin(log.digest, self._imported))
+        report.imported += 1
+        report.remarks += warnings

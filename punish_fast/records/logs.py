@@ -1,0 +1,346 @@
+"""Logs of the original game: two layouts, told apart, read strictly and written.
+
+One object per player and breath::
+
+    {"State": "18 digits", "Choice": 1-5 or 9, "Feint": bool, "Result": -1 won / -2 lost, "TurnsFromEnd": n,
+     "GameID": Unix seconds, "UserName": s, "EnemyName": s}
+
+or one object per game, its breaths in the order of play::
+
+    {"play_timestamp": Unix seconds, "winner": {"username": s, "states": [int], "actions": [int],
+     "bot_parameters": {"temperature": x} or null}, "loser": {...}}
+
+A file holds a list of them (or a single one). What is no such list is refused as a whole; a game whose objects
+contradict each other is left out and named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from punish_fast.records.database import RecordsError
+
+LAYOUTS = ("breaths", "games")
+
+# Names that the original reserves for its bots; its logs by breath do not tell otherwise.
+BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
+
+_WON, _LOST = -1, -2
+_LAST_ID = 253_402_300_799  # the end of the year 9999
+_MOST_TURNS = 10**6
+_MOST_CHARACTERS = 60
+_BREATH_KEYS = ("State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName")
+_GAME_KEYS = ("play_timestamp", "winner", "loser")
+_SIDE_KEYS = ("username", "states", "actions", "bot_parameters")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One player's side of a game.
+
+    Attributes:
+        name: The player.
+        number: Which breaths of the game are recorded, ascending, the first of the game being 0.
+        states: Their decimal codes.
+        actions: Two-digit action codes, as recorded, legal or not.
+        temperature: The bot's parameter, if it is known.
+        is_bot: Whether it is one; None if the log does not tell.
+    """
+
+    name: str
+    number: tuple[int, ...]
+    states: tuple[int, ...]
+    actions: tuple[int, ...]
+    temperature: float | None = None
+    is_bot: bool | None = None
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game as it was logged: when it was played (Unix seconds), and both sides."""
+
+    id: int
+    winner: Side
+    loser: Side
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A game that its log contradicts itself about: its id, the players' names, and why."""
+
+    id: int
+    names: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a file holds.
+
+    Attributes:
+        path: The file.
+        digest: SHA-256 of its bytes.
+        layout: ``"breaths"`` or ``"games"``.
+        games: Its games, in the order of their first appearance.
+        refused: Games that could not be put together.
+    """
+
+    path: Path
+    digest: str
+    layout: str
+    games: tuple[Game, ...]
+    refused: tuple[Refused, ...]
+
+
+class _LogError(Exception):
+    """What is wrong with a log, without its name."""
+
+
+def read_log(path: str | Path) -> Log:
+    """The games of a log.
+
+    Raises:
+        RecordsError: the file cannot be read or is no log; the message names the entry and the field.
+    """
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise RecordsError(f"{path}: is a folder, not a log")
+        if not path.exists():
+            raise RecordsError(f"{path}: there is no such file")
+        if not path.is_file():
+            raise RecordsError(f"{path}: is no regular file")
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise RecordsError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    try:
+        layout, games, refused = parse_log(content)
+    except _LogError as error:
+        raise RecordsError(f"{path}: {error}") from None
+    return Log(path, hashlib.sha256(content).hexdigest(), layout, games, refused)
+
+
+def parse_log(content: bytes) -> tuple[str, tuple[Game, ...], tuple[Refused, ...]]:
+    """Layout, games and refused games of the bytes of a log."""
+    entries = _parse_json(content)
+    if isinstance(entries, dict):
+        entries = [entries]
+    if not isinstance(entries, list):
+        raise _LogError(f"holds {_brief(entries)}, allowed is a list of games or breaths")
+    if entries and isinstance(entries[0], dict) and "play_timestamp" in entries[0]:
+        return ("games", *_games_of_games(entries))
+    return ("breaths", *_games_of_breaths(entries))
+
+
+def _parse_json(content: bytes) -> Any:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _LogError(f"is not UTF-8 at byte {error.start}") from None
+    if not text.strip():
+        raise _LogError("is empty, allowed is a JSON list")
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise _LogError(f"is no JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise _LogError("is no log: it is nested too deeply") from None
+    except ValueError:  # Python refuses to read whole numbers of thousands of digits
+        raise _LogError("is no log: a number in it is too large") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entry = dict(pairs)
+    if len(entry) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _LogError(f"an object names {_brief(twice)} twice")
+    return entry
+
+
+def _refuse_constant(text: str) -> None:
+    raise _LogError(f"holds {text}, which is no JSON")
+
+
+def _brief(value: object) -> str:
+    text = ascii(value)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
+
+
+def _require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise _LogError(f"{where} is {_brief(entry)}, allowed is an object of {', '.join(keys)}")
+    for key in keys:
+        if key not in entry and key not in optional:
+            raise _LogError(f"{where} has no {key}")
+    for key in entry:
+        if key not in keys:
+            raise _LogError(f"{where} has an unknown key {_brief(key)}")
+    return entry
+
+
+def _whole(where: str, value: Any, low: int, high: int) -> int:
+    if type(value) is not int or not low <= value <= high:
+        raise _LogError(f"{where} is {_brief(value)}, allowed are whole numbers from {low} to {high}")
+    return value
+
+
+def _name(where: str, value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= _MOST_CHARACTERS or not value.isprintable():
+        raise _LogError(
+            f"{where} is {_brief(value)}, allowed are names of 1 to {_MOST_CHARACTERS} printable characters"
+        )
+    return value
+
+
+def _state(where: str, value: Any) -> int:
+    if not isinstance(value, str) or not value.isascii() or not value.isdecimal() or len(value) > 18:
+        raise _LogError(f"{where} is {_brief(value)}, allowed are 18 digits")
+    return int(value)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An object of the layout by breath, checked."""
+
+    game: int
+    names: tuple[str, str]  # the winner's first
+    won: bool
+    turns_left: int
+    choice: tuple[int, int]
+
+
+def _entry(where: str, value: Any) -> _Entry:
+    entry = _require_keys(where, value, _BREATH_KEYS)
+    result = _whole(f"{where}: Result", entry["Result"], _LOST, _WON)
+    if type(entry["Feint"]) is not bool:
+        raise _LogError(f"{where}: Feint is {_brief(entry['Feint'])}, allowed are true and false")
+    action = 10 * _whole(f"{where}: Choice", entry["Choice"], 0, 9) + entry["Feint"]
+    names = _name(f"{where}: UserName", entry["UserName"]), _name(f"{where}: EnemyName", entry["EnemyName"])
+    return _Entry(
+        game=_whole(f"{where}: GameID", entry["GameID"], 0, _LAST_ID),
+        names=names if result == _WON else (names[1], names[0]),
+        won=result == _WON,
+        turns_left=_whole(f"{where}: TurnsFromEnd", entry["TurnsFromEnd"], 0, _MOST_TURNS),
+        choice=(_state(f"{where}: State", entry["State"]), action),
+    )
+
+
+def _games_of_breaths(entries: list[Any]) -> tuple[tuple[Game, ...], tuple[Refused, ...]]:
+    groups: dict[tuple[int, frozenset[str]], list[_Entry]] = {}
+    for k, value in enumerate(entries):
+        entry = _entry(f"entry {k + 1}", value)
+        groups.setdefault((entry.game, frozenset(entry.names)), []).append(entry)
+    games, refused = [], []
+    for (game, names), group in groups.items():
+        try:
+            games.append(_assemble(game, group))
+        except _LogError as error:
+            refused.append(Refused(game, tuple(sorted(names)), str(error)))
+    return tuple(games), tuple(refused)
+
+
+def _assemble(game: int, group: list[_Entry]) -> Game:
+    """A game of all its entries, which may stand there more than once if they are equal."""
+    winner, loser = group[0].names
+    if winner == loser:
+        raise _LogError("both players have the same name")
+    if any(entry.names != (winner, loser) for entry in group):
+        raise _LogError("both players are said to have won")
+    longest = max(entry.turns_left for entry in group)
+    if min(entry.turns_left for entry in group) > 0:
+        raise _LogError("the last breath is missing")
+    sides: tuple[dict[int, tuple[int, int]], ...] = ({}, {})
+    for entry in group:
+        number = longest - entry.turns_left
+        if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
+            raise _LogError(f"two different breaths have {entry.turns_left} turns from the end")
+    return Game(game, _side(winner, sides[True]), _side(loser, sides[False]))
+
+
+def _side(name: str, choices: dict[int, tuple[int, int]]) -> Side:
+    number = tuple(sorted(choices))
+    return Side(name, number, tuple(choices[n][0] for n in number), tuple(choices[n][1] for n in number))
+
+
+def _games_of_games(entries: list[Any]) -> tuple[tuple[Game, ...], tuple[Refused, ...]]:
+    games: list[Game] = []
+    refused = []
+    for k, value in enumerate(entries):
+        where = f"entry {k + 1}"
+        entry = _require_keys(where, value, _GAME_KEYS)
+        game = _whole(f"{where}: play_timestamp", entry["play_timestamp"], 0, _LAST_ID)
+        winner = _side_of_game(f"{where}: winner", entry["winner"])
+        loser = _side_of_game(f"{where}: loser", entry["loser"])
+        if winner.name == loser.name:
+            refused.append(Refused(game, (winner.name,), "both players have the same name"))
+        elif not winner.number and not loser.number:
+            refused.append(Refused(game, (winner.name, loser.name), "no breath is recorded"))
+        else:
+            games.append(Game(game, winner, loser))
+    return tuple(dict.fromkeys(games)), tuple(refused)
+
+
+def _side_of_game(where: str, value: Any) -> Side:
+    entry = _require_keys(where, value, _SIDE_KEYS, optional=("bot_parameters",))
+    for key in ("states", "actions"):
+        if not isinstance(entry[key], list):
+            raise _LogError(f"{where}: {key} is {_brief(entry[key])}, allowed is a list")
+    if len(entry["states"]) != len(entry["actions"]):
+        raise _LogError(f"{where}: there are {len(entry['states'])} states and {len(entry['actions'])} actions")
+    states = tuple(_whole(f"{where}: states", state, 0, 10**18 - 1) for state in entry["states"])
+    actions = tuple(_whole(f"{where}: actions", action, 0, 99) for action in entry["actions"])
+    temperature = _temperature(f"{where}: bot_parameters", entry.get("bot_parameters"))
+    name = _name(f"{where}: username", entry["username"])
+    return Side(name, tuple(range(len(states))), states, actions, temperature, temperature is not None)
+
+
+def _temperature(where: str, value: Any) -> float | None:
+    if value is None or value == {}:
+        return None
+    temperature = _require_keys(where, value, ("temperature",))["temperature"]
+    if temperature is None:
+        return None
+    if type(temperature) not in (int, float) or not 0 <= temperature <= 1e300 or not math.isfinite(temperature):
+        raise _LogError(f"{where}: temperature is {_brief(temperature)}, allowed are numbers from 0, or null")
+    return float(temperature)
+
+
+def write_log(games: Iterable[Game], layout: str = "breaths") -> str:
+    """The JSON of games, which `read_log` reads back.
+
+    The layout by game has no place for breaths that are missing, the one by breath none for bots' parameters.
+
+    Raises:
+        RecordsError: there is no such layout.
+    """
+    if layout not in LAYOUTS:
+        raise RecordsError(f"layout is {layout!r}, allowed are {' and '.join(LAYOUTS)}")
+    entries: list[dict[str, Any]] = []
+    for game in games:
+        entries += _entries_of(game) if layout == "breaths" else [_entry_of(game)]
+    return "[" + ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries) + "]\n"
+
+
+def _entries_of(game: Game) -> list[dict[str, Any]]:
+    last = max(game.winner.number + game.loser.number)
+    entries = []
+    for side, other, result in ((game.winner, game.loser, _WON), (game.loser, game.winner, _LOST)):
+        for number, state, action in zip(side.number, side.states, side.actions, strict=True):
+            values = (str(state), action // 10, action % 10 == 1, result, last - number, game.id, side.name, other.name)
+            entries.append(dict(zip(_BREATH_KEYS, values, strict=True)))
+    return entries
+
+
+def _entry_of(game: Game) -> dict[str, Any]:
+    sides = []
+    for side in (game.winner, game.loser):
+        parameters = {"temperature": side.temperature} if side.is_bot else None
+        sides.append(dict(zip(_SIDE_KEYS, (side.name, side.states, side.actions, parameters), strict=True)))
+    return dict(zip(_GAME_KEYS, (game.id, *sides), strict=True))

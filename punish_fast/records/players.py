@@ -1,0 +1,68 @@
+"""What a database holds of a player: to be handed out, to be made anonymous, or to be deleted."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from punish_fast.records.choices import Selection, require_player
+from punish_fast.records.database import open_to_read, open_to_write
+from punish_fast.records.games import read_games
+from punish_fast.records.logs import Game
+
+
+def games_of_player(path: str | Path, name: str) -> list[Game]:
+    """All games of a player, both sides of each, as `logs.write_log` takes them.
+
+    Raises:
+        RecordsError: the database cannot be read, or knows no such player.
+    """
+    path = Path(path)
+    with open_to_read(path) as connection:
+        require_player(path, connection, name)
+        return [game for _, game in read_games(connection, Selection(player=name))]
+
+
+def anonymise_player(path: str | Path, name: str) -> str:
+    """Give a player another name, made of the player's number; return it. The old one is overwritten on disk.
+
+    The games stay. Logs that are imported again later are recognised by what was played and do not bring the name back.
+
+    Raises:
+        RecordsError: the database cannot be used, or knows no such player.
+        LockedError, OutputError, WriteError: it could not be changed, and is as it was.
+    """
+    path = Path(path)
+    with open_to_write(path, erases=True) as connection:
+        require_player(path, connection, name)
+        (number,) = connection.execute("SELECT player_id FROM players WHERE username = ?", (name,)).fetchone()
+        taken = {other for (other,) in connection.execute("SELECT username FROM players")}
+        alias = f"player-{number}"
+        while alias in taken:
+            alias += "-"
+        connection.execute("UPDATE players SET username = ? WHERE username = ?", (alias, name))
+    return alias
+
+
+def delete_player(path: str | Path, name: str) -> tuple[int, int]:
+    """Delete a player with all games, both sides of them; return how many games and breaths that were.
+
+    What was deleted is overwritten on disk. Opponents stay, even if they have no games left.
+
+    Raises:
+        RecordsError: the database cannot be used, or knows no such player.
+        LockedError, OutputError, WriteError: it could not be changed, and is as it was.
+    """
+    path = Path(path)
+    with open_to_write(path, erases=True) as connection:
+        require_player(path, connection, name)
+        players = "(SELECT player_id FROM players WHERE username = :name)"
+        games = f"(SELECT game_id FROM games WHERE winner_id IN {players} OR loser_id IN {players})"
+        breaths = _run(connection, f"DELETE FROM breaths WHERE game_id IN {games}", name)
+        n_games = _run(connection, f"DELETE FROM games WHERE game_id IN {games}", name)
+        _run(connection, "DELETE FROM players WHERE username = :name", name)
+    return n_games, breaths
+
+
+def _run(connection: sqlite3.Connection, statement: str, name: str) -> int:
+    return connection.execute(statement, {"name": name}).rowcount
