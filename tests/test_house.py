@@ -17,7 +17,13 @@ STACK = ("cli", "play", "arena", "learn", "games", "enemies", "records", "store"
 JIT = {"njit", "jit", "vectorize", "guvectorize", "stencil", "generated_jit", "cfunc"}
 DECORATORS = JIT | {"kernel", "routine", "inlined_routine"}
 # Which folders may import a library.
-HOMES = {"h5py": {"store"}, "typer": {"cli", "play"}, "rich": {"cli", "play"}, "sqlite3": {"records"}}
+HOMES = {
+    "h5py": {"store"},
+    "typer": {"cli", "play"},
+    "rich": {"cli", "play"},
+    "sqlite3": {"records"},
+    "matplotlib": {"records"},
+}
 # The one module that owns the decorators.
 OWNER = "_jit.py"
 

@@ -20,6 +20,7 @@ from punish_fast.punish.codes import from_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import from_policy
+from punish_fast.punish.succession import judge
 from punish_fast.punish.transitions import build
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "typer")
@@ -41,6 +42,8 @@ def warmup_command(as_json: bool) -> None:
     build(space, from_policy(space, greedy(mdp.state_ptr, solution.q)))
     for row in (0, space.n_states - 1):
         space.row(space.state(row))
+    no_breaths, nothing = np.zeros((0, 18)), np.zeros((0, 2))
+    judge(space, no_breaths, no_breaths, nothing, nothing[:, 0])
     report = {"seconds": time.perf_counter() - begin, "cache": _jit.cache_folder}
     if as_json:
         print_json(report)

@@ -16,12 +16,14 @@ by 1 to 10, every numerator against a uniformly playing enemy is a whole number,
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from punish_fast._jit import kernel, routine
+from punish_fast._jit import inlined_routine, kernel, routine
 from punish_fast.punish._actions import N_ACTIONS
 from punish_fast.punish._codes import cards_code, mirror_status, split_status
-from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_ways, first_subset, next_subset
+from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_subsets, count_ways, first_subset, next_subset
 from punish_fast.punish._outcomes import N_ENEMY_PLAYS
 from punish_fast.punish._space import find_block, row_of
 
@@ -32,6 +34,22 @@ RESTS = 0
 PICKS = 1
 PICKS_OR_FEINTS = 2
 N_MODES = 3
+
+
+class Hands(NamedTuple):
+    """What the enemy may hold, given the cards that a player sees.
+
+    Attributes:
+        n_hands: int64 ``[n_decks]``, how many different hands, by the number of cards drawn from the deck.
+        deck: int64 ``[n_decks, n, 5]``, for each hand the cards that are then in the deck.
+        block: int64 ``[n_decks, n]``, the block of the states in which the enemy then sees itself.
+        ways: float64 ``[n_decks, n]``, in how many ways the unseen cards make this hand.
+    """
+
+    n_hands: np.ndarray
+    deck: np.ndarray
+    block: np.ndarray
+    ways: np.ndarray
 
 
 @routine
@@ -73,86 +91,136 @@ def uniform_weights(hand, mode, weights):
 
 
 @routine
-def add_hand(hand, deck, n_deck, ways, weights, marginal):
-    """Add to ``marginal`` what an enemy who holds ``hand`` does, the deck being ``deck``."""
+def list_kinds(pile, kinds):
+    """List the kinds that are in a pile; return how many."""
+    n = 0
+    for kind in range(N_KINDS):
+        if pile[kind] > 0:
+            kinds[n] = kind
+            n += 1
+    return n
+
+
+@routine
+def add_hand(deck, kinds, own_feints, ways, weights, marginal):
+    """Add to ``marginal`` what an enemy does who plays by ``weights``, the deck being ``deck``.
+
+    ``kinds`` is room for as many numbers as there are kinds; ``own_feints`` is whether own draws are wanted.
+    """
+    n_kinds = list_kinds(deck, kinds)
+    n_deck = 0
+    for k in range(n_kinds):
+        n_deck += deck[kinds[k]]
+    drawn = kinds[:n_kinds]
+    own_drawn = kinds[: n_kinds if own_feints else 0]
     one_left = max(n_deck - 1, 1)
     no_draw = ways * max(n_deck, 1) * one_left
     one_draw = ways * one_left
-    if weights[2 * N_KINDS] > 0:
-        add_plain(deck, 0, weights[2 * N_KINDS] * no_draw, weights[2 * N_KINDS] * one_draw, marginal)
-        return
-    for pick in range(N_KINDS):
-        if hand[pick] == 0:
+    for action in range(N_ACTIONS):
+        weight = weights[action]
+        if weight == 0.0:
             continue
-        weight = weights[2 * pick]
-        if weight > 0:
-            add_plain(deck, 1 + pick, weight * no_draw, weight * one_draw, marginal)
-        weight = weights[2 * pick + 1]
-        if weight > 0:
-            add_feint(deck, 6 + N_KINDS * pick, weight * one_draw, weight * ways, marginal)
+        if action % 2 == 1:
+            play = 6 + N_KINDS * (action // 2)
+            add_feint(deck, drawn, own_drawn, play, weight * one_draw, weight * ways, marginal)
+        else:
+            play = 1 + action // 2 if action < 2 * N_KINDS else 0
+            add_plain(deck, own_drawn, play, weight * no_draw, weight * one_draw, marginal)
 
 
 @routine
-def add_plain(deck, play, no_draw, one_draw, marginal):
+def add_plain(deck, own_drawn, play, no_draw, one_draw, marginal):
     """The enemy draws nothing; the own feint may draw."""
     marginal[play] += no_draw
-    for own in range(N_KINDS):
-        if deck[own] > 0:
-            marginal[N_ENEMY_PLAYS * (own + 1) + play] += one_draw * deck[own]
+    for own in own_drawn:
+        marginal[N_ENEMY_PLAYS * (own + 1) + play] += one_draw * deck[own]
 
 
 @routine
-def add_feint(deck, play, one_draw, two_draws, marginal):
+def add_feint(deck, drawn, own_drawn, play, one_draw, two_draws, marginal):
     """The enemy draws ``draw``; the own feint may draw another card."""
-    for draw in range(N_KINDS):
-        if deck[draw] == 0:
-            continue
+    for draw in drawn:
         marginal[play + draw] += one_draw * deck[draw]
-        for own in range(N_KINDS):
+        for own in own_drawn:
             left = deck[own] - (1 if own == draw else 0)
             if left > 0:
                 marginal[N_ENEMY_PLAYS * (own + 1) + play + draw] += two_draws * deck[draw] * left
 
 
 @routine
-def naive_marginal(unseen, enemy_hand, deck, mode, marginal):
+def naive_marginal(unseen, enemy_hand, mode, marginal):
     """The marginal against an enemy who plays uniformly whatever the state."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
-    rest = np.zeros(N_KINDS, dtype=np.int64)
+    deck = np.zeros(N_KINDS, dtype=np.int64)
+    kinds = np.zeros(N_KINDS, dtype=np.int64)
     weights = np.zeros(N_ACTIONS)
     marginal[:] = 0.0
     more = first_subset(unseen, enemy_hand, hand)
     while more:
         for kind in range(N_KINDS):
-            rest[kind] = unseen[kind] - hand[kind]
+            deck[kind] = unseen[kind] - hand[kind]
         uniform_weights(hand, mode, weights)
-        add_hand(hand, rest, deck, count_ways(unseen, hand), weights, marginal)
+        add_hand(deck, kinds, True, count_ways(unseen, hand), weights, marginal)
         more = next_subset(unseen, hand)
 
 
 @routine
-def table_marginal(layout, layer, table, status, discard, unseen, enemy_hand, marginal):
-    """The marginal against a strategy table: the enemy looks up the mirrored state of each hand."""
-    mode = enemy_mode(layout, status, enemy_hand)
-    deck = deck_left(layout, status)
-    mirrored = mirror_status(layout, status)
+def room_for_hands(layout):
+    """Room for the hands that the enemy may have in the states of a block."""
+    n_decks = 2 * layout.feints + 1
+    most = 1
+    for deck in range(layout.deck_size - n_decks + 1, layout.deck_size + 1):
+        most = max(most, count_subsets(layout.copies, deck))
+    return Hands(
+        n_hands=np.zeros(n_decks, dtype=np.int64),
+        deck=np.zeros((n_decks, most, N_KINDS), dtype=np.int64),
+        block=np.zeros((n_decks, most), dtype=np.int64),
+        ways=np.zeros((n_decks, most)),
+    )
+
+
+@routine
+def list_hands(layout, layer, discard, unseen, hands):
+    """List all hands of the enemy, and the blocks in which it sees itself, for every number of cards drawn."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
-    rest = np.zeros(N_KINDS, dtype=np.int64)
-    weights = np.zeros(N_ACTIONS)
+    for drawn in range(len(hands.n_hands)):
+        n = 0
+        deck = hands.deck[drawn, n]
+        more = first_subset(unseen, layout.deck_size - drawn, deck)
+        while more:
+            for kind in range(N_KINDS):
+                hand[kind] = unseen[kind] - deck[kind]
+            hands.ways[drawn, n] = count_ways(unseen, hand)
+            hands.block[drawn, n] = find_block(layer, cards_code(layout, hand, discard))
+            n += 1
+            if n == len(hands.deck[drawn]):
+                break
+            hands.deck[drawn, n] = deck
+            deck = hands.deck[drawn, n]
+            more = next_subset(unseen, deck)
+        hands.n_hands[drawn] = n
+
+
+@inlined_routine
+def table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, scratch, marginal):
+    """The marginal against a strategy table: the enemy looks up the mirrored state of each hand."""
+    kinds, hand, weights = scratch
+    mode = enemy_mode(layout, status, enemy_hand)
+    mirrored = mirror_status(layout, status)
+    _, _, own_exhausted, own_feinted, _, _ = split_status(layout, status)
+    own_feints = own_exhausted == 0 and own_feinted < layout.feints
+    drawn = layout.deck_size - deck_left(layout, status)
     marginal[:] = 0.0
-    more = first_subset(unseen, enemy_hand, hand)
-    while more:
-        for kind in range(N_KINDS):
-            rest[kind] = unseen[kind] - hand[kind]
-        block = find_block(layer, cards_code(layout, hand, discard))
-        entry = table.entry[row_of(layer, block, mirrored)]
+    for i in range(hands.n_hands[drawn]):
+        entry = table.entry[row_of(layer, hands.block[drawn, i], mirrored)]
         if entry < 0:
+            for kind in range(N_KINDS):
+                hand[kind] = unseen[kind] - hands.deck[drawn, i, kind]
             uniform_weights(hand, mode, weights)
+            add_hand(hands.deck[drawn, i], kinds, own_feints, hands.ways[drawn, i], weights, marginal)
         else:
-            for action in range(N_ACTIONS):
-                weights[action] = UNIT * table.p[entry, action]
-        add_hand(hand, rest, deck, count_ways(unseen, hand), weights, marginal)
-        more = next_subset(unseen, hand)
+            ways = UNIT * hands.ways[drawn, i]
+            add_hand(hands.deck[drawn, i], kinds, own_feints, ways, table.p[entry], marginal)
 
 
 @routine
@@ -188,4 +256,4 @@ def fill_naive_marginals(begin, end, layout, keys, marginals):
         code, mode = divmod(keys[i], N_MODES)
         code, deck = divmod(code, layout.deck_size + 1)
         size = decode_unseen(layout, code, unseen)
-        naive_marginal(unseen, size - deck, deck, mode, marginals[i])
+        naive_marginal(unseen, size - deck, mode, marginals[i])

@@ -55,6 +55,18 @@ def count_ways(pile, drawn):
 
 
 @routine
+def count_subsets(pile, size):
+    """How many multisets of ``size`` cards a pile contains."""
+    counts = np.zeros(size + 1, dtype=np.int64)
+    counts[0] = 1
+    for kind in range(N_KINDS):
+        for total in range(size, 0, -1):
+            for taken in range(1, min(pile[kind], total) + 1):
+                counts[total] += counts[total - taken]
+    return counts[size]
+
+
+@routine
 def fill_from(first, size, pile, drawn):
     """Put the last possible ``size`` cards of the kinds from ``first`` on into ``drawn``, the rest of them 0.
 

@@ -13,13 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast._jit import inlined_routine, kernel, routine
-from punish_fast.punish._actions import split_action
+from punish_fast.punish._actions import N_ACTIONS, split_action
 from punish_fast.punish._clash import WIN
 from punish_fast.punish._enemy import (
     deck_left,
     denominator,
     enemy_mode,
+    list_hands,
     naive_key,
+    room_for_hands,
     table_marginal,
     unseen_code,
 )
@@ -162,7 +164,9 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     reach = np.zeros(N_KINDS + 1, dtype=np.int64)
     targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
-    scratch = np.zeros(N_PLAYS)
+    table_row = np.zeros(N_PLAYS)
+    hands = room_for_hands(layout)
+    scratch = (np.zeros(N_KINDS, dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64), np.zeros(N_ACTIONS))
     # One row for an action without a feint, one for all feints of a state, which share their outcomes.
     chosen = np.empty((2, N_PLAYS), dtype=np.int64)
     p = np.empty((2, N_PLAYS))
@@ -172,14 +176,16 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
         block_reach(layout, outcomes, statuses, hand, sizes, reach)
         possible = possible_added(unseen)
         find_targets(layout, after, hand, discard, reach, possible, targets)
+        if not enemy.is_naive:
+            list_hands(layout, layer, discard, unseen, hands)
         state = layer.first[block]
         for status in statuses:
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            marginal = scratch
+            marginal = table_row
             if enemy.is_naive:
                 marginal = enemy.marginal[enemy.slot[state_key(layout, status, unseen, enemy_hand)]]
             else:
-                table_marginal(layout, layer, enemy, status, discard, unseen, enemy_hand, scratch)
+                table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, scratch, marginal)
             total = denominator(enemy_hand, deck_left(layout, status))
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
             n_feint = 0

@@ -57,6 +57,8 @@ _TABLES = {
 }
 _ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT"), "breaths": ("number INT",)}
 
+_MAGIC = b"SQLite format 3\0"
+
 # What every row must satisfy, whoever wrote it, for its values to be what they are taken for.
 _LAWS = {
     "players": "typeof(player_id) = 'integer' AND typeof(username) = 'text' AND is_bot IN (0, 1)",
@@ -186,8 +188,10 @@ def _require_file(path: Path) -> None:
             raise RecordsError(f"{path}: there is no such file")
         if not path.is_file():
             raise RecordsError(f"{path}: is no regular file")
-        with path.open("rb"):
-            pass
+        with path.open("rb") as file:
+            # SQLite takes some very short files for empty databases and would overwrite them.
+            if file.read(len(_MAGIC)) not in (b"", _MAGIC):
+                raise RecordsError(f"{path}: is no SQLite database")
     except (OSError, ValueError) as error:
         raise RecordsError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
@@ -227,6 +231,8 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _translated(path, error) from None
+    except UnicodeError:
+        raise RecordsError(f"{path}: is a damaged database, or holds text that is not UTF-8") from None
 
 
 def _translated(path: Path, error: sqlite3.Error) -> Exception:

@@ -96,15 +96,19 @@ class GameWriter:
 
     def _player(self, side: Side) -> tuple[int, int | str]:
         """The ids of a player and of the parameters."""
+        is_bot = side.name in BOTS or bool(side.is_bot)
         if side.name not in self._players:
-            is_bot = side.name in BOTS if side.is_bot is None else side.is_bot
             number = _next_id(self._connection, "players", "player_id")
             self._connection.execute(
                 "INSERT INTO players(player_id, username, is_bot) VALUES (?, ?, ?)", (number, side.name, is_bot)
             )
             self._players[side.name] = number, is_bot
-        number, is_bot = self._players[side.name]
-        return number, self._paramset(side.temperature or 0.0) if is_bot else _NO_PARAMETERS
+        number, was_bot = self._players[side.name]
+        if is_bot and not was_bot:
+            # A log by breath did not tell.
+            self._connection.execute("UPDATE players SET is_bot = 1 WHERE player_id = ?", (number,))
+            self._players[side.name] = number, True
+        return number, self._paramset(side.temperature or 0.0) if is_bot or was_bot else _NO_PARAMETERS
 
     def _paramset(self, temperature: float) -> int:
         # The original's bots always choose the best action, which is temperature 0.

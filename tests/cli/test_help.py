@@ -11,9 +11,9 @@ import pytest
 from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
-VERBS = ("solve", "build", "show", "export", "import", "compare", "enemy", "warmup", "doctor")
+VERBS = ("solve", "build", "show", "export", "import", "compare", "games", "enemy", "warmup", "doctor")
 # Verbs that are groups of commands.
-GROUPS = {"enemy": ("parless", "show")}
+GROUPS = {"enemy": ("parless", "show"), "games": ("import", "summary", "plot", "player")}
 COMMANDS = [
     *(verb for verb in VERBS if verb not in GROUPS),
     *(f"{group} {name}" for group, names in GROUPS.items() for name in names),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 from math import comb
 
 import numpy as np
@@ -11,8 +11,9 @@ import twin
 from exact import random_table, strategy_of, twin_of
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
-from punish_fast.punish import _enemy, _space
+from punish_fast.punish import _enemy, _multisets, _space
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._enemy import PICKS, PICKS_OR_FEINTS, RESTS, UNIT
 from punish_fast.punish._outcomes import DRAW_OF, FEINTS_OF, N_ENEMY_PLAYS, N_PLAYS, PICK_OF
@@ -57,9 +58,9 @@ def expected_marginal(unseen, n_hand, mode):
     return expected
 
 
-def naive_marginal(unseen, n_hand, deck, mode):
+def naive_marginal(unseen, n_hand, mode):
     marginal = np.zeros(N_PLAYS)
-    _enemy.naive_marginal(np.array(unseen, dtype=np.int64), n_hand, deck, mode, marginal)
+    _enemy.naive_marginal(np.array(unseen, dtype=np.int64), n_hand, mode, marginal)
     return marginal
 
 
@@ -74,7 +75,7 @@ def test_naive_marginal_counts_the_orders_of_the_unseen_cards(unseen, n_hand, mo
     if not plays_on(unseen, n_hand, mode):
         n_hand, mode = 0, RESTS
     deck = sum(unseen) - n_hand
-    marginal = naive_marginal(unseen, n_hand, deck, mode)
+    marginal = naive_marginal(unseen, n_hand, mode)
     expected = expected_marginal(unseen, n_hand, mode)
     total = _enemy.denominator(n_hand, deck)
     assert [Fraction(weight) / Fraction(total) for weight in marginal] == [expected[play] for play in range(N_PLAYS)]
@@ -85,7 +86,7 @@ def test_naive_marginals_are_whole_numbers_and_add_up_to_the_denominator(unseen,
     if not plays_on(unseen, n_hand, mode):
         n_hand, mode = 0, RESTS
     deck = sum(unseen) - n_hand
-    marginal = naive_marginal(unseen, n_hand, deck, mode)
+    marginal = naive_marginal(unseen, n_hand, mode)
     assert (marginal == np.rint(marginal)).all()
     total = _enemy.denominator(n_hand, deck)
     assert marginal[:N_ENEMY_PLAYS].sum() == total
@@ -94,7 +95,7 @@ def test_naive_marginals_are_whole_numbers_and_add_up_to_the_denominator(unseen,
 
 
 def test_enemy_without_cards_rests():
-    marginal = naive_marginal((1, 1, 0, 0, 0), 0, 2, RESTS)
+    marginal = naive_marginal((1, 1, 0, 0, 0), 0, RESTS)
     assert np.flatnonzero(marginal).tolist() == [0, N_ENEMY_PLAYS, 2 * N_ENEMY_PLAYS]
 
 
@@ -152,7 +153,14 @@ def test_naive_marginals_are_filled_by_key():
     marginals = np.full((3, N_PLAYS), np.nan)
     _enemy.fill_naive_marginals(0, 3, NOTEBOOK, keys, marginals)
     for mode in range(3):
-        assert np.array_equal(marginals[mode], naive_marginal((3,) * 5, 13, 2, mode))
+        assert np.array_equal(marginals[mode], naive_marginal((3,) * 5, 13, mode))
+
+
+@njit
+def table_row(layout, layer, enemy, status, unseen, n_hand, hands, marginal):
+    """`table_marginal`, which exists only inside of kernels."""
+    scratch = (np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64), np.zeros(11))
+    _enemy.table_marginal(layout, layer, enemy, status, unseen, n_hand, hands, scratch, marginal)
 
 
 def table_marginal(space, enemy, row):
@@ -165,8 +173,33 @@ def table_marginal(space, enemy, row):
     sizes = _space.open_block(space.layout, layer, block, hand, discard, unseen)
     n_hand = int(_space.count_enemy_hand(space.layout, status, *sizes))
     marginal = np.zeros(N_PLAYS)
-    _enemy.table_marginal(space.layout, layer, enemy, status, discard, unseen, n_hand, marginal)
+    hands = _enemy.room_for_hands(space.layout)
+    _enemy.list_hands(space.layout, layer, discard, unseen, hands)
+    table_row(space.layout, layer, enemy, status, unseen, n_hand, hands, marginal)
     return marginal / _enemy.denominator(n_hand, _enemy.deck_left(space.layout, status))
+
+
+@given(piles, st.integers(0, 15))
+def test_hands_are_as_many_as_their_decks(unseen, deck):
+    pile = np.array(unseen, dtype=np.int64)
+    expected = len(set(combinations([kind for kind, count in enumerate(unseen) for _ in range(count)], deck)))
+    assert _multisets.count_subsets(pile, deck) == expected
+
+
+def test_there_is_room_for_all_hands_and_no_more(tiny):
+    hands = _enemy.room_for_hands(tiny.layout)
+    layer = tiny.layers[0]
+    hand, discard, unseen = np.zeros((3, 5), dtype=np.int64)
+    most = 0
+    for block in range(len(layer.cards)):
+        _space.open_block(tiny.layout, layer, block, hand, discard, unseen)
+        _enemy.list_hands(tiny.layout, layer, discard, unseen, hands)
+        most = max(most, hands.n_hands.max())
+        n = hands.n_hands[0]
+        assert (hands.deck[0, :n].sum(axis=1) == tiny.layout.deck_size).all()
+        assert (hands.block[0, :n] >= 0).all()
+        assert hands.ways[0, :n].sum() == comb(unseen.sum(), tiny.layout.deck_size)
+    assert most <= hands.deck.shape[1]
 
 
 def test_table_marginal_asks_the_mirrored_state_of_every_hand(tiny):

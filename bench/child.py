@@ -1,0 +1,158 @@
+"""Work in a process of its own.
+
+`run_child` starts ``python -m bench.child MODULE``, hands it a request as JSON on stdin, and gets back what the
+module's ``work(request)`` returned, through a file: libraries print what they like on stdout. Lines that the child
+marks with `tell` are progress and passed on. The child's peak memory is noted under ``peak_bytes``: the most memory
+that its program has held since it was started. (``ru_maxrss`` alone would not do: Linux lets a child inherit that of
+the process which forked it.)
+
+A child that fails is a `ChildError` of one line. A parent that is interrupted ends its child first.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from punish_fast.cli.report import peak_memory as peak_of_process
+
+ROOT = Path(__file__).resolve().parents[1]
+MARK = "bench: "
+MOST_SECONDS = 3600.0
+_INTERRUPTED = 130
+
+
+class ChildError(Exception):
+    """A child that failed; the message says in one line what it was doing and why it failed."""
+
+
+def peak_memory() -> int:
+    """The most memory this program has held, in bytes; 0 where the system does not tell."""
+    status = Path("/proc/self/status")
+    if status.is_file():
+        for line in status.read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return peak_of_process() or 0
+
+
+def tell(line: str) -> None:
+    """Send a line of progress to the parent."""
+    print(f"{MARK}{line}", file=sys.stderr, flush=True)
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment of a child, which finds this package and benchmarks before any other."""
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "PYTHONPATH": path, **changes}
+
+
+def run_child(module: str, request: dict[str, Any], say: Callable[[str], None], what: str) -> dict[str, Any]:
+    """Let ``module`` work on ``request`` in a process of its own.
+
+    Args:
+        module: Name of a module with ``work(request) -> dict``, both ready for JSON.
+        request: What to do.
+        say: Takes lines of progress.
+        what: What this is, for messages.
+
+    Raises:
+        ChildError: it failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
+        answer = Path(folder) / "answer.json"
+        arguments = [sys.executable, "-m", "bench.child", module, str(answer)]
+        code, errors = _run(arguments, json.dumps(request), say)
+        if code != 0 or not answer.is_file():
+            raise ChildError(f"{what}: {_reason(code, errors)}")
+        result: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+        return result
+
+
+def _run(arguments: list[str], text: str, say: Callable[[str], None]) -> tuple[int, list[str]]:
+    """Run a command; return its exit code and the last lines of its stderr."""
+    errors: deque[str] = deque(maxlen=20)
+    process = subprocess.Popen(
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=environment(),
+        start_new_session=True,
+    )
+    alarm = threading.Timer(MOST_SECONDS, end, [process])
+    try:
+        alarm.start()
+        assert process.stdin is not None and process.stderr is not None
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(text)
+        for line in process.stderr:
+            if line.startswith(MARK):
+                say(line.removeprefix(MARK).rstrip())
+            elif line.strip():
+                errors.append(line.strip())
+        return process.wait(), list(errors)
+    finally:
+        alarm.cancel()
+        end(process)
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+def end(process: subprocess.Popen[Any]) -> None:
+    """End a process that leads a session, and all that belong to it."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _reason(code: int, errors: list[str]) -> str:
+    if code == -signal.SIGKILL:
+        return "was killed, perhaps for want of memory or time"
+    if code < 0:
+        return f"was ended by signal {-code}"
+    return errors[-1] if errors else f"ended with exit code {code} and no answer"
+
+
+def missing_package(error: ModuleNotFoundError, extra: str = "bench") -> str:
+    """How to get a package of an extra that is not installed."""
+    return f'{error.name} is not installed; install with: pip install "punish-fast[{extra}]"'
+
+
+def main() -> int:
+    """Do the work of a child: the module and the file for the answer are arguments, the request comes on stdin."""
+    module, answer = sys.argv[1:]
+    try:
+        result = importlib.import_module(module).work(json.load(sys.stdin))
+        result["peak_bytes"] = peak_memory()
+        Path(answer).write_text(json.dumps(result), encoding="utf-8")
+    except ModuleNotFoundError as error:
+        print(missing_package(error), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except Exception as error:
+        if os.environ.get("PUNISH_FAST_DEBUG") == "1":
+            raise
+        text = " ".join(str(error).split()) or type(error).__name__
+        print(f"{type(error).__name__}: {text}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""How near the kernels come to what the memory, or the disk, can do.
+
+Sweeps do little more than read the tensor, so the best they can do is to read at the bandwidth that is measured beside
+them, with the same threads. The tensor fill is compared with writing a new array, and a stored file with a plain file
+of the same size; both are waited for until they are on the disk. The *share* is the time at full bandwidth over the
+time it took. What the caches cannot hold and is read again, such as old values, is not counted, so a share of 1 is out
+of reach where successors lie far apart.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from typing import Any
+
+from bench.benchmark import Measurement, Options, Report, new_report
+from bench.child import run_child
+
+# What each is compared with.
+LIMITS = {
+    "layered sweep": "read",
+    "jacobi sweep": "read",
+    "evaluation sweep": "read",
+    "tensor": "fill",
+    "HDF5 file": "write",
+}
+ORDER = ("read", "triad", "layered sweep", "jacobi sweep", "evaluation sweep", "fill", "tensor", "write", "HDF5 file")
+LEAST_SHARE = 0.70
+_DEFAULT_RULES = "notebook"
+
+
+def run(options: Options) -> Report:
+    """Run the benchmark.
+
+    Raises:
+        ChildError: it could not be measured.
+    """
+    rules = options.rules or _DEFAULT_RULES
+    report = new_report("limit", options, rules)
+    with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
+        request = {"rules": rules, "threads": options.threads, "runs": options.runs, "folder": folder}
+        options.say("limit: building the game and compiling the kernels")
+        found = run_child("bench.traffic", request, options.say, "limit")
+    report.facts |= {name: found[name] for name in ("states", "rows", "nonzeros")}
+    report.measurements = measurements_of(found)
+    layered = report.find("layered sweep")
+    assert layered is not None
+    report.promise("layered sweep, share of the read bandwidth", float(layered.facts["share"]), at_least=LEAST_SHARE)
+    return report
+
+
+def measurements_of(found: dict[str, Any]) -> list[Measurement]:
+    """Durations, bytes, bandwidths, and shares of what is possible."""
+    seconds, moved = found["seconds"], found["bytes"]
+    rate = {name: moved[name] / statistics.median(seconds[name]) / 1e9 for name in ORDER}
+    measurements = []
+    for name in ORDER:
+        facts: dict[str, Any] = {"MB": moved[name] / 1e6, "GB/s": rate[name]}
+        if name in LIMITS:
+            facts |= {"at best": moved[name] / rate[LIMITS[name]] / 1e9, "share": rate[name] / rate[LIMITS[name]]}
+            facts["of"] = LIMITS[name]
+        measurements.append(Measurement(name, tuple(seconds[name]), facts))
+    return measurements

@@ -1,0 +1,25 @@
+"""Ours: layered sweeps, whose error bound counts rounding, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.peer import Answer, Settings, Solve
+from bench.tensor import load
+from punish_fast._jit import set_threads
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solver import solve
+
+
+def prepare(folder: Path, settings: Settings) -> Solve:
+    """Load the tensor; everything else is part of solving."""
+    set_threads(settings["threads"])
+    tensor = load(folder)
+
+    def solved() -> Answer:
+        # A new object, because an old one would remember how it was cut into chunks.
+        mdp = MDP(**tensor._asdict())
+        solution = solve(mdp, settings["discount"], tolerance=settings["tolerance"])
+        return Answer(lambda: solution.v, solution.error_bound, solution.sweeps)
+
+    return solved

@@ -1,0 +1,40 @@
+"""Plain value iteration with SciPy: one product of a CSR matrix with a vector per sweep, all states at once.
+
+It stops when ``discount / (1 - discount)`` times the largest change of a value is at most the tolerance, which bounds
+the error by the tolerance.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from bench.peer import Answer, Settings, Solve
+from bench.tensor import load
+
+
+def prepare(folder: Path, settings: Settings) -> Solve:
+    """Load the tensor as a SciPy matrix with pointers and columns of 32 bits."""
+    tensor = load(folder)
+    n_states = tensor.n_states
+    columns = n_states + tensor.n_terminals
+    pointers = tensor.indptr.astype(np.int32)
+    matrix = csr_array((tensor.data, tensor.indices, pointers), shape=(len(tensor.reward), columns))
+    first_row = tensor.state_ptr[:-1]
+    discount = settings["discount"]
+
+    def solved() -> Answer:
+        v = np.zeros(columns)
+        v[n_states:] = tensor.terminal_reward / (1 - discount)
+        iterations = 0
+        while True:
+            best = np.maximum.reduceat(tensor.reward + discount * (matrix @ v), first_row)
+            error = discount / (1 - discount) * float(np.abs(best - v[:n_states]).max())
+            v[:n_states] = best
+            iterations += 1
+            if error <= settings["tolerance"]:
+                return Answer(lambda: v[:n_states], error, iterations)
+
+    return solved

@@ -1,0 +1,1 @@
+"""Agents meeting agents: exact duels and tournaments."""

@@ -1,0 +1,237 @@
+"""The real game as a graph: every pair of an information state and a hand of the enemy, and what follows it.
+
+See ``_graph.py`` for how it is numbered. The redeal is always the true one, of all cards that are not in a hand: with
+two players there is no other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.chunks import balanced_chunks, cumulated, for_chunks, for_each
+from punish_fast.memory import require_memory
+from punish_fast.punish import _graph
+from punish_fast.punish._codes import play_status
+from punish_fast.punish.space import StateSpace
+
+_MOST_ENTRIES = 2**31 - 1
+# Probabilities that many states pass on to one are summed in so many parts, whatever the number of threads.
+_N_PARTS = 8
+
+
+class Graph:
+    """The graph of a game.
+
+    Attributes:
+        space: The information states.
+        decks: The decks of each breath.
+        full: The full states.
+        redeal: The deals that follow a measure, or begin a game.
+    """
+
+    def __init__(self, space: StateSpace) -> None:
+        """Find all full states and their successors.
+
+        Raises:
+            MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
+        """
+        self.space = space
+        self.decks = [self._list_decks(number) for number in range(space.rules.breaths)]
+        self.full = self._count_full()
+        node_keys = self._fill()
+        self.redeal = self._list_redeals(node_keys)
+
+    @property
+    def n_full(self) -> int:
+        """Full states."""
+        return int(self.full.ptr[-1])
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes between two measures."""
+        return len(self.redeal.node_pair)
+
+    @property
+    def n_entries(self) -> int:
+        """Successors of full states."""
+        return len(self.full.after)
+
+    @property
+    def full_by_breath(self) -> list[int]:
+        """Full states of each breath."""
+        return [int(n) for n in np.diff(self.full.ptr[self.space.layer_ptr[:-1]])]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all tables."""
+        tables = (*self.decks, self.full, self.redeal)
+        return sum(array.nbytes for table in tables for array in table)
+
+    @property
+    def opening(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where a game begins: numbers of full states, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
+        redeal, layer, rules = self.redeal, self.space.layers[0], self.space.rules
+        deals = redeal.deal[: redeal.ptr[1]]
+        status = play_status(self.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
+        numbers = redeal.first[deals] + int(layer.rank[0, status]) * redeal.stride[deals]
+        return numbers, redeal.p[: redeal.ptr[1]]
+
+    def back_up(self, own_weight: np.ndarray, enemy_weight: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """One sweep backward through a measure, from nodes to nodes.
+
+        Args:
+            own_weight: float64 ``[n_rows]``, the own policy.
+            enemy_weight: float64 ``[n_rows]``, the enemy's.
+            v: float64 ``[n_full + n_nodes + 2, 2]``, value and length; full states are written, all others read.
+
+        Returns:
+            float64 ``[n_nodes, 2]``, new values and lengths of the nodes.
+        """
+        space = self.space
+        for number in reversed(range(space.rules.breaths)):
+            layer = space.layers[number]
+            weights = self.full.entry_ptr[layer.first]
+            args = (space.layout, layer, self.decks[number], self.full, space.state_ptr, space.action)
+            for_chunks(_graph.back_up_full, weights, *args, own_weight, enemy_weight, v)
+        out = np.empty((self.n_nodes, 2))
+        lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
+        for_chunks(_graph.back_up_nodes, cumulated(lengths), self.redeal, v, out)
+        return out
+
+    def spread(
+        self, own_weight: np.ndarray, enemy_weight: np.ndarray, reach: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """One sweep forward through a measure.
+
+        Args:
+            own_weight: float64 ``[n_rows]``, the own policy.
+            enemy_weight: float64 ``[n_rows]``, the enemy's.
+            reach: float64 ``[n_full]``, how likely each full state is; those of the first breath are read, all others
+                written.
+
+        Returns:
+            How likely each node is, float64 ``[n_nodes]``, and how likely the game ends by a win and by a loss in each
+            breath, float64 ``[breaths, 2]``.
+        """
+        space = self.space
+        n_breaths = space.rules.breaths
+        first = self.full.ptr[space.layer_ptr[: n_breaths + 1]]
+        ends = np.zeros((n_breaths, 2))
+        policies, rows = (own_weight, enemy_weight), (space.state_ptr, space.action)
+        after = reach
+        for number in range(n_breaths):
+            layer = space.layers[number]
+            is_last = number == n_breaths - 1
+            n_after = self.n_nodes if is_last else int(first[number + 2] - first[number + 1])
+            targets = (int(first[number + 1]), self.n_full + self.n_nodes)
+            chunks = balanced_chunks(self.full.entry_ptr[layer.first], _N_PARTS)
+            out = np.empty((len(chunks) - 1, n_after + 2))
+            args = (chunks, space.layout, layer, self.decks[number], self.full, policies, rows, reach, targets, out)
+            for_each(_graph.spread_full, len(chunks) - 1, *args)
+            after = out.sum(axis=0)
+            ends[number] = after[-2:]
+            after = after[:-2]
+            if not is_last:
+                reach[first[number + 1] : first[number + 2]] = after
+        return after, ends
+
+    def deal_again(self, reach: np.ndarray) -> np.ndarray:
+        """How likely each full state of the first breath is, float64 ``[n]``, after nodes as likely as ``reach``."""
+        lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
+        chunks = balanced_chunks(cumulated(lengths), _N_PARTS)
+        out = np.empty((len(chunks) - 1, int(self.full.ptr[self.space.layer_ptr[1]])))
+        for_each(_graph.spread_nodes, len(chunks) - 1, chunks, self.redeal, reach, out)
+        dealt: np.ndarray = out.sum(axis=0)
+        return dealt
+
+    def _list_decks(self, number: int) -> _graph.Decks:
+        layout, layer = self.space.layout, self.space.layers[number]
+        n_blocks = len(layer.cards)
+        counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)
+        for_each(_graph.count_decks, n_blocks, layout, layer, counts)
+        ptr = cumulated(counts.ravel())
+        decks = _graph.Decks(
+            ptr=ptr,
+            code=np.empty(ptr[-1], dtype=np.int32),
+            copies=np.empty((ptr[-1], 5), dtype=np.uint8),
+            block=np.empty(ptr[-1], dtype=np.int32),
+        )
+        for_each(_graph.fill_decks, n_blocks, layout, layer, decks)
+        return decks
+
+    def _count_full(self) -> _graph.Full:
+        space = self.space
+        n_play = int(space.layer_ptr[-2])
+        n_full = np.zeros(n_play, dtype=np.int64)
+        n_entries = np.zeros(n_play, dtype=np.int64)
+        for layer, decks in zip(space.layers, self.decks, strict=False):
+            for_chunks(_graph.count_full, layer.first, space.layout, layer, decks, n_full, n_entries)
+        ptr, entry_ptr = cumulated(n_full), cumulated(n_entries)
+        if entry_ptr[-1] > _MOST_ENTRIES:
+            raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors, allowed are {_MOST_ENTRIES:,}")
+        require_memory(4 * int(entry_ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
+        enemy_row = np.empty(ptr[-1], dtype=np.int32)
+        return _graph.Full(ptr, entry_ptr, enemy_row, np.empty(entry_ptr[-1], dtype=np.int32))
+
+    def _fill(self) -> np.ndarray:
+        """Fill the successors; return the keys of all nodes, ascending."""
+        space, layout = self.space, self.space.layout
+        n_keys = layout.n_cards_codes * layout.hp**2
+        if n_keys > _MOST_ENTRIES:
+            raise MemoryError(f"the graph could have {n_keys:,} nodes, allowed are {_MOST_ENTRIES:,}")
+        used = np.zeros(n_keys, dtype=np.uint8)
+        shape = (layout.n_statuses, _graph.N_RESOLVED, _graph.N_RESOLVED)
+        for number in range(space.rules.breaths):
+            layer, is_last = space.layers[number], number == space.rules.breaths - 1
+            statuses = np.empty(shape, dtype=np.int32)
+            _graph.tabulate_statuses(space.rules, layout, is_last, statuses)
+            weights, rows = self.full.entry_ptr[layer.first], (space.action, space.state_ptr)
+            if is_last:
+                args = (layout, statuses, layer, self.decks[number], self.full, *rows, used)
+                for_chunks(_graph.fill_last, weights, *args)
+            else:
+                layers, decks = tuple(space.layers[number : number + 2]), tuple(self.decks[number : number + 2])
+                outcomes = space.outcomes_of(number)
+                for_chunks(_graph.fill_full, weights, layout, statuses, outcomes, layers, decks, self.full, *rows)
+        keys = np.flatnonzero(used)
+        slot = np.zeros(n_keys, dtype=np.int32)
+        slot[keys] = self.n_full + np.arange(len(keys), dtype=np.int32)
+        self._settle(keys, slot)
+        return keys
+
+    def _settle(self, keys: np.ndarray, slot: np.ndarray) -> None:
+        win = self.n_full + len(keys)
+        last = self.full.entry_ptr[self.space.layer_ptr[-3]]
+        for begin, end, slots in ((0, last, slot[:0]), (last, self.n_entries, slot)):
+            chunks = np.linspace(begin, end, 65).astype(np.int64)
+            for_each(_graph.settle, 64, chunks, self.full.after, slots, win)
+
+    def _list_redeals(self, keys: np.ndarray) -> _graph.Redeal:
+        space, layout = self.space, self.space.layout
+        layer, decks = space.layers[0], self.decks[0]
+        n_drawn = 2 * layout.feints + 1
+        n_decks = np.diff(decks.ptr)[::n_drawn]
+        deal_ptr = cumulated(n_decks)
+        rest, hps = np.divmod(keys, layout.hp**2)
+        pair = np.union1d([0], rest)
+        counts = np.zeros(len(pair), dtype=np.int64)
+        nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
+        for_each(_graph.list_deals, len(pair), layout, layer, decks, deal_ptr, pair, counts, *nothing)
+        ptr = cumulated(counts)
+        deal, p = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1])
+        for_chunks(_graph.list_deals, ptr, layout, layer, decks, deal_ptr, pair, counts[:0], ptr, deal, p)
+        statuses = [
+            play_status(layout, int(own) + 1, int(enemy) + 1, 0, 0, 0, 0)
+            for own, enemy in zip(*np.divmod(hps, layout.hp), strict=True)
+        ]
+        within = np.arange(deal_ptr[-1]) - np.repeat(deal_ptr[:-1], n_decks)
+        return _graph.Redeal(
+            pair=pair,
+            ptr=ptr,
+            deal=deal,
+            p=p,
+            first=np.repeat(self.full.ptr[layer.first[:-1]], n_decks) + within,
+            stride=np.repeat(n_decks, n_decks),
+            node_pair=np.searchsorted(pair, rest).astype(np.int32),
+            node_status=layer.rank[0, statuses].astype(np.int32),
+        )

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from bench.benchmark import BenchmarkError, Options
+from bench.startup import COLD, HELP, NUMBA, SOLVE, TYPER, commands, run, start
+
+NOTHING = [sys.executable, "-c", "pass"]
+
+
+def test_a_command_runs_to_its_end_with_its_own_cache(tmp_path):
+    code = "import os, pathlib; pathlib.Path('out').write_text(os.environ['NUMBA_CACHE_DIR']); bytearray(10**8)[::64]"
+    ended = start([sys.executable, "-c", code], tmp_path, tmp_path / "cache")
+    assert (tmp_path / "out").read_text(encoding="utf-8") == str(tmp_path / "cache")
+    assert ended.seconds > 0
+    assert ended.peak_bytes > 10**6
+
+
+def test_a_command_that_fails_is_told_in_one_line(tmp_path):
+    command = [sys.executable, "-c", "import sys; sys.exit('too bad')"]
+    with pytest.raises(BenchmarkError, match=r"ended with 1: too bad$"):
+        start(command, tmp_path, tmp_path / "cache")
+
+
+def test_an_interrupt_ends_the_command(tmp_path, monkeypatch):
+    from bench import startup
+
+    ended = []
+    monkeypatch.setattr(startup, "end", lambda process: ended.append(process) or process.kill() or process.wait())
+
+    def interrupted(_pid: int, _options: int):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(startup.os, "wait4", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        start([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, tmp_path)
+    assert len(ended) == 1
+
+
+def test_pairs_are_measured_in_turns(own_temporaries, lines):
+    started = dict.fromkeys((SOLVE, NUMBA, HELP, TYPER), NOTHING)
+    report = run(Options(runs=4, rules="tiny", say=lines.append), started)
+    assert [(m.name, len(m.seconds)) for m in report.measurements] == [
+        (SOLVE, 4),
+        (NUMBA, 4),
+        (HELP, 4),
+        (TYPER, 4),
+        (COLD, 3),
+    ]
+    assert [target.name for target in report.targets] == [
+        f"{SOLVE} / {NUMBA}",
+        f"{HELP} / {TYPER}",
+        f"{COLD}, seconds",
+        "peak memory of solve --no-tensor, MB",
+    ]
+    assert lines[-1] == "startup: run 4 of 4"
+    assert list(own_temporaries.iterdir()) == []
+
+
+def test_the_command_for_help_runs(tmp_path):
+    start(commands("tiny", 1)[HELP], tmp_path, tmp_path)
+
+
+@pytest.mark.full
+def test_a_tiny_game_is_started_cold_and_warm(lines):
+    report = run(Options(runs=1, quick=True, rules="tiny", say=lines.append))
+    assert report.find(COLD).median > report.find(SOLVE).median > report.find(NUMBA).median

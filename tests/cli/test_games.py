@@ -1,0 +1,322 @@
+"""The ``games`` commands: logs in, numbers and pictures out, players served."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+from playing import FIRST_ID, RULES, some_games, with_side
+from records.conftest import ORIGINAL, dump, run_sql
+
+from cli.conftest import COMMAND, clean_environment, run_apart
+from punish_fast.punish.rules import CARDS
+from punish_fast.records import database
+from punish_fast.records.logs import write_log
+
+COMMANDS = ("import", "summary", "plot", "player")
+PLOTS = ("durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups")
+
+
+@pytest.fixture
+def house(folder):
+    """The current folder with a log, a database and, as a file, the rules of its games."""
+    copies = ", ".join(f"{card} = {n}" for card, n in zip(CARDS, RULES.copies, strict=True))
+    sizes = "\n".join(f"{field} = {getattr(RULES, field)}" for field in ("hand_size", "reveal_size", "hp", "breaths"))
+    (folder / "house.toml").write_text(f'copies = {{ {copies} }}\n{sizes}\nredeal = "reshuffle"\n')
+    games = some_games(25)
+    (folder / "saves.json").write_text(write_log(games))
+    wrong = with_side(games[0], actions=(91, *games[0].winner.actions[1:]))
+    (folder / "wrong.json").write_text(write_log([wrong, *games[1:3]]))
+    return folder
+
+
+IMPORT = ("games", "import", "saves.json", "--db", "x.db", "--rules", "house.toml")
+
+
+@pytest.fixture
+def db(house, run):
+    run(*IMPORT)
+    return house / "x.db"
+
+
+def test_an_import_says_what_it_did(run, house):
+    done = run(*IMPORT)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "1 log, 25 games: 25 imported, 0 known, 0 rejected\n"
+    before = (house / "x.db").read_bytes()
+    assert run(*IMPORT).out == "1 log, 25 games: 0 imported, 25 known, 0 rejected\n"
+    assert (house / "x.db").read_bytes() == before
+
+
+def test_an_import_lists_what_it_did_not(run, house):
+    done = run(*IMPORT, "wrong.json", "--report", "r.json")
+    assert (done.code, done.err) == (0, "")
+    assert "2 logs, 28 games: 25 imported, 2 known, 1 rejected" in done.out
+    assert re.search(r"^  illegal action +1$", done.out, re.MULTILINE)
+    assert "1 remark: listed in r.json" in done.out
+    report = json.loads((house / "r.json").read_text())
+    (remark,) = report["remarks"]
+    assert (remark["verdict"], remark["kind"], remark["game"]) == ("rejected", "illegal action", FIRST_ID)
+    assert remark["file"] == "wrong.json"
+    assert run(*IMPORT, "wrong.json", "--json").report["remarks"] == report["remarks"]
+    assert "--report FILE lists them" in run(*IMPORT, "wrong.json").out
+
+
+def test_strict_comes_from_the_command_line_or_the_environment(run, house, monkeypatch):
+    games = some_games(25)
+    (house / "late.json").write_text(write_log([with_side(games[1], number=(), states=(), actions=())]))
+    command = ("games", "import", "late.json", "--db", "y.db", "--rules", "house.toml", "--json")
+    assert run(*command, "--strict").report["rejected_by_kind"] == {"views differ": 1}
+    assert not (house / "y.db").exists()
+    with monkeypatch.context() as patch:
+        patch.setenv("PUNISH_FAST_STRICT", "1")
+        assert run(*command).report["rejected"] == 1
+    assert run(*command).report["warnings_by_kind"] == {"views differ": 1}
+
+
+def test_a_summary_in_words_and_in_json(run, db):
+    report = run("games", "summary", "--db", db, "--rules", "house.toml", "--json").report
+    assert {"games", "breaths", "starting_states", "distinct_states", "players", "correlation"} <= set(report)
+    assert report["games"] == 25
+    assert set(report["correlation"]) == {"linear", "rank"}
+    assert {"name", "wins", "losses", "games", "win_rate"} <= set(report["players"][0])
+    assert (report["starting_states_in_all"], report["states_in_all"]) == (46, 560)
+    text = run("games", "summary", "--db", db, "--rules", "house.toml").out
+    assert re.search(rf"^starting states +{report['starting_states']} of 46$", text, re.MULTILINE)
+    for player in report["players"]:
+        assert re.search(rf"^{player['name']}( \(bot\))? +{player['wins']} +{player['losses']} ", text, re.MULTILINE)
+    assert "correlation of games played with win rate: linear" in text
+
+
+def test_a_summary_is_filtered(run, db):
+    command = ("games", "summary", "--db", db, "--rules", "house.toml", "--json")
+    assert run(*command, "--until", str(FIRST_ID + 60)).report["games"] == 2
+    assert run(*command, "--since", str(FIRST_ID + 61)).report["games"] == 23
+    names = [player["name"] for player in run(*command, "--humans-only").report["players"]]
+    assert "naive" not in names
+    nothing = run(*command, "--until", "5").report
+    assert (nothing["games"], nothing["correlation"]["rank"]) == (0, None)
+    assert run("games", "summary", "--db", db, "--rules", "house.toml", "--until", "5").code == 0
+    chosen = run(*command, "--player", "Ann").report
+    assert chosen["games"] == next(p["games"] for p in chosen["players"] if p["name"] == "Ann")
+
+
+def test_plots_are_written(run, db):
+    assert run("games", "plot", "win-rates", "--db", db).out == "wrote win-rates.png\n"
+    assert run("games", "plot", "durations", "--db", db, "-o", "d.svg", "--json").report["files"] == ["d.svg"]
+    (db.parent / "all").mkdir()
+    done = run("games", "plot", "--db", db, "-o", "all")
+    assert done.code == 0
+    assert sorted(path.name for path in (db.parent / "all").iterdir()) == sorted(f"{plot}.png" for plot in PLOTS)
+    done = run("games", "plot", "--db", db, "--humans-only", "-o", "all")
+    assert done.code == 0
+    assert done.err.startswith("matchups: no game between a bot and a person")
+
+
+def test_plots_that_cannot_be_are_refused(run, db, monkeypatch):
+    run("games", "plot", "pie", "--db", db).refused("pie", "durations")
+    run("games", "plot", "durations", "--db", db, "-o", "x.pdf").refused("x.pdf", ".png")
+    run("games", "plot", "durations", "--db", db, "-o", "none/x.png").refused("none/x.png")
+    run("games", "plot", "--db", db, "-o", "none").refused("none", "folder")
+    run("games", "plot", "--db", db, "--until", "5").refused("nothing to draw")
+    run("games", "plot", "over-time", "--db", db, "--player", "Zoe").refused("Zoe", "Ann")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    run("games", "plot", "durations", "--db", db).refused('install with: pip install "punish-fast[plot]"')
+
+
+def test_a_player_is_handed_out(run, db):
+    text = run("games", "player", "Ann", "--db", db, "--export").out
+    entries = json.loads(text)
+    assert {"Ann"} == set.intersection(*({entry["UserName"], entry["EnemyName"]} for entry in entries))
+    done = run("games", "player", "Ann", "--db", db, "--export", "--layout", "games", "-o", "ann.json", "--json")
+    assert done.report["games"] == len(json.loads((db.parent / "ann.json").read_text()))
+    again = run("games", "import", "ann.json", "--db", db, "--rules", "house.toml", "--json").report
+    assert (again["known"], again["imported"]) == (done.report["games"], 0)
+
+
+def test_a_player_is_anonymised_and_deleted(run, db):
+    done = run("games", "player", "Ann", "--db", db, "--anonymise", "--json")
+    alias = done.report["alias"]
+    assert b"Ann" not in db.read_bytes()
+    assert run("games", "player", "Ben", "--db", db, "--delete").out.startswith("deleted Ben: ")
+    names = [
+        p["name"] for p in run("games", "summary", "--db", db, "--rules", "house.toml", "--json").report["players"]
+    ]
+    assert alias in names
+    assert "Ben" not in names
+
+
+@pytest.mark.parametrize(
+    ("options", "texts"),
+    [
+        ([], ["nothing is asked for", "--export"]),
+        (["--export", "--delete"], ["--export and --delete"]),
+        (["--delete", "-o", "x"], ["--output goes with --export"]),
+        (["--export", "--json"], ["--json", "--output"]),
+        (["--export", "--layout", "turns"], ["turns"]),
+        (["--export", "-o", "x.db"], ["x.db", "not be replaced"]),
+        (["--export", "-o", "none/x"], ["none/x"]),
+    ],
+)
+def test_wrong_ways_to_serve_a_player_are_refused(run, db, options, texts):
+    before = db.read_bytes()
+    run("games", "player", "Ann", "--db", db, *options).refused(*texts)
+    assert db.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["Zoe", "", "ann", "a\nb", "\x1b[2J", "é"])
+@pytest.mark.parametrize("option", ["--export", "--anonymise", "--delete"])
+def test_unknown_players_are_refused(run, db, name, option):
+    run("games", "player", name, "--db", db, option).refused("there is no player", "Ann")
+
+
+def test_bad_logs_are_refused_and_nothing_is_written(run, house):
+    bad = {"a.json": b"", "b.json": b"[{", "c.json": b"\xff", "d.json": b"[" * 100_000, "e.json": b"[NaN]"}
+    for name, content in bad.items():
+        (house / name).write_bytes(content)
+        run(*IMPORT, name).refused(f"{name}: ")
+    for name in ("none.json", ".", "/dev/null", "x" * 5000):
+        run(*IMPORT, name).refused(name)
+    assert not (house / "x.db").exists()
+
+
+def test_bad_databases_are_refused(run, house):
+    (house / "text.db").write_bytes(b"text")
+    run_sql(house / "foreign.db", "CREATE TABLE t(x)")
+    with closing(sqlite3.connect(house / "new.db")) as connection:
+        connection.executescript(ORIGINAL + "PRAGMA user_version = 9")
+    shutil.copy(house / "saves.json", house / "log.db")
+    before = {path.name: path.read_bytes() for path in house.iterdir()}
+    for name, text in {
+        "text.db": "no SQLite database",
+        "log.db": "no SQLite database",
+        "foreign.db": "no table players",
+        "new.db": "user_version is 9",
+        ".": "is a folder",
+    }.items():
+        for command in (
+            ["import", "saves.json", "--rules", "house.toml"],
+            ["summary"],
+            ["plot"],
+            ["player", "Ann", "--delete"],
+        ):
+            run("games", *command, "--db", name).refused(name, text)
+    for command in (["summary"], ["plot"], ["player", "Ann", "--delete"]):
+        run("games", *command, "--db", "none.db").refused("none.db", "no such file")
+    run(*IMPORT[:-4], "--rules", "house.toml", "--db", "none/x.db").refused("none/x.db")
+    assert {path.name: path.read_bytes() for path in house.iterdir()} == before
+
+
+def test_wrong_options_are_refused(run, db):
+    run("games", "import", "--db", db).refused("FILE")
+    run("games", "summary").refused("--db")
+    run("games", "summary", "--db", db, "--until", "soon").refused("--until")
+    run("games", "summary", "--db", db, "--until", "9" * 30).refused("until", "game ids")
+    run("games", "summary", "--db", db, "--rules", "chess").refused("chess")
+    run(*IMPORT, "--report", "x.db").refused("x.db", "not be replaced")
+    run(*IMPORT, "--report", "saves.json").refused("saves.json", "not be replaced")
+    run(*IMPORT, "--report", "none/r.json").refused("none/r.json")
+    run("games", "export").refused("export")
+
+
+def test_a_locked_database_fails_in_one_line(run, db, house, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    (house / "more.json").write_text(write_log(some_games(40)))
+    before = dump(db)
+    with closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for command in (
+            ["import", "more.json", "--rules", "house.toml"],
+            ["summary", "--rules", "house.toml"],
+            ["player", "Ann", "--delete"],
+        ):
+            run("games", *command, "--db", db).refused("x.db", "locked", code=1)
+    assert dump(db) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_database_that_may_not_be_written_to_is_refused(run, db):
+    db.chmod(0o400)
+    run("games", "player", "Ann", "--db", db, "--delete").refused("x.db", "may not be written to")
+    assert run("games", "summary", "--db", db, "--rules", "house.toml").code == 0
+
+
+def test_a_disk_that_is_full_keeps_the_database(db, house):
+    resource = pytest.importorskip("resource")
+    (house / "more.json").write_text(write_log(some_games(400)))
+    before = dump(db)
+    limit = db.stat().st_size + 100
+    done = run_apart(
+        *("games", "import", "more.json", "--db", "x.db", "--rules", "house.toml"),
+        cwd=house,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert (done.code, done.out) == (1, "")
+    done.failed_with("x.db", "nothing was changed")
+    assert dump(db) == before
+
+
+def test_an_import_that_is_killed_loses_nothing(house):
+    """Killed at any moment, the database is as it was, or whole."""
+    (house / "more.json").write_text(write_log(some_games(300)))
+    for name in ("saves.json", "more.json"):
+        command = [*COMMAND, "games", "import", name, "--db", "x.db", "--rules", "house.toml"]
+        child = subprocess.Popen(command, cwd=house, env=clean_environment(), stdout=subprocess.PIPE)
+        if name == "saves.json":
+            child.communicate(timeout=120)
+            continue
+        while not (house / "x.db-journal").exists() and child.poll() is None:
+            pass
+        child.kill()
+        child.communicate()
+    with closing(sqlite3.connect(house / "x.db")) as connection:
+        (n_games,) = connection.execute("SELECT count(*) FROM games").fetchone()
+        (orphans,) = connection.execute(
+            "SELECT count(*) FROM games WHERE game_id NOT IN (SELECT game_id FROM breaths)"
+        ).fetchone()
+    assert n_games in (25, 300)
+    assert orphans == 0
+
+
+def test_the_group_shows_its_help(run):
+    for arguments in (("games",), ("games", "--help")):
+        done = run(*arguments)
+        assert done.code in (0, 2)
+        for command in COMMANDS:
+            assert re.search(rf"^  {command} ", done.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command_shows_examples_and_variables(run, command):
+    text = run("games", command, "--help").out
+    assert re.search(rf"Examples:\s+punish-fast\s+games\s+{command}", text)
+    options = set(re.findall(r"^  (?:-o, )?(--[a-z-]+)", text, re.MULTILINE))
+    assert {"--db", "--json"} <= options
+    for option in options:
+        assert "PUNISH_FAST_" + option[2:].upper().replace("-", "_") in re.sub(r"\s+", "", text)
+    examples = re.sub(r"\s+", " ", text.split("Examples:")[1])
+    for example in examples.split(";"):
+        assert example.split()[:3] == ["punish-fast", "games", command]
+        assert all(word in text for word in example.split() if word.startswith("-"))
+
+
+def test_help_needs_nothing_heavy():
+    listing = "import sys; from punish_fast.cli.app import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    for command in COMMANDS:
+        child = subprocess.run(
+            [sys.executable, "-c", listing, "games", command, "--help"],
+            capture_output=True,
+            text=True,
+            env=clean_environment(),
+            timeout=60,
+            check=True,
+        )
+        heavy = {"numba", "numpy", "scipy", "h5py", "matplotlib", "sqlite3"}
+        assert not heavy & {name.partition(".")[0] for name in child.stderr.split()}

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import duel_twin
+import numpy as np
+import pytest
+import twin
+from duel_twin import Node, Position
+from exact import twin_of
+from houses import house_rules
+from hypothesis import given
+
+from punish_fast._jit import set_threads
+from punish_fast.punish._codes import decode_cards, split_status
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(PRESETS["tiny"]))
+
+
+def decks_of(graph, number, row):
+    """The decks of the full states of an information state, in their order."""
+    layer, decks = graph.space.layers[number], graph.decks[number]
+    block = int(np.searchsorted(layer.first, row, side="right")) - 1
+    state = graph.space.state(row)
+    place = block * (2 * graph.space.rules.feints + 1) + state.own_feinted + state.enemy_feinted
+    return decks.copies[decks.ptr[place] : decks.ptr[place + 1]].astype(int).tolist()
+
+
+def positions_of(graph):
+    """What every number of the graph stands for."""
+    rules = graph.space.rules
+    positions = []
+    for number in range(rules.breaths):
+        for row in range(*graph.space.layer_ptr[number : number + 2]):
+            view = twin_of(graph.space.state(row))
+            unseen = twin._unseen(rules, view)
+            positions += [Position(view, twin._minus(unseen, tuple(deck))) for deck in decks_of(graph, number, row)]
+    return positions
+
+
+def nodes_of(graph):
+    redeal, layer, layout = graph.redeal, graph.space.layers[0], graph.space.layout
+    nodes = []
+    for pair, rank in zip(redeal.node_pair, redeal.node_status, strict=True):
+        own, enemy = np.zeros((2, 5), dtype=np.int64)
+        decode_cards(layout, redeal.pair[pair], own, enemy)
+        status = int(layer.status[rank])
+        own_hp, enemy_hp, *_ = split_status(layout, status)
+        nodes.append(Node(tuple(own.tolist()), tuple(enemy.tolist()), int(own_hp), int(enemy_hp)))
+    return nodes
+
+
+def test_full_states_and_nodes_are_all_that_a_game_can_come_to(graph):
+    layers, nodes = duel_twin.everything(graph.space.rules)
+    assert graph.full_by_breath == [len(layer) for layer in layers]
+    assert set(positions_of(graph)) == set().union(*layers)
+    assert set(nodes_of(graph)) == nodes
+    assert graph.n_nodes == len(nodes)
+
+
+def test_the_enemy_sees_the_mirrored_state(graph):
+    for number, position in enumerate(positions_of(graph)):
+        state = graph.space.state(int(graph.full.enemy_row[number]))
+        assert twin_of(state) == duel_twin.enemy_view(position)
+
+
+def test_successors_are_those_of_the_exact_model(graph):
+    rules = graph.space.rules
+    positions, nodes = positions_of(graph), nodes_of(graph)
+    number_of = {after: number for number, after in enumerate([*positions, *nodes, twin.WIN, twin.LOSS])}
+    expected = [
+        number_of[duel_twin.after(rules, position, *moves)]
+        for position in positions
+        for own in twin.actions(rules, position.view)
+        for enemy in twin.actions(rules, duel_twin.enemy_view(position))
+        for *moves, _ in twin._moves(duel_twin.deck_of(rules, position), own, enemy)
+    ]
+    assert graph.full.after.tolist() == expected
+
+
+def test_redeals_are_those_of_the_exact_model(graph):
+    positions, redeal = positions_of(graph), graph.redeal
+    for number, node in enumerate(nodes_of(graph)):
+        deals = range(*redeal.ptr[redeal.node_pair[number] : redeal.node_pair[number] + 2])
+        found = {}
+        for k in deals:
+            deal = redeal.deal[k]
+            found[positions[redeal.first[deal] + redeal.node_status[number] * redeal.stride[deal]]] = redeal.p[k]
+        exact = duel_twin.deal(graph.space.rules, node)
+        assert found == pytest.approx({position: float(p) for position, p in exact.items()}, abs=1e-15)
+
+
+def test_a_game_begins_with_any_deal(graph):
+    numbers, p = graph.opening
+    positions = positions_of(graph)
+    exact = duel_twin.deal(graph.space.rules, duel_twin.begin(graph.space.rules))
+    found = dict(zip([positions[number] for number in numbers], p.tolist(), strict=True))
+    assert found == pytest.approx({position: float(chance) for position, chance in exact.items()}, abs=1e-15)
+
+
+@given(house_rules())
+def test_a_sweep_keeps_the_chances_of_all_and_forward_is_backward(rules):
+    graph = Graph(StateSpace(rules))
+    space = graph.space
+    generator = np.random.default_rng(1)
+    own, enemy = (random_policy(space, generator) for _ in range(2))
+    v = generator.random((graph.n_full + graph.n_nodes + 2, 2))
+    v[-2:] = generator.random((2, 2))
+    nodes, ends = v[graph.n_full : -2].copy(), v[-2:].copy()
+    graph.back_up(own, enemy, v)
+    numbers, p = graph.opening
+    reach = np.zeros(graph.n_full)
+    reach[numbers] = p
+    after, ended = graph.spread(own, enemy, reach)
+    assert after.sum() + ended.sum() == pytest.approx(1, abs=1e-12)
+    forward = after @ nodes[:, 0] + ended.sum(axis=0) @ ends[:, 0]
+    assert forward == pytest.approx(p @ v[numbers, 0], abs=1e-12)
+    dealt = graph.deal_again(after)
+    assert dealt.sum() == pytest.approx(after.sum(), abs=1e-12)
+
+
+def random_policy(space, generator):
+    weight = generator.random(len(space.action))
+    weight[generator.random(len(weight)) < 0.2] = 0.0
+    weight[space.state_ptr[:-1]] += 1e-3
+    return weight / np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr))
+
+
+def test_one_thread_and_two_give_the_same_bits(graph):
+    generator = np.random.default_rng(2)
+    own, enemy = (random_policy(graph.space, generator) for _ in range(2))
+    found = []
+    for threads in (1, 2):
+        set_threads(threads)
+        again = Graph(graph.space)
+        v = np.zeros((again.n_full + again.n_nodes + 2, 2))
+        v[-2, 0] = 1.0
+        nodes = again.back_up(own, enemy, v)
+        reach = np.zeros(again.n_full)
+        reach[again.opening[0]] = again.opening[1]
+        after, ended = again.spread(own, enemy, reach)
+        found.append([array.tobytes() for array in (again.full.after, nodes, v, after, ended, again.deal_again(after))])
+    set_threads(2)
+    assert found[0] == found[1]
+
+
+@pytest.mark.full
+def test_full_states_of_the_standard_game(tabletop):
+    graph = Graph(tabletop)
+    assert graph.full_by_breath == [68_680, 581_879, 829_855, 586_922]
+    assert graph.n_full == 2_067_336
+    assert graph.n_nodes == 3_488
+    assert graph.redeal.ptr[-1] - graph.redeal.ptr[1] == 1_890_442
+    assert graph.full.after.min() >= 0
+    # Every number but those of the first breath is led to.
+    led_to = np.zeros(graph.n_full + graph.n_nodes + 2, dtype=bool)
+    led_to[graph.full.after] = True
+    assert led_to[graph.full.ptr[tabletop.layer_ptr[1]] :].all()

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from punish_fast.records.database import (
+    FORMAT_VERSION,
+    LockedError,
+    RecordsError,
+    columns_of,
+    open_to_read,
+    open_to_write,
+)
+from punish_fast.store.files import OutputError
+from records.conftest import dump, query, run_sql
+
+
+def test_an_original_database_is_read_as_it_is(original):
+    before = original.read_bytes()
+    original.chmod(0o400)
+    with open_to_read(original) as connection:
+        assert connection.execute("SELECT count(*) FROM breaths").fetchone() == (6,)
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            connection.execute("DELETE FROM breaths")
+    assert original.read_bytes() == before
+    assert [path.name for path in original.parent.iterdir()] == [original.name]
+
+
+def test_writing_migrates_in_the_same_transaction(original):
+    with open_to_write(original) as connection:
+        connection.execute("INSERT INTO players VALUES (4, 'Cay', 0)")
+    assert query(original, "PRAGMA user_version") == [(FORMAT_VERSION,)]
+    with open_to_read(original) as connection:
+        assert columns_of(connection, "breaths")[-1] == "number"
+        assert columns_of(connection, "games")[-3:] == ["imported", "source_digest", "logged_id"]
+        assert len(columns_of(connection, "players")) == 3
+
+
+def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
+    before = original.read_bytes()
+    with open_to_write(original):
+        pass
+    with pytest.raises(ZeroDivisionError), open_to_write(original) as connection:
+        connection.execute("DELETE FROM breaths")
+        connection.execute(f"INSERT INTO players VALUES ({1 // 0}, '', 0)")
+    with pytest.raises(RecordsError, match=r"UNIQUE|cannot be used"), open_to_write(original) as connection:
+        connection.execute("INSERT INTO players VALUES (4, 'Cay', 0)")
+        connection.execute("INSERT INTO players VALUES (4, 'Dan', 0)")
+    assert original.read_bytes() == before
+
+
+def test_the_original_program_goes_on_writing_after_a_migration(original):
+    with open_to_write(original) as connection:
+        connection.execute("INSERT INTO bot_parameters VALUES (2, 0.5)")
+    run_sql(
+        original,
+        "INSERT INTO players VALUES (9, 'Eve', 0);"
+        "INSERT INTO games(game_id,winner_id,loser_id,winner_paramset_id,loser_paramset_id)"
+        " VALUES (300, 9, 1, 'NULL', 'NULL');"
+        "INSERT INTO breaths(game_id,is_winner,state,action) VALUES (300, 1, 101010200220000001, 20);",
+    )
+    with open_to_read(original) as connection:
+        assert connection.execute("SELECT count(*) FROM games").fetchone() == (3,)
+
+
+def test_a_new_database_has_the_original_tables(tmp_path):
+    path = tmp_path / "new.db"
+    with open_to_write(path, creates=True) as connection:
+        connection.execute("INSERT INTO players VALUES (1, 'Ann', 0)")
+    names = query(path, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    assert names == [("bot_parameters",), ("breaths",), ("games",), ("players",)]
+    with open_to_read(path) as connection:
+        assert connection.execute("SELECT username FROM players").fetchall() == [("Ann",)]
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("PRAGMA user_version = 2", "user_version is 2, allowed are 0 to 1"),
+        ("PRAGMA user_version = -1", "user_version is -1"),
+        ("DROP TABLE breaths", "no table breaths"),
+        ("ALTER TABLE games DROP COLUMN loser_paramset_id", "table games has no column loser_paramset_id"),
+        ("UPDATE players SET is_bot = 'yes'", "table players has a row that cannot be"),
+        ("UPDATE players SET player_id = 7 WHERE player_id = 1", "table games has a row that cannot be"),
+        ("UPDATE breaths SET state = 'x'", "table breaths has a row that cannot be"),
+        ("UPDATE breaths SET state = 1e30", "table breaths"),
+        ("UPDATE breaths SET action = 256", "table breaths"),
+        ("UPDATE breaths SET action = 2.5", "table breaths"),
+        ("UPDATE breaths SET is_winner = 2", "table breaths"),
+        ("DELETE FROM games WHERE game_id = 100", "table breaths"),
+        ("UPDATE bot_parameters SET temperature = 'hot'", "table bot_parameters"),
+        ("DROP TABLE players; CREATE TABLE other(x)", "is no database of recorded games, it has no table players"),
+    ],
+)
+def test_foreign_databases_are_refused(original, script, text):
+    run_sql(original, script)
+    before = dump(original)
+    for opened in (open_to_read(original), open_to_write(original), open_to_write(original, creates=True)):
+        with pytest.raises(RecordsError, match=text), opened:
+            pass
+    assert dump(original) == before
+
+
+@pytest.mark.parametrize("content", [b"no database\n" * 99, b"\0", b"SQLite format 3\0" + b"\xff" * 5000])
+def test_files_that_are_no_databases_are_refused(tmp_path, content):
+    path = tmp_path / "x.db"
+    path.write_bytes(content)
+    for opened in (open_to_read(path), open_to_write(path), open_to_write(path, creates=True)):
+        with pytest.raises(RecordsError, match=r"x\.db: "), opened:
+            pass
+    assert path.read_bytes() == content
+
+
+def test_damage_is_noticed_or_harmless(original):
+    content = original.read_bytes()
+    for k in range(100, len(content), 331):
+        original.write_bytes(content[:k] + bytes([content[k] ^ 255]) + content[k + 1 :])
+        try:
+            with open_to_read(original) as connection:
+                connection.execute("SELECT * FROM breaths").fetchall()
+        except RecordsError as error:
+            assert str(error).startswith(f"{original}: ")
+
+
+def test_places_that_cannot_be_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "none.db", tmp_path / "pipe", tmp_path / ("x" * 5000), tmp_path / "a\0b"):
+        for opened in (open_to_read(path), open_to_write(path)):
+            with pytest.raises(RecordsError), opened:
+                pass
+    with pytest.raises(RecordsError, match="cannot be opened"), open_to_write(tmp_path / "none" / "x.db", creates=True):
+        pass
+
+
+def test_names_may_hold_what_an_address_may_not(tmp_path):
+    path = tmp_path / "50% of? #games & more.db"
+    with open_to_write(path, creates=True) as connection:
+        connection.execute("INSERT INTO players VALUES (1, 'Ann', 0)")
+    with open_to_read(path):
+        pass
+    assert [other.name for other in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_locked_database_is_left_alone(original):
+    before = original.read_bytes()
+    with closing(sqlite3.connect(original, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for opened in (open_to_read(original), open_to_write(original)):
+            with pytest.raises(LockedError, match="locked"), opened:
+                pass
+    assert original.read_bytes() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_database_that_may_not_be_written_to_is_left_alone(original):
+    original.chmod(0o400)
+    with pytest.raises(OutputError, match="may not be written to"), open_to_write(original):
+        pass

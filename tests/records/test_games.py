@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from playing import FIRST_ID, some_games
+
+from punish_fast.records.choices import Selection
+from punish_fast.records.database import open_to_read, open_to_write
+from punish_fast.records.games import GameWriter, Origin, read_games
+from punish_fast.records.logs import Game
+from records.conftest import query
+
+ORIGIN = Origin("0" * 64, "2026-01-01T00:00:00+00:00")
+
+
+def stored(path, selection=None) -> list[tuple[int, Game]]:
+    with open_to_read(path) as connection:
+        return list(read_games(connection, selection))
+
+
+def plain(game: Game) -> Game:
+    """``game`` without what the layout by breath does not tell."""
+    sides = [replace(side, is_bot=None, temperature=None) for side in (game.winner, game.loser)]
+    return replace(game, winner=sides[0], loser=sides[1])
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "x.db"
+    with open_to_write(path, creates=True) as connection:
+        writer = GameWriter(connection)
+        for game in some_games(12):
+            writer.write(game.id + 1, game, ORIGIN)
+    return path
+
+
+def test_games_come_back_as_they_went_in(path):
+    found = stored(path)
+    assert [number for number, _ in found] == [game.id + 1 for game in some_games(12)]
+    assert [plain(game) for _, game in found] == some_games(12)
+    assert query(path, "SELECT DISTINCT imported, source_digest FROM games") == [(ORIGIN.imported, ORIGIN.digest)]
+
+
+def test_bots_are_known_by_their_names_or_their_parameters(tmp_path, path):
+    assert dict(query(path, "SELECT username, is_bot FROM players")) == {"Ann": 0, "Ben": 0, "Cay": 0, "naive": 1}
+    game = some_games(1)[0]
+    robot = replace(game, winner=replace(game.winner, name="Robot", is_bot=True, temperature=0.25))
+    person = replace(game, id=5, winner=replace(game.winner, name="Dan", is_bot=False))
+    again = replace(robot, id=6, winner=replace(robot.winner, temperature=0.0))
+    other = tmp_path / "y.db"
+    with open_to_write(other, creates=True) as connection:
+        writer = GameWriter(connection)
+        for each in (robot, person, again):
+            writer.write(each.id, each, ORIGIN)
+    by_id = dict(stored(other))
+    assert (by_id[robot.id].winner.is_bot, by_id[robot.id].winner.temperature) == (True, 0.25)
+    assert (by_id[5].winner.is_bot, by_id[5].winner.temperature) == (False, None)
+    assert (by_id[6].winner.is_bot, by_id[6].winner.temperature) == (True, 0.0)
+    assert query(other, "SELECT count(*) FROM bot_parameters") == [(2,)]
+
+
+def test_a_player_with_parameters_was_a_bot_all_along(tmp_path):
+    first = some_games(1)[0]
+    later = replace(first, id=5, loser=replace(first.loser, is_bot=True, temperature=0.5))
+    reserved = replace(first, id=6, winner=replace(first.winner, name="general_pawnn", is_bot=False))
+    path = tmp_path / "y.db"
+    with open_to_write(path, creates=True) as connection:
+        writer = GameWriter(connection)
+        for each in (first, later, reserved):
+            writer.write(each.id, each, ORIGIN)
+    by_id = dict(stored(path))
+    assert (by_id[first.id].loser.is_bot, by_id[first.id].loser.temperature) == (True, None)
+    assert (by_id[5].loser.is_bot, by_id[5].loser.temperature) == (True, 0.5)
+    assert (by_id[6].winner.is_bot, by_id[6].winner.temperature) == (True, 0.0)
+
+
+def test_games_of_an_original_database_are_read(original):
+    by_id = dict(stored(original))
+    assert by_id[100].winner.actions == (40, 20)
+    assert by_id[100].loser.number == (0, 1)
+    assert (by_id[200].winner.name, by_id[200].winner.temperature, by_id[200].loser.temperature) == ("naive", 0.0, None)
+
+
+def test_people_have_no_parameters_the_way_the_original_writes_it(path):
+    rows = query(path, "SELECT winner_paramset_id, loser_paramset_id FROM games")
+    assert {"NULL", 1} == {value for row in rows for value in row}
+
+
+def test_games_are_selected(path):
+    names = {(game.winner.name, game.loser.name) for _, game in stored(path, Selection(humans_only=True))}
+    assert names
+    assert not any("naive" in pair for pair in names)
+    assert all("Ann" in (g.winner.name, g.loser.name) for _, g in stored(path, Selection(player="Ann")))
+    assert len(stored(path, Selection(since=FIRST_ID + 61, until=FIRST_ID + 181))) == 3

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from playing import RULES, some_games, with_side
+
+from punish_fast.punish.rules import to_json
+from punish_fast.records.checks import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
+from punish_fast.records.database import LockedError, RecordsError, open_to_read, open_to_write
+from punish_fast.records.games import read_games
+from punish_fast.records.importing import CONFLICT, CONTRADICTION, SAME_SECOND, import_logs
+from punish_fast.records.logs import LAYOUTS, write_log
+from records.conftest import dump, query, run_sql
+from records.test_games import plain
+
+
+def rows(path) -> list[tuple]:
+    """Every choice, with names instead of numbers, in the order of play."""
+    return query(
+        path,
+        "SELECT game_id, winner.username, loser.username, is_winner, state, action"
+        " FROM games JOIN breaths USING (game_id) JOIN players AS winner ON winner.player_id = winner_id"
+        " JOIN players AS loser ON loser.player_id = loser_id"
+        " ORDER BY game_id, is_winner DESC, breaths.rowid",
+    )
+
+
+def write(path, games, layout="breaths"):
+    path.write_text(write_log(games, layout))
+    return path
+
+
+def test_games_go_in_and_come_out_as_they_were(tmp_path, space, games):
+    for layout in LAYOUTS:
+        path, db = write(tmp_path / f"{layout}.json", games, layout), tmp_path / f"{layout}.db"
+        report = import_logs(space, [path], db)
+        assert (report.games, report.imported, report.known, report.rejected, report.remarks) == (30, 30, 0, 0, [])
+        with open_to_read(db) as connection:
+            found = [game for _, game in read_games(connection)]
+        assert [plain(game) for game in found] == games
+        assert write_log(found, "breaths") == write_log(games, "breaths")
+
+
+def test_importing_again_changes_nothing(tmp_path, space, db, log, games):
+    before = db.read_bytes()
+    other = write(tmp_path / "other.json", games[::-1], "games")
+    report = import_logs(space, [log, other, log], db, strict=True)
+    assert (report.games, report.imported, report.known) == (90, 0, 90)
+    assert db.read_bytes() == before
+
+
+def test_the_same_game_in_two_files_goes_in_once(tmp_path, space, games):
+    one, two = write(tmp_path / "1.json", games[:20]), write(tmp_path / "2.json", games[10:], "games")
+    report = import_logs(space, [one, two], tmp_path / "x.db")
+    assert (report.games, report.imported, report.known) == (40, 30, 10)
+    assert len(report.files) == 2
+    assert query(tmp_path / "x.db", "SELECT count(DISTINCT source_digest) FROM games") == [(2,)]
+
+
+def test_the_order_of_files_and_steps_does_not_matter(tmp_path, space, games):
+    files = [write(tmp_path / f"{k}.json", games[k::3]) for k in range(3)]
+    import_logs(space, files, tmp_path / "at-once.db")
+    for path in files[::-1]:
+        import_logs(space, [path], tmp_path / "in-steps.db")
+    assert rows(tmp_path / "at-once.db") == rows(tmp_path / "in-steps.db")
+
+
+def faulty(games):
+    """Games with one fault each, and a sound one."""
+    actions = games[0].winner.actions
+    feint = next(
+        g
+        for g in games[5:]
+        if g.winner.actions[0] % 10 == 0 and g.winner.actions[0] != 90 and len(g.winner.actions) > 1
+    )
+    plain_end = next(g for g in games[4:] if not (g.winner.actions[-1] % 10 or g.loser.actions[-1] % 10 or g == feint))
+    return [
+        with_side(games[0], actions=(91, *actions[1:])),
+        with_side(games[1], states=(1, *games[1].winner.states[1:])),
+        replace(games[2], winner=games[3].winner, loser=games[3].loser),
+        replace(plain_end, winner=plain_end.loser, loser=plain_end.winner),
+        with_side(feint, actions=(feint.winner.actions[0] + 1, *feint.winner.actions[1:])),
+    ]
+
+
+def test_every_game_that_stays_out_has_a_reason(tmp_path, space, games):
+    path = write(tmp_path / "x.json", faulty(games))
+    report = import_logs(space, [path], tmp_path / "x.db")
+    assert report.count("rejected") == {ILLEGAL: 1, UNREACHABLE: 1}
+    assert sum(report.count("warning").values()) == 2
+    assert (report.imported, report.rejected) == (3, 2)
+    mapping = json.loads(json.dumps(report.as_mapping()))
+    assert mapping["rejected_by_kind"] == report.count("rejected")
+    for remark in mapping["remarks"]:
+        assert remark["file"] == str(path)
+        assert remark["reason"]
+        assert len(remark["players"]) == 2
+    assert {remark["kind"] for remark in mapping["remarks"]} <= {ILLEGAL, UNREACHABLE, SUCCESSION, FEINTS}
+
+
+def test_strict_rejects_what_is_otherwise_warned_of(tmp_path, space, games):
+    path = write(tmp_path / "x.json", faulty(games))
+    report = import_logs(space, [path], tmp_path / "x.db", strict=True)
+    assert (report.imported, report.rejected, report.count("warning")) == (1, 4, {})
+
+
+def test_nothing_is_made_if_nothing_goes_in(tmp_path, space, games):
+    path = write(tmp_path / "x.json", faulty(games)[:2])
+    assert import_logs(space, [path], tmp_path / "x.db").imported == 0
+    assert not (tmp_path / "x.db").exists()
+
+
+def test_one_bad_log_keeps_all_out(tmp_path, space, log, db):
+    before = db.read_bytes()
+    bad = tmp_path / "bad.json"
+    bad.write_text("[{}]")
+    more = write(tmp_path / "more.json", some_games(40))
+    for path in (db, tmp_path / "new.db"):
+        with pytest.raises(RecordsError, match=r"bad\.json: entry 1 has no State"):
+            import_logs(space, [more, bad, log], path)
+    assert db.read_bytes() == before
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_games_that_contradict_themselves_are_reported(tmp_path, space, games):
+    entries = json.loads(write_log(games[:2]))
+    entries[0]["Result"] = -3 - entries[0]["Result"]
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(entries))
+    report = import_logs(space, [path], tmp_path / "x.db")
+    assert (report.games, report.imported, report.count("rejected")) == (2, 1, {CONTRADICTION: 1})
+
+
+def test_another_game_of_the_same_players_and_second_is_rejected(tmp_path, space, db, games):
+    other = replace(
+        games[0],
+        winner=replace(games[1].winner, name=games[0].winner.name),
+        loser=replace(games[1].loser, name=games[0].loser.name),
+    )
+    before = db.read_bytes()
+    report = import_logs(space, [write(tmp_path / "x.json", [other])], db)
+    assert report.count("rejected") == {CONFLICT: 1}
+    assert db.read_bytes() == before
+
+
+def test_games_of_one_second_take_the_next_one_that_is_free(tmp_path, space, games):
+    second = games[0].id
+    crowd = [
+        replace(game, id=second, winner=replace(game.winner, name=f"a{k}"), loser=replace(game.loser, name=f"b{k}"))
+        for k, game in enumerate(games[:3])
+    ]
+    neighbour = replace(games[4], id=second + 1)
+    path = write(tmp_path / "x.json", [neighbour, *crowd])
+    report = import_logs(space, [path], tmp_path / "x.db")
+    assert (report.imported, report.count("warning")) == (4, {SAME_SECOND: 2})
+    assert "stored as" in report.remarks[0].reason
+    with open_to_read(tmp_path / "x.db") as connection:
+        found = dict(read_games(connection))
+    assert sorted(found) == [second, second + 1, second + 2, second + 3]
+    assert sorted((game.id, game.winner.name) for game in found.values()) == sorted(
+        (game.id, game.winner.name) for game in [neighbour, *crowd]
+    )
+    before = (tmp_path / "x.db").read_bytes()
+    assert import_logs(space, [path], tmp_path / "x.db").known == 4
+    assert (tmp_path / "x.db").read_bytes() == before
+    assert import_logs(space, [path], tmp_path / "y.db", strict=True).count("rejected") == {SAME_SECOND: 2}
+
+
+def test_games_that_the_original_mixed_up_are_known(tmp_path, space, db, games):
+    """The original put the breaths of two games of one second under the first one's players."""
+    log = write(tmp_path / "x.json", games)
+    run_sql(db, f"UPDATE breaths SET game_id = {games[0].id} WHERE game_id = {games[1].id}")
+    run_sql(db, f"DELETE FROM games WHERE game_id = {games[1].id}")
+    moved = replace(games[1], id=games[0].id)
+    assert import_logs(space, [write(tmp_path / "y.json", [moved])], db).known == 1
+    assert import_logs(space, [log], db).imported == 1
+
+
+def test_an_original_database_takes_new_games(tmp_path, space, original, games):
+    before = query(original, "SELECT game_id, is_winner, state, action FROM breaths WHERE game_id < 1000")
+    report = import_logs(space, [write(tmp_path / "x.json", games)], original)
+    assert report.imported == 30
+    after = query(original, "SELECT game_id, is_winner, state, action FROM breaths WHERE game_id < 1000")
+    assert after == before
+    assert query(original, "SELECT username FROM players ORDER BY player_id")[:3] == [("Ann",), ("Ben",), ("naive",)]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_database_that_another_import_holds_is_left_alone(tmp_path, space, db):
+    more = write(tmp_path / "more.json", some_games(40))
+    before = dump(db)
+    with open_to_write(db), pytest.raises(LockedError, match="locked"):
+        import_logs(space, [more], db)
+    assert dump(db) == before
+
+
+IMPORT = """
+import sys
+from punish_fast.punish.rules import from_json
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.importing import import_logs
+rules, log, db = sys.argv[1:]
+space = StateSpace(from_json(rules))
+print("ready", flush=True)
+sys.stdin.readline()
+report = import_logs(space, [log], db)
+print(report.imported, report.known)
+"""
+
+
+def test_imports_at_once_neither_lose_nor_double_a_game(tmp_path, space, games):
+    db = tmp_path / "x.db"
+    logs = [write(tmp_path / f"{k}.json", part) for k, part in enumerate((games[:20], games[10:], games[5:25]))]
+    command = [sys.executable, "-c", IMPORT, to_json(RULES)]
+    children = [
+        subprocess.Popen([*command, log, db], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for log in logs
+    ]
+    for child in children:
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        child.stdin.write("\n")
+        child.stdin.flush()
+    counts = [tuple(map(int, child.communicate(timeout=120)[0].split())) for child in children]
+    assert [child.returncode for child in children] == [0, 0, 0]
+    assert sum(imported for imported, _ in counts) == 30
+    assert sum(known for _, known in counts) == 30
+    import_logs(space, logs, tmp_path / "alone.db")
+    assert rows(db) == rows(tmp_path / "alone.db")

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+from playing import some_games
+
+from punish_fast.records.database import RecordsError
+from punish_fast.records.logs import LAYOUTS, parse_log, read_log, write_log
+
+BREATH = {
+    "State": "101010200220000001",
+    "Choice": 2,
+    "Feint": False,
+    "Result": -1,
+    "TurnsFromEnd": 0,
+    "GameID": 1600000000,
+    "UserName": "Ann",
+    "EnemyName": "Ben",
+}
+OTHER = BREATH | {"State": "110100200220000001", "Choice": 1, "Result": -2, "UserName": "Ben", "EnemyName": "Ann"}
+GAME = {
+    "play_timestamp": 1600000000,
+    "winner": {"username": "Ann", "states": [101010200220000001], "actions": [20], "bot_parameters": None},
+    "loser": {
+        "username": "bot",
+        "states": [110100200220000001],
+        "actions": [10],
+        "bot_parameters": {"temperature": 0.5},
+    },
+}
+
+
+def parse(entries):
+    return parse_log(json.dumps(entries).encode())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_games_survive_being_written_and_read(tmp_path, layout):
+    games = some_games(20)
+    path = tmp_path / "x.json"
+    path.write_text(write_log(games, layout))
+    log = read_log(path)
+    assert (log.layout, log.refused) == (layout, ())
+    known = [replace(g, winner=replace(g.winner, is_bot=None), loser=replace(g.loser, is_bot=None)) for g in log.games]
+    assert known == games
+    assert write_log(log.games, layout) == path.read_text()
+
+
+def test_both_layouts_are_told_apart():
+    layout, (game,), _ = parse([BREATH, OTHER])
+    assert (layout, game.winner.name, game.loser.actions, game.winner.is_bot) == ("breaths", "Ann", (10,), None)
+    layout, (game,), _ = parse([GAME])
+    assert (layout, game.id, game.winner.is_bot) == ("games", 1600000000, False)
+    assert (game.loser.is_bot, game.loser.temperature) == (True, 0.5)
+    assert parse(GAME) == parse([GAME])
+    assert parse([]) == ("breaths", (), ())
+    assert parse_log(b"\xef\xbb\xbf[]") == ("breaths", (), ())
+
+
+def test_entries_may_stand_in_any_order_and_more_than_once():
+    game = some_games(1)[0]
+    entries = json.loads(write_log([game]))
+    assert parse(entries[::-1] + entries) == ("breaths", (game,), ())
+
+
+def test_a_breath_that_is_missing_leaves_a_gap():
+    game = next(game for game in some_games(20) if len(game.winner.number) == 3)
+    entries = [entry for entry in json.loads(write_log([game])) if entry["TurnsFromEnd"] != 1]
+    _, (parsed,), _ = parse(entries)
+    assert parsed.winner.number == (0, 2)
+    assert json.loads(write_log([parsed])) == entries
+
+
+def test_games_of_one_second_at_two_tables_are_two_games():
+    others = [
+        entry | {"UserName": entry["UserName"] + "2", "EnemyName": entry["EnemyName"] + "2"}
+        for entry in (BREATH, OTHER)
+    ]
+    _, games, _ = parse([BREATH, others[0], OTHER, others[1]])
+    assert [(game.id, game.winner.name) for game in games] == [(1600000000, "Ann"), (1600000000, "Ann2")]
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason"),
+    [
+        ([BREATH, OTHER | {"Result": -1}], "both players are said to have won"),
+        ([BREATH | {"EnemyName": "Ann"}], "both players have the same name"),
+        ([BREATH, OTHER, BREATH | {"Choice": 4}], "two different breaths have 0 turns from the end"),
+        ([BREATH | {"TurnsFromEnd": 1}, OTHER | {"TurnsFromEnd": 1}], "the last breath is missing"),
+        ([GAME | {"loser": GAME["winner"]}], "both players have the same name"),
+        (
+            [{"play_timestamp": 1, **{k: GAME[k] | {"states": [], "actions": []} for k in ("winner", "loser")}}],
+            "no breath is recorded",
+        ),
+    ],
+)
+def test_games_that_contradict_themselves_are_left_out(entries, reason):
+    _, games, (refused,) = parse(entries)
+    assert games == ()
+    assert refused.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"[{", "is no JSON"),
+        (b"\xff\xfe[]", "is not UTF-8 at byte 0"),
+        (b"[1", "is no JSON"),
+        (b"null", "holds None"),
+        (b'"x"', "holds 'x'"),
+        (b"[1]", "entry 1 is 1"),
+        (b"[null]", "entry 1 is None"),
+        (b"[[]]", "entry 1 is"),
+        (b"[NaN]", "holds NaN"),
+        (b"[Infinity]", "holds Infinity"),
+        (b"[" + b"9" * 5000 + b"]", "a number in it is too large"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+        (b'[{"State": "1", "State": "1"}]', "names 'State' twice"),
+        (b"[{}]", "entry 1 has no State"),
+    ],
+)
+def test_files_that_are_no_logs_are_refused_in_one_line(tmp_path, content, text):
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    with pytest.raises(RecordsError) as caught:
+        read_log(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert text in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300 + len(str(path))
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("State", [101010200220000001, None, "", "x" * 18, "1" * 19, "-10101020022000000", "\uff11" * 18, ["1"]]),
+        ("Choice", ["2", 2.0, True, None, -1, 10, 10**30]),
+        ("Feint", [0, 1, "false", None]),
+        ("Result", [0, 1, -3, "-1", -1.0, False, None]),
+        ("TurnsFromEnd", [-1, 0.0, "0", 10**7, 10**400, None]),
+        ("GameID", [-1, 1.5, "1600000000", 10**12, 2**63, 2**64, None, True]),
+        ("UserName", ["", None, 5, "x" * 61, "a\nb", "\x1b[2J", "\ud800", "\x00"]),
+        ("EnemyName", ["", [], {}]),
+    ],
+)
+def test_wrong_values_of_a_breath_are_named(field, values):
+    for value in values:
+        with pytest.raises(Exception, match=f"entry 2: {field} is ") as caught:
+            parse([BREATH, OTHER | {field: value}])
+        assert len(str(caught.value)) < 250
+    with pytest.raises(Exception, match=f"entry 1 has no {field}"):
+        parse([{key: value for key, value in BREATH.items() if key != field}])
+    with pytest.raises(Exception, match="entry 1 has an unknown key 'Luck'"):
+        parse([BREATH | {"Luck": 1}])
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"states": 5}, "states is 5"),
+        ({"states": ["101010200220000001"]}, "states is '10"),
+        ({"states": [10**18]}, "states is 10"),
+        ({"states": [-1]}, "states is -1"),
+        ({"actions": [20, 20]}, "1 states and 2 actions"),
+        ({"actions": [True]}, "actions is True"),
+        ({"actions": [256]}, "actions is 256"),
+        ({"username": None}, "username is None"),
+        ({"bot_parameters": 0.5}, "bot_parameters is 0.5"),
+        ({"bot_parameters": {"temperature": -1}}, "temperature is -1"),
+        ({"bot_parameters": {"temperature": "0"}}, "temperature is '0'"),
+        ({"bot_parameters": {"temperature": 10**400}}, "temperature is 1000"),
+        ({"bot_parameters": {"heat": 1}}, "bot_parameters has no temperature"),
+    ],
+)
+def test_wrong_values_of_a_game_are_named(change, text):
+    with pytest.raises(Exception, match="entry 1: winner") as caught:
+        parse([GAME | {"winner": GAME["winner"] | change}])
+    assert text in str(caught.value)
+
+
+def test_layouts_may_not_be_mixed():
+    for entries in ([BREATH, GAME], [GAME, BREATH]):
+        with pytest.raises(Exception, match="entry 2 has no "):
+            parse(entries)
+
+
+def test_places_that_cannot_be_read_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "none", tmp_path / "pipe", tmp_path / ("x" * 5000), tmp_path / "a\0b"):
+        with pytest.raises(RecordsError):
+            read_log(path)
+    if os.geteuid() != 0:
+        closed = tmp_path / "closed"
+        closed.touch(mode=0)
+        with pytest.raises(RecordsError, match="cannot be read"):
+            read_log(closed)
+
+
+def test_there_are_two_layouts_to_write():
+    with pytest.raises(RecordsError, match="allowed are breaths and games"):
+        write_log([], "turns")

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from punish_fast.records.database import RecordsError
+from punish_fast.records.importing import import_logs
+from punish_fast.records.logs import LAYOUTS, write_log
+from punish_fast.records.players import anonymise_player, delete_player, games_of_player
+from records.conftest import dump, query
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_an_export_holds_all_games_and_can_be_imported(tmp_path, space, db, games, layout):
+    mine = [game for game in games if "Ann" in (game.winner.name, game.loser.name)]
+    exported = games_of_player(db, "Ann")
+    assert write_log(exported) == write_log(mine)
+    path = tmp_path / "ann.json"
+    path.write_text(write_log(exported, layout))
+    assert import_logs(space, [path], db).known == len(mine)
+    assert import_logs(space, [path], tmp_path / "new.db").imported == len(mine)
+
+
+def test_an_anonymised_player_cannot_be_found_on_disk(db, space, log):
+    assert b"Ann" in db.read_bytes()
+    alias = anonymise_player(db, "Ann")
+    assert alias.startswith("player-")
+    assert b"Ann" not in db.read_bytes()
+    assert query(db, "SELECT count(*) FROM games") == [(30,)]
+    # Logs that still know the name do not bring it back.
+    before = db.read_bytes()
+    assert import_logs(space, [log], db).known == 30
+    assert db.read_bytes() == before
+    assert {alias} <= {name for game in games_of_player(db, alias) for name in (game.winner.name, game.loser.name)}
+
+
+def test_an_alias_is_nobody_elses_name(db):
+    number = query(db, "SELECT player_id FROM players WHERE username = 'Ann'")[0][0]
+    assert anonymise_player(db, "Ann") == f"player-{number}"
+    assert anonymise_player(db, f"player-{number}") == f"player-{number}-"
+
+
+def test_a_deleted_player_is_gone_with_all_games(db, games):
+    theirs = [game for game in games if "Ben" in (game.winner.name, game.loser.name)]
+    n_breaths = sum(len(side.states) for game in theirs for side in (game.winner, game.loser))
+    assert delete_player(db, "Ben") == (len(theirs), n_breaths)
+    assert b"Ben" not in db.read_bytes()
+    assert query(db, "SELECT count(*) FROM games") == [(30 - len(theirs),)]
+    assert query(db, "SELECT count(*) FROM breaths WHERE game_id NOT IN (SELECT game_id FROM games)") == [(0,)]
+    assert ("Ben",) not in query(db, "SELECT username FROM players")
+
+
+def test_deleting_and_importing_again_brings_everything_back(db, space, log):
+    from records.test_importing import rows
+
+    before = rows(db)
+    delete_player(db, "Ben")
+    import_logs(space, [log], db)
+    assert rows(db) == before
+
+
+def test_unknown_players_are_refused(db):
+    before = dump(db)
+    for change in (games_of_player, anonymise_player, delete_player):
+        for name in ("Zoe", "", "ann", "%", "\ud800", "'; DROP TABLE games; --"):
+            with pytest.raises(RecordsError, match="there is no player"):
+                change(db, name)
+    assert dump(db) == before
+
+
+def test_players_of_an_original_database_are_served(original):
+    assert json.loads(write_log(games_of_player(original, "Ben")))[0]["GameID"] == 100
+    assert anonymise_player(original, "Ann") == "player-1"
+    assert delete_player(original, "Ben") == (2, 6)
+    assert query(original, "SELECT username FROM players") == [("player-1",), ("naive",)]

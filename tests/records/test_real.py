@@ -1,0 +1,87 @@
+"""The real logs and the original's database of them, which hold games that are not ours: read in place."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from numba import config
+
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.checks import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
+from punish_fast.records.database import open_to_read
+from punish_fast.records.games import read_games
+from punish_fast.records.importing import SAME_SECOND, import_logs
+from punish_fast.records.logs import LAYOUTS, read_log, write_log
+from records.conftest import dump
+from records.test_games import plain
+from records.test_importing import rows
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="the whole game takes hours with NUMBA_DISABLE_JIT=1")
+
+
+@pytest.fixture(scope="module")
+def tabletop_space():
+    return StateSpace(PRESETS["tabletop"])
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory, real_logs, tabletop_space):
+    """A new database of the logs, and the report."""
+    path = tmp_path_factory.mktemp("real") / "games.db"
+    return path, import_logs(tabletop_space, real_logs, path)
+
+
+def test_games_are_accepted_and_rejected_for_reasons(imported):
+    _, report = imported
+    assert (report.games, report.imported, report.known) == (1261, 1210, 0)
+    assert report.count("rejected") == {ILLEGAL: 46, UNREACHABLE: 5}
+    assert report.count("warning") == {FEINTS: 280, SAME_SECOND: 20, SUCCESSION: 6}
+
+
+def test_importing_the_real_logs_again_changes_nothing(imported, real_logs, tabletop_space):
+    path, _ = imported
+    before = dump(path)
+    assert import_logs(tabletop_space, real_logs[::-1], path).known == 1210
+    assert dump(path) == before
+
+
+def test_the_original_database_agrees_row_by_row(imported, real_db, real_logs):
+    """In the order of play, but for what the original mixed up: it put games of one second under one id."""
+    path, report = imported
+    ours, theirs = ({} for _ in range(2))
+    for table, found in ((ours, rows(path)), (theirs, rows(real_db))):
+        for game, *row in found:
+            table.setdefault(game, []).append(tuple(row))
+    ids = Counter(game.id for log in map(read_log, real_logs) for game in log.games)
+    twice = {game for game, n in ids.items() if n > 1}
+    assert (len(ids), len(twice)) == (1240, 21)
+    rejected = {remark.game for remark in report.remarks if remark.verdict == "rejected"}
+    # An older version of the original let illegal actions in, most of them 91.
+    assert len([game for game in theirs if game in rejected and game not in twice]) == 15
+    agreeing = [game for game in theirs if game not in rejected | twice]
+    assert len(agreeing) == 1169
+    assert all(ours[game] == theirs[game] for game in agreeing)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_real_games_survive_being_written_and_imported(imported, tmp_path, tabletop_space, layout):
+    path, _ = imported
+    with open_to_read(path) as connection:
+        games = [game for _, game in read_games(connection)]
+    whole = [g for g in games if g.winner.number == tuple(range(len(g.winner.number)))]
+    assert len(games) - len(whole) == 6
+    log = tmp_path / "x.json"
+    log.write_text(write_log(games if layout == "breaths" else whole, layout))
+    assert import_logs(tabletop_space, [log], tmp_path / "x.db").imported == (1210 if layout == "breaths" else 1204)
+    assert {plain(game) for game in read_log(log).games} == set(map(plain, games if layout == "breaths" else whole))
+
+
+def test_logs_come_back_out_of_the_database(imported, real_logs):
+    """Every accepted game of every log is in the database as it was logged."""
+    path, report = imported
+    rejected = {(remark.game, remark.file) for remark in report.remarks if remark.verdict == "rejected"}
+    logged = {g for log in map(read_log, real_logs) for g in log.games if (g.id, str(log.path)) not in rejected}
+    with open_to_read(path) as connection:
+        assert {plain(game) for _, game in read_games(connection)} == logged
