@@ -136,13 +136,24 @@ def show(
     state: Annotated[
         str | None, typer.Argument(metavar="STATE", help="An 18-digit state code: show this position.")
     ] = None,
+    openings: Annotated[
+        bool,
+        typer.Option(
+            "--openings",
+            envvar="PUNISH_FAST_OPENINGS",
+            help="Show how an agent values every opening, and what a card in hand is worth.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a file holds, or one position: cards, legal actions, values, and why."""
     prepare_kernels()
-    from punish_fast.cli import showing
+    from punish_fast.cli import beginning, showing
 
-    showing.show_command(file, state, as_json)
+    if openings:
+        beginning.openings_command(file, state, as_json)
+    else:
+        showing.show_command(file, state, as_json)
 
 
 @app.command(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from store.damage import editing
 
-from punish_fast.punish.codes import action_name, decode, to_decimal
+from punish_fast.punish.codes import action_name, decode, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, PRESETS, to_mapping
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.reader import load
@@ -70,6 +70,37 @@ def test_an_undiscounted_position_has_a_chance_to_win(run):
     assert f"wins {report['win_probability']:.4%}" in run("show", "x.h5", state).out
     run("solve", "tensor.h5", "-o", "y.h5")
     assert "win_probability" not in run("show", "y.h5", state, "--json").report
+
+
+def test_openings_are_shown_with_what_they_are_worth(run, files, space):
+    report = run("show", "agent.h5", "--openings", "--json").report
+    v = load(files / "agent.h5").solution().v
+    assert len(report["openings"]) == space.n_openings
+    assert sum(entry["probability"] for entry in report["openings"]) == pytest.approx(1)
+    values = [entry["value"] for entry in report["openings"]]
+    assert values == sorted(values, reverse=True)
+    for entry in report["openings"]:
+        assert entry["value"] == v[space.row(from_decimal(space.layout, entry["state"]))]
+    assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
+    assert set(report["in_hand"]) == set(CARDS)
+    text = run("show", "agent.h5", "--openings").out
+    assert f"{space.n_openings} openings" in text
+    assert f"{report['mean']:+.4f} on average" in text
+
+
+@pytest.mark.usefixtures("files")
+def test_openings_of_an_undiscounted_agent_are_chances(run):
+    run("solve", "tensor.h5", "--discount", "1", "-o", "x.h5")
+    report = run("show", "x.h5", "--openings", "--json").report
+    assert report["is_chance"]
+    assert all(0 <= entry["value"] <= 1 for entry in report["openings"])
+    assert f"chance to win {report['mean']:.2%}" in run("show", "x.h5", "--openings").out
+
+
+@pytest.mark.usefixtures("files")
+def test_openings_are_shown_of_agents_and_without_a_state(run):
+    run("show", "tensor.h5", "--openings").failed_with("is a tensor, openings can be shown of agents")
+    run("show", "agent.h5", "123", "--openings").failed_with("--openings shows all of them")
 
 
 @pytest.mark.usefixtures("files")

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from punish_fast.punish.openings import openings, worth
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.transitions import build
+from punish_fast.store.reader import load
+from punish_fast.store.writer import save
+
+
+def test_openings_are_the_ways_to_lay_out_the_cards(tiny):
+    found = openings(tiny)
+    rules = tiny.rules
+    cards = [kind for kind, copies in enumerate(rules.copies) for _ in range(copies)]
+    counted: dict[tuple, int] = {}
+    for hand in combinations(range(len(cards)), rules.hand_size):
+        rest = [k for k in range(len(cards)) if k not in hand]
+        for revealed in combinations(rest, rules.reveal_size):
+            key = tuple(tuple([cards[k] for k in pile].count(kind) for kind in range(5)) for pile in (hand, revealed))
+            counted[key] = counted.get(key, 0) + 1
+    total = sum(counted.values())
+    keys = [(tuple(h), tuple(r)) for h, r in zip(found.hand.tolist(), found.revealed.tolist(), strict=True)]
+    assert dict(zip(keys, found.p.tolist(), strict=True)) == pytest.approx({k: n / total for k, n in counted.items()})
+    assert found.p.sum() == pytest.approx(1, abs=1e-14)
+
+
+def test_openings_have_full_hp_and_are_states(tiny):
+    for row, hand, revealed in zip(*openings(tiny)[:3], strict=True):
+        state = tiny.state(int(row))
+        assert (state.breath, state.own_hp, state.enemy_hp) == (1, tiny.rules.hp, tiny.rules.hp)
+        assert (state.hand, state.discard) == (tuple(hand), tuple(revealed))
+
+
+def test_worth_is_a_conditional_expectation():
+    found = worth(np.array([0, 1, 1, 2]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([1.0, 2.0, 4.0, 5.0]))
+    assert found.copies.tolist() == [0, 1, 2]
+    assert found.p.tolist() == pytest.approx([0.1, 0.5, 0.4])
+    assert found.mean.tolist() == pytest.approx([1.0, 3.2, 5.0])
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_worth_of_a_linear_value_is_its_slope(order):
+    counts = np.array([0, 1, 3])[list(order)]
+    assert worth(counts, np.array([0.2, 0.3, 0.5]), 7.0 - 2.5 * counts).step == pytest.approx(-2.5)
+
+
+def test_a_card_that_all_have_alike_has_no_step():
+    assert np.isnan(worth(np.array([2, 2]), np.array([0.5, 0.5]), np.array([1.0, 3.0])).step)
+
+
+@pytest.mark.full
+def test_openings_of_the_standard_game(notebook):
+    found = openings(notebook)
+    assert len(found.row) == 2150
+    assert found.p.sum() == pytest.approx(1, abs=1e-14)
+    # By symmetry, every card is held as often as any other.
+    assert (found.p @ found.hand).tolist() == pytest.approx([1.0] * 5)
+
+
+def test_a_loaded_file_has_the_same_openings(tiny, tmp_path):
+    save(tmp_path / "x.h5", tiny, build(tiny))
+    for ours, theirs in zip(openings(tiny), openings(load(tmp_path / "x.h5")), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_presets_have_as_many_openings_as_deals():
+    space = StateSpace(PRESETS["tiny"])
+    assert len(openings(space).row) == space.n_openings
