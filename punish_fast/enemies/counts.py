@@ -39,8 +39,10 @@ class Counts:
     n_unknown: int
 
 
-def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> Counts:
-    """Count choices.
+def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where choices stand in a strategy table: rows and columns, both int64 ``[n]``.
+
+    A state that no game reaches has row -1. A choice there, or one that is not legal in its state, has column -1.
 
     Args:
         space: The states of the game.
@@ -54,14 +56,24 @@ def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) 
     decimals, actions = np.asarray(decimals, dtype=np.int64), np.asarray(actions, dtype=np.int64)
     if decimals.ndim != 1 or decimals.shape != actions.shape:
         raise CountsError(f"choices: shapes are {decimals.shape} and {actions.shape}, allowed are (n,) and (n,)")
-    rows = rows_of(space, decimals)
-    known = rows >= 0
-    state, place = np.unique(rows[known], return_inverse=True)
-    legal = legal_mask(space)[state]
+    row = rows_of(space, decimals)
     # What is no action at all has no column; the last one stands in for it until it is left out.
-    column = np.where((actions >= 0) & (actions < len(COLUMN)), COLUMN[actions % len(COLUMN)], -1)[known]
-    allowed = (column >= 0) & legal[place, column]
+    column = np.where((actions >= 0) & (actions < len(COLUMN)), COLUMN[actions % len(COLUMN)], -1)
+    return row, np.where((row >= 0) & (column >= 0) & legal_mask(space)[row, column], column, -1)
+
+
+def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> Counts:
+    """Count choices; arguments and errors as in `locate_choices`."""
+    return count_located(space, *locate_choices(space, decimals, actions))
+
+
+def count_located(space: StateSpace, row: np.ndarray, column: np.ndarray) -> Counts:
+    """Count choices whose places `locate_choices` has found."""
+    is_known = row >= 0
+    state, place = np.unique(row[is_known], return_inverse=True)
+    column = column[is_known]
+    allowed = column >= 0
     count = np.zeros((len(state), len(ACTIONS)), dtype=np.int64)
     np.add.at(count, (place[allowed], column[allowed]), 1)
-    n_known = int(known.sum())
-    return Counts(state, legal, count, n_known - int(allowed.sum()), len(rows) - n_known)
+    n_known = len(column)
+    return Counts(state, legal_mask(space)[state], count, n_known - int(allowed.sum()), len(row) - n_known)
