@@ -22,7 +22,9 @@ HOMES = {
     "typer": {"cli", "play"},
     "rich": {"cli", "play"},
     "sqlite3": {"records"},
-    "matplotlib": {"records"},
+    "jax": {"enemies"},
+    "optax": {"enemies"},
+    "matplotlib": {"enemies", "records"},
 }
 # The one module that owns the decorators.
 OWNER = "_jit.py"

@@ -1,0 +1,20 @@
+"""What is installed only if asked for: the package's extras."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+
+class ExtraError(Exception):
+    """Something is not installed; the message says how to install it."""
+
+
+def require(extra: str, *modules: str) -> None:
+    """Make sure that the modules of an extra are installed, without importing them.
+
+    Raises:
+        ExtraError: one is missing.
+    """
+    for module in modules:
+        if find_spec(module) is None:
+            raise ExtraError(f'{module} is missing, install with: pip install "punish-fast[{extra}]"')
