@@ -1,0 +1,29 @@
+"""Folds for cross-validation: groups dealt at random, as evenly as can be, so that a group is never torn apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class FoldsError(ValueError):
+    """A number of folds that cannot be made; the message says what is allowed."""
+
+
+def folds_of(group: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:
+    """The fold of each item, int64 ``[n]``, from 0 to ``n_folds - 1``.
+
+    Args:
+        group: ``[n]``, the group that each item belongs to; items of one group share a fold.
+        n_folds: How many folds, from 2 to the number of groups.
+        seed: What the deal follows from; the order of the items does not matter.
+
+    Raises:
+        FoldsError: too few or too many folds, or a negative seed.
+    """
+    if seed < 0:
+        raise FoldsError(f"seed: {seed} is not allowed, it must be at least 0")
+    groups, place = np.unique(group, return_inverse=True)
+    if not 2 <= n_folds <= len(groups):
+        raise FoldsError(f"folds: {n_folds} are not allowed, of {len(groups)} groups there can be 2 to {len(groups)}")
+    fold = np.random.default_rng(seed).permutation(len(groups)) % n_folds
+    return np.asarray(fold[place])

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from enemies.recorded import recorded_counts
+from punish_fast.enemies.method import Method
+from punish_fast.enemies.network import NetworkError, encode, mean_squared_error, network_of, output
+from punish_fast.enemies.parless import parless
+from punish_fast.enemies.training import Examples, examples_of, train
+from punish_fast.extras import ExtraError
+from punish_fast.punish.rules import PRESETS as RULES
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import naive
+
+TINY = RULES["tiny"]
+QUICK = Method(hidden=(6, 5), dropout=(0.5,), epochs=3)
+
+needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
+
+
+@pytest.fixture(scope="module")
+def space() -> StateSpace:
+    return StateSpace(TINY)
+
+
+@pytest.fixture(scope="module")
+def table(space):
+    return parless(space, recorded_counts(space, n_games=20))
+
+
+@pytest.fixture(scope="module")
+def examples(space, table) -> Examples:
+    return examples_of(space, table)
+
+
+def numbers_of(network):
+    return np.concatenate([array.ravel() for layer in network.layers for array in layer])
+
+
+def test_examples_are_the_states_that_a_table_covers(space, table, examples):
+    assert len(examples) == len(table.state)
+    assert np.array_equal(examples.p, table.p)
+    with pytest.raises(NetworkError, match=r"^table: covers no state, so there is nothing to train on$"):
+        examples_of(space, naive())
+
+
+def test_without_jax_it_says_what_to_install(examples, monkeypatch):
+    monkeypatch.setattr("punish_fast.extras.find_spec", lambda _name: None)
+    with pytest.raises(ExtraError, match=r'pip install "punish-fast\[learn\]"'):
+        train(TINY, examples, QUICK)
+
+
+@needs_jax
+def test_same_seed_same_network_and_another_seed_another(examples):
+    first = train(TINY, examples, QUICK)
+    again = train(TINY, examples, QUICK)
+    other = train(TINY, examples, replace(QUICK, seed=1))
+    assert np.array_equal(numbers_of(first.network), numbers_of(again.network))
+    assert np.array_equal(first.train, again.train)
+    assert not np.array_equal(numbers_of(first.network), numbers_of(other.network))
+
+
+@needs_jax
+def test_losses_are_those_of_the_network_with_dropout_off(space, table, examples):
+    trained = train(TINY, examples, QUICK, held_out=examples)
+    assert trained.train.shape == (3, 2)
+    assert np.array_equal(trained.train, trained.test)
+    assert trained.train[-1, 1] == pytest.approx(mean_squared_error(trained.network, space, table), rel=1e-4)
+    entropic = train(TINY, examples, replace(QUICK, loss="cross-entropy"))
+    y = output(entropic.network, TINY, examples.digits)
+    assert entropic.train[-1, 0] == pytest.approx(-(examples.p * np.log(y)).sum(axis=1).mean(), rel=1e-4)
+    assert entropic.train[-1, 1] == pytest.approx(((examples.p - y) ** 2).mean(), rel=1e-4)
+
+
+@needs_jax
+@pytest.mark.parametrize("change", [{}, {"loss": "cross-entropy"}, {"softmax": False}, {"encoding": "one-hot"}])
+def test_training_lessens_the_loss(examples, change):
+    method = replace(QUICK, dropout=(), epochs=25, batch=4, rate=0.01, **change)
+    losses = train(TINY, examples, method).train[:, 0]
+    assert losses[-1] < 0.8 * losses[0]
+
+
+def slow_step(layers, x, target, rate):
+    """One step of gradient descent on one sample and its squared error, by differences: layers of float64."""
+
+    def loss():
+        z = np.maximum(x @ layers[0][0] + layers[0][1], 0) @ layers[1][0] + layers[1][1]
+        y = np.exp(z - z.max())
+        return ((y / y.sum() - target) ** 2).mean()
+
+    gradients = []
+    for array in (array for layer in layers for array in layer):
+        gradient = np.zeros_like(array)
+        for index in np.ndindex(array.shape):
+            kept = array[index]
+            array[index] = kept + 1e-5
+            up = loss()
+            array[index] = kept - 1e-5
+            down = loss()
+            array[index] = kept
+            gradient[index] = (up - down) / 2e-5
+        gradients.append(gradient)
+    for k, gradient in enumerate(gradients):
+        layers[k // 2][k % 2] -= rate * gradient
+
+
+@needs_jax
+def test_plain_descent_follows_the_gradient(examples):
+    """Two epochs differ from one by a single step on the single sample there is."""
+    one = examples.part(np.array([3]))
+    method = Method(hidden=(4,), dropout=(), encoding="scaled", optimiser="descent", rate=0.5, epochs=1)
+    before, after = (train(TINY, one, replace(method, epochs=n)).network for n in (1, 2))
+    layers = [[array.astype(np.float64) for array in layer] for layer in before.layers]
+    slow_step(layers, encode(TINY, one.digits, "scaled")[0].astype(np.float64), one.p[0], 0.5)
+    expected = np.concatenate([array.ravel() for layer in layers for array in layer])
+    assert np.abs(numbers_of(after) - numbers_of(before)).max() > 1e-4
+    assert numbers_of(after) == pytest.approx(expected, abs=2e-6)
+
+
+@needs_jax
+def test_a_batch_takes_the_mean_and_what_fills_up_the_last_one_counts_nothing(examples):
+    """Of three samples in a batch of eight, the step is the one of a batch of three."""
+    three = examples.part(np.arange(3))
+    method = Method(hidden=(4,), dropout=(), encoding="scaled", optimiser="descent", rate=0.5, epochs=4, batch=3)
+    exact = train(TINY, three, method).network
+    filled = train(TINY, three, replace(method, batch=8)).network
+    assert numbers_of(filled) == pytest.approx(numbers_of(exact), abs=1e-6)
+
+
+@needs_jax
+def test_dropout_keeps_the_mean_and_silences_as_often_as_it_should():
+    import jax
+
+    from punish_fast.enemies.training import _kept
+
+    kept, later = _kept(jax.random.key(0), Method(hidden=(30, 20), dropout=(0.25, 0.6)), (18, 30, 20, 11), (50, 8))
+    assert kept.shape == (50, 8, 30)
+    assert later.shape == (50, 8, 20)
+    for factors, rate in ((np.array(kept), 0.25), (np.array(later), 0.6)):
+        assert set(np.unique(factors.round(4))) == {0, np.float32(1 / (1 - rate)).round(4)}
+        assert factors.mean() == pytest.approx(1, abs=0.05)
+
+
+@needs_jax
+def test_every_sample_is_used_once_in_an_epoch():
+    import jax
+
+    from punish_fast.enemies.training import _batches
+
+    order, weight = _batches(jax.random.key(1), 10, 4)
+    assert order.shape == weight.shape == (3, 4)
+    used = np.array(order).ravel()[np.array(weight).ravel() == 1]
+    assert sorted(used.tolist()) == list(range(10))
+    assert used.tolist() != list(range(10))
+
+
+@needs_jax
+def test_progress_counts_epochs(examples):
+    steps = []
+    train(TINY, examples, QUICK, on_epoch=lambda done, total: steps.append((done, total)))
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+
+
+@needs_jax
+def test_divergence_is_said(examples):
+    method = Method(hidden=(5,), dropout=(), softmax=False, optimiser="descent", rate=1e6, epochs=3)
+    with pytest.raises(NetworkError, match=r"^training: diverged, try a lower rate$"):
+        train(TINY, examples, method)
+
+
+@needs_jax
+def test_nothing_to_train_on_is_said(examples):
+    with pytest.raises(NetworkError, match=r"^examples: there are none"):
+        train(TINY, examples.part(np.zeros(0, dtype=np.int64)), QUICK)
+
+
+def real_table(notebook, winners):
+    from punish_fast.enemies.counts import count_choices
+    from punish_fast.records.choices import read_choices
+
+    choices = read_choices(os.environ["PUNISH_FAST_GAMES_DB"], winners=winners, until=1668358800)
+    return parless(notebook, count_choices(notebook, choices.decimal, choices.action))
+
+
+@pytest.mark.full
+@pytest.mark.skipif(
+    not (os.environ.get("PUNISH_FAST_GAMES_DB") and os.environ.get("PUNISH_FAST_SAVES")),
+    reason="needs recorded games and weights",
+)
+@pytest.mark.parametrize(("name", "winners", "error"), [("general", False, 0.0033879), ("champion", True, 0.0032672)])
+def test_published_weights_have_the_published_error(notebook, name, winners, error):
+    arrays = json.loads((Path(os.environ["PUNISH_FAST_SAVES"]) / f"{name}_pawnn_parameters.json").read_text())
+    network = network_of(notebook.rules, list(zip(arrays[::2], arrays[1::2], strict=True)))
+    assert mean_squared_error(network, notebook, real_table(notebook, winners)) == pytest.approx(error, abs=5e-8)
+
+
+@needs_jax
+@pytest.mark.full
+@pytest.mark.skipif(not os.environ.get("PUNISH_FAST_GAMES_DB"), reason="needs recorded games")
+def test_training_by_default_is_as_good_as_published(notebook):
+    table = real_table(notebook, False)
+    trained = train(notebook.rules, examples_of(notebook, table))
+    assert len(table.state) == 3991
+    assert mean_squared_error(trained.network, notebook, table) <= 0.0036
