@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from punish_fast import __version__
-from punish_fast.cli.enemy import enemy as enemy_group
+from punish_fast.cli import learning
 from punish_fast.cli.errors import guarded
 from punish_fast.cli.games import games as games_group
 from punish_fast.cli.options import (
@@ -35,7 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 app.add_typer(games_group)
-app.add_typer(enemy_group)
+app.add_typer(learning.group)
 
 
 def _print_version(wanted: bool) -> None:

@@ -13,12 +13,15 @@ from punish_fast import __version__
 
 VERBS = ("solve", "build", "show", "export", "import", "compare", "games", "enemy", "warmup", "doctor")
 # Verbs that are groups of commands.
-GROUPS = {"enemy": ("parless", "show"), "games": ("import", "summary", "plot", "player")}
+GROUPS = {
+    "enemy": ("parless", "show", "pawnn", "import-flux", "model", "validate"),
+    "games": ("import", "summary", "plot", "player"),
+}
 COMMANDS = [
     *(verb for verb in VERBS if verb not in GROUPS),
     *(f"{group} {name}" for group, names in GROUPS.items() for name in names),
 ]
-HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "matplotlib")
+HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "matplotlib", "jax", "optax")
 
 _LIST_MODULES = """
 import sys
@@ -114,6 +117,55 @@ def test_a_group_lists_its_commands(run, group, arguments):
             ["--db", "--winners", "--since", "--until", "--player", "--prior", "--rules", "--output", "-o"],
         ),
         ("enemy show", ["FILE.h5", "--temperature"]),
+        (
+            "enemy pawnn",
+            [
+                "--from",
+                "--preset",
+                "--hidden",
+                "--dropout",
+                "--encoding",
+                "raw|scaled|one-hot",
+                "--softmax",
+                "--loss",
+                "mse|cross-entropy",
+                "--optimiser",
+                "adam|descent",
+                "--rate",
+                "--epochs",
+                "--batch",
+                "--seed",
+                "--cross-validate",
+                "--swapped",
+                "--log",
+                "--plot",
+                "--weights",
+                "--output",
+                "-o",
+                "--quiet",
+            ],
+        ),
+        ("enemy import-flux", ["PARAMS.json", "--rules", "--output", "-o"]),
+        (
+            "enemy model",
+            [
+                "--db",
+                "--winners",
+                "--since",
+                "--until",
+                "--player",
+                "--ridge",
+                "--lapse",
+                "--folds",
+                "--seed",
+                "--rules",
+                "-o",
+            ],
+        ),
+        (
+            "enemy validate",
+            ["--db", "--winners", "--since", "--until", "--player", "--models", "--folds", "--seed", "--quiet"],
+        ),
         ("export", ["FILE.h5", "--to", "umb|npz|notebook-json", "--output", "-o"]),
     ],
 )
