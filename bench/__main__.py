@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
 
 from bench.benchmark import REGISTER, BenchmarkError, Options, Report, new_report, run_benchmark, say
 from bench.child import ChildError
@@ -99,14 +98,15 @@ def measure(arguments: argparse.Namespace) -> int:
     return DONE if complete and all(report.ok for report in reports) else FAILED
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    signal.raise_signal(signal.SIGINT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     options = parse(arguments)
-    # Whoever is asked to end must end its children, too.
+    # Whoever is asked to end must end its children, too; a shell's background jobs begin with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         if options.names == [README_COMMAND]:

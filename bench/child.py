@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.report import peak_memory as peak_of_process
+from punish_fast.store.files import uninterrupted
 
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "bench: "
@@ -83,18 +84,13 @@ def run_child(module: str, request: dict[str, Any], say: Callable[[str], None], 
 def _run(arguments: list[str], text: str, say: Callable[[str], None]) -> tuple[int, list[str]]:
     """Run a command; return its exit code and the last lines of its stderr."""
     errors: deque[str] = deque(maxlen=20)
-    process = subprocess.Popen(
-        arguments,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env=environment(),
-        start_new_session=True,
-    )
-    alarm = threading.Timer(MOST_SECONDS, end, [process])
+    process: subprocess.Popen[str] | None = None
+    alarm: threading.Timer | None = None
     try:
+        # Otherwise an interrupt could come between the start of the process and the moment it is known here.
+        with uninterrupted():
+            process = _start(arguments)
+            alarm = threading.Timer(MOST_SECONDS, end, [process])
         alarm.start()
         assert process.stdin is not None and process.stderr is not None
         with suppress(BrokenPipeError), process.stdin:
@@ -106,10 +102,24 @@ def _run(arguments: list[str], text: str, say: Callable[[str], None]) -> tuple[i
                 errors.append(line.strip())
         return process.wait(), list(errors)
     finally:
-        alarm.cancel()
-        end(process)
-        if process.stderr is not None:
-            process.stderr.close()
+        if process is not None and alarm is not None:
+            alarm.cancel()
+            end(process)
+            if process.stderr is not None:
+                process.stderr.close()
+
+
+def _start(arguments: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=environment(),
+        start_new_session=True,
+    )
 
 
 def end(process: subprocess.Popen[Any]) -> None:
