@@ -3,7 +3,7 @@
 A game is a walk from number to number. In a full state both players choose, feints draw from the deck, and the
 successors of a full state stand in the order of own action, enemy action and draw (see ``_graph.py``), so the place of
 the one that follows is worked out from what was chosen. A player who may feint has a plain action and a feint for every
-kind in hand, in turns; so the actions of a state are known from their number and one bit.
+kind in hand, in turns; so how many actions there are and one bit tell which.
 
 Random numbers are those of Philox4x32-10 (J. Salmon, M. Moraes, R. Dror and D. Shaw: "Parallel random numbers: as easy
 as 1, 2, 3", SC 2011). It maps a counter and a key to four words of 32 bits::
@@ -47,7 +47,10 @@ _DEAL_SHIFTS = np.uint64(5), np.uint64(6)
 BREATH, DEAL = 0, 1
 
 # Games that take turns.
-_AT_ONCE = 32
+_AT_ONCE = 256
+
+# More than an information state can have.
+MOST_ACTIONS = 16
 
 # Columns of `Walk.place`.
 OWN, ENEMY, DECK, FIRST = range(4)
@@ -57,15 +60,13 @@ class Walk(NamedTuple):
     """What a walk looks up.
 
     Attributes:
-        place: int32 ``[n_full, 4]``: information states of both players, deck and first successor of full states.
-        actions: int32 ``[n_states + 1]``: twice the first row of each information state, plus 1 if it may feint.
+        place: int32 ``[n_full, 4]``: actions of both players, deck and first successor of each full state.
         n_draws: int64 ``[n_decks, 4]``: different draws from a deck by no feint, an own one, the enemy's, and both.
         draws: float64 ``[n_decks, 4, 25]``: the chances of that draw or an earlier one.
         after: int32 ``[n_entries]``, the successors of full states.
     """
 
     place: np.ndarray
-    actions: np.ndarray
     n_draws: np.ndarray
     draws: np.ndarray
     after: np.ndarray
@@ -117,7 +118,9 @@ def draw_words(game, breath, stream, seed):
 def fill_words(begin, end, counters, seeds, words):
     """``words[i]`` becomes what is drawn for ``counters[i]``, the game, the breath and the stream."""
     for i in range(begin, end):
-        words[i, :] = draw_words(counters[i, 0], counters[i, 1], counters[i, 2], seeds[i])
+        words[i, 0], words[i, 1], words[i, 2], words[i, 3] = draw_words(
+            counters[i, 0], counters[i, 1], counters[i, 2], seeds[i]
+        )
 
 
 @kernel
@@ -136,36 +139,53 @@ def tabulate_draws(begin, end, layout, copies, n_draws, draws):
                 draws[i, k, draw] = until
 
 
+@routine
+def pack_actions(state_ptr, action, state):
+    """The actions of an information state as one number: first row, how many there are, and 1 if it may feint."""
+    begin, end = state_ptr[state], state_ptr[state + 1]
+    # Where there are feints, the first one stands second.
+    may_feint = action[begin + 1] & 1 if end > begin + 1 else 0
+    return (begin * MOST_ACTIONS + end - begin) * 2 + may_feint
+
+
+@routine
+def split_actions(packed):
+    """What `pack_actions` packed."""
+    return packed // (2 * MOST_ACTIONS), (packed >> 1) % MOST_ACTIONS, packed & 1
+
+
 @kernel
-def fill_places(begin, end, layout, layer, decks, deck_kind, full, actions, n_draws, place):
+def fill_places(begin, end, layout, layer, decks, deck_kind, full, rows, n_draws, place):
     """Fill `Walk.place` for the full states of the given blocks; ``deck_kind`` numbers the decks of the layer."""
+    state_ptr, action = rows
     n_drawn = 2 * layout.feints + 1
     for block in range(begin, end):
         row = layer.first[block]
         for status in block_statuses(layer, block):
             first_deck = decks.ptr[block * n_drawn + drawn_cards(layout, status)]
             entry = full.entry_ptr[row]
-            _, n_own, own_may = split_actions(actions, row)
+            own_actions = pack_actions(state_ptr, action, row)
+            _, n_own, own_may = split_actions(own_actions)
             own_feints = (n_own >> 1) * own_may
             for i in range(full.ptr[row + 1] - full.ptr[row]):
                 number = full.ptr[row] + i
-                enemy_row = full.enemy_row[number]
+                enemy_actions = pack_actions(state_ptr, action, full.enemy_row[number])
+                _, n_enemy, enemy_may = split_actions(enemy_actions)
+                enemy_feints = (n_enemy >> 1) * enemy_may
                 deck = deck_kind[first_deck + i]
-                place[number, OWN] = row
-                place[number, ENEMY] = enemy_row
+                place[number, OWN] = own_actions
+                place[number, ENEMY] = enemy_actions
                 place[number, DECK] = deck
                 place[number, FIRST] = entry
-                _, n_enemy, enemy_may = split_actions(actions, enemy_row)
-                enemy_feints = (n_enemy >> 1) * enemy_may
-                entry += count_before(n_enemy, enemy_feints, n_draws[deck], 0) * (n_own - own_feints)
-                entry += count_before(n_enemy, enemy_feints, n_draws[deck], 1) * own_feints
+                entry += count_before(n_enemy, enemy_feints, n_draws, deck, 0) * (n_own - own_feints)
+                entry += count_before(n_enemy, enemy_feints, n_draws, deck, 1) * own_feints
             row += 1
 
 
 @routine
-def count_before(n_enemy, enemy_feints, n_draws, is_feint):
+def count_before(n_enemy, enemy_feints, n_draws, deck, is_feint):
     """How many successors a full state has for one own action and so many of the enemy's."""
-    return (n_enemy - enemy_feints) * n_draws[is_feint] + enemy_feints * n_draws[is_feint + 2]
+    return (n_enemy - enemy_feints) * n_draws[deck, is_feint] + enemy_feints * n_draws[deck, is_feint + 2]
 
 
 @kernel
@@ -210,33 +230,26 @@ def choose(threshold, first, n, word):
 
 
 @routine
-def find_draw(draws, n, word):
-    """Which of ``n`` draws is drawn."""
+def find_draw(draws, deck, kind, n, word):
+    """Which of ``n`` draws of a kind is drawn from a deck."""
     chance = float(word) * _WORD_UNIT
     draw = 0
-    while draw < n - 1 and draws[draw] <= chance:
+    while draw < n - 1 and draws[deck, kind, draw] <= chance:
         draw += 1
     return draw
 
 
 @routine
-def split_actions(actions, row):
-    """Packed in `Walk.actions`: first row of an information state, number of its actions, and 1 if it may feint."""
-    begin, end = np.int64(actions[row]), np.int64(actions[row + 1])
-    return begin >> 1, (end >> 1) - (begin >> 1), begin & 1
-
-
-@routine
-def skip(own, own_may, enemy, n_enemy, enemy_may, n_draws):
+def skip(own, own_may, enemy, n_enemy, enemy_may, n_draws, deck):
     """How many successors stand before those of the given actions, and which kind of draws these have.
 
     ``own`` and ``enemy`` count actions in their states, of which every other one is a feint in a state that may.
     """
     enemy_feints = (n_enemy >> 1) * enemy_may
     own_before = (own >> 1) * own_may
-    skipped = (own - own_before) * count_before(n_enemy, enemy_feints, n_draws, 0)
-    skipped += own_before * count_before(n_enemy, enemy_feints, n_draws, 1)
-    skipped += count_before(enemy, (enemy >> 1) * enemy_may, n_draws, own & own_may)
+    skipped = (own - own_before) * count_before(n_enemy, enemy_feints, n_draws, deck, 0)
+    skipped += own_before * count_before(n_enemy, enemy_feints, n_draws, deck, 1)
+    skipped += count_before(enemy, (enemy >> 1) * enemy_may, n_draws, deck, own & own_may)
     return skipped, (own & own_may) + 2 * (enemy & enemy_may)
 
 
@@ -252,65 +265,68 @@ def deal_cards(ptr, until, guide, pair, words):
 
 
 @kernel
-def play_games(begin, end, first_game, seed, walk, deals, start, thresholds, most, stop, opening, breaths, won):
-    """Play the games from ``first_game + begin`` on.
+def play_games(begin, end, numbers, walk, deals, start, thresholds, most, stop, games, trace):
+    """Play the games of the given places from ``numbers``, the first game and the seed, on.
 
-    Several games take turns, so that the processor can look up for one what it does not wait for in another.
-    ``start`` has the place of the status of the first deal, and the numbers of the first node and of win.
+    Many games take turns, and a turn is cut into steps that look up one thing for all of them: the processor then waits
+    for many of these at once, instead of for one after the other, which makes it three times as fast.
+    ``start`` has the place of the status of the first deal, and the numbers of the first node and of win. Of ``games``,
     ``opening[i]`` becomes the full state after the deal, ``breaths[i]`` the length, ``won[i]`` 1 for a win. A game that
     is not decided after ``most`` breaths sets ``stop[0]``, which ends all others, those of other threads too.
+
+    If ``trace`` is not empty, ``trace[ptr[i] + k]`` becomes the full state of breath ``k`` and the rows of the actions
+    of both players.
     """
-    place, actions, n_draws, draws, after = walk.place, walk.actions, walk.n_draws, walk.draws, walk.after
+    (first_game, seed), (first_status, first_node, win) = numbers, start
+    place, n_draws, draws, after = walk.place, walk.n_draws, walk.draws, walk.after
     node_pair, node_status, ptr, until = deals.node_pair, deals.node_status, deals.ptr, deals.until
     guide, deal, deal_first, stride = deals.guide, deals.deal, deals.first, deals.stride
     own_threshold, enemy_threshold = thresholds
-    status, first_node, win = start
-    full = np.zeros(_AT_ONCE, dtype=np.int64)
+    (opening, breaths, won), (trace_ptr, steps) = games, trace
     game = np.zeros(_AT_ONCE, dtype=np.int64)
-    length = np.zeros(_AT_ONCE, dtype=np.int64)
+    full = np.zeros(_AT_ONCE, dtype=np.int64)
+    breath = np.zeros(_AT_ONCE, dtype=np.int64)
     seen = np.zeros((_AT_ONCE, 4), dtype=np.int64)
-    rows = np.zeros((_AT_ONCE, 6), dtype=np.int64)
-    following = begin
-    live = 0
+    following, live = begin, 0
     while not stop[0]:
         while live < _AT_ONCE and following < end:
-            k = deal_cards(ptr, until, guide, 0, draw_words(first_game + following, 0, DEAL, seed))
-            full[live] = opening[following] = deal_first[deal[k]] + status * stride[deal[k]]
-            game[live], length[live] = following, 0
-            following += 1
-            live += 1
+            dealt = deal[deal_cards(ptr, until, guide, 0, draw_words(first_game + following, 0, DEAL, seed))]
+            full[live] = opening[following] = deal_first[dealt] + first_status * stride[dealt]
+            game[live], breath[live] = following, 0
+            following, live = following + 1, live + 1
         if live == 0:
             return
         for s in range(live):
             for column in range(4):
                 seen[s, column] = place[full[s], column]
         for s in range(live):
-            rows[s, :3] = split_actions(actions, seen[s, OWN])
-            rows[s, 3:] = split_actions(actions, seen[s, ENEMY])
-        for s in range(live):
-            words = draw_words(first_game + game[s], length[s], BREATH, seed)
-            own_row, n_own, own_may, enemy_row, n_enemy, enemy_may = rows[s]
+            words = draw_words(first_game + game[s], breath[s], BREATH, seed)
+            own_row, n_own, own_may = split_actions(seen[s, OWN])
+            enemy_row, n_enemy, enemy_may = split_actions(seen[s, ENEMY])
             own = choose(own_threshold, own_row, n_own, words[0])
             enemy = choose(enemy_threshold, enemy_row, n_enemy, words[1])
             deck = seen[s, DECK]
-            skipped, kind = skip(own, own_may, enemy, n_enemy, enemy_may, n_draws[deck])
+            entry, kind = skip(own, own_may, enemy, n_enemy, enemy_may, n_draws, deck)
             if kind > 0:
-                skipped += find_draw(draws[deck, kind], n_draws[deck, kind], words[2])
-            full[s] = seen[s, FIRST] + skipped
+                entry += find_draw(draws, deck, kind, n_draws[deck, kind], words[2])
+            if len(steps) > 0:
+                k = trace_ptr[game[s]] + breath[s]
+                steps[k, 0], steps[k, 1], steps[k, 2] = full[s], own_row + own, enemy_row + enemy
+            full[s] = seen[s, FIRST] + entry
         for s in range(live):
             full[s] = after[full[s]]
-            length[s] += 1
-            stop[0] |= length[s] > most
+            breath[s] += 1
         s = 0
         while s < live:
             node = full[s] - first_node
             if full[s] >= win:
-                breaths[game[s]], won[game[s]] = length[s], full[s] == win
+                breaths[game[s]], won[game[s]] = breath[s], full[s] == win
                 live -= 1
-                full[s], game[s], length[s] = full[live], game[live], length[live]
+                game[s], full[s], breath[s] = game[live], full[live], breath[live]
                 continue
+            stop[0] |= breath[s] >= most
             if node >= 0:
-                words = draw_words(first_game + game[s], length[s], DEAL, seed)
-                k = deal_cards(ptr, until, guide, node_pair[node], words)
-                full[s] = deal_first[deal[k]] + node_status[node] * stride[deal[k]]
+                words = draw_words(first_game + game[s], breath[s], DEAL, seed)
+                dealt = deal[deal_cards(ptr, until, guide, node_pair[node], words)]
+                full[s] = deal_first[dealt] + node_status[node] * stride[dealt]
             s += 1

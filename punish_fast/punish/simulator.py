@@ -11,12 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.chunks import cumulated, for_chunks, for_each
+from punish_fast.memory import require_memory
 from punish_fast.punish import _simulator
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.graph import Graph
 
 # Breaths; a game that lasts longer is taken for endless.
 _MOST_BREATHS = 100_000
+# What can be packed into 32 bits with the number of actions.
+_MOST_ROWS = 2**31 // (2 * _simulator.MOST_ACTIONS)
 
 
 class EndlessError(ValueError):
@@ -37,6 +40,24 @@ class Games(NamedTuple):
     won: np.ndarray
 
 
+class Trace(NamedTuple):
+    """Every breath of games.
+
+    Attributes:
+        games: How they went.
+        ptr: int64 ``[n_games + 1]``, where the breaths of each game begin.
+        full: int32 ``[n]``, full states.
+        states: int32 ``[n, 2]``, the information states of the own side and of the enemy.
+        rows: int32 ``[n, 2]``, the rows of the state space that they played.
+    """
+
+    games: Games
+    ptr: np.ndarray
+    full: np.ndarray
+    states: np.ndarray
+    rows: np.ndarray
+
+
 class Simulator:
     """Plays the games of a graph.
 
@@ -45,8 +66,13 @@ class Simulator:
     """
 
     def __init__(self, graph: Graph) -> None:
-        """Prepare what a walk on ``graph`` looks up."""
+        """Prepare what a walk on ``graph`` looks up.
+
+        Raises:
+            MemoryError: there are too many state-action rows for 32-bit numbers.
+        """
         self.space = graph.space
+        self._full_ptr, self._enemy_row = graph.full.ptr, graph.full.enemy_row
         self._walk = _prepare_walk(graph)
         self._deals = _prepare_deals(graph)
         rules, layer = graph.space.rules, graph.space.layers[0]
@@ -73,10 +99,31 @@ class Simulator:
         Raises:
             EndlessError: a game does not end.
         """
+        nothing = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32)
+        return self._play(own, enemy, (first_game, n_games), seed, nothing)
+
+    def trace(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> Trace:
+        """Play games and note every breath; arguments and errors as in `play`."""
+        numbers = (first_game, n_games)
+        games = self.play(own, enemy, *numbers, seed)
+        ptr = cumulated(games.breaths)
+        require_memory(12 * int(ptr[-1]), f"{ptr[-1]:,} breaths of games")
+        steps = np.zeros((ptr[-1], 3), dtype=np.int32)
+        # The very same games again, now that it is known how many breaths there are.
+        self._play(own, enemy, numbers, seed, (ptr, steps))
+        enemy_state = self._enemy_row[steps[:, 0]]
+        own_state = (np.searchsorted(self._full_ptr, steps[:, 0], side="right") - 1).astype(np.int32)
+        states = np.column_stack([own_state, enemy_state])
+        return Trace(games=games, ptr=ptr, full=steps[:, 0], states=states, rows=steps[:, 1:])
+
+    def _play(
+        self, own: np.ndarray, enemy: np.ndarray, numbers: tuple[int, int], seed: int, trace: tuple[np.ndarray, ...]
+    ) -> Games:
+        first_game, n_games = numbers
         games = Games(np.zeros(n_games, np.int32), np.zeros(n_games, np.int32), np.zeros(n_games, np.uint8))
         stop = np.zeros(1, dtype=np.uint8)
-        args = (self._walk, self._deals, self._start, (own, enemy), _MOST_BREATHS, stop, *games)
-        for_each(_simulator.play_games, n_games, first_game, np.uint64(seed), *args)
+        args = (self._walk, self._deals, self._start, (own, enemy), _MOST_BREATHS, stop, games, trace)
+        for_each(_simulator.play_games, n_games, (first_game, np.uint64(seed)), *args)
         if stop[0]:
             raise EndlessError(f"games: one is not decided after {_MOST_BREATHS} breaths and may never end")
         return games
@@ -84,26 +131,23 @@ class Simulator:
 
 def _prepare_walk(graph: Graph) -> _simulator.Walk:
     space = graph.space
-    n_play = int(space.layer_ptr[-2])
-    # Feints stand second in a state that has any.
-    second = np.minimum(space.state_ptr[:-1] + 1, len(space.action) - 1)
-    may_feint = (np.diff(space.state_ptr) > 1) & (space.action[second] % 2 == 1)
-    actions = (2 * space.state_ptr[: n_play + 1]).astype(np.int32)
-    actions[:-1] += may_feint[:n_play]
+    n_rows = len(space.action)
+    if n_rows > _MOST_ROWS:
+        raise MemoryError(f"simulator: the game has {n_rows:,} state-action rows, allowed are {_MOST_ROWS:,}")
     codes = np.concatenate([decks.code for decks in graph.decks])
     _, examples, kinds = np.unique(codes, return_index=True, return_inverse=True)
     copies = np.concatenate([decks.copies for decks in graph.decks])[examples]
     walk = _simulator.Walk(
         place=np.empty((graph.n_full, 4), dtype=np.int32),
-        actions=actions,
         n_draws=np.zeros((len(copies), 4), dtype=np.int64),
         draws=np.zeros((len(copies), 4, 25)),
         after=graph.full.after,
     )
     for_each(_simulator.tabulate_draws, len(copies), space.layout, copies, walk.n_draws, walk.draws)
+    rows = (space.state_ptr, space.action)
     begin = cumulated(np.array([len(decks.code) for decks in graph.decks]))
     for layer, decks, first in zip(space.layers, graph.decks, begin, strict=False):
-        args = (space.layout, layer, decks, kinds[first : first + len(decks.code)], graph.full, actions)
+        args = (space.layout, layer, decks, kinds[first : first + len(decks.code)], graph.full, rows)
         for_chunks(_simulator.fill_places, layer.first, *args, walk.n_draws, walk.place)
     return walk
 

@@ -7,6 +7,7 @@ from punish_fast._jit import set_threads
 from punish_fast.arena import batch as batch_module
 from punish_fast.arena.batch import join, simulate
 from punish_fast.arena.duel import DuelError, ends, head_to_head
+from punish_fast.punish import simulator as simulator_module
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -78,8 +79,6 @@ def test_a_policy_against_itself_splits_every_pair(graph):
     assert batch.split == 100
     assert batch.win_probability == 0.5
     assert batch.standard_error == 0
-    by_seat = batch.openings[:, 0]
-    assert by_seat.sum() == 200
 
 
 def test_the_standard_error_is_that_of_pairs_and_of_games(graph):
@@ -141,7 +140,8 @@ def test_what_is_no_policy_is_refused(graph):
         simulate(graph, policy * np.nan, policy, 2)
 
 
-def test_games_that_do_not_end_are_refused():
+def test_games_that_do_not_end_are_refused(monkeypatch):
+    monkeypatch.setattr(simulator_module, "_MOST_BREATHS", 500)
     graph = Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(graph.space, 1)
     with pytest.raises(DuelError, match="may never end"):

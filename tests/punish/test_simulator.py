@@ -5,6 +5,7 @@ import pytest
 
 from punish_fast._jit import set_threads
 from punish_fast.punish import _simulator
+from punish_fast.punish import simulator as simulator_module
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.simulator import EndlessError, Simulator
@@ -99,8 +100,73 @@ def test_seeds_and_numbers_make_different_games(simulator):
         assert not same(first, simulator.play(own, enemy, begin, 100, seed))
 
 
-def test_games_that_do_not_end_are_noticed():
+def test_games_that_do_not_end_are_noticed(monkeypatch):
+    monkeypatch.setattr(simulator_module, "_MOST_BREATHS", 500)
     simulator = Simulator(Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0)))))
     policy = simulator.thresholds(mixed(simulator.space, 5))
     with pytest.raises(EndlessError, match="may never end"):
         simulator.play(policy, policy, 0, 10, 1)
+
+
+def test_traces_are_walks_on_the_graph_from_the_opening_to_the_end(graph, simulator):
+    space = graph.space
+    weights = mixed(space, 6), mixed(space, 7)
+    own, enemy = (simulator.thresholds(weight) for weight in weights)
+    trace = simulator.trace(own, enemy, 10, 200, 1)
+    assert same(trace.games, simulator.play(own, enemy, 10, 200, 1))
+    assert np.array_equal(np.diff(trace.ptr), trace.games.breaths)
+    assert np.array_equal(trace.full[trace.ptr[:-1]], trace.games.opening)
+    for side, weight in enumerate(weights):
+        rows, states = trace.rows[:, side], trace.states[:, side]
+        assert ((rows >= space.state_ptr[states]) & (rows < space.state_ptr[states + 1])).all()
+        assert (weight[rows] > 0).all()
+    assert np.array_equal(graph.full.enemy_row[trace.full], trace.states[:, 1])
+    successors = successors_of(graph)
+    win = graph.n_full + graph.n_nodes
+    for game in range(200):
+        steps = range(*trace.ptr[game : game + 2])
+        for k in steps:
+            possible = successors[trace.full[k], *trace.rows[k]]
+            if k + 1 < trace.ptr[game + 1]:
+                assert trace.full[k + 1] in after_redeal(graph, possible)
+            else:
+                assert (win if trace.games.won[game] else win + 1) in possible
+
+
+def successors_of(graph):
+    """What may follow each full state and the rows of both actions."""
+    space, full = graph.space, graph.full
+    found = {}
+    entry = 0
+    for number, layer in enumerate(space.layers[:-1]):
+        for block, row in ((b, r) for b in range(len(layer.cards)) for r in range(*layer.first[b : b + 2])):
+            state = space.state(row)
+            place = block * (2 * space.rules.feints + 1) + state.own_feinted + state.enemy_feinted
+            decks = graph.decks[number]
+            for i, deck in enumerate(decks.copies[decks.ptr[place] : decks.ptr[place + 1]].astype(int).tolist()):
+                one = sum(copies > 0 for copies in deck)
+                both = one * (one - 1) + sum(copies > 1 for copies in deck)
+                n_draws = {(0, 0): 1, (0, 1): one, (1, 0): one, (1, 1): both}
+                here = int(full.ptr[row]) + i
+                enemy_row = full.enemy_row[here]
+                for own in range(*space.state_ptr[row : row + 2]):
+                    for enemy in range(*space.state_ptr[enemy_row : enemy_row + 2]):
+                        n = n_draws[space.action[own] % 10 % 2, space.action[enemy] % 10 % 2]
+                        found[here, own, enemy] = set(full.after[entry : entry + n].tolist())
+                        entry += n
+    assert entry == graph.n_entries
+    return found
+
+
+def after_redeal(graph, numbers):
+    """Full states that may come after numbers, through a redeal if it is a node."""
+    found = set()
+    redeal = graph.redeal
+    for number in numbers:
+        node = number - graph.n_full
+        if node < 0:
+            found.add(number)
+        elif node < graph.n_nodes:
+            deals = redeal.deal[slice(*redeal.ptr[redeal.node_pair[node] : redeal.node_pair[node] + 2])]
+            found |= set((redeal.first[deals] + redeal.node_status[node] * redeal.stride[deals]).tolist())
+    return found
