@@ -92,7 +92,7 @@ def simulate(
     """
     check_policy(graph, own)
     check_policy(graph, enemy)
-    _check_numbers(n_games, seed, paired, first_game)
+    check_numbers(n_games, seed, paired, first_game)
     match = _Match(graph, simulator_of(graph), own, enemy)
     n_seatings = 2 if paired else 1
     first, n_deals = first_game // n_seatings, n_games // n_seatings
@@ -125,7 +125,12 @@ def simulator_of(graph: Graph) -> Simulator:
     return _simulators[graph]
 
 
-def _check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> None:
+def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> None:
+    """Insist that games can be numbered so.
+
+    Raises:
+        DuelError: they cannot.
+    """
     if not 1 <= n_games <= _MOST_GAMES:
         raise DuelError(f"games: {n_games}, allowed are 1 to {_MOST_GAMES}")
     if not 0 <= first_game <= _MOST_GAMES:

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from policies import mixed, uniform
 
 from punish_fast._jit import set_threads
 from punish_fast.arena import batch as batch_module
 from punish_fast.arena.batch import join, simulate
 from punish_fast.arena.duel import DuelError, ends, head_to_head
+from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.solver import solve
 from punish_fast.punish import simulator as simulator_module
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
@@ -18,33 +21,36 @@ def graph():
     return Graph(StateSpace(PRESETS["tiny"]))
 
 
-def mixed(space, seed):
-    """A policy of random weights, some of them zero."""
-    generator = np.random.default_rng(seed)
-    weight = generator.random(len(space.action)) ** 3
-    weight[generator.random(len(weight)) < 0.2] = 0.0
-    weight[space.state_ptr[:-1]] += 1e-3
-    return weight / np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr))
-
-
 def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize("paired", [True, False])
+def deviations(graph, own, enemy, n_games, seed):
+    """How far simulated games are from the exact duel, in standard errors.
+
+    By wins of paired games, by wins of others, and by the lengths of these (chi-square).
+    """
+    exact = head_to_head(graph, own, enemy).win_probability
+    paired, batch = (simulate(graph, own, enemy, n_games, seed, pairs) for pairs in (True, False))
+    law = ends(graph, own, enemy).sum(axis=2).ravel()
+    expected, found = np.zeros((2, max(len(law) + 1, len(batch.lengths))))
+    expected[1 : len(law) + 1] = n_games * law
+    found[: len(batch.lengths)] = batch.lengths
+    # Lengths that are too rare for chi-square count as one.
+    last = int(np.flatnonzero(expected > 20)[-1]) + 1
+    expected[last], found[last] = n_games - expected[:last].sum(), found[last:].sum()
+    often = expected[: last + 1] > 5
+    assert found[: last + 1][~often].sum() <= 5 * np.count_nonzero(~often) + 20
+    freedom = np.count_nonzero(often) - 1
+    chi_square = ((found - expected)[: last + 1][often] ** 2 / expected[: last + 1][often]).sum()
+    wins = [(each.win_probability - exact) / each.standard_error for each in (paired, batch)]
+    return [*wins, (chi_square - freedom) / np.sqrt(2 * freedom)]
+
+
 @pytest.mark.parametrize("seed", [1, 2])
-def test_games_agree_with_the_exact_duel(graph, seed, paired):
+def test_games_agree_with_the_exact_duel(graph, seed):
     own, enemy = mixed(graph.space, seed), mixed(graph.space, seed + 10)
-    exact, law = head_to_head(graph, own, enemy), ends(graph, own, enemy).sum(axis=2).ravel()
-    batch = simulate(graph, own, enemy, 4000, seed, paired)
-    assert abs(batch.win_probability - exact.win_probability) < 4 * batch.standard_error
-    expected = np.zeros(max(len(law) + 1, len(batch.lengths)))
-    expected[1 : len(law) + 1] = law
-    found = np.zeros(len(expected))
-    found[: len(batch.lengths)] = batch.lengths / batch.games
-    # The games of a pair may last alike, so they count as one.
-    n = batch.games // 2 if paired else batch.games
-    assert (np.abs(found - expected) < 4 * np.sqrt(expected * (1 - expected) / n) + 2 / n).all()
+    assert np.abs(deviations(graph, own, enemy, 4000, seed)).max() < 4
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -146,3 +152,28 @@ def test_games_that_do_not_end_are_refused(monkeypatch):
     policy = mixed(graph.space, 1)
     with pytest.raises(DuelError, match="may never end"):
         simulate(graph, policy, policy, 2)
+
+
+def standard_pairs(space, mdp):
+    """Ten pairs of policies of the standard game."""
+    q, undiscounted = solve(mdp).q, solve(mdp, 1.0).q
+    agents = [
+        uniform(space),
+        greedy(space.state_ptr, q),
+        greedy(space.state_ptr, undiscounted),
+        softmax(space.state_ptr, q, 0.5),
+        softmax(space.state_ptr, undiscounted, 0.1),
+        *(mixed(space, seed) for seed in range(3)),
+    ]
+    places = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 0), (4, 1), (5, 6), (6, 7), (7, 1), (2, 5)]
+    return [(agents[one], agents[other]) for one, other in places]
+
+
+@pytest.mark.full
+def test_a_million_games_agree_with_exact_duels(notebook, notebook_mdp):
+    graph = Graph(notebook)
+    found = [
+        deviations(graph, own, enemy, 1_000_000, seed)
+        for seed, (own, enemy) in enumerate(standard_pairs(notebook, notebook_mdp))
+    ]
+    assert np.abs(found).max() < 4

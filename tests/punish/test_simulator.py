@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from policies import mixed
 
 from punish_fast._jit import set_threads
 from punish_fast.punish import _simulator
@@ -31,15 +32,6 @@ def graph():
 @pytest.fixture(scope="module")
 def simulator(graph):
     return Simulator(graph)
-
-
-def mixed(space, seed):
-    """A policy of random weights, some of them zero."""
-    generator = np.random.default_rng(seed)
-    weight = generator.random(len(space.action))
-    weight[generator.random(len(weight)) < 0.2] = 0.0
-    weight[space.state_ptr[:-1]] += 1e-3
-    return weight / np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr))
 
 
 @pytest.mark.parametrize(("counter", "key", "words"), KNOWN)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from policies import mixed
+
+from punish_fast._jit import set_threads
+from punish_fast.arena.batch import simulate
+from punish_fast.arena.duel import DuelError
+from punish_fast.arena.recording import Player, record
+from punish_fast.punish import simulator as simulator_module
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.checks import check_games
+from punish_fast.records.importing import import_logs
+from punish_fast.records.logs import LAYOUTS, parse_log, write_log
+
+FIRST = 1_700_000_000
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle")))
+
+
+@pytest.fixture(scope="module")
+def players(graph):
+    return Player("Ann", mixed(graph.space, 1)), Player("Ben", mixed(graph.space, 2), 0.5)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_recorded_games_have_no_fault_and_are_the_counted_ones(graph, players, paired):
+    games = record(graph, *players, 200, FIRST, 3, paired)
+    assert check_games(graph.space, games) == [[]] * 200
+    assert [game.id for game in games] == list(range(FIRST, FIRST + 200))
+    batch = simulate(graph, players[0].policy, players[1].policy, 200, 3, paired)
+    assert sum(game.winner.name == "Ann" for game in games) == batch.wins
+    lengths = np.bincount([len(game.winner.states) for game in games])
+    assert np.array_equal(lengths, batch.lengths)
+    for game in games:
+        assert {(side.name, side.temperature, side.is_bot) for side in (game.winner, game.loser)} == {
+            ("Ann", None, True),
+            ("Ben", 0.5, True),
+        }
+
+
+def test_pairs_are_the_same_deals_with_the_seats_swapped(graph, players):
+    games = record(graph, *players, 100, FIRST)
+
+    def opening(game, name):
+        return (game.winner if game.winner.name == name else game.loser).states[0]
+
+    for one, other in zip(games[::2], games[1::2], strict=True):
+        assert opening(one, "Ann") == opening(other, "Ben")
+        assert opening(one, "Ben") == opening(other, "Ann")
+
+
+def test_games_are_the_same_for_any_threads_and_can_be_continued(graph, players):
+    whole = record(graph, *players, 40, FIRST, 5)
+    set_threads(1)
+    assert record(graph, *players, 40, FIRST, 5) == whole
+    set_threads(2)
+    second = record(graph, *players, 30, FIRST + 10, 5, first_game=10)
+    assert record(graph, *players, 10, FIRST, 5) + second == whole
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_recorded_games_go_into_a_log_and_a_database_without_a_remark(graph, players, layout, tmp_path):
+    games = record(graph, *players, 50, FIRST)
+    text = write_log(games, layout)
+    _, found, refused = parse_log(text.encode())
+    assert (len(found), refused) == (50, ())
+    (tmp_path / "log.json").write_text(text)
+    report = import_logs(graph.space, [tmp_path / "log.json"], tmp_path / "games.db", strict=True)
+    assert (report.games, report.imported, report.remarks) == (50, 50, [])
+
+
+def test_players_need_different_names_and_policies(graph, players):
+    ann, ben = players
+    with pytest.raises(DuelError, match="both are called 'Ann'"):
+        record(graph, ann, ben._replace(name="Ann"), 2, FIRST)
+    with pytest.raises(DuelError, match="do not add up"):
+        record(graph, ann, ben._replace(policy=ben.policy / 2), 2, FIRST)
+    with pytest.raises(DuelError, match="are no pairs"):
+        record(graph, ann, ben, 3, FIRST)
+
+
+def test_games_that_do_not_end_are_refused(monkeypatch):
+    monkeypatch.setattr(simulator_module, "_MOST_BREATHS", 500)
+    graph = Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
+    policy = mixed(graph.space, 1)
+    with pytest.raises(DuelError, match="may never end"):
+        record(graph, Player("Ann", policy), Player("Ben", policy), 2, FIRST)
+
+
+@pytest.mark.full
+def test_recorded_games_of_the_standard_game_have_no_fault(tabletop):
+    graph = Graph(tabletop)
+    players = Player("Ann", mixed(tabletop, 1)), Player("Ben", mixed(tabletop, 2))
+    assert check_games(tabletop, record(graph, *players, 2000, FIRST)) == [[]] * 2000
