@@ -30,9 +30,9 @@ def deviations(graph, own, enemy, n_games, seed):
 
     By wins of paired games, by wins of others, and by the lengths of these (chi-square).
     """
-    exact = head_to_head(graph, own, enemy).win_probability
+    law = ends(graph, own, enemy, rest=1e-10)
+    exact, law = law[..., 0].sum(), law.sum(axis=2).ravel()
     paired, batch = (simulate(graph, own, enemy, n_games, seed, pairs) for pairs in (True, False))
-    law = ends(graph, own, enemy).sum(axis=2).ravel()
     expected, found = np.zeros((2, max(len(law) + 1, len(batch.lengths))))
     expected[1 : len(law) + 1] = n_games * law
     found[: len(batch.lengths)] = batch.lengths
