@@ -15,6 +15,8 @@ from punish_fast.cli import learning
 from punish_fast.cli.errors import guarded
 from punish_fast.cli.games import games as games_group
 from punish_fast.cli.options import (
+    ArenaRulesOption,
+    ArenaTemperatureOption,
     EnemyOption,
     JsonOption,
     OutputOption,
@@ -241,6 +243,75 @@ def compare(
     from punish_fast.cli import comparing
 
     comparing.compare_command(first, second, most, as_json)
+
+
+@app.command(
+    epilog="Examples: punish-fast arena random naive careful; "
+    "punish-fast arena naive.h5 naive.h5@0.2 random --games 100000 --seed 1 --resume arena.json; "
+    "punish-fast arena one.h5 two.h5 --json --plot arena.png"
+)
+def arena(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
+    agents: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="AGENT...",
+            help="random, naive, careful, aggressive, punisher, or an agent or strategy file; "
+            "with @T, an agent plays by softmax at the temperature T.",
+        ),
+    ],
+    exact: Annotated[
+        bool, typer.Option("--exact", envvar="PUNISH_FAST_EXACT", help="Exact chances, without any games.  [default]")
+    ] = False,
+    games: Annotated[
+        int | None, typer.Option(metavar="N", envvar="PUNISH_FAST_GAMES", help="Let every pair play so many games.")
+    ] = None,
+    temperature: ArenaTemperatureOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="S", envvar="PUNISH_FAST_SEED", help="The seed of the games.  [default: a random one]"),
+    ] = None,
+    rules: ArenaRulesOption = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            envvar="PUNISH_FAST_RESUME",
+            help="Go on with the matches in this file, and keep all matches there.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", envvar="PUNISH_FAST_PLOT", help="Draw who beats whom, as a .png or .svg file."),
+    ] = None,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Let agents meet in the real game, every one every other one, and rank them."""
+    prepare_kernels()
+    from punish_fast.cli import meeting
+
+    setting = meeting.Setting(rules, temperature, threads, quiet)
+    meeting.arena_command(agents, setting, meeting.Season(exact, games, seed, resume, plot), as_json)
+
+
+@app.command(epilog="Examples: punish-fast exploit naive.h5; punish-fast exploit naive.h5 --temperature 0.2 --json")
+def exploit(
+    agent: Annotated[
+        str,
+        typer.Argument(metavar="AGENT.h5", help="An agent or strategy file, or one of the names that arena knows."),
+    ],
+    temperature: ArenaTemperatureOption = None,
+    rules: ArenaRulesOption = None,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Find out how often an agent is beaten by whoever knows it: agents are made to beat just that one."""
+    prepare_kernels()
+    from punish_fast.cli import meeting
+
+    meeting.exploit_command(agent, meeting.Setting(rules, temperature, threads, quiet), as_json)
 
 
 @app.command(epilog="Example: punish-fast warmup")

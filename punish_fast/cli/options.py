@@ -34,6 +34,24 @@ TemperatureOption = Annotated[
         help="Let an agent file play by softmax at this temperature instead.",
     ),
 ]
+ArenaRulesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="R",
+        envvar="PUNISH_FAST_RULES",
+        help="A preset or a TOML file; the redeal is always the true one.  [default: those of the first file]",
+    ),
+]
+ArenaTemperatureOption = Annotated[
+    float | None,
+    typer.Option(
+        "--temperature",
+        metavar="T",
+        envvar="PUNISH_FAST_TEMPERATURE",
+        help="Let agents play by softmax at this temperature instead of greedily.",
+    ),
+]
 ThreadsOption = Annotated[
     int | None,
     typer.Option(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from punish_fast.cli.drawing import drawing
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.report import print_json, print_table
 from punish_fast.punish.rules import load_rules
@@ -20,8 +21,6 @@ from punish_fast.records.players import anonymise_player, delete_player, games_o
 from punish_fast.records.results import read_results
 from punish_fast.records.summary import summarise
 from punish_fast.store.files import check_output, explain, replacing
-
-_MISSING = 'plots need matplotlib, install with: pip install "punish-fast[plot]"'
 
 
 @dataclass(frozen=True)
@@ -141,14 +140,8 @@ def plot_command(database: Path, selection: Selection, kind: str, output: Path |
 def _draw(kind: str, results: Any, path: Path, player: str | None) -> None:
     from punish_fast.records.plots import draw
 
-    try:
+    with drawing(path):
         draw(kind, results, path, player)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "matplotlib":
-            raise
-        raise UsageError(_MISSING) from None
-    except OSError as error:
-        raise explain(path, error) from None
 
 
 def player_command(name: str, database: Path, wanted: dict[str, bool], options: ExportOptions, as_json: bool) -> None:

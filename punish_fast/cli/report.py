@@ -79,6 +79,11 @@ class Progress:
         elapsed = time.perf_counter() - self._begin
         self._show(f"{stage}: sweep {sweeps}, error bound {bound:.2e} ({sweeps / max(elapsed, 1e-9):.1f}/s)", False)
 
+    def answer(self, stage: str, rounds: int, win_probability: float) -> None:
+        """Report an answer to a policy and how often the best one so far wins."""
+        elapsed = time.perf_counter() - self._begin
+        self._show(f"{stage}: answer {rounds}, the best one wins {win_probability:.6f} ({elapsed:.1f} s)", False)
+
     def start(self) -> None:
         """Begin a stage."""
         self._begin = time.perf_counter()

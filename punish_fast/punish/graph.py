@@ -10,7 +10,7 @@ import numpy as np
 
 from punish_fast.chunks import balanced_chunks, cumulated, for_chunks, for_each
 from punish_fast.memory import require_memory
-from punish_fast.punish import _graph
+from punish_fast.punish import _graph, _response
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.space import StateSpace
 
@@ -97,6 +97,24 @@ class Graph:
         lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
         for_chunks(_graph.back_up_nodes, cumulated(lengths), self.redeal, v, out)
         return out
+
+    def respond(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray) -> None:
+        """The best answer to an enemy within a measure, for given values of the nodes.
+
+        Args:
+            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
+            belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, of any sum.
+            v: float64 ``[n_full + n_nodes + 2, 2]``, values in the first column; full states are written, all others
+                read.
+            choice: int64 ``[k]``, the row chosen in each information state, written where another one is better.
+        """
+        space = self.space
+        for number in reversed(range(space.rules.breaths)):
+            layer, decks = space.layers[number], self.decks[number]
+            weights = self.full.entry_ptr[layer.first]
+            most = int(np.diff(decks.ptr).max(initial=0))
+            args = (space.layout, layer, decks, self.full, space.state_ptr, space.action, most)
+            for_chunks(_response.respond_full, weights, *args, enemy_weight, belief, v, choice)
 
     def spread(
         self, own_weight: np.ndarray, enemy_weight: np.ndarray, reach: np.ndarray

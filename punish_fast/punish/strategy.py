@@ -72,6 +72,26 @@ def from_policy(space: StateSpace, weight: np.ndarray, name: str = "policy") -> 
     return strategy_table(space, np.arange(space.n_states), p, name)
 
 
+def policy_of(space: StateSpace, table: StrategyTable) -> np.ndarray:
+    """The policy of a strategy, float64 ``[n_rows]``: the probability of each row of `StateSpace.action` in its state.
+
+    States that the table says nothing about are played uniformly.
+
+    Raises:
+        StrategyError: the strategy was made for other rules.
+    """
+    if table.rules_digest not in (None, space.rules.digest):
+        raise StrategyError(f"strategy: made for rules {table.rules_digest}, but the game's are {space.rules.digest}")
+    lengths = np.diff(space.state_ptr)
+    weight = np.repeat(1 / lengths, lengths)
+    if table.is_naive:
+        return weight
+    place = np.full(space.n_states, -1)
+    place[table.state] = np.arange(len(table.state))
+    place = np.repeat(place, lengths)
+    return np.where(place >= 0, table.p[place, _COLUMN[space.action]], weight)
+
+
 def strategy_table(space: StateSpace, state: np.ndarray, p: np.ndarray, name: str = "table") -> StrategyTable:
     """A checked strategy table.
 

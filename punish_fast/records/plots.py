@@ -5,7 +5,8 @@ Each takes `Results` and draws on one figure; `draw` picks it by name. Nothing i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,10 +50,33 @@ def draw(kind: str, results: Results, path: str | Path, player: str | None = Non
     path = Path(path)
     if kind not in KINDS:
         raise RecordsError(f"plot is {kind!r}, allowed are {', '.join(KINDS)}")
-    if path.suffix[1:] not in FORMATS:
-        raise RecordsError(f"{path}: suffix is {path.suffix!r}, allowed are .png and .svg")
     if len(results) == 0:
         raise RecordsError("no game was chosen, so there is nothing to draw")
+    with picture(path, kind) as figure:
+        KINDS[kind](figure, results, player)
+
+
+def check_picture(path: Path) -> None:
+    """Insist that a path names a format that can be drawn.
+
+    Raises:
+        RecordsError: it does not.
+    """
+    if path.suffix[1:] not in FORMATS:
+        raise RecordsError(f"{path}: suffix is {path.suffix!r}, allowed are .png and .svg")
+
+
+@contextmanager
+def picture(path: Path, kind: str) -> Iterator[Figure]:
+    """A figure to draw on, which becomes a PNG or SVG file when the block ends; the same one for the same ``kind``.
+
+    Raises:
+        RecordsError: the suffix says neither format.
+        OutputError: the file cannot be written there.
+        WriteError: it could not be written to its end.
+        ImportError: matplotlib is not installed.
+    """
+    check_picture(path)
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -65,7 +89,7 @@ def draw(kind: str, results: Results, path: str | Path, player: str | None = Non
     }
     with mpl.rc_context(settings):
         figure = Figure(layout="constrained")
-        KINDS[kind](figure, results, player)
+        yield figure
         with replacing(path) as temporary:
             metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
             figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)

@@ -9,7 +9,7 @@ from hypothesis import given
 from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, from_policy, naive, strategy_table
+from punish_fast.punish.strategy import StrategyError, from_policy, naive, policy_of, strategy_table
 from punish_fast.punish.transitions import build
 
 
@@ -132,3 +132,26 @@ def test_strategy_of_other_rules_builds_nothing():
 def test_policy_of_the_wrong_length_is_refused():
     with pytest.raises(StrategyError, match="shape of the policy"):
         from_policy(StateSpace(PRESETS["tiny"]), np.ones(3))
+
+
+def test_a_table_and_its_policy_are_the_same(space):
+    table = random_table(space, seed=4, covered=1.0)
+    again = from_policy(space, policy_of(space, table))
+    assert np.array_equal(again.p, table.p)
+
+
+def test_states_that_a_table_leaves_out_are_played_uniformly(space):
+    lengths = np.diff(space.state_ptr)
+    uniform = np.repeat(1 / lengths, lengths)
+    assert np.array_equal(policy_of(space, naive()), uniform)
+    table = random_table(space, seed=5, covered=0.5)
+    weight = policy_of(space, table)
+    is_covered = np.repeat(np.isin(np.arange(space.n_states), table.state), lengths)
+    assert np.array_equal(weight[~is_covered], uniform[~is_covered])
+    assert not np.array_equal(weight[is_covered], uniform[is_covered])
+
+
+def test_a_table_of_other_rules_has_no_policy_here(space):
+    other = StateSpace(space.rules._replace(healing=0))
+    with pytest.raises(StrategyError, match="made for rules"):
+        policy_of(space, random_table(other, seed=1))

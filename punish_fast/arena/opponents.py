@@ -1,0 +1,231 @@
+"""Who can be met in the arena: opponents that are built in, agents and strategies from files.
+
+An opponent is a policy over the information states, so everybody plays by the same knowledge. *random* plays every
+legal action alike, and *naive* is the agent that wins most often against it in the model of one player: solved
+undiscounted and by the true redeal. Three more are written by hand. They score every action and play the best alike:
+
+* *careful* hides behind guard, then dodge, and attacks only when the enemy must rest, with what does not exhaust.
+* *aggressive* plays whatever does the most damage, and feints only for want of an attack.
+* *punisher* lives on exhaustion: it hits a resting enemy as hard as it can. Until then it dodges while the enemy may
+  hold a card that exhausts, to let it go to waste, and otherwise attacks without exhausting itself.
+
+The real game always redeals truly. Since both ways to redeal lead to the same states, an agent may have been made for
+either; everything else in its rules must be as in the game.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.solver import solve
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish.codes import FIELDS
+from punish_fast.punish.decimals import digits_of
+from punish_fast.punish.rules import Rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyError, naive, policy_of, strategy_table
+from punish_fast.punish.transitions import build
+from punish_fast.store.reader import Artefact, load
+
+_HAND, _DISCARD = FIELDS.index("hand_guard"), FIELDS.index("discard_guard")
+_N_KINDS = 5
+_GUARD, _DODGE = 0, 2
+
+
+class OpponentError(ValueError):
+    """An opponent that cannot play here; the message names it."""
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """Somebody to meet.
+
+    Attributes:
+        name: What tables call it.
+        policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
+    """
+
+    name: str
+    policy: np.ndarray
+
+
+class Views:
+    """What each row of a state space sees, for scoring actions by hand.
+
+    Attributes:
+        attack: float64 ``[n_rows]``, base damage of the card picked; 0 for rest.
+        card: int64 ``[n_rows]``, the card picked; 5 for rest.
+        feints: bool ``[n_rows]``, whether the action is a feint.
+        exhausts: bool ``[n_rows]``, whether the card picked makes its player rest afterwards.
+        enemy_rests: bool ``[n_rows]``, whether the enemy is exhausted.
+        danger: int64 ``[n_rows]``, cards out of sight that exhaust.
+    """
+
+    def __init__(self, space: StateSpace) -> None:
+        """Look at all states of ``space``."""
+        rules = space.rules
+        digits = digits_of(space).astype(np.int64)
+        lengths = np.diff(space.state_ptr)
+        action = space.action.astype(np.int64)
+        self.card = np.where(action == REST_ACTION, _N_KINDS, action // 10 - 1)
+        self.attack = np.array([*rules.damage, 0], dtype=np.float64)[self.card]
+        self.feints = (action % 10 == 1) & (action != REST_ACTION)
+        self.exhausts = np.array([*rules.exhausting, 0], dtype=np.bool_)[self.card]
+        self.enemy_rests = np.repeat(digits[:, FIELDS.index("enemy_exhausted")] == 1, lengths)
+        seen = digits[:, _HAND : _HAND + _N_KINDS] + digits[:, _DISCARD : _DISCARD + _N_KINDS]
+        unseen = (np.array(rules.copies) - seen) @ np.array(rules.exhausting)
+        self.danger = np.repeat(unseen, lengths)
+
+
+def _careful(views: Views) -> np.ndarray:
+    """Cover, and hit only who cannot hit back."""
+    cover = 2.0 * (views.card == _GUARD) + 1.0 * (views.card == _DODGE) - views.attack
+    hit = views.attack - 100 * views.exhausts
+    return np.asarray(np.where(views.enemy_rests, hit, cover) - 1000 * views.feints)
+
+
+def _aggressive(views: Views) -> np.ndarray:
+    """Do the most damage; a feint is better than a card that does none."""
+    return np.where(views.feints, 0.5 - views.attack / 1000, views.attack)
+
+
+def _punisher(views: Views) -> np.ndarray:
+    """Make the enemy waste what exhausts, then hit."""
+    attack = views.attack - 100 * views.exhausts
+    wait = np.where(views.danger > 0, 200.0 * (views.card == _DODGE) + attack, attack)
+    return np.asarray(np.where(views.enemy_rests, views.attack, wait) - 1000 * views.feints)
+
+
+HEURISTICS: dict[str, Callable[[Views], np.ndarray]] = {
+    "careful": _careful,
+    "aggressive": _aggressive,
+    "punisher": _punisher,
+}
+BUILT_IN = ("random", "naive", *HEURISTICS)
+
+
+def heuristic(space: StateSpace, name: str) -> np.ndarray:
+    """The policy that plays the actions with the best score of ``HEURISTICS[name]`` alike, float64 ``[n_rows]``."""
+    score = HEURISTICS[name](Views(space))
+    begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
+    best = (score == np.repeat(np.maximum.reduceat(score, begins), lengths)).astype(np.float64)
+    return np.asarray(best / np.repeat(np.add.reduceat(best, begins), lengths))
+
+
+def true_rules(rules: Rules) -> Rules:
+    """The rules that two players play by: the same, with the true redeal."""
+    return rules._replace(redeal="reshuffle")
+
+
+def rules_of(argument: str) -> Rules | None:
+    """The rules that an argument of `opponent` comes with; None for what is built in and plays any game.
+
+    Raises:
+        ReadError: it is neither built in nor a readable file.
+    """
+    name, _ = _split(argument)
+    return None if name in BUILT_IN else load(name).rules
+
+
+def has_values(argument: str) -> bool:
+    """Whether an argument of `opponent` is an agent with values, which can play by softmax.
+
+    Raises:
+        ReadError: it is neither built in nor a readable file.
+    """
+    name, _ = _split(argument)
+    return name == "naive" if name in BUILT_IN else load(name).kind == "agent"
+
+
+def opponent(space: StateSpace, argument: str, temperature: float | None = None, name: str | None = None) -> Opponent:
+    """An opponent by its name or its file.
+
+    Args:
+        space: The states of the game.
+        argument: One of ``BUILT_IN``, an agent file or a strategy file. With ``@T`` at its end it plays by softmax at
+            the temperature ``T``, in the unit of the agent's values.
+        temperature: Let every agent without a temperature of its own play by softmax at this one. Greedy if None.
+        name: What to call it; the argument without folder and suffix if None.
+
+    Raises:
+        OpponentError: the rules differ from the game's in more than the redeal, or a temperature goes with something
+            that has no values.
+        ReadError: neither built in nor a readable agent or strategy.
+        PolicyError: the temperature is not above 0.
+    """
+    source, own_temperature = _split(argument)
+    if own_temperature is not None and not has_values(argument):
+        raise OpponentError(f"{argument}: has no values, a temperature goes with naive and agent files only")
+    wanted = temperature if own_temperature is None else own_temperature
+    policy = _built_in(space, source, wanted) if source in BUILT_IN else _from_file(space, load(source), wanted)
+    return Opponent(name or brief_name(argument), policy)
+
+
+def brief_name(argument: str) -> str:
+    """An argument of `opponent` without folder and suffix."""
+    source, temperature = _split(argument)
+    stem = source if source in BUILT_IN else Path(source).stem
+    return stem if temperature is None else f"{stem}@{temperature:g}"
+
+
+def names_of(arguments: list[str]) -> list[str]:
+    """Names for arguments of `opponent`: as brief as can be, but all different.
+
+    Raises:
+        OpponentError: an argument stands twice.
+    """
+    twice = [argument for k, argument in enumerate(arguments) if argument in arguments[:k]]
+    if twice:
+        raise OpponentError(f"{twice[0]}: stands twice, allowed is each once")
+    brief = [brief_name(argument) for argument in arguments]
+    return [name if brief.count(name) == 1 else argument for name, argument in zip(brief, arguments, strict=True)]
+
+
+def _split(argument: str) -> tuple[str, float | None]:
+    """Name or file, and the temperature behind ``@``."""
+    match = re.fullmatch(r"(.+)@([0-9.eE+-]+)", argument)
+    if match is None or argument in BUILT_IN:
+        return argument, None
+    try:
+        # A file of such a name is meant.
+        return (argument, None) if Path(argument).exists() else (match[1], float(match[2]))
+    except (OSError, ValueError):
+        return argument, None
+
+
+def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.ndarray:
+    if name == "random":
+        return policy_of(space, naive())
+    if name == "naive":
+        true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
+        return _of_values(space, solve(build(true_space), discount=1.0).q, temperature)
+    return heuristic(space, name)
+
+
+def _of_values(space: StateSpace, q: np.ndarray, temperature: float | None) -> np.ndarray:
+    return greedy(space.state_ptr, q) if temperature is None else softmax(space.state_ptr, q, temperature)
+
+
+def _from_file(space: StateSpace, file: Artefact, temperature: float | None) -> np.ndarray:
+    if true_rules(file.rules) != true_rules(space.rules):
+        raise OpponentError(
+            f"{file.path}: made for rules {file.rules.digest}, but the game's are {space.rules.digest}; "
+            "they may differ in redeal only"
+        )
+    if file.kind == "tensor":
+        raise OpponentError(f"{file.path}: is a tensor, allowed are agents, strategies and {', '.join(BUILT_IN)}")
+    try:
+        if file.kind == "strategy":
+            return policy_of(space, strategy_table(space, *file.strategy()))
+    except StrategyError as error:
+        raise OpponentError(f"{file.path}: {error}") from None
+    q = file.solution().q
+    if q.shape != space.action.shape or not np.array_equal(file.rows[1], space.action):
+        raise OpponentError(f"{file.path}: has {len(q)} rows that are not those of its rules, {len(space.action)}")
+    return _of_values(space, q, temperature)

@@ -1,0 +1,195 @@
+"""The commands ``arena`` and ``exploit``: agents meeting agents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast import _jit
+from punish_fast.arena.exploiter import BELIEFS, best_response
+from punish_fast.arena.ledger import Ledger
+from punish_fast.arena.opponents import has_values, names_of, opponent, rules_of, true_rules
+from punish_fast.arena.tournament import Tournament, check_options, hold
+from punish_fast.cli.drawing import drawing, must_draw
+from punish_fast.cli.errors import UsageError, say
+from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.rules import Rules, load_rules, name_of
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.plots import check_picture
+from punish_fast.store.files import check_output
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Options that ``arena`` and ``exploit`` share; None where the user said nothing."""
+
+    rules: str | None
+    temperature: float | None
+    threads: int | None
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class Season:
+    """How agents are to meet, and what is to be written."""
+
+    exact: bool
+    games: int | None
+    seed: int | None
+    resume: Path | None
+    plot: Path | None
+
+
+class Job:
+    """One run: its clock, its progress, its game and who plays it."""
+
+    def __init__(self, arguments: list[str], setting: Setting) -> None:
+        if setting.threads is not None:
+            _jit.set_threads(setting.threads)
+        self.clock = Stopwatch()
+        self.progress = Progress(setting.quiet)
+        self.names = names_of(arguments)
+        self.rules = _rules(arguments, setting)
+        if setting.temperature is not None and not any(map(has_values, arguments)):
+            raise UsageError("--temperature goes with agent files and naive only")
+        self._temperature = setting.temperature
+        self._arguments = arguments
+
+    def prepare(self) -> Graph:
+        """The graph of the game."""
+        with self.clock("graph"):
+            return Graph(StateSpace(self.rules))
+
+    def opponents(self, graph: Graph) -> list[Any]:
+        """Everybody who was named."""
+        with self.clock("agents"):
+            return [
+                opponent(graph.space, argument, self._temperature, name)
+                for argument, name in zip(self._arguments, self.names, strict=True)
+            ]
+
+    def report(self) -> dict[str, Any]:
+        """What is to be told in any case."""
+        return {
+            "rules": name_of(self.rules),
+            "rules_digest": self.rules.digest,
+            "temperature": self._temperature,
+            "threads": _jit.threads(),
+            "seconds": self.clock.seconds | {"total": self.clock.total()},
+        }
+
+
+def _rules(arguments: list[str], setting: Setting) -> Rules:
+    """The rules asked for, or those that the first file was made for; always with the true redeal."""
+    found = (rules for rules in map(rules_of, arguments) if rules is not None)
+    rules = load_rules(setting.rules) if setting.rules is not None else next(found, load_rules("tabletop"))
+    return true_rules(rules)
+
+
+def arena_command(agents: list[str], setting: Setting, season: Season, as_json: bool) -> None:
+    """Run ``punish-fast arena``."""
+    if season.exact and season.games is not None:
+        raise UsageError("--exact and --games exclude each other")
+    if season.games is None and season.seed is not None:
+        raise UsageError("--seed goes with --games only")
+    check_options(len(agents), season.games)
+    if season.plot is not None:
+        must_draw()
+        check_picture(season.plot)
+        check_output(season.plot)
+    job = Job(agents, setting)
+    ledger = Ledger(job.rules.digest, season.resume)
+    seed = season.seed
+    if season.games is not None and seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    graph = job.prepare()
+    opponents = job.opponents(graph)
+    job.progress.start()
+    with job.clock("matches"):
+        try:
+            tournament = hold(graph, opponents, season.games, seed or 0, ledger, job.progress.step)
+        except KeyboardInterrupt:
+            job.progress.clear()
+            if season.resume is not None:
+                say(f"{season.resume} holds all matches so far; the same command goes on with them")
+            raise
+    job.progress.clear()
+    if season.plot is not None:
+        from punish_fast.arena.heatmap import draw_heatmap
+
+        with drawing(season.plot):
+            draw_heatmap(tournament, season.plot)
+    report = _tournament_report(tournament, seed) | job.report()
+    report |= {"resume": _text(season.resume), "plot": _text(season.plot)}
+    if as_json:
+        print_json(report)
+    else:
+        _print_tournament(report)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _tournament_report(tournament: Tournament, seed: int | None) -> dict[str, Any]:
+    return {
+        "agents": tournament.agents,
+        "exact": tournament.games is None,
+        "games": tournament.games,
+        "seed": seed,
+        "win": tournament.win.tolist(),
+        "standard_error": tournament.error.tolist(),
+        "breaths": tournament.breaths.tolist(),
+        "ranking": [asdict(standing) for standing in tournament.ranking],
+    }
+
+
+def _print_tournament(report: dict[str, Any]) -> None:
+    agents, exact = report["agents"], report["exact"]
+    how = "exact" if exact else f"{report['games']:,} games a pair, seed {report['seed']}"
+    print(f"rules {report['rules']}, {how}, {report['threads']} threads")
+    print()
+    order = [agents.index(standing["agent"]) for standing in report["ranking"]]
+    for title, matrix, digits in (("wins of row", "win", 4), ("breaths", "breaths", 2)):
+        rows = [[title, *(agents[j] for j in order)]]
+        for i in order:
+            cells = ["-" if i == j and matrix == "win" else f"{report[matrix][i][j]:.{digits}f}" for j in order]
+            rows.append([agents[i], *cells])
+        print_table(rows)
+        print()
+    table = [["ranking", "win rate", "rating"]]
+    for standing in report["ranking"]:
+        win_rate, rating = f"{standing['win_rate']:.4f}", f"{standing['rating']:+.1f}"
+        if not exact:
+            win_rate += f" +- {standing['win_rate_margin']:.4f}"
+            rating += f" +- {standing['rating_margin']:.1f}"
+        table.append([standing["agent"], win_rate, rating])
+    print_table(table)
+    for key in ("resume", "plot"):
+        if report[key] is not None:
+            print(f"wrote {report[key]}")
+
+
+def exploit_command(agent: str, setting: Setting, as_json: bool) -> None:
+    """Run ``punish-fast exploit``."""
+    job = Job([agent], setting)
+    graph = job.prepare()
+    policy = job.opponents(graph)[0].policy
+    exploiters, rounds = {}, {}
+    for beliefs in BELIEFS:
+        job.progress.start()
+        with job.clock(beliefs):
+            found = best_response(graph, policy, beliefs, job.progress.answer)
+        exploiters[beliefs], rounds[beliefs] = found.win_probability, found.rounds
+    job.progress.clear()
+    report = {"agent": job.names[0], "exploiters": exploiters, "rounds": rounds} | job.report()
+    if as_json:
+        print_json(report)
+        return
+    print(f"rules {report['rules']}, against {report['agent']}, {report['threads']} threads")
+    print()
+    print_table([["exploiter", "wins"], *([name, f"{chance:.6f}"] for name, chance in exploiters.items())])
