@@ -29,15 +29,15 @@ def draw_heatmap(tournament: Tournament, path: Path) -> None:
     with picture(path, "arena") as figure:
         figure.set_size_inches(3.2 + 0.75 * len(names), 2.2 + 0.5 * len(names))
         axes = figure.subplots()
-        # From black on which white can be read, through middle grey, to white on which black can be.
-        image = axes.imshow(win, cmap="gray", vmin=0, vmax=1, aspect="auto")
+        # From middle grey, on which black can be read, to white.
+        image = axes.imshow(win, cmap="gray", vmin=-0.9, vmax=1, aspect="auto")
         for (i, j), chance in np.ndenumerate(win):
             text = "-" if i == j else f"{100 * chance:.1f}"
-            axes.annotate(text, (j, i), ha="center", va="center", color="black" if chance >= 0.45 else "white")
+            axes.annotate(text, (j, i), ha="center", va="center")
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right", rotation_mode="anchor")
         axes.set_yticks(range(len(names)), names)
         axes.set(xlabel="against", title=f"games won, in per cent ({_how(tournament)})")
-        bar = figure.colorbar(image, ax=axes, ticks=np.linspace(0, 1, 5))
+        bar = figure.colorbar(image, ax=axes, boundaries=np.linspace(0, 1, 101), ticks=np.linspace(0, 1, 5))
         bar.set_label("share that the agent of the row wins")
 
 

@@ -84,8 +84,14 @@ class Ledger:
         entry = self._content["sampled"].get(f"{' '.join(pair)} {seed}")
         if entry is None:
             return None
-        counts = (entry[field] for field in ("games", "wins", "split"))
-        return Batch(*counts, np.array(entry["lengths"], dtype=np.int64), np.zeros((1, 2), dtype=np.int64), True)
+        return Batch(
+            games=entry["games"],
+            wins=entry["wins"],
+            split=entry["split"],
+            lengths=np.array(entry["lengths"], dtype=np.int64),
+            openings=np.zeros((1, 2), dtype=np.int64),
+            paired=True,
+        )
 
     def keep_sampled(self, pair: tuple[str, str], seed: int, batch: Batch) -> None:
         """Enter all games simulated so far.

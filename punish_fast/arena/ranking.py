@@ -24,6 +24,8 @@ import numpy as np
 _POINTS = 400 / np.log(10)
 # Keeps strengths finite where an agent never loses; otherwise too small to be seen.
 _RIDGE = 1e-9
+# Where the gradient is no longer than this, in games, strengths are found.
+_GRADIENT = 1e-10
 # The normal quantile of intervals with 95 % confidence.
 _Z = 1.959963984540054
 
@@ -82,7 +84,8 @@ def strengths(win: np.ndarray) -> np.ndarray:
         surprise = (win + win.T) * _chances(strength) - win
         return np.asarray(surprise.sum(axis=1) + _RIDGE * strength)
 
-    found = minimize(loss, np.zeros(len(win)), method="trust-exact", jac=gradient, hess=_hessian)
+    options = {"gtol": _GRADIENT}
+    found = minimize(loss, np.zeros(len(win)), method="trust-exact", jac=gradient, hess=_hessian, options=options)
     return np.asarray(found.x - found.x.mean())
 
 

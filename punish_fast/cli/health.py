@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from punish_fast import __version__, _jit
+from punish_fast.arena.batch import simulate
+from punish_fast.arena.exploiter import best_response
 from punish_fast.cli.errors import CheckError
 from punish_fast.cli.report import in_units, print_json, print_table
 from punish_fast.mdp.model import check
@@ -17,6 +19,7 @@ from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.memory import total_memory
 from punish_fast.punish.codes import from_decimal
+from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import from_policy
@@ -44,6 +47,9 @@ def warmup_command(as_json: bool) -> None:
         space.row(space.state(row))
     no_breaths, nothing = np.zeros((0, 18)), np.zeros((0, 2))
     judge(space, no_breaths, no_breaths, nothing, nothing[:, 0])
+    graph = Graph(space)
+    best_response(graph, policy, "true")
+    simulate(graph, policy, policy, 2)
     report = {"seconds": time.perf_counter() - begin, "cache": _jit.cache_folder}
     if as_json:
         print_json(report)

@@ -11,7 +11,7 @@ import pytest
 from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
-VERBS = ("solve", "build", "show", "export", "import", "compare", "games", "enemy", "warmup", "doctor")
+VERBS = ("solve", "build", "show", "export", "import", "compare", "games", "enemy", "arena", "exploit", "warmup", "doctor")
 # Verbs that are groups of commands.
 GROUPS = {
     "enemy": ("parless", "show", "pawnn", "import-flux", "model", "validate"),
@@ -167,6 +167,24 @@ def test_a_group_lists_its_commands(run, group, arguments):
             ["--db", "--winners", "--since", "--until", "--player", "--models", "--folds", "--seed", "--quiet"],
         ),
         ("export", ["FILE.h5", "--to", "umb|npz|notebook-json", "--output", "-o"]),
+        ("export", ["FILE.h5", "--to", "umb|npz", "--output", "-o"]),
+        (
+            "arena",
+            [
+                "AGENT...",
+                "random, naive, careful, aggressive, punisher",
+                "--exact",
+                "--games",
+                "--temperature",
+                "--seed",
+                "--rules",
+                "--resume",
+                "--plot",
+                "--threads",
+                "--quiet",
+            ],
+        ),
+        ("exploit", ["AGENT.h5", "--temperature", "--rules", "--threads", "--quiet"]),
     ],
 )
 def test_help_names_every_option(run, name, options):

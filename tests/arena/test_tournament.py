@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from punish_fast.arena import tournament
+from punish_fast.arena.batch import simulate
+from punish_fast.arena.duel import head_to_head
+from punish_fast.arena.ledger import Ledger, digest_of
+from punish_fast.arena.opponents import Opponent, opponent
+from punish_fast.arena.tournament import TournamentError, hold
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+NAMES = ("random", "careful", "punisher")
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return Graph(StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle")))
+
+
+@pytest.fixture(scope="module")
+def opponents(graph) -> list[Opponent]:
+    return [opponent(graph.space, name) for name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def exact(graph, opponents):
+    return hold(graph, opponents)
+
+
+def test_exact_results_are_those_of_duels(graph, opponents, exact):
+    assert exact.agents == list(NAMES)
+    assert exact.games is None
+    assert not exact.error.any()
+    for i, own in enumerate(opponents):
+        for j, enemy in enumerate(opponents):
+            duel = head_to_head(graph, own.policy, enemy.policy)
+            assert exact.win[i, j] == pytest.approx(duel.win_probability, abs=1e-10)
+            assert exact.breaths[i, j] == pytest.approx(duel.length, abs=1e-9)
+
+
+def test_both_sides_of_a_pair_add_up(exact):
+    assert np.array_equal(exact.win + exact.win.T, np.ones((3, 3)))
+    assert np.array_equal(np.diag(exact.win), [0.5] * 3)
+    assert np.array_equal(exact.breaths, exact.breaths.T)
+
+
+def test_games_agree_with_the_exact_results(graph, opponents, exact):
+    sampled = hold(graph, opponents, games=20_000, seed=1)
+    assert sampled.games == 20_000
+    others = ~np.eye(3, dtype=bool)
+    assert (np.abs(sampled.win - exact.win)[others] <= 4 * sampled.error[others]).all()
+    assert np.array_equal(sampled.error, sampled.error.T)
+    assert sampled.breaths == pytest.approx(exact.breaths, rel=0.03)
+    assert [s.agent for s in sampled.ranking] == [s.agent for s in exact.ranking]
+
+
+def test_the_order_of_agents_does_not_matter(graph, opponents):
+    one = hold(graph, opponents, games=200, seed=3)
+    other = hold(graph, opponents[::-1], games=200, seed=3)
+    assert np.array_equal(one.win, other.win[::-1, ::-1])
+    assert np.array_equal(one.breaths, other.breaths[::-1, ::-1])
+
+
+def test_known_matches_are_not_played_again(graph, opponents, tmp_path, monkeypatch):
+    path, digest = tmp_path / "x.json", graph.space.rules.digest
+    first = hold(graph, opponents, ledger=Ledger(digest, path))
+    hold(graph, opponents, games=100, seed=1, ledger=Ledger(digest, path))
+
+    def refuse(*_args, **_options):
+        raise AssertionError("played again")
+
+    monkeypatch.setattr(tournament, "head_to_head", refuse)
+    monkeypatch.setattr(tournament, "simulate", refuse)
+    again = hold(graph, opponents[::-1], ledger=Ledger(digest, path))
+    assert np.array_equal(again.win, first.win[::-1, ::-1])
+    assert hold(graph, opponents, games=100, seed=1, ledger=Ledger(digest, path)).games == 100
+    with pytest.raises(AssertionError, match="played again"):
+        hold(graph, opponents, games=100, seed=2, ledger=Ledger(digest, path))
+
+
+def test_an_interrupted_tournament_goes_on_to_the_same_end(graph, opponents, tmp_path, monkeypatch):
+    path, digest = tmp_path / "x.json", graph.space.rules.digest
+    monkeypatch.setattr(tournament, "_GAMES_AT_ONCE", 64)
+    expected = hold(graph, opponents, games=300, seed=5)
+    calls = []
+
+    def interrupt(*args, **options):
+        calls.append(args)
+        if len(calls) % 7 == 0:
+            raise KeyboardInterrupt
+        return simulate(*args, **options)
+
+    monkeypatch.setattr(tournament, "simulate", interrupt)
+    interrupts = 0
+    while True:
+        try:
+            found = hold(graph, opponents, games=300, seed=5, ledger=Ledger(digest, path))
+            break
+        except KeyboardInterrupt:
+            interrupts += 1
+    assert interrupts == 4
+    # Five pieces for each of six matches, and every interrupt cost one more.
+    assert len(calls) == 30 + interrupts
+    for field in ("win", "error", "breaths"):
+        assert np.array_equal(getattr(found, field), getattr(expected, field))
+
+
+def test_more_games_go_on_where_fewer_ended(graph, opponents, tmp_path):
+    path, digest = tmp_path / "x.json", graph.space.rules.digest
+    hold(graph, opponents, games=100, seed=1, ledger=Ledger(digest, path))
+    more = hold(graph, opponents, games=300, seed=1, ledger=Ledger(digest, path))
+    assert np.array_equal(more.win, hold(graph, opponents, games=300, seed=1).win)
+    sampled = json.loads(path.read_text())["sampled"]
+    assert {entry["games"] for entry in sampled.values()} == {300}
+    assert all(str(digest_of(each.policy)) in " ".join(sampled) for each in opponents)
+
+
+def test_who_has_won_every_game_may_still_lose(graph, opponents):
+    # So few games that the winner of all of them is likely to turn up.
+    found = [hold(graph, opponents, games=4, seed=seed) for seed in range(12)]
+    swept = [each for each in found if ((each.win == 1) & ~np.eye(3, dtype=bool)).any()]
+    assert swept
+    assert all((each.error[each.win == 1] >= 0.25).all() for each in swept)
+
+
+def test_progress_is_told(graph, opponents):
+    steps = []
+    hold(graph, opponents, games=4, progress=lambda *step: steps.append(step))
+    assert steps == [("arena", k, 6) for k in range(1, 7)]
+
+
+@pytest.mark.parametrize("games", [0, 1, 2, 3, 5, -4, 1 << 41])
+def test_numbers_of_games_that_make_no_tournament_are_refused(graph, opponents, games):
+    with pytest.raises(TournamentError, match=f"games: {games}, allowed are even numbers from 4"):
+        hold(graph, opponents, games=games)
+
+
+def test_one_alone_is_no_tournament(graph, opponents):
+    with pytest.raises(TournamentError, match="agents: 1"):
+        hold(graph, opponents[:1])
