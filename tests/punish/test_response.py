@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from houses import house_rules
+from hypothesis import given
+
+from punish_fast._jit import set_threads
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+
+def setting(space, seed=1):
+    """A graph, an enemy, weights of all full states, and values of the nodes and ends."""
+    graph, generator = Graph(space), np.random.default_rng(seed)
+    weight = generator.random(len(space.action))
+    weight /= np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr))
+    v = np.zeros((graph.n_full + graph.n_nodes + 2, 2))
+    v[graph.n_full :, 0] = generator.random(graph.n_nodes + 2)
+    return graph, weight, generator.random(graph.n_full), v
+
+
+def policy_of(space, choice):
+    weight = np.zeros(len(space.action))
+    weight[choice] = 1.0
+    return weight
+
+
+@given(house_rules())
+def test_values_are_those_of_the_choices(rules):
+    space = StateSpace(rules)
+    graph, enemy, belief, v = setting(space)
+    choice = space.state_ptr[:-1].copy()
+    backed_up = v.copy()
+    graph.respond(enemy, belief, v, choice)
+    assert (choice >= space.state_ptr[:-1]).all()
+    assert (choice < space.state_ptr[1:]).all()
+    graph.back_up(policy_of(space, choice), enemy, backed_up)
+    assert v[:, 0] == pytest.approx(backed_up[:, 0], abs=1e-12)
+
+
+def test_no_other_choice_is_better_in_any_state():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 2)
+    choice = space.state_ptr[:-1].copy()
+    graph.respond(enemy, belief, v, choice)
+    full_ptr = graph.full.ptr
+
+    def worth(v):
+        """What each state of the first breath is worth by the weights."""
+        return np.add.reduceat((belief * v[: graph.n_full, 0])[: full_ptr[space.layer_ptr[1]]], full_ptr[:46])
+
+    best = worth(v)
+    for other in range(3):
+        rows = np.minimum(space.state_ptr[:-1] + other, space.state_ptr[1:] - 1)
+        # Later breaths stay as they are.
+        rows[space.layer_ptr[1] :] = choice[space.layer_ptr[1] :]
+        tried = v.copy()
+        graph.back_up(policy_of(space, rows), enemy, tried)
+        assert (worth(tried) <= best + 1e-12).all()
+
+
+def test_without_any_weight_a_choice_stays():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 3)
+    before = space.state_ptr[1:] - 1
+    choice = before.copy()
+    graph.respond(enemy, belief * 0, v, choice)
+    assert np.array_equal(choice, before)
+    # Of equals, the former choice stays too.
+    v[graph.n_full :, 0] = 0.5
+    graph.respond(enemy, belief, v, choice)
+    assert np.array_equal(choice, before)
+
+
+def test_one_thread_and_two_give_the_same_bits():
+    space = StateSpace(PRESETS["tiny"])
+    found = []
+    for threads in (1, 2):
+        set_threads(threads)
+        graph, enemy, belief, v = setting(space, 4)
+        choice = space.state_ptr[:-1].copy()
+        graph.respond(enemy, belief, v, choice)
+        found.append((choice.tobytes(), v.tobytes()))
+    set_threads(2)
+    assert found[0] == found[1]
