@@ -123,59 +123,78 @@ def true_rules(rules: Rules) -> Rules:
     return rules._replace(redeal="reshuffle")
 
 
-def rules_of(argument: str) -> Rules | None:
-    """The rules that an argument of `opponent` comes with; None for what is built in and plays any game.
+class Entry:
+    """Somebody who is to play, before it is known where.
 
-    Raises:
-        ReadError: it is neither built in nor a readable file.
-    """
-    name, _ = _split(argument)
-    return None if name in BUILT_IN else load(name).rules
-
-
-def has_values(argument: str) -> bool:
-    """Whether an argument of `opponent` is an agent with values, which can play by softmax.
-
-    Raises:
-        ReadError: it is neither built in nor a readable file.
-    """
-    name, _ = _split(argument)
-    return name == "naive" if name in BUILT_IN else load(name).kind == "agent"
-
-
-def opponent(space: StateSpace, argument: str, temperature: float | None = None, name: str | None = None) -> Opponent:
-    """An opponent by its name or its file.
-
-    Args:
-        space: The states of the game.
+    Attributes:
         argument: One of ``BUILT_IN``, an agent file or a strategy file. With ``@T`` at its end it plays by softmax at
             the temperature ``T``, in the unit of the agent's values.
-        temperature: Let every agent without a temperature of its own play by softmax at this one. Greedy if None.
-        name: What to call it; the argument without folder and suffix if None.
-
-    Raises:
-        OpponentError: the rules differ from the game's in more than the redeal, or a temperature goes with something
-            that has no values.
-        ReadError: neither built in nor a readable agent or strategy.
-        PolicyError: the temperature is not above 0.
+        rules: The rules that a file was made for; None for what is built in and plays any game.
+        has_values: Whether it is an agent with values, which can play by softmax.
     """
-    source, own_temperature = _split(argument)
-    if own_temperature is not None and not has_values(argument):
-        raise OpponentError(f"{argument}: has no values, a temperature goes with naive and agent files only")
-    wanted = temperature if own_temperature is None else own_temperature
-    policy = _built_in(space, source, wanted) if source in BUILT_IN else _from_file(space, load(source), wanted)
-    return Opponent(name or brief_name(argument), policy)
+
+    def __init__(self, argument: str) -> None:
+        """Look it up.
+
+        Raises:
+            OpponentError: it is a tensor, or a temperature goes with something that has no values.
+            ReadError: it is neither built in nor a readable file.
+        """
+        self.argument = argument
+        self._source, self._temperature = _split(argument)
+        self._file = None if self._source in BUILT_IN else load(self._source)
+        self.rules = None if self._file is None else self._file.rules
+        self.has_values = self._source == "naive" if self._file is None else self._file.kind == "agent"
+        if self._file is not None and self._file.kind == "tensor":
+            raise OpponentError(f"{argument}: is a tensor, allowed are agents, strategies and {', '.join(BUILT_IN)}")
+        if self._temperature is not None and not self.has_values:
+            raise OpponentError(f"{argument}: has no values, a temperature goes with naive and agent files only")
+
+    def must_play(self, rules: Rules) -> None:
+        """Insist that it can play by ``rules``.
+
+        Raises:
+            OpponentError: its own differ in more than the redeal.
+        """
+        if self.rules is not None and true_rules(self.rules) != true_rules(rules):
+            raise OpponentError(
+                f"{self.argument}: made for rules {self.rules.digest}, but the game's are {rules.digest}; "
+                "they may differ in redeal only"
+            )
+
+    def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
+        """What it plays, float64 ``[n_rows]``.
+
+        Args:
+            space: The states of the game.
+            temperature: Let an agent without a temperature of its own play by softmax at this one. Greedy if None.
+
+        Raises:
+            OpponentError: its rules differ from the game's in more than the redeal.
+            ReadError: its file is damaged.
+            PolicyError: the temperature is not above 0.
+        """
+        self.must_play(space.rules)
+        wanted = temperature if self._temperature is None else self._temperature
+        if self._file is None:
+            return _built_in(space, self._source, wanted)
+        return _from_file(space, self._file, wanted)
+
+
+def opponent(space: StateSpace, argument: str, temperature: float | None = None) -> Opponent:
+    """An opponent by its name or its file; arguments and errors are those of `Entry` and its `policy`."""
+    return Opponent(brief_name(argument), Entry(argument).policy(space, temperature))
 
 
 def brief_name(argument: str) -> str:
-    """An argument of `opponent` without folder and suffix."""
+    """The argument of an `Entry` without folder and suffix."""
     source, temperature = _split(argument)
     stem = source if source in BUILT_IN else Path(source).stem
     return stem if temperature is None else f"{stem}@{temperature:g}"
 
 
 def names_of(arguments: list[str]) -> list[str]:
-    """Names for arguments of `opponent`: as brief as can be, but all different.
+    """Names for arguments of entries: as brief as can be, but all different.
 
     Raises:
         OpponentError: an argument stands twice.
@@ -213,13 +232,6 @@ def _of_values(space: StateSpace, q: np.ndarray, temperature: float | None) -> n
 
 
 def _from_file(space: StateSpace, file: Artefact, temperature: float | None) -> np.ndarray:
-    if true_rules(file.rules) != true_rules(space.rules):
-        raise OpponentError(
-            f"{file.path}: made for rules {file.rules.digest}, but the game's are {space.rules.digest}; "
-            "they may differ in redeal only"
-        )
-    if file.kind == "tensor":
-        raise OpponentError(f"{file.path}: is a tensor, allowed are agents, strategies and {', '.join(BUILT_IN)}")
     try:
         if file.kind == "strategy":
             return policy_of(space, strategy_table(space, *file.strategy()))

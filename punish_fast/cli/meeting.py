@@ -11,7 +11,7 @@ import numpy as np
 from punish_fast import _jit
 from punish_fast.arena.exploiter import BELIEFS, best_response
 from punish_fast.arena.ledger import Ledger
-from punish_fast.arena.opponents import has_values, names_of, opponent, rules_of, true_rules
+from punish_fast.arena.opponents import Entry, Opponent, names_of, true_rules
 from punish_fast.arena.tournament import Tournament, check_options, hold
 from punish_fast.cli.drawing import drawing, must_draw
 from punish_fast.cli.errors import UsageError, say
@@ -53,23 +53,25 @@ class Job:
         self.clock = Stopwatch()
         self.progress = Progress(setting.quiet)
         self.names = names_of(arguments)
-        self.rules = _rules(arguments, setting)
-        if setting.temperature is not None and not any(map(has_values, arguments)):
+        self._entries = [Entry(argument) for argument in arguments]
+        self.rules = _rules(self._entries, setting)
+        for entry in self._entries:
+            entry.must_play(self.rules)
+        if setting.temperature is not None and not any(entry.has_values for entry in self._entries):
             raise UsageError("--temperature goes with agent files and naive only")
         self._temperature = setting.temperature
-        self._arguments = arguments
 
     def prepare(self) -> Graph:
         """The graph of the game."""
         with self.clock("graph"):
             return Graph(StateSpace(self.rules))
 
-    def opponents(self, graph: Graph) -> list[Any]:
+    def opponents(self, graph: Graph) -> list[Opponent]:
         """Everybody who was named."""
         with self.clock("agents"):
             return [
-                opponent(graph.space, argument, self._temperature, name)
-                for argument, name in zip(self._arguments, self.names, strict=True)
+                Opponent(name, entry.policy(graph.space, self._temperature))
+                for name, entry in zip(self.names, self._entries, strict=True)
             ]
 
     def report(self) -> dict[str, Any]:
@@ -83,9 +85,9 @@ class Job:
         }
 
 
-def _rules(arguments: list[str], setting: Setting) -> Rules:
+def _rules(entries: list[Entry], setting: Setting) -> Rules:
     """The rules asked for, or those that the first file was made for; always with the true redeal."""
-    found = (rules for rules in map(rules_of, arguments) if rules is not None)
+    found = (entry.rules for entry in entries if entry.rules is not None)
     rules = load_rules(setting.rules) if setting.rules is not None else next(found, load_rules("tabletop"))
     return true_rules(rules)
 

@@ -10,13 +10,12 @@ from punish_fast.arena.duel import check_policy
 from punish_fast.arena.opponents import (
     BUILT_IN,
     HEURISTICS,
+    Entry,
     OpponentError,
     brief_name,
-    has_values,
     heuristic,
     names_of,
     opponent,
-    rules_of,
     true_rules,
 )
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
@@ -147,10 +146,10 @@ def test_a_file_with_an_at_sign_in_its_name_is_found(space, folder):
 
 @pytest.mark.usefixtures("folder")
 def test_arguments_tell_their_rules_and_whether_they_have_values():
-    assert rules_of("random") is None
-    assert rules_of("agent.h5@3") == TINY
-    assert [has_values(name) for name in ("random", "naive", "naive@1", "careful")] == [False, True, True, False]
-    assert [has_values(name) for name in ("agent.h5", "agent.h5@1", "table.h5", "tensor.h5")] == [1, 1, 0, 0]
+    assert Entry("random").rules is None
+    assert Entry("agent.h5@3").rules == TINY
+    assert [Entry(name).has_values for name in ("random", "naive", "naive@1", "careful")] == [False, True, True, False]
+    assert [Entry(name).has_values for name in ("agent.h5", "agent.h5@1", "table.h5")] == [True, True, False]
 
 
 def test_names_are_brief_but_different():
