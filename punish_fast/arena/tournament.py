@@ -21,7 +21,7 @@ from punish_fast.arena.ranking import Standing, rank
 from punish_fast.punish.graph import Graph
 
 # No chance to win is further than this from the exact one.
-_TOLERANCE = 1e-11
+_TOLERANCE = 1e-10
 # Enough for a call to pay, few enough that an interrupt loses next to nothing.
 _GAMES_AT_ONCE = 1 << 18
 _MOST_GAMES = 1 << 40

@@ -81,6 +81,7 @@ def test_heuristics_are_policies_in_any_house(rules):
         assert np.isin(weight, [0.0, *np.unique(best)]).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "fresh", "enemy_rests"),
     [("careful", [10], [40]), ("aggressive", [50], [50]), ("punisher", [30], [50])],
@@ -94,6 +95,7 @@ def test_heuristics_play_as_they_say(tabletop, name, fresh, enemy_rests):
     assert played(tabletop, weight, later) == enemy_rests
 
 
+@pytest.mark.full
 def test_the_aggressive_one_feints_only_for_want_of_an_attack(tabletop):
     weight = heuristic(tabletop, "aggressive")
     state = State(1, (3, 0, 2, 0, 0), 3, 0, 0, 3, 5, 0, 0, (0, 1, 1, 1, 0))
