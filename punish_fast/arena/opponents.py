@@ -49,10 +49,12 @@ class Opponent:
     Attributes:
         name: What tables call it.
         policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
+        temperature: That of its softmax; None if it plays otherwise.
     """
 
     name: str
     policy: np.ndarray
+    temperature: float | None = None
 
 
 class Views:
@@ -162,12 +164,13 @@ class Entry:
                 "they may differ in redeal only"
             )
 
-    def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
-        """What it plays, float64 ``[n_rows]``.
+    def opponent(self, space: StateSpace, temperature: float | None = None, name: str | None = None) -> Opponent:
+        """Let it play.
 
         Args:
             space: The states of the game.
             temperature: Let an agent without a temperature of its own play by softmax at this one. Greedy if None.
+            name: What to call it; its brief name if None.
 
         Raises:
             OpponentError: its rules differ from the game's in more than the redeal.
@@ -176,14 +179,15 @@ class Entry:
         """
         self.must_play(space.rules)
         wanted = temperature if self._temperature is None else self._temperature
-        if self._file is None:
-            return _built_in(space, self._source, wanted)
-        return _from_file(space, self._file, wanted)
+        wanted = wanted if self.has_values else None
+        file, source = self._file, self._source
+        policy = _built_in(space, source, wanted) if file is None else _from_file(space, file, wanted)
+        return Opponent(name or brief_name(self.argument), policy, wanted)
 
 
 def opponent(space: StateSpace, argument: str, temperature: float | None = None) -> Opponent:
-    """An opponent by its name or its file; arguments and errors are those of `Entry` and its `policy`."""
-    return Opponent(brief_name(argument), Entry(argument).policy(space, temperature))
+    """An opponent by its name or its file; arguments and errors are those of `Entry` and its `opponent`."""
+    return Entry(argument).opponent(space, temperature)
 
 
 def brief_name(argument: str) -> str:

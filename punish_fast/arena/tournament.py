@@ -87,7 +87,7 @@ def hold(
     n = len(opponents)
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     n_pairs = n * (n + 1) // 2
-    for done, (i, j) in enumerate(_pairs(digests), 1):
+    for done, (i, j) in enumerate(pairs_of(digests), 1):
         match = _Match(graph, opponents[i].policy, opponents[j].policy, (digests[i], digests[j]), ledger)
         if games is None:
             chance, length = match.exact()
@@ -115,7 +115,7 @@ def check_options(n_opponents: int, games: int | None) -> None:
         raise TournamentError(f"games: {games}, allowed are even numbers from 4 to {_MOST_GAMES}")
 
 
-def _pairs(digests: list[str]) -> Iterator[tuple[int, int]]:
+def pairs_of(digests: list[str]) -> Iterator[tuple[int, int]]:
     """All pairs, each in the order of the digests, so that results depend on no other order."""
     for i, one in enumerate(digests):
         for j, other in enumerate(digests[: i + 1]):

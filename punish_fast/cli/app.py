@@ -283,6 +283,12 @@ def arena(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
         Path | None,
         typer.Option(metavar="FILE", envvar="PUNISH_FAST_PLOT", help="Draw who beats whom, as a .png or .svg file."),
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DB", envvar="PUNISH_FAST_RECORD", help="Enter all games into this database of recorded games."
+        ),
+    ] = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -292,7 +298,7 @@ def arena(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
     from punish_fast.cli import meeting
 
     setting = meeting.Setting(rules, temperature, threads, quiet)
-    meeting.arena_command(agents, setting, meeting.Season(exact, games, seed, resume, plot), as_json)
+    meeting.arena_command(agents, setting, meeting.Season(exact, games, seed, resume, plot, record), as_json)
 
 
 @app.command(epilog="Examples: punish-fast exploit naive.h5; punish-fast exploit naive.h5 --temperature 0.2 --json")

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from punish_fast import _jit
+from punish_fast.arena.archive import archive, check_games
 from punish_fast.arena.exploiter import BELIEFS, best_response
 from punish_fast.arena.ledger import Ledger
 from punish_fast.arena.opponents import Entry, Opponent, names_of, true_rules
 from punish_fast.arena.tournament import Tournament, check_options, hold
 from punish_fast.cli.drawing import drawing, must_draw
-from punish_fast.cli.errors import UsageError, say
+from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
+from punish_fast.records.importing import Report
 from punish_fast.records.plots import check_picture
 from punish_fast.store.files import check_output
 
@@ -42,6 +44,7 @@ class Season:
     seed: int | None
     resume: Path | None
     plot: Path | None
+    record: Path | None
 
 
 class Job:
@@ -70,7 +73,7 @@ class Job:
         """Everybody who was named."""
         with self.clock("agents"):
             return [
-                Opponent(name, entry.policy(graph.space, self._temperature))
+                entry.opponent(graph.space, self._temperature, name)
                 for name, entry in zip(self.names, self._entries, strict=True)
             ]
 
@@ -92,17 +95,27 @@ def _rules(entries: list[Entry], setting: Setting) -> Rules:
     return true_rules(rules)
 
 
-def arena_command(agents: list[str], setting: Setting, season: Season, as_json: bool) -> None:
-    """Run ``punish-fast arena``."""
+def _check(agents: list[str], season: Season) -> None:
+    """Refuse, before any work is done, what cannot be done."""
     if season.exact and season.games is not None:
         raise UsageError("--exact and --games exclude each other")
     if season.games is None and season.seed is not None:
         raise UsageError("--seed goes with --games only")
     check_options(len(agents), season.games)
+    if season.record is not None:
+        if season.games is None:
+            raise UsageError("--record goes with --games only")
+        check_games(len(agents), season.games)
+        check_output(season.record)
     if season.plot is not None:
         must_draw()
         check_picture(season.plot)
         check_output(season.plot)
+
+
+def arena_command(agents: list[str], setting: Setting, season: Season, as_json: bool) -> None:
+    """Run ``punish-fast arena``."""
+    _check(agents, season)
     job = Job(agents, setting)
     ledger = Ledger(job.rules.digest, season.resume)
     seed = season.seed
@@ -120,17 +133,27 @@ def arena_command(agents: list[str], setting: Setting, season: Season, as_json: 
                 say(f"{season.resume} holds all matches so far; the same command goes on with them")
             raise
     job.progress.clear()
+    if season.record is not None and season.games is not None:
+        with job.clock("record"):
+            recorded = archive(graph, opponents, season.games, seed or 0, season.record)
+        _must_be_stored(recorded, season.record)
     if season.plot is not None:
         from punish_fast.arena.heatmap import draw_heatmap
 
         with drawing(season.plot):
             draw_heatmap(tournament, season.plot)
     report = _tournament_report(tournament, seed) | job.report()
-    report |= {"resume": _text(season.resume), "plot": _text(season.plot)}
+    report |= {"resume": _text(season.resume), "plot": _text(season.plot), "record": _text(season.record)}
     if as_json:
         print_json(report)
     else:
         _print_tournament(report)
+
+
+def _must_be_stored(report: Report, database: Path) -> None:
+    if report.imported < report.games:
+        missing, reason = report.games - report.imported, report.remarks[0].reason
+        raise CheckError(f"{database}: {missing:,} games were not stored ({reason})")
 
 
 def _text(path: Path | None) -> str | None:
@@ -171,7 +194,7 @@ def _print_tournament(report: dict[str, Any]) -> None:
             rating += f" +- {standing['rating_margin']:.1f}"
         table.append([standing["agent"], win_rate, rating])
     print_table(table)
-    for key in ("resume", "plot"):
+    for key in ("resume", "plot", "record"):
         if report[key] is not None:
             print(f"wrote {report[key]}")
 

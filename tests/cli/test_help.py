@@ -183,6 +183,7 @@ def test_a_group_lists_its_commands(run, group, arguments):
                 "--rules",
                 "--resume",
                 "--plot",
+                "--record",
                 "--threads",
                 "--quiet",
             ],

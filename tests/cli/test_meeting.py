@@ -145,12 +145,30 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random", "careful", "--resume", "."], ["is a folder"]),
         (["random", "agent.h5", "--resume", "agent.h5"], ["agent.h5: is no file of an arena's results"]),
         (["random", "careful", "--threads", "0"], ["threads"]),
+        (["random", "careful", "--record", "x.db"], ["--record goes with --games only"]),
+        (["random", "careful", "--games", "100002", "--record", "x.db"], ["100,002 in all are too many to record"]),
+        (["random", "careful", "--games", "10", "--record", "no/x.db"], ["there is no folder no"]),
     ],
 )
 def test_what_cannot_meet_is_refused(run, folder, arguments, texts):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     run("arena", *arguments, "-q").refused(*texts)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_games_are_recorded(run, folder):
+    command = ("arena", "naive@0.5", "careful", "punisher", *TINY, "--games", "20", "--seed", "2", "--record", "x.db")
+    report = run(*command, "--json").report
+    assert report["record"] == "x.db"
+    summary = run("games", "summary", "--db", "x.db", "--rules", "tiny", "--json").report
+    assert summary["games"] == 60
+    wins = {player["name"]: player["wins"] for player in summary["players"]}
+    expected = {standing["agent"]: 40 * standing["win_rate"] for standing in report["ranking"]}
+    assert wins == pytest.approx(expected)
+    # What is no database stays as it is.
+    (folder / "y.db").write_text("no database", encoding="utf-8")
+    run(*command[:-1], "y.db").refused("y.db")
+    assert (folder / "y.db").read_text(encoding="utf-8") == "no database"
 
 
 def test_results_of_another_game_are_refused(run, folder):
