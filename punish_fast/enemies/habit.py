@@ -226,5 +226,6 @@ def _fit_concentration(
         k = math.exp(log_concentration)
         return -float(np.log((k * prior + chosen) / (k + total)).sum())
 
-    bounds = tuple(math.log(limit) for limit in _CONCENTRATIONS)
+    least, most = _CONCENTRATIONS
+    bounds = math.log(least), math.log(most)
     return math.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x)
