@@ -219,7 +219,7 @@ def _require_tables(path: Path, connection: sqlite3.Connection) -> None:
 
 def _require_laws(path: Path, connection: sqlite3.Connection) -> None:
     for table, law in _LAWS.items():
-        broken = connection.execute(f"SELECT * FROM {table} WHERE NOT ({law}) LIMIT 1").fetchone()
+        broken = connection.execute(f"SELECT * FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()
         if broken is not None:
             raise RecordsError(f"{path}: table {table} has a row that cannot be: {str(broken)[:80]}")
 

@@ -17,6 +17,12 @@ from punish_fast.records.database import (
 from punish_fast.store.files import OutputError
 from records.conftest import dump, query, run_sql
 
+# A table of breaths that lets NULL in, which the original's does not.
+SLACK = (
+    "CREATE TABLE b AS SELECT * FROM breaths; DROP TABLE breaths;"
+    " CREATE TABLE breaths(game_id, is_winner, state, action)"
+)
+
 
 def test_an_original_database_is_read_as_it_is(original):
     before = original.read_bytes()
@@ -90,6 +96,8 @@ def test_a_new_database_has_the_original_tables(tmp_path):
         ("UPDATE breaths SET action = 256", "table breaths"),
         ("UPDATE breaths SET action = 2.5", "table breaths"),
         ("UPDATE breaths SET is_winner = 2", "table breaths"),
+        (f"{SLACK}; INSERT INTO breaths SELECT game_id, NULL, state, action FROM b", "table breaths"),
+        (f"{SLACK}; INSERT INTO breaths SELECT NULL, is_winner, state, action FROM b", "table breaths"),
         ("DELETE FROM games WHERE game_id = 100", "table breaths"),
         ("UPDATE bot_parameters SET temperature = 'hot'", "table bot_parameters"),
         ("DROP TABLE players; CREATE TABLE other(x)", "is no database of recorded games, it has no table players"),
