@@ -172,7 +172,7 @@ def player(
 ) -> None:
     """Hand out, anonymise or delete what a database holds of a player.
 
-    An export goes to stdout unless there is a file to write. What is replaced or deleted is overwritten on disk.
+    An export goes to stdout unless there is a file to write. What is replaced or deleted is overwritten in the file.
     """
     prepare_kernels()
     from punish_fast.cli import recording

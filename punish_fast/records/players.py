@@ -24,7 +24,7 @@ def games_of_player(path: str | Path, name: str) -> list[Game]:
 
 
 def anonymise_player(path: str | Path, name: str) -> str:
-    """Give a player another name, made of the player's number; return it. The old one is overwritten on disk.
+    """Give a player another name, made of the player's number; return it. The old one is overwritten in the file.
 
     The games stay. Logs that are imported again later are recognised by what was played and do not bring the name back.
 
@@ -47,7 +47,7 @@ def anonymise_player(path: str | Path, name: str) -> str:
 def delete_player(path: str | Path, name: str) -> tuple[int, int]:
     """Delete a player with all games, both sides of them; return how many games and breaths that were.
 
-    What was deleted is overwritten on disk. Opponents stay, even if they have no games left.
+    What was deleted is overwritten in the file. Opponents stay, even if they have no games left.
 
     Raises:
         RecordsError: the database cannot be used, or knows no such player.
