@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
 from punish_fast.cli.source import Source
 from punish_fast.enemies.counts import locate_choices
@@ -18,7 +19,6 @@ from punish_fast.extras import require
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Choices
-from punish_fast.store.files import check_output
 from punish_fast.store.writer import save
 
 
@@ -60,7 +60,7 @@ def model_command(source: Source, fit: Fit, rules: str | None, output: Path | No
     """Run ``punish-fast enemy model``."""
     clock = Stopwatch()
     output = output or Path("habit.h5")
-    check_output(output)
+    check_outputs([output], [source.database], "learn from")
     chosen, recorded = load_rules(rules or "notebook"), source.read()
     space = StateSpace(chosen)
     choices = _locate(space, recorded)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_json
 from punish_fast.enemies.curves import Curve, cross_validate, draw_curves
 from punish_fast.enemies.method import PRESETS, Method, check_method
@@ -20,7 +21,7 @@ from punish_fast.extras import require
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable
-from punish_fast.store.files import check_output, explain, replacing
+from punish_fast.store.files import explain, replacing
 from punish_fast.store.flux import read_flux, write_flux
 from punish_fast.store.reader import load
 from punish_fast.store.writer import save
@@ -38,26 +39,22 @@ class Validation:
     plot: Path | None
 
     def check(self) -> None:
-        """Insist that the options go together and that the files can be written.
+        """Insist that the options go together.
 
         Raises:
             UsageError: they do not.
-            OutputError: a file cannot be written.
             ExtraError: there is something to draw, and Matplotlib is not installed.
         """
         if self.folds is None:
             for name in ("swapped", "log", "plot"):
                 if getattr(self, name):
                     raise UsageError(f"--{name} goes with --cross-validate only")
-        if self.log is not None:
-            check_output(self.log)
         if self.plot is not None:
             if self.plot.suffix.lower() not in _PICTURES:
                 raise UsageError(
                     f"--plot is {str(self.plot)!r}, allowed are names that end in {' or '.join(_PICTURES)}"
                 )
             require("plot", "matplotlib")
-            check_output(self.plot)
 
 
 def method_of(preset: str, changes: dict[str, Any]) -> Method:
@@ -103,8 +100,8 @@ def pawnn_command(
         raise UsageError("--weights goes with raw digits and a softmax only: the original's files know nothing else")
     makes_strategy = validation.folds is None or output is not None or weights is not None
     output = output or Path(f"{source.stem}-pawnn.h5")
-    for path in [output] * makes_strategy + [weights] * (weights is not None):
-        _check_other(path, source)
+    wanted = (output if makes_strategy else None, weights, validation.log, validation.plot)
+    check_outputs([path for path in wanted if path is not None], [source], "learn from")
     file = load(source)
     if file.kind != "strategy":
         raise UsageError(f"{source}: is a file of kind {file.kind}, allowed is a strategy")
@@ -130,13 +127,6 @@ def pawnn_command(
         print_json(report)
     else:
         _print_report(report)
-
-
-def _check_other(path: Path | None, source: Path) -> None:
-    assert path is not None
-    check_output(path)
-    if path.exists() and source.exists() and path.samefile(source):
-        raise UsageError(f"{path}: is the file to learn from, choose another")
 
 
 def _make(
@@ -236,7 +226,7 @@ def import_command(parameters: Path, rules: str | None, output: Path | None, as_
     """Run ``punish-fast enemy import-flux``."""
     clock = Stopwatch()
     output = output or Path(f"{parameters.stem}.h5")
-    _check_other(output, parameters)
+    check_outputs([output], [parameters], "learn from")
     chosen = load_rules(rules or "notebook")
     layers = read_flux(parameters)
     try:

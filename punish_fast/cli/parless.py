@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import Stopwatch, print_json
 from punish_fast.cli.source import Source
 from punish_fast.enemies.counts import count_choices
 from punish_fast.enemies.parless import check_prior, parless
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.store.files import check_output
 from punish_fast.store.writer import save
 
 
@@ -23,7 +23,7 @@ def parless_command(source: Source, prior: float, rules: str | None, output: Pat
     check_prior(prior)
     name = "champion" if source.winners else "general"
     output = output or Path(f"{name}.h5")
-    check_output(output)
+    check_outputs([output], [source.database], "learn from")
     house = load_rules(rules or "notebook")
     choices = source.read()
     space = StateSpace(house)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.drawing import drawing
 from punish_fast.cli.errors import UsageError, say
+from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import print_json, print_table
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace
@@ -20,7 +20,7 @@ from punish_fast.records.logs import LAYOUTS, write_log
 from punish_fast.records.players import anonymise_player, delete_player, games_of_player
 from punish_fast.records.results import read_results
 from punish_fast.records.summary import summarise
-from punish_fast.store.files import check_output, explain, replacing
+from punish_fast.store.files import explain, replacing
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ def import_command(files: list[Path], database: Path, options: ImportOptions, as
     """Run ``punish-fast games import``."""
     rules = load_rules(options.rules)
     if options.report is not None:
-        check_output(options.report)
-        _keep_apart(options.report, [database, *files])
+        check_outputs([options.report], [database, *files], "read")
     report = import_logs(StateSpace(rules), files, database, options.strict).as_mapping()
     if options.report is not None:
         _write_text(options.report, json.dumps(report, indent=2) + "\n")
@@ -173,7 +172,7 @@ def _export(name: str, database: Path, options: ExportOptions, as_json: bool) ->
     if as_json and options.output is None:
         raise UsageError("--json and --export go together only with --output")
     if options.output is not None:
-        _keep_apart(options.output, [database])
+        check_outputs([options.output], [database], "read")
     games = games_of_player(database, name)
     text = write_log(games, options.layout)
     if options.output is None:
@@ -185,13 +184,6 @@ def _export(name: str, database: Path, options: ExportOptions, as_json: bool) ->
         print_json(report)
     else:
         print(f"wrote {options.output} ({_count(len(games), 'game')})")
-
-
-def _keep_apart(output: Path, inputs: list[Path]) -> None:
-    """Refuse to write over what is read."""
-    for path in inputs:
-        if os.path.realpath(output) == os.path.realpath(path):
-            raise UsageError(f"{output}: is read here and will not be replaced")
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -138,15 +138,16 @@ def test_a_strategy_of_other_rules_is_refused_with_both_digests(run):
         (["--db", "few.db", "--until", "x"], ["--until"]),
         (["--db", "few.db", "--player", "Nobody"], ["Nobody", "Anna"]),
         (["--db", "few.db", "-o", "no/x.h5"], ["there is no folder no"]),
+        (["--db", "few.db", "-o", "few.db"], ["few.db: is the file to learn from and will not be replaced"]),
         (["--db", "few.db", "--rules", "chess"], ["chess"]),
         ([], ["--db"]),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(run, folder, options, texts):
     (folder / "text.db").write_text("no database" * 99)
-    before = sorted(path.name for path in folder.iterdir())
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
     run("enemy", "parless", *(() if "--rules" in options else TINY), *options).refused(*texts)
-    assert sorted(path.name for path in folder.iterdir()) == before
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.usefixtures("few")

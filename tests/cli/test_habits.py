@@ -105,6 +105,7 @@ def test_players_without_habits_are_predicted_best_by_nothing(run):
         (["model", "--seed", "-1"], ["seed: -1 is not allowed"]),
         (["model", "--until", "1"], ["games.db: holds no choices of such games"]),
         (["model", "-o", "no/x.h5"], ["there is no folder no"]),
+        (["model", "-o", "games.db"], ["games.db: is the file to learn from and will not be replaced"]),
         (["validate", "--folds", "0"], ["folds: 0 are not allowed"]),
         (["validate", "--seed", "-1", "--models", "uniform"], ["seed: -1 is not allowed"]),
         (["validate", "--models", "oracle"], ["--models names 'oracle', allowed are uniform, parless, pawnn, habit"]),
@@ -112,8 +113,9 @@ def test_players_without_habits_are_predicted_best_by_nothing(run):
     ],
 )
 def test_wrong_wishes_are_refused_in_one_line(run, folder, arguments, texts):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
     run("enemy", *arguments, "--db", "games.db", *TINY).refused(*texts)
-    assert {path.name for path in folder.iterdir()} == {"games.db"}
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.usefixtures("games")
