@@ -105,7 +105,14 @@ def validate_command(source: Source, comparison: Comparison, rules: str | None, 
     space = StateSpace(chosen)
     choices = _locate(space, recorded)
     is_free = free_choices(space, choices)
-    costs = held_out_costs(space, choices, names, comparison.folds, comparison.seed, progress.step)
+
+    def count(model: str, done: int, folds: int) -> None:
+        progress.step(model, done, folds)
+        if done == folds:
+            progress.start()
+
+    progress.start()
+    costs = held_out_costs(space, choices, names, comparison.folds, comparison.seed, count)
     progress.clear()
     game = choices.game[is_free]
     report: dict[str, Any] = {

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cli.games import random_games, write_games
+from punish_fast.cli.report import Progress
 from punish_fast.enemies.counts import locate_choices
 from punish_fast.enemies.habit import fit_habit, habit_table
 from punish_fast.punish.rules import PRESETS
@@ -79,6 +80,16 @@ def test_all_models_are_compared(run):
         assert low < nats["mean"] < high
         assert high - low == pytest.approx(2 * 1.96 * nats["error"])
         assert above["mean"] == pytest.approx(nats["mean"] - report["models"]["habit"]["nats"]["mean"], abs=1e-12)
+
+
+@pytest.mark.usefixtures("games")
+def test_the_time_left_is_that_of_one_model(run, monkeypatch):
+    calls = []
+    monkeypatch.setattr(Progress, "start", lambda _self: calls.append("start"))
+    monkeypatch.setattr(Progress, "step", lambda _self, model, done, folds: calls.append((model, done, folds)))
+    run("enemy", "validate", "--db", "games.db", *TINY, "--folds", "2", "--models", "uniform,parless", "--json")
+    expected = ["start", ("uniform", 1, 2), ("uniform", 2, 2), "start", ("parless", 1, 2), ("parless", 2, 2)]
+    assert calls[:6] == expected
 
 
 @pytest.mark.usefixtures("games")
