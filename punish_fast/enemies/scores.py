@@ -92,6 +92,8 @@ def _parless_of(space: StateSpace, choices: Located) -> StrategyTable:
 
 def _learn_parless(space: StateSpace, choices: Located) -> Predict:
     table = _parless_of(space, choices)
+    if table.is_naive:  # no state was seen
+        return _learn_nothing(space, choices)
 
     def predict(rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
         place = np.minimum(np.searchsorted(table.state, rows), len(table.state) - 1)

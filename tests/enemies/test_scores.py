@@ -38,6 +38,15 @@ def test_uniform_costs_the_logarithm_of_the_number_of_actions(space, choices, co
     assert costs["uniform"] == pytest.approx(np.log(n_legal[n_legal > 1]))
 
 
+def test_games_of_unknown_states_teach_nothing(space, choices):
+    """Two games, one of them of other rules: of the sound one nothing can be learned but that."""
+    game = np.array([1, 1, 2, 2])
+    row, column = np.append(choices.row[:2], [-1, -1]), np.append(choices.column[:2], [-1, -1])
+    costs = held_out_costs(space, Located(row, column, game), ("uniform", "parless"), n_folds=2)
+    assert costs["parless"].tolist() == costs["uniform"].tolist()
+    assert len(costs["uniform"]) > 0
+
+
 def test_no_model_beats_the_truth_and_the_habit_comes_near(space, choices, costs):
     free = free_choices(space, choices)
     truth = -np.log(taste(space, choices.row)[np.arange(len(choices.row)), choices.column])[free].mean()
