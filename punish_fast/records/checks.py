@@ -4,7 +4,8 @@ An unreachable state or an illegal action makes a game unfit to learn from. Othe
 has some, leave each breath sound in itself:
 
 * both players' views of a breath must be mirror images, and their cards fit into one pack;
-* a breath must follow from the one before, and the last one must win the game for the winner;
+* a game must begin with the first breath and all HP, a breath must follow from the one before, and the last one must
+  win the game for the winner;
 * what follows must do so with the feints as they are recorded. The original writes one player's feint into both
   players' choices, so this is by far the most frequent fault, and one of its own.
 """
@@ -148,9 +149,11 @@ def _other_faults(space: StateSpace, games: Sequence[Game]) -> Iterator[tuple[in
     for k in np.flatnonzero(verdicts != FITS):
         kind = FEINTS if others[k] == FITS else SUCCESSION
         yield int(pairs.game[k]), Fault(kind, f"after breath {pairs.number[k] + 1}: {REASONS[int(verdicts[k])]}")
-    first = np.flatnonzero((pairs.number == 0) & (own[:, _BREATH] != 1))
-    for k in first:
+    for k in np.flatnonzero((pairs.number == 0) & (own[:, _BREATH] != 1)):
         yield int(pairs.game[k]), Fault(SUCCESSION, f"breath 1: the game begins with breath {own[k, _BREATH]}")
+    hurt = (own[:, (_OWN[0], _ENEMY[0])] != space.rules.hp).any(axis=1)
+    for k in np.flatnonzero((pairs.number == 0) & (own[:, _BREATH] == 1) & hurt):
+        yield int(pairs.game[k]), Fault(SUCCESSION, "breath 1: the game begins with HP already lost")
 
 
 def _judge_other_feints(space: StateSpace, pairs: _Pairs) -> np.ndarray:

@@ -3,10 +3,12 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
-from playing import some_games, with_side
+from playing import RULES, game_of, play, some_games, with_side
 
 from punish_fast.punish.codes import to_decimal
+from punish_fast.punish.space import StateSpace
 from punish_fast.records.checks import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE, VIEWS, check_games
 from punish_fast.records.logs import Side
 
@@ -98,6 +100,22 @@ def test_a_game_begins_with_the_first_breath(space, long_game):
     sides = [replace(side, number=tuple(n - 1 for n in side.number)) for side in (late.winner, late.loser)]
     (faults,) = check_games(space, [replace(late, winner=sides[0], loser=sides[1])])
     assert [fault.reason for fault in faults] == ["breath 1: the game begins with breath 2"]
+
+
+def test_a_game_begins_with_all_hp():
+    """A log that has lost the first measure begins with breath 1 too."""
+    rules = RULES._replace(hp=3)
+    space, generator = StateSpace(rules), np.random.default_rng(0)
+    reasons = []
+    for number in range(300):
+        breaths = play(rules, generator)
+        games = [game_of(number, ("Ann", "Ben"), breaths[k:]) for k, each in enumerate(breaths) if each.own.breath == 1]
+        for game, faults in zip(games, check_games(space, games), strict=True):
+            hp = {int(str(game.winner.states[0])[place]) for place in (6, 9)}
+            assert [fault.kind for fault in faults] == [SUCCESSION] * (hp != {3})
+            reasons += [fault.reason for fault in faults]
+    assert len(reasons) > 10
+    assert set(reasons) == {"breath 1: the game begins with HP already lost"}
 
 
 def test_the_winner_must_have_won(space, long_game):
