@@ -27,7 +27,9 @@ class UsageError(Exception):
 
 
 def say(message: str) -> None:
-    """Print a line on stderr."""
+    """Print a line on stderr, in the place of progress that stands there."""
+    if "punish_fast.cli.report" in sys.modules:
+        sys.modules["punish_fast.cli.report"].clear_progress()
     print(message, file=sys.stderr, flush=True)
 
 

@@ -14,6 +14,15 @@ from punish_fast.cli.errors import check_interrupt, say
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
 
+# Progress that stands on the terminal now.
+_on_terminal: set[Progress] = set()
+
+
+def clear_progress() -> None:
+    """Take every line of progress off the terminal; for what is said when work has failed."""
+    for progress in tuple(_on_terminal):
+        progress.clear()
+
 
 def print_json(report: dict[str, Any]) -> None:
     """Print one JSON object on stdout."""
@@ -94,6 +103,7 @@ class Progress:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()
             self._width = 0
+        _on_terminal.discard(self)
 
     def _show(self, text: str, is_last: bool) -> None:
         check_interrupt()
@@ -106,6 +116,7 @@ class Progress:
             sys.stderr.write("\r" + text.ljust(self._width))
             sys.stderr.flush()
             self._width = max(self._width, len(text))
+            _on_terminal.add(self)
         else:
             say(text)
 

@@ -366,6 +366,19 @@ def test_progress_on_a_terminal_is_one_line_that_vanishes(monkeypatch, capsys):
     assert err.rsplit("\r", 2)[1].strip() == ""
 
 
+def test_what_is_said_takes_the_place_of_progress(monkeypatch, capsys):
+    monkeypatch.setattr(reporting.sys.stderr, "isatty", lambda: True, raising=False)
+    progress = reporting.Progress()
+    progress.step("states", 1, 2)
+    reporting.say("interrupted")
+    reporting.say("again")
+    err = capsys.readouterr().err
+    line, blank, said = err.lstrip("\r").split("\r")
+    assert line.startswith("states: 1 of 2")
+    assert (blank.strip(), len(blank)) == ("", len(line))
+    assert said == "interrupted\nagain\n"
+
+
 def test_json_is_one_object_of_plain_numbers(run):
     def refuse(constant):
         raise AssertionError(constant)
