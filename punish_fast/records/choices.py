@@ -122,7 +122,8 @@ def require_player(path: Path, connection: sqlite3.Connection, player: str | Non
         return
     known = [name for (name,) in connection.execute("SELECT username FROM players ORDER BY player_id")]
     if player not in known:
-        raise RecordsError(f"{path}: there is no player {player!r}, allowed are {', '.join(known[:20]) or 'none'}")
+        names = ", ".join(name if name.isprintable() else ascii(name) for name in known[:20])
+        raise RecordsError(f"{path}: there is no player {player!r}, allowed are {names or 'none'}")
 
 
 def breath_order(connection: sqlite3.Connection) -> str:
