@@ -89,7 +89,7 @@ def policy_of(space: StateSpace, table: StrategyTable) -> np.ndarray:
     place = np.full(space.n_states, -1)
     place[table.state] = np.arange(len(table.state))
     place = np.repeat(place, lengths)
-    return np.where(place >= 0, table.p[place, _COLUMN[space.action]], weight)
+    return np.where(place >= 0, table.p[place, COLUMN[space.action]], weight)
 
 
 def strategy_table(space: StateSpace, state: np.ndarray, p: np.ndarray, name: str = "table") -> StrategyTable:
