@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import Stopwatch, print_json
 from punish_fast.cli.source import Source
@@ -28,6 +29,9 @@ def parless_command(source: Source, prior: float, rules: str | None, output: Pat
     choices = source.read()
     space = StateSpace(house)
     counts = count_choices(space, choices.decimal, choices.action)
+    if len(counts.state) == 0:
+        rules = rules or "notebook"
+        raise UsageError(f"--rules {rules}: none of the {len(choices)} choices was made in a state of this game")
     table = parless(space, counts, prior, name=f"{name} PARLESS")
     origin = {"method": "parless", "prior": prior, **source.note(), "choices": int(counts.count.sum())}
     save(output, space, strategy=table, origin=origin)

@@ -140,11 +140,16 @@ def test_a_strategy_of_other_rules_is_refused_with_both_digests(run):
         (["--db", "few.db", "-o", "no/x.h5"], ["there is no folder no"]),
         (["--db", "few.db", "-o", "few.db"], ["few.db: is the file to learn from and will not be replaced"]),
         (["--db", "few.db", "--rules", "chess"], ["chess"]),
+        (["--db", "few.db", "--rules", "short.toml"], ["short.toml: none of the ", "was made in a state of this game"]),
         ([], ["--db"]),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(run, folder, options, texts):
     (folder / "text.db").write_text("no database" * 99)
+    (folder / "short.toml").write_text(
+        "hand_size = 1\nreveal_size = 0\nhp = 1\nbreaths = 1\nfeints = 0\n"
+        "copies = { guard = 1, rush = 1, dodge = 1, strike = 1, punish = 1 }\n"
+    )
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     run("enemy", "parless", *(() if "--rules" in options else TINY), *options).refused(*texts)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
