@@ -17,6 +17,7 @@ gradient is 0, so to first order the covariance of ``t`` is ``H^-1 B H^-1`` with
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -84,8 +85,9 @@ def strengths(win: np.ndarray) -> np.ndarray:
         surprise = (win + win.T) * _chances(strength) - win
         return np.asarray(surprise.sum(axis=1) + _RIDGE * strength)
 
-    options = {"gtol": _GRADIENT}
-    found = minimize(loss, np.zeros(len(win)), method="trust-exact", jac=gradient, hess=_hessian, options=options)
+    # The stubs of SciPy know fewer options than this method has.
+    settings: dict[str, Any] = {"method": "trust-exact", "jac": gradient, "hess": _hessian}
+    found: Any = minimize(loss, np.zeros(len(win)), options={"gtol": _GRADIENT}, **settings)
     return np.asarray(found.x - found.x.mean())
 
 
