@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numba import config
 from processes import process
 
 from punish_fast.mdp.model import MDP, ModelError, check
@@ -88,8 +89,15 @@ def test_scipy_matrix_shares_memory_and_holds_the_rows(mdp):
     assert matrix.toarray()[4].tolist() == [0.5, 0.5, 0, 0, 0, 0]
 
 
-def test_quantecon_has_the_rows_and_two_more_for_the_terminals(mdp):
+@pytest.fixture
+def quantecon():
+    if config.DISABLE_JIT:
+        pytest.skip("QuantEcon cannot be imported with NUMBA_DISABLE_JIT=1")
     pytest.importorskip("quantecon")
+
+
+@pytest.mark.usefixtures("quantecon")
+def test_quantecon_has_the_rows_and_two_more_for_the_terminals(mdp):
     ddp = mdp.to_quantecon(0.9)
     assert (ddp.num_states, ddp.num_sa_pairs, ddp.beta) == (6, 8, 0.9)
     assert ddp.R.tolist() == [*mdp.reward.tolist(), 1.0, -1.0]
@@ -99,16 +107,16 @@ def test_quantecon_has_the_rows_and_two_more_for_the_terminals(mdp):
     assert ddp.a_indices.tolist() == [0, 1, 0, 0, 0, 1, 0, 0]
 
 
+@pytest.mark.usefixtures("quantecon")
 @pytest.mark.parametrize("discount", [0.0, 0.5, 0.95])
 def test_quantecon_finds_the_same_values(mdp, discount):
-    pytest.importorskip("quantecon")
     theirs = mdp.to_quantecon(discount).solve(method="policy_iteration").v
     assert np.abs(theirs[:4] - solve(mdp, discount).v).max() < 1e-9
     assert theirs[4:] == pytest.approx([1 / (1 - discount), -1 / (1 - discount)])
 
 
+@pytest.mark.usefixtures("quantecon")
 def test_quantecon_finds_the_values_of_a_game(tiny_mdp):
-    pytest.importorskip("quantecon")
     theirs = tiny_mdp.to_quantecon(0.95).solve(method="policy_iteration")
     ours = solve(tiny_mdp, 0.95)
     assert np.abs(theirs.v[:-2] - ours.v).max() < 1e-9
