@@ -35,7 +35,8 @@ def test_a_disagreement_is_an_answer_of_the_child(monkeypatch):
         raise agreement.Disagreement("here")
 
     monkeypatch.setattr(agreement, "check", disagree)
-    assert work({"task": "compare", "rules": "tiny", "per_breath": 1, "seed": 0}) == {"disagreement": "here"}
+    request = {"task": "compare", "rules": "tiny", "per_breath": 1, "seed": 0, "all_ways": False}
+    assert work(request) == {"disagreement": "here"}
 
 
 def test_times_are_compared_by_their_medians():
