@@ -117,7 +117,7 @@ def test_players_without_habits_are_predicted_best_by_nothing(run):
         (["model", "--until", "1"], ["games.db: holds no choices of such games"]),
         (["model", "-o", "no/x.h5"], ["there is no folder no"]),
         (["model", "-o", "games.db"], ["games.db: is the file to learn from and will not be replaced"]),
-        (["validate", "--folds", "0"], ["folds: 0 are not allowed"]),
+        (["validate", "--folds", "0", "--models", "uniform"], ["folds: 0 are not allowed"]),
         (["validate", "--seed", "-1", "--models", "uniform"], ["seed: -1 is not allowed"]),
         (["validate", "--models", "oracle"], ["--models names 'oracle', allowed are uniform, parless, pawnn, habit"]),
         (["validate", "--models", ""], ["--models names ''"]),
