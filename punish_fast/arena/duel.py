@@ -95,9 +95,11 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
 
 def _finish(graph: Graph, v: np.ndarray, error: float, sweeps: int) -> Duel:
     numbers, p = graph.opening
+    # Not by a BLAS, whose number of threads would change the last bits.
+    win_probability, length = np.einsum("i,ik->k", p, v[numbers]).tolist()
     return Duel(
-        win_probability=float(p @ v[numbers, 0]),
-        length=float(p @ v[numbers, 1]),
+        win_probability=win_probability,
+        length=length,
         error_bound=error,
         v=v,
         sweeps=sweeps,

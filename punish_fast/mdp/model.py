@@ -2,7 +2,8 @@
 
 A state offers *rows*, one for each action; a row is a probability distribution over states and a reward. States are
 grouped into *layers*, runs of consecutive states that are updated together. Behind the states stand absorbing
-*terminals*: each leads to itself for ever and pays its reward every time, so it is worth ``reward / (1 - discount)``.
+*terminals*: each leads to itself for ever and pays its reward every time, so it is worth ``reward / (1 - discount)``;
+without a discount it ends play and is worth nothing.
 
 The arrays are those of QuantEcon's state-action pairs and of SciPy's CSR matrices: row ``r`` of state ``s``, for
 ``state_ptr[s] <= r < state_ptr[s + 1]``, leads to column ``indices[k]`` with probability ``data[k]``, for ``indptr[r]

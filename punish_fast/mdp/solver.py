@@ -123,7 +123,8 @@ def evaluate(mdp: MDP, weight: np.ndarray, discount: float = 0.95, tolerance: fl
         tolerance: Largest error of a value.
 
     Raises:
-        SolveError: an option is out of range, or ``weight`` is no policy.
+        SolveError: an option is out of range, ``weight`` is no policy, or discount is 1 and play may go on for ever
+            under some policy, though it need not be this one.
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)

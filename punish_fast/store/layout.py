@@ -2,10 +2,11 @@
 
 Root attributes of every file: ``format`` (``"punish-fast"``), ``format_version`` (1), ``kind``, ``rules`` (JSON),
 ``rules_digest``, ``created``, ``package_version``. Tensors and agents also have ``enemy`` (JSON), agents ``discount``,
-``objective``, ``schedule``, ``tolerance`` (NaN if sweeps were asked for), ``sweeps``, ``residual``, ``error_bound`` and
-``fingerprint``. Agents that were solved elsewhere have ``schedule`` "imported", no sweeps, a ``residual`` and rewards
-that are NaN, an infinite ``error_bound``, and ``terminal_values`` (float64 ``[2]``, those of win and loss). Strategies
-have ``name`` and may have ``origin``, a JSON object that says how they were made::
+``objective`` (``"discounted"``, or ``"undiscounted"`` if the discount is 1), ``schedule``, ``tolerance`` (NaN if
+sweeps were asked for), ``sweeps``, ``residual``, ``error_bound`` and ``fingerprint``. Agents that were solved
+elsewhere have ``schedule`` "imported", no sweeps, a ``residual`` and rewards that are NaN, an infinite
+``error_bound``, and ``terminal_values`` (float64 ``[2]``, those of win and loss). Strategies have ``name`` and may
+have ``origin``, a JSON object that says how they were made::
 
     kind        tensor  agent  strategy
     /states/code          x      x              uint64  [n_states]            sorted
