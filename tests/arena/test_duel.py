@@ -8,6 +8,7 @@ import pytest
 from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
+from policies import uniform
 
 from punish_fast.arena.duel import DuelError, ends, head_to_head
 from punish_fast.mdp.policy import greedy
@@ -22,11 +23,6 @@ from punish_fast.punish.transitions import build
 @pytest.fixture(scope="module")
 def graph():
     return Graph(StateSpace(PRESETS["tiny"]))
-
-
-def uniform(space):
-    lengths = np.diff(space.state_ptr)
-    return np.repeat(1 / lengths, lengths)
 
 
 def dyadic(space, seed):

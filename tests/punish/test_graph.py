@@ -8,6 +8,7 @@ from duel_twin import Node, Position
 from exact import twin_of
 from houses import house_rules
 from hypothesis import given
+from policies import mixed
 
 from punish_fast._jit import set_threads
 from punish_fast.punish._codes import decode_cards, split_status
@@ -107,7 +108,7 @@ def test_a_sweep_keeps_the_chances_of_all_and_forward_is_backward(rules):
     graph = Graph(StateSpace(rules))
     space = graph.space
     generator = np.random.default_rng(1)
-    own, enemy = (random_policy(space, generator) for _ in range(2))
+    own, enemy = mixed(space, 2), mixed(space, 3)
     v = generator.random((graph.n_full + graph.n_nodes + 2, 2))
     v[-2:] = generator.random((2, 2))
     nodes, ends = v[graph.n_full : -2].copy(), v[-2:].copy()
@@ -123,16 +124,8 @@ def test_a_sweep_keeps_the_chances_of_all_and_forward_is_backward(rules):
     assert dealt.sum() == pytest.approx(after.sum(), abs=1e-12)
 
 
-def random_policy(space, generator):
-    weight = generator.random(len(space.action))
-    weight[generator.random(len(weight)) < 0.2] = 0.0
-    weight[space.state_ptr[:-1]] += 1e-3
-    return weight / np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr))
-
-
 def test_one_thread_and_two_give_the_same_bits(graph):
-    generator = np.random.default_rng(2)
-    own, enemy = (random_policy(graph.space, generator) for _ in range(2))
+    own, enemy = mixed(graph.space, 4), mixed(graph.space, 5)
     found = []
     for threads in (1, 2):
         set_threads(threads)
