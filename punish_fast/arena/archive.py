@@ -63,4 +63,4 @@ def archive(graph: Graph, opponents: list[Opponent], games: int, seed: int, data
             for game in record(graph, players[i], players[j], games, first + k * games, seed)
         ]
         log.write_text(write_log(recorded, "games"), encoding="utf-8")
-        return import_logs(graph.space, [log], database)
+        return import_logs(graph.view, [log], database)

@@ -81,7 +81,7 @@ def record(
 
 def _sides_of(graph: Graph, trace: Trace, seats: tuple[Player, Player]) -> list[tuple[Side, Side]]:
     """Winner and loser of each game."""
-    space = graph.space
+    space = graph.view
     choices = [
         (decimals_of(space, trace.states[:, seat]).tolist(), space.action[trace.rows[:, seat]].tolist())
         for seat in range(2)

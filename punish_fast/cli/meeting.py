@@ -73,7 +73,7 @@ class Job:
         """Everybody who was named."""
         with self.clock("agents"):
             return [
-                entry.opponent(graph.space, self._temperature, name)
+                entry.opponent(graph.view, self._temperature, name)
                 for name, entry in zip(self.names, self._entries, strict=True)
             ]
 

@@ -22,9 +22,6 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast._jit import kernel, routine
-from punish_fast.punish._graph import drawn_cards, list_draws, room_for_draws
-from punish_fast.punish._multisets import N_KINDS
-from punish_fast.punish._space import block_statuses
 
 # Of Philox: multipliers, what the key grows by every round, and the number of rounds.
 _FACTOR_0 = np.uint64(0xD2511F53)
@@ -124,19 +121,14 @@ def fill_words(begin, end, counters, seeds, words):
 
 
 @kernel
-def tabulate_draws(begin, end, layout, copies, n_draws, draws):
-    """Fill `Walk.n_draws` and `Walk.draws` for the given decks, of which ``copies`` has the cards."""
-    listed, _, chances = room_for_draws()
-    deck = np.zeros(N_KINDS, dtype=np.int64)
-    for i in range(begin, end):
-        for kind in range(N_KINDS):
-            deck[kind] = copies[i, kind]
-        list_draws(layout, deck, listed, n_draws[i], chances)
+def cumulate_draws(begin, end, n_draws, chances, draws):
+    """Fill `Walk.draws` for the given decks."""
+    for deck in range(begin, end):
         for k in range(n_draws.shape[1]):
             until = 0.0
-            for draw in range(n_draws[i, k]):
-                until += chances[k, draw]
-                draws[i, k, draw] = until
+            for draw in range(n_draws[deck, k]):
+                until += chances[deck, k, draw]
+                draws[deck, k, draw] = until
 
 
 @routine
@@ -155,31 +147,25 @@ def split_actions(packed):
 
 
 @kernel
-def fill_places(begin, end, layout, layer, decks, deck_kind, full, rows, n_draws, place):
-    """Fill `Walk.place` for the full states of the given blocks; ``deck_kind`` numbers the decks of the layer."""
+def fill_places(begin, end, full, rows, n_draws, place):
+    """Fill `Walk.place` for the full states of the given information states."""
     state_ptr, action = rows
-    n_drawn = 2 * layout.feints + 1
-    for block in range(begin, end):
-        row = layer.first[block]
-        for status in block_statuses(layer, block):
-            first_deck = decks.ptr[block * n_drawn + drawn_cards(layout, status)]
-            entry = full.entry_ptr[row]
-            own_actions = pack_actions(state_ptr, action, row)
-            _, n_own, own_may = split_actions(own_actions)
-            own_feints = (n_own >> 1) * own_may
-            for i in range(full.ptr[row + 1] - full.ptr[row]):
-                number = full.ptr[row] + i
-                enemy_actions = pack_actions(state_ptr, action, full.enemy_row[number])
-                _, n_enemy, enemy_may = split_actions(enemy_actions)
-                enemy_feints = (n_enemy >> 1) * enemy_may
-                deck = deck_kind[first_deck + i]
-                place[number, OWN] = own_actions
-                place[number, ENEMY] = enemy_actions
-                place[number, DECK] = deck
-                place[number, FIRST] = entry
-                entry += count_before(n_enemy, enemy_feints, n_draws, deck, 0) * (n_own - own_feints)
-                entry += count_before(n_enemy, enemy_feints, n_draws, deck, 1) * own_feints
-            row += 1
+    for row in range(begin, end):
+        entry = full.entry_ptr[row]
+        own_actions = pack_actions(state_ptr, action, row)
+        _, n_own, own_may = split_actions(own_actions)
+        own_feints = (n_own >> 1) * own_may
+        for number in range(full.ptr[row], full.ptr[row + 1]):
+            enemy_actions = pack_actions(state_ptr, action, full.enemy_row[number])
+            _, n_enemy, enemy_may = split_actions(enemy_actions)
+            enemy_feints = (n_enemy >> 1) * enemy_may
+            deck = full.deck[number]
+            place[number, OWN] = own_actions
+            place[number, ENEMY] = enemy_actions
+            place[number, DECK] = deck
+            place[number, FIRST] = entry
+            entry += count_before(n_enemy, enemy_feints, n_draws, deck, 0) * (n_own - own_feints)
+            entry += count_before(n_enemy, enemy_feints, n_draws, deck, 1) * own_feints
 
 
 @routine

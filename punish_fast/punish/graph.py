@@ -6,12 +6,20 @@ two players there is no other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
 from punish_fast.chunks import balanced_chunks, cumulated, for_chunks, for_each
 from punish_fast.memory import require_memory
-from punish_fast.punish import _graph, _response
+from punish_fast.punish import _decks, _graph, _information, _passes, _response
 from punish_fast.punish._codes import play_status
+from punish_fast.punish._decks import MOST_DRAWS, N_FEINTERS
+from punish_fast.punish._information import N_RESOLVED
+from punish_fast.punish.information import InformationError, places_of
+from punish_fast.punish.information_space import States
 from punish_fast.punish.space import StateSpace
 
 _MOST_ENTRIES = 2**31 - 1
@@ -23,23 +31,37 @@ class Graph:
     """The graph of a game.
 
     Attributes:
-        space: The information states.
+        space: The information states, of any model.
+        draws: All decks, and what is drawn from them.
         decks: The decks of each breath.
         full: The full states.
         redeal: The deals that follow a measure, or begin a game.
     """
 
-    def __init__(self, space: StateSpace) -> None:
+    def __init__(self, space: States) -> None:
         """Find all full states and their successors.
 
         Raises:
             MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
         """
         self.space = space
+        self._places = places_of(space.information, space.rules)
+        self.draws = self._tabulate_draws()
         self.decks = [self._list_decks(number) for number in range(space.rules.breaths)]
         self.full = self._count_full()
         node_keys = self._fill()
         self.redeal = self._list_redeals(node_keys)
+
+    @property
+    def view(self) -> StateSpace:
+        """The information states, if they are those of one player's Markov decision process.
+
+        Raises:
+            InformationError: they are of another model.
+        """
+        if not isinstance(self.space, StateSpace):
+            raise InformationError(f"information: {self.space.information.name!r} is not allowed here, only 'view' is")
+        return self.space
 
     @property
     def n_full(self) -> int:
@@ -59,12 +81,12 @@ class Graph:
     @property
     def full_by_breath(self) -> list[int]:
         """Full states of each breath."""
-        return [int(n) for n in np.diff(self.full.ptr[self.space.layer_ptr[:-1]])]
+        return [int(n) for n in np.diff(self.full.ptr[self.space.layer_ptr[: self.space.rules.breaths + 1]])]
 
     @property
     def nbytes(self) -> int:
         """Bytes of all tables."""
-        tables = (*self.decks, self.full, self.redeal)
+        tables = (self.draws, *self.decks, self.full, self.redeal)
         return sum(array.nbytes for table in tables for array in table)
 
     @property
@@ -87,15 +109,16 @@ class Graph:
         Returns:
             float64 ``[n_nodes, 2]``, new values and lengths of the nodes.
         """
-        space = self.space
-        for number in reversed(range(space.rules.breaths)):
-            layer = space.layers[number]
-            weights = self.full.entry_ptr[layer.first]
-            args = (space.layout, layer, self.decks[number], self.full, space.state_ptr, space.action)
-            for_chunks(_graph.back_up_full, weights, *args, own_weight, enemy_weight, v)
-        out = np.empty((self.n_nodes, 2))
+        args = (self.full, self.draws, self.space.state_ptr, self.space.action, own_weight, enemy_weight, v)
+        for number in reversed(range(self.space.rules.breaths)):
+            self.for_states(number, _passes.back_up_full, *args)
+        return self.back_up_nodes(v)
+
+    def back_up_nodes(self, v: np.ndarray) -> np.ndarray:
+        """Means of the deals that follow each node, float64 ``[n_nodes, k]``, of ``k`` columns of values ``v``."""
+        out = np.empty((self.n_nodes, v.shape[1]))
         lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
-        for_chunks(_graph.back_up_nodes, cumulated(lengths), self.redeal, v, out)
+        for_chunks(_passes.back_up_nodes, cumulated(lengths), self.redeal, v, out)
         return out
 
     def respond(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray) -> None:
@@ -108,13 +131,9 @@ class Graph:
                 read.
             choice: int64 ``[k]``, the row chosen in each information state, written where another one is better.
         """
-        space = self.space
-        for number in reversed(range(space.rules.breaths)):
-            layer, decks = space.layers[number], self.decks[number]
-            weights = self.full.entry_ptr[layer.first]
-            most = int(np.diff(decks.ptr).max(initial=0))
-            args = (space.layout, layer, decks, self.full, space.state_ptr, space.action, most)
-            for_chunks(_response.respond_full, weights, *args, enemy_weight, belief, v, choice)
+        args = (self.full, self.draws, self.space.state_ptr, self.space.action, self.most_decks)
+        for number in reversed(range(self.space.rules.breaths)):
+            self.for_states(number, _response.respond_full, *args, enemy_weight, belief, v, choice)
 
     def spread(
         self, own_weight: np.ndarray, enemy_weight: np.ndarray, reach: np.ndarray
@@ -138,14 +157,13 @@ class Graph:
         policies, rows = (own_weight, enemy_weight), (space.state_ptr, space.action)
         after = reach
         for number in range(n_breaths):
-            layer = space.layers[number]
             is_last = number == n_breaths - 1
             n_after = self.n_nodes if is_last else int(first[number + 2] - first[number + 1])
             targets = (int(first[number + 1]), self.n_full + self.n_nodes)
-            chunks = balanced_chunks(self.full.entry_ptr[layer.first], _N_PARTS)
+            chunks = space.layer_ptr[number] + balanced_chunks(self._entries_of(number), _N_PARTS)
             out = np.empty((len(chunks) - 1, n_after + 2))
-            args = (chunks, space.layout, layer, self.decks[number], self.full, policies, rows, reach, targets, out)
-            for_each(_graph.spread_full, len(chunks) - 1, *args)
+            args = (chunks, self.full, self.draws, policies, rows, reach, targets, out)
+            for_each(_passes.spread_full, len(chunks) - 1, *args)
             after = out.sum(axis=0)
             ends[number] = after[-2:]
             after = after[:-2]
@@ -158,38 +176,63 @@ class Graph:
         lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
         chunks = balanced_chunks(cumulated(lengths), _N_PARTS)
         out = np.empty((len(chunks) - 1, int(self.full.ptr[self.space.layer_ptr[1]])))
-        for_each(_graph.spread_nodes, len(chunks) - 1, chunks, self.redeal, reach, out)
+        for_each(_passes.spread_nodes, len(chunks) - 1, chunks, self.redeal, reach, out)
         dealt: np.ndarray = out.sum(axis=0)
         return dealt
 
-    def _list_decks(self, number: int) -> _graph.Decks:
+    @cached_property
+    def most_decks(self) -> int:
+        """The most full states that an information state has."""
+        return int(np.diff(self.full.ptr).max(initial=0))
+
+    def for_states(self, number: int, kernel: Callable[..., None], *args: Any) -> None:
+        """Call ``kernel(begin, end, *args)`` for the information states of a breath, spread over the threads."""
+        origin = int(self.space.layer_ptr[number])
+        for_chunks(lambda begin, end: kernel(origin + begin, origin + end, *args), self._entries_of(number))
+
+    def _entries_of(self, number: int) -> np.ndarray:
+        """Where the successors of each information state of a breath begin."""
+        first, last = self.space.layer_ptr[number : number + 2]
+        return self.full.entry_ptr[first : last + 1]
+
+    def _tabulate_draws(self) -> _decks.Draws:
+        layout = self.space.layout
+        sizes = range(max(0, layout.deck_size - 2 * layout.feints), layout.deck_size + 1)
+        decks = [deck for deck in np.ndindex(*(np.minimum(layout.copies, layout.deck_size) + 1)) if sum(deck) in sizes]
+        copies = np.array(decks, dtype=np.int64)
+        shape = (len(copies), N_FEINTERS)
+        table = np.zeros((*shape, MOST_DRAWS), dtype=np.int64)
+        chance = np.zeros((*shape, MOST_DRAWS))
+        draws = _decks.Draws(copies, np.zeros(shape, dtype=np.int64), table, table.copy(), table.copy(), chance)
+        for_each(_decks.tabulate_draws, len(copies), draws)
+        return draws
+
+    def _list_decks(self, number: int) -> _decks.Decks:
         layout, layer = self.space.layout, self.space.layers[number]
         n_blocks = len(layer.cards)
         counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)
-        for_each(_graph.count_decks, n_blocks, layout, layer, counts)
+        nothing = np.zeros(0, dtype=np.int32)
+        args = (layout, self._places, layer, self.draws)
+        for_each(_decks.count_decks, n_blocks, *args, _decks.Decks(counts.ravel(), nothing, nothing), counts)
         ptr = cumulated(counts.ravel())
-        decks = _graph.Decks(
-            ptr=ptr,
-            code=np.empty(ptr[-1], dtype=np.int32),
-            copies=np.empty((ptr[-1], 5), dtype=np.uint8),
-            block=np.empty(ptr[-1], dtype=np.int32),
-        )
-        for_each(_graph.fill_decks, n_blocks, layout, layer, decks)
+        decks = _decks.Decks(ptr, np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32))
+        for_each(_decks.fill_decks, n_blocks, *args, decks)
         return decks
 
     def _count_full(self) -> _graph.Full:
         space = self.space
-        n_play = int(space.layer_ptr[-2])
+        n_play = int(space.layer_ptr[space.rules.breaths])
         n_full = np.zeros(n_play, dtype=np.int64)
         n_entries = np.zeros(n_play, dtype=np.int64)
         for layer, decks in zip(space.layers, self.decks, strict=False):
-            for_chunks(_graph.count_full, layer.first, space.layout, layer, decks, n_full, n_entries)
+            args = (space.layout, self._places, layer, self.draws, decks, n_full, n_entries)
+            for_chunks(_graph.count_full, layer.first, *args)
         ptr, entry_ptr = cumulated(n_full), cumulated(n_entries)
         if entry_ptr[-1] > _MOST_ENTRIES:
             raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors, allowed are {_MOST_ENTRIES:,}")
-        require_memory(4 * int(entry_ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
-        enemy_row = np.empty(ptr[-1], dtype=np.int32)
-        return _graph.Full(ptr, entry_ptr, enemy_row, np.empty(entry_ptr[-1], dtype=np.int32))
+        require_memory(4 * int(entry_ptr[-1]) + 8 * int(ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
+        enemy_row, deck = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32)
+        return _graph.Full(ptr, entry_ptr, enemy_row, deck, np.empty(entry_ptr[-1], dtype=np.int32))
 
     def _fill(self) -> np.ndarray:
         """Fill the successors; return the keys of all nodes, ascending."""
@@ -198,19 +241,18 @@ class Graph:
         if n_keys > _MOST_ENTRIES:
             raise MemoryError(f"the graph could have {n_keys:,} nodes, allowed are {_MOST_ENTRIES:,}")
         used = np.zeros(n_keys, dtype=np.uint8)
-        shape = (layout.n_statuses, _graph.N_RESOLVED, _graph.N_RESOLVED)
         for number in range(space.rules.breaths):
             layer, is_last = space.layers[number], number == space.rules.breaths - 1
-            statuses = np.empty(shape, dtype=np.int32)
-            _graph.tabulate_statuses(space.rules, layout, is_last, statuses)
+            statuses = np.empty((layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
+            _information.tabulate_statuses(space.rules, layout, is_last, statuses)
             weights, rows = self.full.entry_ptr[layer.first], (space.action, space.state_ptr)
             if is_last:
-                args = (layout, statuses, layer, self.decks[number], self.full, *rows, used)
-                for_chunks(_graph.fill_last, weights, *args)
+                last = (layout, self._places, statuses, layer, self.draws, self.decks[number], self.full, *rows, used)
+                for_chunks(_graph.fill_last, weights, *last)
             else:
                 layers, decks = tuple(space.layers[number : number + 2]), tuple(self.decks[number : number + 2])
-                outcomes = space.outcomes_of(number)
-                for_chunks(_graph.fill_full, weights, layout, statuses, outcomes, layers, decks, self.full, *rows)
+                before = (layout, self._places, number, statuses, layers, self.draws, decks, self.full, *rows)
+                for_chunks(_graph.fill_full, weights, *before)
         keys = np.flatnonzero(used)
         slot = np.zeros(n_keys, dtype=np.int32)
         slot[keys] = self.n_full + np.arange(len(keys), dtype=np.int32)
@@ -219,7 +261,7 @@ class Graph:
 
     def _settle(self, keys: np.ndarray, slot: np.ndarray) -> None:
         win = self.n_full + len(keys)
-        last = self.full.entry_ptr[self.space.layer_ptr[-3]]
+        last = self.full.entry_ptr[self.space.layer_ptr[self.space.rules.breaths - 1]]
         for begin, end, slots in ((0, last, slot[:0]), (last, self.n_entries, slot)):
             chunks = np.linspace(begin, end, 65).astype(np.int64)
             for_each(_graph.settle, 64, chunks, self.full.after, slots, win)
@@ -234,10 +276,11 @@ class Graph:
         pair = np.union1d([0], rest)
         counts = np.zeros(len(pair), dtype=np.int64)
         nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
-        for_each(_graph.list_deals, len(pair), layout, layer, decks, deal_ptr, pair, counts, *nothing)
+        args = (layout, self._places, layer, self.draws, decks, deal_ptr, pair)
+        for_each(_graph.list_deals, len(pair), *args, counts, *nothing)
         ptr = cumulated(counts)
         deal, p = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1])
-        for_chunks(_graph.list_deals, ptr, layout, layer, decks, deal_ptr, pair, counts[:0], ptr, deal, p)
+        for_chunks(_graph.list_deals, ptr, *args, counts[:0], ptr, deal, p)
         statuses = [
             play_status(layout, int(own) + 1, int(enemy) + 1, 0, 0, 0, 0)
             for own, enemy in zip(*np.divmod(hps, layout.hp), strict=True)

@@ -134,21 +134,16 @@ def _prepare_walk(graph: Graph) -> _simulator.Walk:
     n_rows = len(space.action)
     if n_rows > _MOST_ROWS:
         raise MemoryError(f"simulator: the game has {n_rows:,} state-action rows, allowed are {_MOST_ROWS:,}")
-    codes = np.concatenate([decks.code for decks in graph.decks])
-    _, examples, kinds = np.unique(codes, return_index=True, return_inverse=True)
-    copies = np.concatenate([decks.copies for decks in graph.decks])[examples]
+    draws = graph.draws
     walk = _simulator.Walk(
         place=np.empty((graph.n_full, 4), dtype=np.int32),
-        n_draws=np.zeros((len(copies), 4), dtype=np.int64),
-        draws=np.zeros((len(copies), 4, 25)),
+        n_draws=draws.n,
+        draws=np.zeros(draws.chance.shape),
         after=graph.full.after,
     )
-    for_each(_simulator.tabulate_draws, len(copies), space.layout, copies, walk.n_draws, walk.draws)
+    for_each(_simulator.cumulate_draws, len(draws.n), draws.n, draws.chance, walk.draws)
     rows = (space.state_ptr, space.action)
-    begin = cumulated(np.array([len(decks.code) for decks in graph.decks]))
-    for layer, decks, first in zip(space.layers, graph.decks, begin, strict=False):
-        args = (space.layout, layer, decks, kinds[first : first + len(decks.code)], graph.full, rows)
-        for_chunks(_simulator.fill_places, layer.first, *args, walk.n_draws, walk.place)
+    for_each(_simulator.fill_places, len(graph.full.ptr) - 1, graph.full, rows, draws.n, walk.place)
     return walk
 
 

@@ -28,6 +28,7 @@ from punish_fast.punish.codes import (
     layout_of,
     to_decimal,
 )
+from punish_fast.punish.information import Information, information_of
 from punish_fast.punish.rules import Rules, validate
 
 _DIRECT_SLOTS = 1 << 22
@@ -72,21 +73,26 @@ class StateSpace:
         self.code = np.concatenate(codes)
         self.layer_ptr = cumulated(np.array([len(code) for code in codes]))
 
+    @property
+    def information(self) -> Information:
+        """The model of information: the discard pile, and nothing else of what was played."""
+        return information_of("view", self.rules.breaths)
+
     def outcomes_of(self, number: int) -> Outcomes:
         """The outcomes of the breath of layer ``number``."""
         return self.outcomes[number == self.rules.breaths - 1]
 
     def _next_layer(self, number: int) -> tuple[Layer, np.ndarray]:
         if number == 0:
-            cards = _opening_cards(self.layout)
+            cards = opening_cards(self.layout)
             reached = self._nothing_reached(cards, number)
-            reached[:, _opening_statuses(self.rules, self.layout)] = 1
+            reached[:, opening_statuses(self.rules, self.layout)] = 1
             return _number(self.layout, number, cards, reached, 0)
         before = self.layers[-1]
         outcomes = self.outcomes_of(number - 1)
         cards = _discover(self.layout, outcomes, before)
         reached = self._nothing_reached(cards, number)
-        after = _bare_layer(self.layout, cards)
+        after = bare_layer(cards, empty_slots(self.layout.n_cards_codes, len(cards)))
         for_chunks(_space.mark_states, before.first, self.layout, outcomes, before, after, reached)
         return _number(self.layout, number, cards, reached, int(before.first[-1]))
 
@@ -185,27 +191,30 @@ def _tabulate(rules: Rules, layout: Layout, is_last: bool) -> Outcomes:
     )
 
 
-def _opening_cards(layout: Layout) -> np.ndarray:
+def opening_cards(layout: Layout) -> np.ndarray:
+    """Sorted cards codes of all deals of a hand and revealed cards, int64."""
     cards = np.zeros(0, dtype=np.int64)
     cards = np.zeros(_space.deal_openings(layout, cards), dtype=np.int64)
     _space.deal_openings(layout, cards)
     return np.sort(cards)
 
 
-def _opening_statuses(rules: Rules, layout: Layout) -> list[int]:
+def opening_statuses(rules: Rules, layout: Layout) -> list[int]:
+    """The statuses with which a measure may begin."""
     hps = sorted({min(rules.hp, hp + rules.healing) for hp in range(1, rules.hp + 1)})
     return [play_status(layout, own, enemy, 0, 0, 0, 0) for own in hps for enemy in hps]
 
 
-def _empty_slots(layout: Layout, n_blocks: int) -> np.ndarray:
-    size = layout.n_cards_codes if layout.n_cards_codes <= _DIRECT_SLOTS else 2 * n_blocks + 1
+def empty_slots(n_codes: int, n_blocks: int) -> np.ndarray:
+    """An empty hash table for so many blocks, of so many possible codes."""
+    size = n_codes if n_codes <= _DIRECT_SLOTS else 2 * n_blocks + 1
     return np.full(size, -1, dtype=np.int32)
 
 
 def _discover(layout: Layout, outcomes: Outcomes, before: Layer) -> np.ndarray:
     """Sorted cards codes of the blocks of the next layer."""
     found = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
-    slots = _empty_slots(layout, len(found))
+    slots = empty_slots(layout.n_cards_codes, len(found))
     n_blocks = len(before.cards)
     block, n_found = 0, 0
     while True:
@@ -216,13 +225,12 @@ def _discover(layout: Layout, outcomes: Outcomes, before: Layer) -> np.ndarray:
         if block == end:
             continue
         found = np.concatenate([found, np.zeros(3 * len(found), dtype=np.int64)])
-        slots = _empty_slots(layout, len(found))
+        slots = empty_slots(layout.n_cards_codes, len(found))
         _space.index_blocks(found[:n_found], slots)
 
 
-def _bare_layer(layout: Layout, cards: np.ndarray) -> Layer:
-    """A layer whose blocks are known but not their states."""
-    slots = _empty_slots(layout, len(cards))
+def bare_layer(cards: np.ndarray, slots: np.ndarray) -> Layer:
+    """A layer whose blocks are known but not their states, with an empty hash table for them."""
     _space.index_blocks(cards, slots)
     return Layer(
         cards=cards,
@@ -243,4 +251,5 @@ def _number(
     code = np.empty(begin[-1], dtype=np.uint64)
     for_chunks(_space.number_states, begin, layout, number, cards, begin, reached, rank, status, code)
     first = (origin + begin).astype(np.int32)
-    return _bare_layer(layout, cards)._replace(first=first, rank=rank, status=status), code
+    layer = bare_layer(cards, empty_slots(layout.n_cards_codes, len(cards)))
+    return layer._replace(first=first, rank=rank, status=status), code

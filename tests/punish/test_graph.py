@@ -22,13 +22,10 @@ def graph():
     return Graph(StateSpace(PRESETS["tiny"]))
 
 
-def decks_of(graph, number, row):
+def decks_of(graph, row):
     """The decks of the full states of an information state, in their order."""
-    layer, decks = graph.space.layers[number], graph.decks[number]
-    block = int(np.searchsorted(layer.first, row, side="right")) - 1
-    state = graph.space.state(row)
-    place = block * (2 * graph.space.rules.feints + 1) + state.own_feinted + state.enemy_feinted
-    return decks.copies[decks.ptr[place] : decks.ptr[place + 1]].astype(int).tolist()
+    decks = graph.full.deck[graph.full.ptr[row] : graph.full.ptr[row + 1]]
+    return graph.draws.copies[decks].tolist()
 
 
 def positions_of(graph):
@@ -39,7 +36,7 @@ def positions_of(graph):
         for row in range(*graph.space.layer_ptr[number : number + 2]):
             view = twin_of(graph.space.state(row))
             unseen = twin._unseen(rules, view)
-            positions += [Position(view, twin._minus(unseen, tuple(deck))) for deck in decks_of(graph, number, row)]
+            positions += [Position(view, twin._minus(unseen, tuple(deck))) for deck in decks_of(graph, row)]
     return positions
 
 

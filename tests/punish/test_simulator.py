@@ -130,22 +130,18 @@ def successors_of(graph):
     space, full = graph.space, graph.full
     found = {}
     entry = 0
-    for number, layer in enumerate(space.layers[:-1]):
-        for block, row in ((b, r) for b in range(len(layer.cards)) for r in range(*layer.first[b : b + 2])):
-            state = space.state(row)
-            place = block * (2 * space.rules.feints + 1) + state.own_feinted + state.enemy_feinted
-            decks = graph.decks[number]
-            for i, deck in enumerate(decks.copies[decks.ptr[place] : decks.ptr[place + 1]].astype(int).tolist()):
-                one = sum(copies > 0 for copies in deck)
-                both = one * (one - 1) + sum(copies > 1 for copies in deck)
-                n_draws = {(0, 0): 1, (0, 1): one, (1, 0): one, (1, 1): both}
-                here = int(full.ptr[row]) + i
-                enemy_row = full.enemy_row[here]
-                for own in range(*space.state_ptr[row : row + 2]):
-                    for enemy in range(*space.state_ptr[enemy_row : enemy_row + 2]):
-                        n = n_draws[space.action[own] % 10 % 2, space.action[enemy] % 10 % 2]
-                        found[here, own, enemy] = set(full.after[entry : entry + n].tolist())
-                        entry += n
+    for row in range(len(full.ptr) - 1):
+        for here in range(*full.ptr[row : row + 2]):
+            deck = graph.draws.copies[full.deck[here]].tolist()
+            one = sum(copies > 0 for copies in deck)
+            both = one * (one - 1) + sum(copies > 1 for copies in deck)
+            n_draws = {(0, 0): 1, (0, 1): one, (1, 0): one, (1, 1): both}
+            enemy_row = full.enemy_row[here]
+            for own in range(*space.state_ptr[row : row + 2]):
+                for enemy in range(*space.state_ptr[enemy_row : enemy_row + 2]):
+                    n = n_draws[space.action[own] % 10 % 2, space.action[enemy] % 10 % 2]
+                    found[here, own, enemy] = set(full.after[entry : entry + n].tolist())
+                    entry += n
     assert entry == graph.n_entries
     return found
 

@@ -1,0 +1,109 @@
+"""Passes through the graph of the real game: values backward, probabilities forward.
+
+In a full state the own side plays row ``a`` with probability ``x(a)``, the enemy row ``b`` with ``y(b)``, and what is
+drawn follows. So
+
+    v(s) = sum over a, b and draws d of x(a) y(b) P(d) v(what follows)
+
+backward, and forward every full state passes its probability on to what follows in the same shares. Full states are
+taken by their information states, whose successors stand side by side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast._jit import kernel
+
+
+@kernel
+def back_up_full(begin, end, full, draws, state_ptr, action, own_weight, enemy_weight, v):
+    """Value and length of the full states of the given information states, from those of their successors."""
+    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    n_draws, chances = draws.n, draws.chance
+    for row in range(begin, end):
+        entry = entry_ptr[row]
+        for number in range(full_ptr[row], full_ptr[row + 1]):
+            deck = decks[number]
+            first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+            value = 0.0
+            length = 1.0
+            for own_row in range(state_ptr[row], state_ptr[row + 1]):
+                own_feints = np.int64(action[own_row]) & 1
+                for enemy_row in range(first, last):
+                    feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                    weight = own_weight[own_row] * enemy_weight[enemy_row]
+                    n = n_draws[deck, feinters]
+                    if weight > 0.0:
+                        for draw in range(n):
+                            p = weight * chances[deck, feinters, draw]
+                            value += p * v[after[entry + draw], 0]
+                            length += p * v[after[entry + draw], 1]
+                    entry += n
+            v[number, 0] = value
+            v[number, 1] = length
+
+
+@kernel
+def back_up_nodes(begin, end, redeal, v, out):
+    """What is known of the given nodes, ``out[node]``, from the deals that follow: means of the columns of ``v``."""
+    node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
+    deals, first, stride = redeal.deal, redeal.first, redeal.stride
+    for node in range(begin, end):
+        pair = node_pair[node]
+        for column in range(out.shape[1]):
+            out[node, column] = 0.0
+        for k in range(ptr[pair], ptr[pair + 1]):
+            number = first[deals[k]] + node_status[node] * stride[deals[k]]
+            for column in range(out.shape[1]):
+                out[node, column] += p[k] * v[number, column]
+
+
+@kernel
+def spread_full(begin, end, chunks, full, draws, policies, rows, reach, targets, out):
+    """Pass on the probabilities ``reach`` of the full states of chunks of information states to their successors.
+
+    Chunk ``c`` writes into ``out[c]`` alone: first the successors from number ``targets[0]`` on, and at the end win and
+    loss, whose numbers begin with ``targets[1]``.
+    """
+    own_weight, enemy_weight = policies
+    state_ptr, action = rows
+    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    n_draws, chances = draws.n, draws.chance
+    origin, win = targets
+    behind = out.shape[1] - 2 - win
+    for chunk in range(begin, end):
+        out[chunk, :] = 0.0
+        for row in range(chunks[chunk], chunks[chunk + 1]):
+            entry = entry_ptr[row]
+            for number in range(full_ptr[row], full_ptr[row + 1]):
+                deck = decks[number]
+                first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+                for own_row in range(state_ptr[row], state_ptr[row + 1]):
+                    own_feints = np.int64(action[own_row]) & 1
+                    share = reach[number] * own_weight[own_row]
+                    for enemy_row in range(first, last):
+                        feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                        weight = share * enemy_weight[enemy_row]
+                        n = n_draws[deck, feinters]
+                        if weight > 0.0:
+                            for draw in range(n):
+                                target = np.int64(after[entry + draw])
+                                place = target - origin if target < win else target + behind
+                                out[chunk, place] += weight * chances[deck, feinters, draw]
+                        entry += n
+
+
+@kernel
+def spread_nodes(begin, end, chunks, redeal, reach, out):
+    """Pass on the probabilities ``reach`` of chunks of nodes to deals; chunk ``c`` writes into ``out[c]`` alone."""
+    for chunk in range(begin, end):
+        out[chunk, :] = 0.0
+        for node in range(chunks[chunk], chunks[chunk + 1]):
+            if reach[node] == 0.0:
+                continue
+            pair = redeal.node_pair[node]
+            for k in range(redeal.ptr[pair], redeal.ptr[pair + 1]):
+                deal = redeal.deal[k]
+                number = redeal.first[deal] + redeal.node_status[node] * redeal.stride[deal]
+                out[chunk, number] += redeal.p[k] * reach[node]

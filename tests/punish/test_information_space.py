@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from houses import house_rules
+from hypothesis import given
+from policies import mixed
+
+from punish_fast._jit import set_threads
+from punish_fast.arena.duel import head_to_head
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.information import InformationError
+from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+
+def same_states(one, other, breaths):
+    return all(
+        np.array_equal(getattr(a, field), getattr(b, field))
+        for a, b in zip(one.layers[:breaths], other.layers[:breaths], strict=True)
+        for field in ("cards", "first", "rank", "status")
+    )
+
+
+@given(house_rules())
+def test_the_view_is_the_state_space(rules):
+    view, space = InformationSpace(rules, "view"), StateSpace(rules)
+    assert same_states(view, space, rules.breaths)
+    assert view.states_by_breath == space.states_by_breath[:-1]
+    assert np.array_equal(view.action, space.action[: len(view.action)])
+    assert np.array_equal(view.state_ptr, space.state_ptr[: len(view.state_ptr)])
+
+
+@given(house_rules())
+def test_finer_models_have_no_fewer_states_and_every_state_an_enemy(rules):
+    spaces = [InformationSpace(rules, name) for name in ("view", "memory", "order")]
+    for coarse, fine in pairwise(spaces):
+        assert all(a <= b for a, b in zip(coarse.states_by_breath, fine.states_by_breath, strict=True))
+    graph = Graph(spaces[2])
+    assert (np.diff(graph.full.ptr) > 0).all()
+    full_enemy = graph.full.enemy_row
+    assert full_enemy.min() >= 0
+    assert np.array_equal(np.bincount(full_enemy, minlength=spaces[2].n_states), np.diff(graph.full.ptr))
+
+
+@given(house_rules(largest_hp=2))
+def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
+    space = StateSpace(rules)
+    coarse = Graph(space)
+    ends = np.random.default_rng(1).random((coarse.n_nodes + 2, 2))
+    fine = InformationSpace(rules, "memory")
+    nodes = []
+    for graph in (coarse, Graph(fine)):
+        own, enemy = (lift(graph.space, space, mixed(space, seed)) for seed in (1, 2))
+        v = np.concatenate([np.zeros((graph.n_full, 2)), ends])
+        nodes.append(graph.back_up(own, enemy, v))
+    assert nodes[1] == pytest.approx(nodes[0], abs=1e-12)
+
+
+def test_a_lifted_policy_has_the_same_duel():
+    space = StateSpace(PRESETS["tiny"])
+    own, enemy = mixed(space, 1), mixed(space, 2)
+    duel = head_to_head(Graph(space), own, enemy)
+    for name in ("memory", "order"):
+        fine = InformationSpace(space.rules, name)
+        lifted = head_to_head(Graph(fine), lift(fine, space, own), lift(fine, space, enemy))
+        assert lifted.win_probability == pytest.approx(duel.win_probability, abs=1e-12)
+        assert lifted.length == pytest.approx(duel.length, abs=1e-11)
+
+
+def test_a_policy_is_lifted_step_by_step_or_at_once():
+    view, memory, order = (InformationSpace(PRESETS["tiny"], name) for name in ("view", "memory", "order"))
+    policy = mixed(view, 3)
+    assert np.array_equal(lift(order, memory, lift(memory, view, policy)), lift(order, view, policy))
+    with pytest.raises(InformationError, match="'view' forgets what 'memory' knows"):
+        lift(view, memory, mixed(memory, 3))
+
+
+def test_one_thread_and_two_give_the_same_states():
+    spaces = []
+    for threads in (1, 2):
+        set_threads(threads)
+        spaces.append(InformationSpace(PRESETS["tiny"], "memory"))
+    assert same_states(*spaces, PRESETS["tiny"].breaths)
+
+
+@pytest.mark.full
+def test_states_of_the_standard_game(tabletop):
+    view, memory = (InformationSpace(tabletop.rules, name) for name in ("view", "memory"))
+    assert same_states(view, tabletop, 4)
+    assert memory.states_by_breath == [8_600, 1_226_896, 3_246_872, 4_261_533]
+    assert memory.n_states == 8_743_901
