@@ -119,7 +119,8 @@ def cards_after(weight, move, digits, own_pick, own_draw, enemy_pick, enemy_draw
 def takes(unseen, one, two, three):
     """Whether the unseen cards have these three (5: none) at once."""
     for kind in range(N_KINDS):
-        if (kind == one) + (kind == two) + (kind == three) > unseen[kind]:
+        taken = (1 if kind == one else 0) + (1 if kind == two else 0) + (1 if kind == three else 0)
+        if taken > unseen[kind]:
             return False
     return True
 
