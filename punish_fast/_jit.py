@@ -7,6 +7,9 @@ raise.
 Numba decides whether a cached kernel is still valid by looking at the file of that kernel alone, so an edited
 callee would leave a stale caller behind. The cache therefore goes into a folder named by a digest of all kernel
 sources and of everything else the machine code depends on. ``NUMBA_CACHE_DIR`` overrides the folder.
+
+Before Numba looks into its cache it gets everything ready that compiling needs, which takes longer than enumerating all
+states. Kernels of ours are looked up first; what is found needs none of it, and the compiler still gets ready by itself.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ import numba
 import numpy as np
 import platformdirs
 from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
 from punish_fast import __version__
 
@@ -83,15 +88,28 @@ def _numba_cache_at(folder: str | None) -> Iterator[None]:
         config.CACHE_DIR = before
 
 
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of one function, looked up without getting ready to compile."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function for a signature, or None if there is none."""
+        # All that machine code needs to run, and does not bring along itself.
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 # "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function``, to be called from Python: cached, and releasing the interpreter's lock while it runs."""
-    with _numba_cache_at(cache_folder):
-        compiled: Callable[..., Any] = njit(cache=cache_folder is not None, **_OPTIONS)(function)
-        return compiled
+    compiled: Any = njit(**_OPTIONS)(function)
+    if cache_folder is not None:
+        with _numba_cache_at(cache_folder):
+            compiled._cache = _Cache(function)
+    return compiled  # type: ignore[no-any-return]
 
 
 def routine(function: Callable[..., Any]) -> Callable[..., Any]:
