@@ -23,12 +23,11 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = _INTERRUPTED
-    if code == _INTERRUPTED:
-        # Files are tidy by now. Threads that an interrupt caught while they were starting would be waited for in vain.
-        os._exit(code)
     # The work is done; an interrupt from here on would only make it look otherwise.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.exit(code)
+    # Files are tidy and all is printed by now. Taking down every module takes as long as some sweeps, and threads that
+    # an interrupt caught while they were starting would be waited for in vain.
+    os._exit(code)
 
 
 if __name__ == "__main__":
