@@ -8,8 +8,9 @@ Numba decides whether a cached kernel is still valid by looking at the file of t
 callee would leave a stale caller behind. The cache therefore goes into a folder named by a digest of all kernel
 sources and of everything else the machine code depends on. ``NUMBA_CACHE_DIR`` overrides the folder.
 
-Before Numba looks into its cache it gets everything ready that compiling needs, which takes longer than enumerating all
-states. Kernels of ours are looked up first; what is found needs none of it, and the compiler still gets ready by itself.
+Before Numba looks into its cache it gets everything ready that compiling needs, which takes longer than enumerating
+all states. Kernels of ours are looked up first: those that are found need none of it, and compiling the others gets it
+ready all the same.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import numpy as np
 import platformdirs
 from numba import njit
 from numba.core.caching import FunctionCache
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 from punish_fast import __version__
 
@@ -88,7 +89,7 @@ def _numba_cache_at(folder: str | None) -> Iterator[None]:
         config.CACHE_DIR = before
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
+class _Cache(FunctionCache):
     """Numba's cache of one function, looked up without getting ready to compile."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -99,8 +100,9 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             return self._load_overload(sig, target_context)
 
 
-# "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast.
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+# "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast. Nobody calls kernels
+# from C, and code for that takes its time to compile and to load.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,7 +111,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     if cache_folder is not None:
         with _numba_cache_at(cache_folder):
             compiled._cache = _Cache(function)
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
 def routine(function: Callable[..., Any]) -> Callable[..., Any]:

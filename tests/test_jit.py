@@ -1,9 +1,49 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from numba import config
 
 from punish_fast import _jit
+
+# One kernel that calls another; what is looked up in `sys.modules` is of no use but to compile.
+CALLS = """
+import sys
+import numpy as np
+from punish_fast.punish import _codes
+digit = _codes.pair_digit(np.int64(1), np.int64(2))
+hits = sum(_codes.pair_digit.stats.cache_hits.values())
+is_ready = "numba.np.linalg" in sys.modules
+if len(sys.argv) > 1:
+    from punish_fast.punish.codes import layout_of
+    from punish_fast.punish.rules import PRESETS
+    layout, hand, discard = layout_of(PRESETS["tiny"]), np.array([1, 0, 0, 0, 0]), np.array([2, 0, 0, 0, 0])
+    assert _codes.cards_code(layout, hand, discard) == layout.place[0] * digit
+print(hits, is_ready)
+"""
+
+
+def calls(cache, *arguments):
+    """What a process prints that calls kernels and has its cache in the folder ``cache``."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", CALLS, *arguments]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.split()
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
+def test_cached_kernels_are_called_without_getting_ready_to_compile(tmp_path):
+    assert calls(tmp_path) == ["0", "True"]
+    assert calls(tmp_path) == ["1", "False"]
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
+def test_kernels_that_are_not_cached_can_be_compiled_with_those_that_are(tmp_path):
+    calls(tmp_path)
+    assert calls(tmp_path, "callers too") == ["1", "False"]
+    assert len(list(tmp_path.rglob("_codes.cards_code-*.nbc"))) == 1
 
 
 @pytest.fixture
