@@ -1,9 +1,8 @@
 """The ``punish-fast`` command: its verbs and their options.
 
-Nothing heavy is imported here, so that ``--help`` answers at once; every verb imports what it needs.
+Nothing heavy is imported here, so that ``--help`` answers at once; every verb imports what it needs. For the same
+reason annotations are no strings, here and wherever else commands are defined: Typer would compile each of them twice.
 """
-
-from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated

@@ -4,8 +4,6 @@ Nothing heavy is imported here. Further commands of the group stand in files of 
 ``@enemy.command`` and are imported by ``app.py``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -3,8 +3,6 @@
 Nothing heavy is imported here.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
