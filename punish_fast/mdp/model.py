@@ -95,9 +95,8 @@ class MDP:
     @cached_property
     def longest_rows(self) -> np.ndarray:
         """int64 ``[n_layers]``, entries of the longest row of each layer."""
-        lengths = np.diff(self.indptr)
         ends = self.state_ptr[self.layer_ptr]
-        longest = [lengths[begin:end].max(initial=0) for begin, end in pairwise(ends)]
+        longest = [np.diff(self.indptr[begin : end + 1]).max(initial=0) for begin, end in pairwise(ends)]
         return np.array(longest, dtype=np.int64)
 
     @cached_property
