@@ -28,6 +28,10 @@ _HOMES = {
     "naive": "punish.strategy",
     "strategy_table": "punish.strategy",
     "build": "punish.transitions",
+    "Graph": "punish.graph",
+    "best_response": "arena.exploiter",
+    "head_to_head": "arena.duel",
+    "simulate": "arena.batch",
     "count_choices": "enemies.counts",
     "parless": "enemies.parless",
     "Artefact": "store.reader",
@@ -42,11 +46,13 @@ _HOMES = {
 __all__ = [
     "MDP",
     "Artefact",
+    "Graph",
     "Rules",
     "Solution",
     "State",
     "StateSpace",
     "StrategyTable",
+    "best_response",
     "build",
     "check",
     "compare",
@@ -57,18 +63,23 @@ __all__ = [
     "export_umb",
     "from_policy",
     "greedy",
+    "head_to_head",
     "import_notebook",
     "load",
     "load_rules",
     "naive",
     "parless",
     "save",
+    "simulate",
     "softmax",
     "solve",
     "strategy_table",
 ]
 
 if TYPE_CHECKING:
+    from punish_fast.arena.batch import simulate
+    from punish_fast.arena.duel import head_to_head
+    from punish_fast.arena.exploiter import best_response
     from punish_fast.enemies.counts import count_choices
     from punish_fast.enemies.parless import parless
     from punish_fast.mdp.comparison import compare
@@ -76,6 +87,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.policy import greedy, softmax
     from punish_fast.mdp.solver import Solution, evaluate, solve
     from punish_fast.punish.codes import State
+    from punish_fast.punish.graph import Graph
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.space import StateSpace
     from punish_fast.punish.strategy import StrategyTable, from_policy, naive, strategy_table
