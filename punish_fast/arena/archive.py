@@ -15,9 +15,12 @@ from punish_fast.arena.ledger import digest_of
 from punish_fast.arena.opponents import Opponent
 from punish_fast.arena.recording import Player, record
 from punish_fast.arena.tournament import TournamentError, pairs_of
+from punish_fast.punish.decimals import check_digits
 from punish_fast.punish.graph import Graph
+from punish_fast.punish.rules import Rules
+from punish_fast.records.database import open_to_read
 from punish_fast.records.importing import Report, import_logs
-from punish_fast.records.logs import write_log
+from punish_fast.records.logs import NAMES, is_name, write_log
 
 # More would take minutes, and a database that nobody can look through.
 _MOST_GAMES = 100_000
@@ -32,6 +35,25 @@ def check_games(n_opponents: int, games: int) -> None:
     total = n_opponents * (n_opponents - 1) // 2 * games
     if total > _MOST_GAMES:
         raise TournamentError(f"games: {total:,} in all are too many to record, allowed are {_MOST_GAMES:,}")
+
+
+def check_shelf(rules: Rules, names: list[str], database: Path) -> None:
+    """Insist, before any game is played, that games of these players can go into the database.
+
+    Raises:
+        TournamentError: a log cannot have such a name.
+        StateError: states of such a game have no decimal codes.
+        RecordsError: the database is none of recorded games.
+        LockedError: another process kept it locked.
+    """
+    wrong = [name for name in names if not is_name(name)]
+    if wrong:
+        raise TournamentError(f"record: player {wrong[0]!a}, allowed are {NAMES}")
+    check_digits(rules)
+    # An empty file becomes a database.
+    if database.exists() and database.stat().st_size > 0:
+        with open_to_read(database):
+            pass
 
 
 def archive(graph: Graph, opponents: list[Opponent], games: int, seed: int, database: Path) -> Report:

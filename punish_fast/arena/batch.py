@@ -105,17 +105,22 @@ def simulate(
 
 def join(one: Batch, other: Batch) -> Batch:
     """The counts of two batches of the same match in one; both paired, or neither."""
-    lengths = np.zeros(max(len(one.lengths), len(other.lengths)), dtype=np.int64)
-    for batch in (one, other):
-        lengths[: len(batch.lengths)] += batch.lengths
     return Batch(
         games=one.games + other.games,
         wins=one.wins + other.wins,
         split=one.split + other.split,
-        lengths=lengths,
+        lengths=added(one.lengths, other.lengths),
         openings=one.openings + other.openings,
         paired=one.paired and other.paired,
     )
+
+
+def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Counts of games by their lengths, int64 ``[longest + 1]``, in one."""
+    lengths = np.zeros(max(len(one), len(other)), dtype=np.int64)
+    for counts in (one, other):
+        lengths[: len(counts)] += counts
+    return lengths
 
 
 def simulator_of(graph: Graph) -> Simulator:

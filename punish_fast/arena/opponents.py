@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.policy import check_temperature, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import FIELDS
@@ -140,6 +140,7 @@ class Entry:
 
         Raises:
             OpponentError: it is a tensor, or a temperature goes with something that has no values.
+            PolicyError: its temperature is not above 0.
             ReadError: it is neither built in nor a readable file.
         """
         self.argument = argument
@@ -151,6 +152,13 @@ class Entry:
             raise OpponentError(f"{argument}: is a tensor, allowed are agents, strategies and {', '.join(BUILT_IN)}")
         if self._temperature is not None and not self.has_values:
             raise OpponentError(f"{argument}: has no values, a temperature goes with naive and agent files only")
+        if self._temperature is not None:
+            check_temperature(self._temperature)
+
+    @property
+    def path(self) -> Path | None:
+        """Its file; None if it is built in."""
+        return None if self._file is None else self._file.path
 
     def must_play(self, rules: Rules) -> None:
         """Insist that it can play by ``rules``.

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.arena.batch import Batch, join, simulate
+from punish_fast.arena.batch import Batch, added, join, simulate
 from punish_fast.arena.duel import head_to_head
 from punish_fast.arena.ledger import Ledger, digest_of
 from punish_fast.arena.opponents import Opponent
@@ -44,6 +44,8 @@ class Tournament:
         breaths: float64 ``[n, n]``, mean length of a game.
         games: Games that every pair was to play (a ledger may know of more, which count too); None if results are
             exact.
+        lengths: int64 ``[longest + 1]``, simulated games of different agents by how many breaths they lasted; None if
+            results are exact.
     """
 
     agents: list[str]
@@ -51,6 +53,7 @@ class Tournament:
     error: np.ndarray
     breaths: np.ndarray
     games: int | None
+    lengths: np.ndarray | None = None
 
     @cached_property
     def ranking(self) -> list[Standing]:
@@ -87,6 +90,7 @@ def hold(
     n = len(opponents)
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     n_pairs = n * (n + 1) // 2
+    lengths = np.zeros(1, dtype=np.int64)
     for done, (i, j) in enumerate(pairs_of(digests), 1):
         match = _Match(graph, opponents[i].policy, opponents[j].policy, (digests[i], digests[j]), ledger)
         if games is None:
@@ -95,12 +99,14 @@ def hold(
             batch = match.sampled(games, seed)
             chance, length = batch.win_probability, batch.length
             error[i, j] = error[j, i] = _standard_error(batch) if i != j else 0.0
+            lengths = added(lengths, batch.lengths) if i != j else lengths
         if i != j:
             win[i, j], win[j, i] = chance, 1 - chance
         breaths[i, j] = breaths[j, i] = length
         if progress is not None:
             progress("arena", done, n_pairs)
-    return Tournament([opponent.name for opponent in opponents], win, error, breaths, games)
+    names = [opponent.name for opponent in opponents]
+    return Tournament(names, win, error, breaths, games, None if games is None else lengths)
 
 
 def check_options(n_opponents: int, games: int | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -9,20 +11,27 @@ from typing import Any
 import numpy as np
 
 from punish_fast import _jit
-from punish_fast.arena.archive import archive, check_games
+from punish_fast.arena.archive import archive, check_games, check_shelf
+from punish_fast.arena.batch import check_numbers
+from punish_fast.arena.duel import ends
 from punish_fast.arena.exploiter import BELIEFS, best_response
 from punish_fast.arena.ledger import Ledger
 from punish_fast.arena.opponents import Entry, Opponent, names_of, true_rules
 from punish_fast.arena.tournament import Tournament, check_options, hold
 from punish_fast.cli.drawing import drawing, must_draw
+from punish_fast.cli.ending import course_of_chances, course_of_games, print_course
 from punish_fast.cli.errors import CheckError, UsageError, say
+from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
+from punish_fast.mdp.policy import check_temperature
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.importing import Report
 from punish_fast.records.plots import check_picture
-from punish_fast.store.files import check_output
+
+# Exact games are followed until this share of them is left.
+_REST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -62,20 +71,26 @@ class Job:
             entry.must_play(self.rules)
         if setting.temperature is not None and not any(entry.has_values for entry in self._entries):
             raise UsageError("--temperature goes with agent files and naive only")
+        if setting.temperature is not None:
+            check_temperature(setting.temperature)
         self._temperature = setting.temperature
 
-    def prepare(self) -> Graph:
-        """The graph of the game."""
-        with self.clock("graph"):
-            return Graph(StateSpace(self.rules))
+    @property
+    def files(self) -> list[Path]:
+        """The files that agents come from."""
+        return [entry.path for entry in self._entries if entry.path is not None]
 
-    def opponents(self, graph: Graph) -> list[Opponent]:
-        """Everybody who was named."""
+    def prepare(self) -> tuple[list[Opponent], Graph]:
+        """Everybody who was named, and the graph of the game."""
         with self.clock("agents"):
-            return [
-                entry.opponent(graph.view, self._temperature, name)
+            space = StateSpace(self.rules)
+            # Before the graph, which takes longer: whoever cannot play is found out soon.
+            opponents = [
+                entry.opponent(space, self._temperature, name)
                 for name, entry in zip(self.names, self._entries, strict=True)
             ]
+        with self.clock("graph"):
+            return opponents, Graph(space)
 
     def report(self) -> dict[str, Any]:
         """What is to be told in any case."""
@@ -102,39 +117,40 @@ def _check(agents: list[str], season: Season) -> None:
     if season.games is None and season.seed is not None:
         raise UsageError("--seed goes with --games only")
     check_options(len(agents), season.games)
+    if season.games is not None:
+        check_numbers(season.games, season.seed or 0, True, 0)
     if season.record is not None:
         if season.games is None:
             raise UsageError("--record goes with --games only")
         check_games(len(agents), season.games)
-        check_output(season.record)
     if season.plot is not None:
         must_draw()
         check_picture(season.plot)
-        check_output(season.plot)
 
 
 def arena_command(agents: list[str], setting: Setting, season: Season, as_json: bool) -> None:
     """Run ``punish-fast arena``."""
     _check(agents, season)
     job = Job(agents, setting)
+    outputs = [path for path in (season.resume, season.plot, season.record) if path is not None]
+    check_outputs(outputs, job.files, "play")
     ledger = Ledger(job.rules.digest, season.resume)
+    if season.record is not None:
+        check_shelf(job.rules, job.names, season.record)
     seed = season.seed
     if season.games is not None and seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    graph = job.prepare()
-    opponents = job.opponents(graph)
+    opponents, graph = job.prepare()
     job.progress.start()
-    with job.clock("matches"):
-        try:
-            tournament = hold(graph, opponents, season.games, seed or 0, ledger, job.progress.step)
-        except KeyboardInterrupt:
-            job.progress.clear()
-            if season.resume is not None:
-                say(f"{season.resume} holds all matches so far; the same command goes on with them")
-            raise
+    with _going_on_later(job, season), job.clock("matches"):
+        tournament = hold(graph, opponents, season.games, seed or 0, ledger, job.progress.step)
     job.progress.clear()
+    course = None
+    if len(opponents) == 2:
+        with job.clock("course"):
+            course = _course(graph, opponents, tournament)
     if season.record is not None and season.games is not None:
-        with job.clock("record"):
+        with _going_on_later(job, season), job.clock("record"):
             recorded = archive(graph, opponents, season.games, seed or 0, season.record)
         _must_be_stored(recorded, season.record)
     if season.plot is not None:
@@ -142,12 +158,32 @@ def arena_command(agents: list[str], setting: Setting, season: Season, as_json: 
 
         with drawing(season.plot):
             draw_heatmap(tournament, season.plot)
-    report = _tournament_report(tournament, seed) | job.report()
+    report = _tournament_report(tournament, seed) | {"course": course} | job.report()
     report |= {"resume": _text(season.resume), "plot": _text(season.plot), "record": _text(season.record)}
     if as_json:
         print_json(report)
     else:
         _print_tournament(report)
+
+
+def _course(graph: Graph, opponents: list[Opponent], tournament: Tournament) -> list[dict[str, Any]]:
+    """When games of two agents end."""
+    if tournament.lengths is not None:
+        return course_of_games(tournament.lengths, graph.space.rules.breaths)
+    one, other = (opponent.policy for opponent in opponents)
+    return course_of_chances(ends(graph, one, other, _REST))
+
+
+@contextmanager
+def _going_on_later(job: Job, season: Season) -> Iterator[None]:
+    """Say, after an interrupt, what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        job.progress.clear()
+        if season.resume is not None and season.resume.exists():
+            say(f"{season.resume} holds all matches so far; the same command goes on with them")
+        raise
 
 
 def _must_be_stored(report: Report, database: Path) -> None:
@@ -194,6 +230,9 @@ def _print_tournament(report: dict[str, Any]) -> None:
             rating += f" +- {standing['rating_margin']:.1f}"
         table.append([standing["agent"], win_rate, rating])
     print_table(table)
+    if report["course"] is not None:
+        print()
+        print_course(report["course"], agents)
     for key in ("resume", "plot", "record"):
         if report[key] is not None:
             print(f"wrote {report[key]}")
@@ -202,8 +241,8 @@ def _print_tournament(report: dict[str, Any]) -> None:
 def exploit_command(agent: str, setting: Setting, as_json: bool) -> None:
     """Run ``punish-fast exploit``."""
     job = Job([agent], setting)
-    graph = job.prepare()
-    policy = job.opponents(graph)[0].policy
+    opponents, graph = job.prepare()
+    policy = opponents[0].policy
     exploiters, rounds = {}, {}
     for beliefs in BELIEFS:
         job.progress.start()

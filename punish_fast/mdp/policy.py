@@ -48,8 +48,7 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
     Raises:
         PolicyError: the temperature is not a number above 0.
     """
-    if not 0 < temperature < np.inf:
-        raise PolicyError(f"temperature: {temperature} is not allowed, it must be above 0")
+    check_temperature(temperature)
     begins = state_ptr[:-1]
     lengths = np.diff(state_ptr)
     with np.errstate(over="ignore"):  # minus infinity is right at very low temperatures
@@ -57,3 +56,13 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
     weight: np.ndarray = np.exp(exponent)
     weight /= np.repeat(np.add.reduceat(weight, begins), lengths)
     return weight
+
+
+def check_temperature(temperature: float) -> None:
+    """Check the option of `softmax` before any work is done.
+
+    Raises:
+        PolicyError: the temperature is not a number above 0.
+    """
+    if not 0 < temperature < np.inf:
+        raise PolicyError(f"temperature: {temperature} is not allowed, it must be above 0")

@@ -53,7 +53,7 @@ def digits_of(space: States, rows: np.ndarray | None = None) -> np.ndarray:
     Raises:
         StateError: the rules have counts above 9.
     """
-    _check_radices(space)
+    check_digits(space.rules)
     rows = np.arange(len(space.code)) if rows is None else np.asarray(rows, dtype=np.int64)
     layout = space.layout
     rest, status = np.divmod(space.code[rows].astype(np.int64), layout.n_statuses)
@@ -92,7 +92,7 @@ def rows_of(space: StateSpace, decimals: np.ndarray) -> np.ndarray:
     Raises:
         StateError: the rules have counts above 9.
     """
-    _check_radices(space)
+    check_digits(space.rules)
     decimals = np.asarray(decimals, dtype=np.int64)
     layout = space.layout
     digits = split_digits(decimals).astype(np.int64)
@@ -108,8 +108,12 @@ def rows_of(space: StateSpace, decimals: np.ndarray) -> np.ndarray:
     return np.where(decimals_of(space, rows) == decimals, rows, -1)
 
 
-def _check_radices(space: States) -> None:
-    rules = space.rules
+def check_digits(rules: Rules) -> None:
+    """Insist, before any work is done, that states have decimal codes.
+
+    Raises:
+        StateError: the rules have counts above 9.
+    """
     largest = max(*rules.copies, rules.hp, rules.hand_size, rules.breaths + 1, rules.feints)
     if largest > 9:
         raise StateError(f"decimal codes: the rules count up to {largest}, allowed is up to 9")

@@ -35,6 +35,7 @@ _WON, _LOST = -1, -2
 _LAST_ID = 253_402_300_799  # the end of the year 9999
 _MOST_TURNS = 10**6
 _MOST_CHARACTERS = 60
+NAMES = f"names of 1 to {_MOST_CHARACTERS} printable characters"
 _BREATH_KEYS = ("State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName")
 _GAME_KEYS = ("play_timestamp", "winner", "loser")
 _SIDE_KEYS = ("username", "states", "actions", "bot_parameters")
@@ -192,11 +193,14 @@ def _whole(where: str, value: Any, low: int, high: int) -> int:
 
 
 def _name(where: str, value: Any) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= _MOST_CHARACTERS or not value.isprintable():
-        raise _LogError(
-            f"{where} is {_brief(value)}, allowed are names of 1 to {_MOST_CHARACTERS} printable characters"
-        )
+    if not isinstance(value, str) or not is_name(value):
+        raise _LogError(f"{where} is {_brief(value)}, allowed are {NAMES}")
     return value
+
+
+def is_name(text: str) -> bool:
+    """Whether a player can be called so in a log."""
+    return 0 < len(text) <= _MOST_CHARACTERS and text.isprintable()
 
 
 def _state(where: str, value: Any) -> int:

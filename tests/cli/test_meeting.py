@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
+from store.damage import change, put
 
-from cli.conftest import run_apart
+from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.arena import batch, tournament
 from punish_fast.arena.duel import head_to_head
 from punish_fast.arena.exploiter import best_response
 from punish_fast.arena.opponents import opponent, true_rules
+from punish_fast.cli import meeting
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -83,6 +88,19 @@ def test_what_was_found_is_told(run, folder, games):
     assert not list(folder.glob(".*"))
 
 
+def test_two_agents_are_told_how_their_games_go(run):
+    report = run("arena", "naive", "careful", *TINY, "--json").report
+    course = report["course"]
+    wins = np.array([entry["wins"] for entry in course]).sum(axis=0)
+    assert wins == pytest.approx([report["win"][0][1], report["win"][1][0]], abs=2e-9)
+    ended = np.array([entry["ended"] for entry in course]).ravel()
+    assert ended @ np.arange(1, len(ended) + 1) == pytest.approx(report["breaths"][0][1], abs=1e-6)
+    assert set(report["seconds"]) == {"graph", "agents", "matches", "course", "total"}
+    played = run("arena", "naive", "careful", *TINY, "--games", "4000", "--seed", "1", "--json").report["course"]
+    assert np.array([entry["ended"] for entry in played]).ravel()[:2] == pytest.approx(ended[:2], abs=0.05)
+    assert run("arena", "random", "naive", "careful", *TINY, "--json").report["course"] is None
+
+
 def test_an_arena_goes_on_where_it_was_interrupted(run, folder, monkeypatch):
     command = ("arena", "random", "careful", "punisher", *TINY, "--games", "400", "--seed", "3", "--json")
     expected = run(*command).report
@@ -143,7 +161,10 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random", "careful", "--plot", "x.pdf"], ["suffix is '.pdf', allowed are .png and .svg"]),
         (["random", "careful", "--plot", "no/x.png"], ["there is no folder no"]),
         (["random", "careful", "--resume", "."], ["is a folder"]),
-        (["random", "agent.h5", "--resume", "agent.h5"], ["agent.h5: is no file of an arena's results"]),
+        (["random", "agent.h5", "--resume", "strategy.h5"], ["strategy.h5: is no file of an arena's results"]),
+        (["random", "agent.h5", "--resume", "agent.h5"], ["agent.h5: is the file to play and will not be replaced"]),
+        (["random", "careful", "--resume", "x.png", "--plot", "x.png"], ["x.png: is to be written twice"]),
+        (["random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),
         (["random", "careful", "--threads", "0"], ["threads"]),
         (["random", "careful", "--record", "x.db"], ["--record goes with --games only"]),
         (["random", "careful", "--games", "100002", "--record", "x.db"], ["100,002 in all are too many to record"]),
@@ -154,6 +175,93 @@ def test_what_cannot_meet_is_refused(run, folder, arguments, texts):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     run("arena", *arguments, "-q").refused(*texts)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["arena", "random", "agent.h5@0"],
+        ["arena", "random", "agent.h5@1e999"],
+        ["arena", "random", "agent.h5", "--temperature", "nan"],
+        ["arena", "random", "careful", "--games", "10", "--seed", "-1"],
+        ["arena", "random", "careful", "--games", "11"],
+        ["arena", "random", "careful", "--games", "10", "--record", "strategy.h5"],
+        ["arena", "random", "careful", "--games", "10", "--record", "no/x.db"],
+        ["arena", "random", "careful", "--plot", "no/x.png"],
+        ["arena", "random", "careful", "--resume", "no/x.json"],
+        ["arena", "random", "long" + 60 * "g" + ".h5", "--games", "10", "--record", "x.db"],
+        ["arena", "random", "nobody.h5"],
+        ["exploit", "agent.h5@-1"],
+        ["exploit", "agent.h5", "--temperature", "0"],
+    ],
+)
+def test_wrong_options_are_refused_before_any_work(run, folder, monkeypatch, arguments):
+    def work(*_args, **_options):
+        raise AssertionError
+
+    (folder / ("long" + 60 * "g" + ".h5")).write_bytes((folder / "agent.h5").read_bytes())
+    for name in ("StateSpace", "Graph"):
+        monkeypatch.setattr(meeting, name, work)
+    run(*arguments, "-q").refused()
+
+
+def negative(p):
+    p[0] = 0.0
+    p[0, :2] = 1.5, -0.5
+    return p
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("verb", [("arena", "random"), ("exploit",)])
+@pytest.mark.parametrize(
+    ("file", "field", "change_array"),
+    [
+        ("agent.h5", "/solution/q", put(3, np.nan)),
+        ("agent.h5", "/solution/q", lambda q: q[:-1]),
+        ("strategy.h5", "/strategy/p", put((0, 0), np.nan)),
+        ("strategy.h5", "/strategy/p", negative),
+        ("strategy.h5", "/strategy/p", lambda p: p / 2),
+        ("strategy.h5", "/strategy/p", lambda p: p[:-1]),
+        ("strategy.h5", "/strategy/state", put(0, 1 << 20)),
+    ],
+)
+def test_policies_that_are_none_are_refused_before_the_graph(run, folder, monkeypatch, verb, file, field, change_array):
+    def work(*_args, **_options):
+        raise AssertionError
+
+    change(folder / file, field, change_array)
+    monkeypatch.setattr(meeting, "Graph", work)
+    run(*verb, file, "-q").refused(file)
+
+
+@pytest.mark.usefixtures("files")
+def test_states_that_a_strategy_says_nothing_about_are_played_uniformly(run, folder):
+    for field in ("/strategy/p", "/strategy/state"):
+        change(folder / "strategy.h5", field, lambda array: array[:0])
+    assert run("arena", "strategy.h5", "random", "-q", "--json").report["win"][0][1] == pytest.approx(0.5)
+
+
+def test_an_interrupt_from_outside_loses_no_match(folder):
+    command = ["arena", "random", "careful", *TINY, "--games", str(1 << 32), "--seed", "3", "--resume", "x.json"]
+    child = subprocess.Popen(
+        [*COMMAND, *command], cwd=folder, env=clean_environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 100
+    while not (folder / "x.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (130, b"")
+    assert b"x.json holds all matches so far" in err
+    assert b"Traceback" not in err
+    kept = json.loads((folder / "x.json").read_text())
+    games = {key: entry["games"] for key, entry in kept["sampled"].items()}
+    assert games
+    assert [path.name for path in folder.iterdir()] == ["x.json"]
+    # The same games count in an arena that goes on.
+    (name,) = [key for key in games if len(set(key.split()[:2])) == 1] or [next(iter(games))]
+    assert games[name] % 2 == 0
 
 
 def test_games_are_recorded(run, folder):
