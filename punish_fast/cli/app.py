@@ -131,7 +131,10 @@ def build(
     solving.build_command(solving.Wanted(rules, enemy, temperature, threads, output, quiet), as_json)
 
 
-@app.command(epilog="Examples: punish-fast show naive.h5; punish-fast show naive.h5 102012300350000300")
+@app.command(
+    epilog="Examples: punish-fast show naive.h5; punish-fast show naive.h5 102012300350000300; "
+    "punish-fast show naive.h5 --openings --plot openings.png"
+)
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE.h5", help="A tensor, an agent or a strategy.")],
     state: Annotated[
@@ -145,6 +148,10 @@ def show(
             help="Show how an agent values every opening, and what a card in hand is worth.",
         ),
     ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", envvar="PUNISH_FAST_PLOT", help="Draw the openings, as a .png or .svg file."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a file holds, or one position: cards, legal actions, values, and why."""
@@ -152,9 +159,9 @@ def show(
     from punish_fast.cli import beginning, showing
 
     if openings:
-        beginning.openings_command(file, state, as_json)
+        beginning.openings_command(file, state, plot, as_json)
     else:
-        showing.show_command(file, state, as_json)
+        showing.show_command(file, state, plot, as_json)
 
 
 @app.command(

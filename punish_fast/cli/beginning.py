@@ -7,37 +7,55 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.cli.drawing import drawing, must_draw
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import print_json, print_table
 from punish_fast.punish.decimals import decimals_of
 from punish_fast.punish.openings import Openings, openings, worth
 from punish_fast.punish.rules import CARDS
+from punish_fast.records.plots import check_picture
 from punish_fast.store.reader import Artefact, load
 
 _SHOWN = 5
 
 
-def openings_command(path: Path, state: str | None, as_json: bool) -> None:
+def openings_command(path: Path, state: str | None, plot: Path | None, as_json: bool) -> None:
     """Run ``punish-fast show --openings``."""
     if state is not None:
         raise UsageError(f"--openings shows all of them, the state {state} goes without")
+    if plot is not None:
+        must_draw()
+        check_picture(plot)
+        check_outputs([plot], [path], "show")
     file = load(path)
     if file.kind != "agent":
         raise UsageError(f"{path}: is a {file.kind}, openings can be shown of agents")
-    report = openings_report(file)
+    found = openings(file)
+    value, unit = _values(file, found)
+    report = _report(file, found, value) | {"value_is": unit, "plot": None if plot is None else str(plot)}
+    if plot is not None:
+        from punish_fast.arena.openings_picture import draw_openings
+
+        with drawing(plot):
+            draw_openings(found, value, report["is_chance"], f"what openings are worth to {path.stem}", plot)
     if as_json:
         print_json(report)
     else:
         _print_report(report)
 
 
-def openings_report(file: Artefact) -> dict[str, Any]:
-    """All openings of an agent, the best first, and what the cards are worth."""
-    found, solution = openings(file), file.solution()
+def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
+    """What openings are worth, and what is meant by that."""
+    solution = file.solution()
     value = solution.v[found.row]
-    is_chance = solution.objective == "undiscounted"
-    if is_chance:
-        value = (1 + value) / 2
+    if solution.objective == "undiscounted":
+        return (1 + value) / 2, "chance to win"
+    return value, f"discounted value, discount {solution.discount:g}"
+
+
+def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any]:
+    """All openings of an agent, the best first, and what the cards are worth."""
     order = np.argsort(-value, kind="stable")
     decimals = decimals_of(file, found.row)
     entries = [
@@ -52,8 +70,7 @@ def openings_report(file: Artefact) -> dict[str, Any]:
     ]
     return {
         "file": str(file.path),
-        "value_is": "chance to win" if is_chance else f"discounted value, discount {solution.discount:g}",
-        "is_chance": is_chance,
+        "is_chance": file.solution().objective == "undiscounted",
         "mean": float(found.p @ value),
         "in_hand": _worth_of_cards(found, found.hand, value),
         "revealed": _worth_of_cards(found, found.revealed, value),
@@ -84,6 +101,8 @@ def _print_report(report: dict[str, Any]) -> None:
     for title, key in (("value by copies in hand", "in_hand"), ("value by copies revealed", "revealed")):
         print(f"\n{title}")
         _print_worth(report[key], form)
+    if report["plot"] is not None:
+        print(f"\nwrote {report['plot']}")
 
 
 def _print_worth(table: dict[str, Any], form: str) -> None:

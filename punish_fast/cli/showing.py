@@ -18,8 +18,10 @@ from punish_fast.store.reader import Artefact, load
 _MOST_OUTCOMES = 8
 
 
-def show_command(path: Path, state: str | None, as_json: bool) -> None:
+def show_command(path: Path, state: str | None, plot: Path | None, as_json: bool) -> None:
     """Run ``punish-fast show``."""
+    if plot is not None:
+        raise UsageError("--plot goes with --openings only")
     file = load(path)
     if state is None:
         report = _file_report(file)

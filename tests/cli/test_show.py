@@ -98,6 +98,31 @@ def test_openings_of_an_undiscounted_agent_are_chances(run):
 
 
 @pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("name", ["x.png", "x.svg"])
+def test_openings_are_drawn(run, folder, name):
+    done = run("show", "agent.h5", "--openings", "--plot", name)
+    assert (done.code, done.err) == (0, "")
+    assert f"wrote {name}" in done.out
+    assert (folder / name).stat().st_size > 1000
+    assert run("show", "agent.h5", "--openings", "--plot", name, "--json").report["plot"] == name
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--openings", "--plot", "x.pdf"], "allowed are .png and .svg"),
+        (["--openings", "--plot", "no/x.png"], "there is no folder no"),
+        (["--plot", "x.png"], "--plot goes with --openings only"),
+    ],
+)
+def test_openings_that_cannot_be_drawn_are_refused(run, folder, arguments, text):
+    before = sorted(folder.iterdir())
+    run("show", "agent.h5", *arguments).refused(text)
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.usefixtures("files")
 def test_openings_are_shown_of_agents_and_without_a_state(run):
     run("show", "tensor.h5", "--openings").failed_with("is a tensor, openings can be shown of agents")
     run("show", "agent.h5", "123", "--openings").failed_with("--openings shows all of them")
