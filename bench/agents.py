@@ -1,0 +1,90 @@
+"""The enemies of the notebook, and the agents that are solved against them.
+
+The notebook knew five enemies: the naive one, and two learned from recorded games in two ways each: PARLESS and PAWNN,
+*general* from what everybody chose, *champion* from what the winners chose. PARLESS is counted again from the games
+that the notebook had; PAWNN has the weights that were published. Games and weights are no part of this repository:
+``PUNISH_FAST_GAMES_DB`` names the database, ``PUNISH_FAST_SAVES`` the folder of the weights.
+
+Against each enemy three agents are solved, which differ in what the solver takes for the aim and for the redeal.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from punish_fast.enemies.counts import count_choices
+from punish_fast.enemies.network import network_of, network_table
+from punish_fast.enemies.parless import parless
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.openings import openings
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
+from punish_fast.punish.transitions import build
+from punish_fast.records.choices import read_choices
+from punish_fast.store.flux import read_flux
+
+DISCOUNT = 0.95
+# The Unix second of the last game that the notebook learned from.
+_UNTIL = 1668358800
+_DATABASE, _FOLDER = "PUNISH_FAST_GAMES_DB", "PUNISH_FAST_SAVES"
+
+
+class DataError(Exception):
+    """Recorded games or published weights that are not there; the message says how to name them."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Agents solved against one enemy.
+
+    Attributes:
+        published: float64 ``[n_rows]``, values of rows as the notebook has them: discounted, redeal from the discard
+            pile.
+        undiscounted: float64 ``[n_rows]``, the same without a discount.
+        true: float64 ``[n_rows]``, without a discount and by the true redeal.
+        chance: How likely the last one wins, in the picture of one player.
+    """
+
+    published: np.ndarray
+    undiscounted: np.ndarray
+    true: np.ndarray
+    chance: float
+
+
+def notebook_enemies(space: StateSpace) -> dict[str, StrategyTable]:
+    """The five enemies by name.
+
+    Raises:
+        DataError: the games or the weights are not there.
+    """
+    database, folder = (Path(os.environ.get(name, "")) for name in (_DATABASE, _FOLDER))
+    if not database.is_file() or not folder.is_dir():
+        raise DataError(f"needs recorded games: set {_DATABASE} to the database and {_FOLDER} to the folder of weights")
+    enemies = {"naive": naive()}
+    for kind in ("general", "champion"):
+        choices = read_choices(database, winners=kind == "champion", until=_UNTIL)
+        counts = count_choices(space, choices.decimal, choices.action)
+        enemies[f"{kind} PARLESS"] = parless(space, counts, name=f"{kind} PARLESS")
+    for kind in ("general", "champion"):
+        path = folder / f"{kind}_pawnn_parameters.json"
+        if not path.is_file():
+            raise DataError(f"needs published weights: there is no {path}")
+        network = network_of(space.rules, read_flux(path))
+        enemies[f"{kind} PAWNN"] = network_table(space, network, name=f"{kind} PAWNN")
+    return enemies
+
+
+def answers(space: StateSpace, true_space: StateSpace, enemy: StrategyTable) -> Answers:
+    """The agents that answer an enemy; ``true_space`` has the same states as ``space`` and the true redeal."""
+    mdp = build(space, enemy)
+    published, undiscounted = solve(mdp, DISCOUNT).q, solve(mdp, 1.0).q
+    del mdp
+    if not enemy.is_naive:
+        enemy = strategy_table(true_space, enemy.state, enemy.p, enemy.name)
+    true = solve(build(true_space, enemy), 1.0)
+    found = openings(true_space)
+    return Answers(published, undiscounted, true.q, float(found.p @ (1 + true.v[found.row])) / 2)

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from policies import mixed
+
+from bench.agents import DISCOUNT, DataError, answers, notebook_enemies
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.openings import openings
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import from_policy, naive
+from punish_fast.punish.transitions import build
+
+TINY, TRUE = (StateSpace(PRESETS["tiny"]._replace(redeal=redeal)) for redeal in ("discard", "reshuffle"))
+
+
+@pytest.mark.parametrize("kind", ["naive", "table"])
+def test_answers_are_the_solutions_of_three_ways(kind):
+    def enemy(space):
+        return naive() if kind == "naive" else from_policy(space, mixed(space, 1))
+
+    found = answers(TINY, TRUE, enemy(TINY))
+    assert np.array_equal(found.published, solve(build(TINY, enemy(TINY)), DISCOUNT).q)
+    assert np.array_equal(found.undiscounted, solve(build(TINY, enemy(TINY)), 1.0).q)
+    true, begin = solve(build(TRUE, enemy(TRUE)), 1.0), openings(TRUE)
+    assert np.array_equal(found.true, true.q)
+    assert found.chance == pytest.approx((begin.p @ true.v[begin.row] + 1) / 2)
+
+
+def test_games_and_weights_must_be_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("PUNISH_FAST_GAMES_DB", str(tmp_path / "no.db"))
+    monkeypatch.setenv("PUNISH_FAST_SAVES", str(tmp_path))
+    with pytest.raises(DataError, match="set PUNISH_FAST_GAMES_DB to the database"):
+        notebook_enemies(TINY)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(
+    not (os.environ.get("PUNISH_FAST_GAMES_DB") and os.environ.get("PUNISH_FAST_SAVES")),
+    reason="needs recorded games and published weights",
+)
+def test_the_notebook_had_five_enemies(notebook):
+    enemies = notebook_enemies(notebook)
+    assert list(enemies) == ["naive", "general PARLESS", "champion PARLESS", "general PAWNN", "champion PAWNN"]
+    assert len(enemies["general PARLESS"].state) == 3991
+    assert len(enemies["champion PAWNN"].state) == notebook.n_states
