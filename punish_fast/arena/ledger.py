@@ -93,6 +93,13 @@ class Ledger:
             paired=True,
         )
 
+    @property
+    def last_seed(self) -> int | None:
+        """The seed of the simulated match that was begun last; None if there is none."""
+        key = next(reversed(self._content["sampled"]), "")
+        seed = key.rpartition(" ")[2]
+        return int(seed) if seed.isdecimal() else None
+
     def keep_sampled(self, pair: tuple[str, str], seed: int, batch: Batch) -> None:
         """Enter all games simulated so far.
 

@@ -139,6 +139,9 @@ def arena_command(agents: list[str], setting: Setting, season: Season, as_json: 
         check_shelf(job.rules, job.names, season.record)
     seed = season.seed
     if season.games is not None and seed is None:
+        # Games can be gone on with only by the seed that they began with.
+        seed = ledger.last_seed
+    if season.games is not None and seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     opponents, graph = job.prepare()
     job.progress.start()
@@ -181,7 +184,9 @@ def _going_on_later(job: Job, season: Season) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         job.progress.clear()
-        if season.resume is not None and season.resume.exists():
+        if season.resume is None:
+            say("matches so far are not kept; with --resume FILE they would be")
+        elif season.resume.exists():
             say(f"{season.resume} holds all matches so far; the same command goes on with them")
         raise
 

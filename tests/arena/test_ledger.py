@@ -38,6 +38,18 @@ def test_what_was_entered_is_found_again(tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
+def test_the_last_seed_is_known(tmp_path):
+    ledger = Ledger(RULES, tmp_path / "x.json")
+    assert ledger.last_seed is None
+    ledger.keep_exact(PAIR, 0.5, 4.1, 1e-13)
+    assert ledger.last_seed is None
+    for seed in (7, 1 << 63):
+        ledger.keep_sampled(PAIR, seed, BATCH)
+        assert Ledger(RULES, tmp_path / "x.json").last_seed == seed
+    (tmp_path / "x.json").write_text((tmp_path / "x.json").read_text().replace(str(1 << 63), "x"))
+    assert Ledger(RULES, tmp_path / "x.json").last_seed is None
+
+
 def test_without_a_file_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ledger = Ledger(RULES)

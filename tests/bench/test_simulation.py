@@ -17,20 +17,20 @@ def graph():
 
 
 def test_games_agree_with_the_duel(graph):
-    found = agreement(graph, mixed(graph.space, 1), mixed(graph.space, 2), 20_000, 1)
+    found = agreement(graph, mixed(graph.space, 1), mixed(graph.space, 2), 4000, 1)
     assert found.ok
-    assert abs(found.exact - found.played) < 0.02
+    assert abs(found.exact - found.played) < 0.04
     assert found.freedom > 4
     assert found.seconds > 0
 
 
 def test_games_of_others_do_not_agree(graph, monkeypatch):
-    own, enemy, other = (mixed(graph.space, seed) for seed in range(3))
+    own, enemy, other = (policy(graph.space, name) for name in ("random", "aggressive", "naive"))
     simulate = simulation.simulate
     monkeypatch.setattr(
         simulation, "simulate", lambda graph, own, _, *rest, **options: simulate(graph, own, other, *rest, **options)
     )
-    assert not agreement(graph, own, enemy, 100_000, 1).ok
+    assert not agreement(graph, own, enemy, 4000, 1).ok
 
 
 def test_rare_lengths_are_counted_together():
@@ -62,10 +62,10 @@ def test_tables_are_softmax_and_random_among_others(graph):
 
 
 def test_the_command_line_says_whether_all_agree(capsys, monkeypatch):
-    arguments = ["--rules", "tiny", "--games", "5000"]
+    arguments = ["--rules", "tiny", "--games", "500"]
     assert main(arguments) == 0
     done = capsys.readouterr()
-    assert "5,000 games a pair: all agree" in done.out
+    assert "500 games a pair: all agree" in done.out
     assert done.out.count("\n| ") == len(PAIRS) + 1
     monkeypatch.setattr(simulation, "LIMIT", -10.0)
     assert main(arguments) == 1

@@ -76,6 +76,17 @@ def test_a_seed_that_was_drawn_is_told(run):
     assert again["win"] == report["win"]
 
 
+def test_a_seed_that_was_drawn_is_gone_on_with(run):
+    command = ("arena", "random", "careful", *TINY, "--resume", "x.json", "--json")
+    one = run(*command, "--games", "100").report
+    assert run(*command, "--games", "100").report["win"] == one["win"]
+    more = run(*command, "--games", "200").report
+    assert more["seed"] == one["seed"]
+    assert more["win"] == run(*command[:-3], "--json", "--games", "200", "--seed", one["seed"]).report["win"]
+    other = (one["seed"] + 1) % 2**32
+    assert run(*command, "--games", "100", "--seed", other).report["seed"] == other
+
+
 @pytest.mark.parametrize("games", [[], ["--games", "100", "--seed", "1"]])
 def test_what_was_found_is_told(run, folder, games):
     done = run("arena", "random", "careful", *TINY, *games, "--resume", "x.json", "--plot", "x.png")
@@ -130,7 +141,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
     monkeypatch.setattr(tournament, "head_to_head", interrupt)
     done = run("arena", "random", "careful", *TINY)
     assert (done.code, done.out) == (130, "")
-    assert "holds" not in done.err
+    assert "matches so far are not kept; with --resume FILE they would be" in done.err
     assert not list(folder.iterdir())
 
 
