@@ -29,8 +29,8 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable, from_policy, naive, policy_of
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
-# Of chances that are shown with four digits.
-_TOLERANCE = 1e-8
+# Of chances that are shown with three to five digits.
+_TOLERANCE = 1e-6
 
 EnemiesOf = Callable[[StateSpace], dict[str, StrategyTable]]
 

@@ -46,7 +46,7 @@ PAIRS = (
 )
 # Fewer games than this are expected of lengths that are counted together.
 _FEW = 25
-_REST = 1e-13
+_REST = 1e-9
 # The smaller, the more a table of random numbers prefers few of the actions.
 _SHAPE = 0.4
 
