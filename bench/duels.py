@@ -19,7 +19,7 @@ import numpy as np
 
 from bench.agents import Answers, DataError, answers, notebook_enemies
 from bench.benchmark import say
-from bench.tables import markdown
+from bench.tables import Table, markdown
 from punish_fast.arena.duel import head_to_head
 from punish_fast.arena.ledger import Ledger, digest_of
 from punish_fast.mdp.policy import greedy, softmax
@@ -203,25 +203,42 @@ def _gaps(
 
 def text_of(found: Study) -> str:
     """A study as Markdown."""
-    parts = [_matrix("wins of row, all greedy", found.agents, found.greedy)]
+    parts = [
+        _matrix("wins of row, greedy", found.agents, found.greedy),
+        _soft(found),
+        _costs(found),
+        _gaps_table(found),
+    ]
     for temperature, win in zip(found.temperatures, found.soft, strict=True):
-        parts.append(_matrix(f"wins of row, softmax at {temperature:g}", found.agents, win))
-    head = ["softmax beats own greedy play", *found.agents[1:]]
-    rows = [[f"at {t:g}", *_percents(row)] for t, row in zip(found.temperatures, found.own, strict=True)]
-    parts.append([head, *rows])
-    for title, one, other, choices in (
-        ("discount", "undiscounted", "at 0.95", found.discount),
-        ("redeal", "true redeal", "discard pile", found.redeal),
-    ):
-        head = [f"{title}: solved against", f"{one} beats it", f"{other} beats it", f"{one} beats {other}"]
-        parts.append([head, *([each.enemy, *_percents((each.one, each.other, each.duel), 3)] for each in choices)])
-    head = ["best answer to", "wins in the model", "wins in the game", "difference"]
-    gaps = [[each.enemy, *_percents((each.model, each.duel, each.model - each.duel), 3)] for each in found.gaps]
-    parts.append([head, *gaps])
+        parts.append(_matrix(f"wins of row, at {temperature:g}", found.agents, win))
     return "\n\n".join("\n".join(markdown(part)) for part in parts)
 
 
-def _matrix(title: str, names: list[str], win: list[list[float]]) -> list[list[str]]:
+def _soft(found: Study) -> Table:
+    """What softmax is worth: mean wins against the others at the same temperature, and against greedy play."""
+    n = len(found.agents)
+    means = [(np.sum(win, axis=1) - 0.5) / (n - 1) for win in (found.greedy, *found.soft)]
+    rows = [["against the others", "greedy", *(f"{t:g}" for t in found.temperatures)]]
+    rows += [[found.agents[k], *_percents([mean[k] for mean in means])] for k in range(1, n)]
+    rows.append(["**against its own greedy play**", *[""] * len(means)])
+    return rows + [[found.agents[k], "", *_percents([own[k - 1] for own in found.own])] for k in range(1, n)]
+
+
+def _costs(found: Study) -> Table:
+    head = ["enemy", "discounted beats it", "undiscounted beats it", "and by the true redeal"]
+    rows = [[*head, "undiscounted beats discounted", "true redeal beats the other"]]
+    for discount, redeal in zip(found.discount, found.redeal, strict=True):
+        chances = (discount.other, discount.one, redeal.one, discount.duel, redeal.duel)
+        rows.append([discount.enemy, *_percents(chances, 2)])
+    return rows
+
+
+def _gaps_table(found: Study) -> Table:
+    rows = [["best answer to", "in the model", "in the game", "difference"]]
+    return rows + [[gap.enemy, *_percents((gap.model, gap.duel, gap.model - gap.duel), 2)] for gap in found.gaps]
+
+
+def _matrix(title: str, names: list[str], win: list[list[float]]) -> Table:
     rows = [[name, *_percents(row)] for name, row in zip(names, win, strict=True)]
     for k, row in enumerate(rows):
         row[k + 1] = ""

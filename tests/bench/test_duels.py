@@ -82,7 +82,7 @@ def test_the_picture_of_one_player_is_compared_with_the_game(found, graph):
 
 def test_a_study_is_told(found):
     text = text_of(found)
-    assert text.count("| --- |") == 1 + len(TEMPERATURES) + 4
+    assert text.count("| --- |") == len(TEMPERATURES) + 4
     assert f"{100 * found.greedy[1][0]:.1f}" in text
     assert "| naive |" in text
 
