@@ -58,6 +58,7 @@ def _options(
 
 @app.command(
     epilog="Examples: punish-fast solve; punish-fast solve --rules tabletop -o true.h5; "
+    "punish-fast solve --objective win-probability; "
     "punish-fast solve --schedule jacobi --sweeps 125; punish-fast solve naive-tensor.h5 --discount 0.99"
 )
 def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
@@ -67,14 +68,23 @@ def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
     rules: RulesOption = None,
     enemy: EnemyOption = None,
     temperature: TemperatureOption = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            metavar="discounted|win-probability",
+            envvar="PUNISH_FAST_OBJECTIVE",
+            help="What to make as large as possible.  [default: win-probability by rules with the redeal of the real "
+            "game, such as tabletop, unless --discount is given; otherwise discounted]",
+        ),
+    ] = None,
     discount: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="G",
             envvar="PUNISH_FAST_DISCOUNT",
-            help="From 0 to 1; at 1, a value is the chance to win less that to lose.",
+            help="From 0 to 1; 1 is none, which is win-probability.  [default: 0.95]",
         ),
-    ] = 0.95,
+    ] = None,
     schedule: Annotated[
         str,
         typer.Option(metavar="layered|jacobi", envvar="PUNISH_FAST_SCHEDULE", help="In what order to update states."),
@@ -110,7 +120,7 @@ def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
     from punish_fast.cli import solving
 
     wanted = solving.Wanted(rules, enemy, temperature, threads, output, quiet)
-    method = solving.Method(discount, schedule, tolerance, sweeps, start, keeps_tensor=not no_tensor)
+    method = solving.Method(objective, discount, schedule, tolerance, sweeps, start, keeps_tensor=not no_tensor)
     solving.solve_command(tensor, wanted, method, as_json)
 
 

@@ -50,7 +50,9 @@ def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
     solution = file.solution()
     value = solution.v[found.row]
     if solution.objective == "undiscounted":
-        return (1 + value) / 2, "chance to win"
+        value = (1 + value) / 2
+    if solution.objective != "discounted":
+        return value, "chance to win"
     return value, f"discounted value, discount {solution.discount:g}"
 
 
@@ -70,7 +72,7 @@ def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any
     ]
     return {
         "file": str(file.path),
-        "is_chance": file.solution().objective == "undiscounted",
+        "is_chance": file.solution().objective != "discounted",
         "mean": float(found.p @ value),
         "in_hand": _worth_of_cards(found, found.hand, value),
         "revealed": _worth_of_cards(found, found.revealed, value),

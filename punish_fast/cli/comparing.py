@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.report import print_json, print_table
 from punish_fast.mdp.comparison import Comparison, compare
 from punish_fast.punish.codes import action_name
@@ -21,6 +22,7 @@ def compare_command(first: Path, second: Path, most: int, as_json: bool) -> None
     """Run ``punish-fast compare``."""
     files = load(first), load(second)
     files[1].must_have_rules(files[0].rules)
+    _must_mean_the_same(files)
     first_q, second_q = (file.solution().q for file in files)
     space = StateSpace(files[0].rules)
     for file in files:
@@ -31,6 +33,19 @@ def compare_command(first: Path, second: Path, most: int, as_json: bool) -> None
         print_json(report)
     else:
         _print_report(report)
+
+
+def _must_mean_the_same(files: tuple[Artefact, Artefact]) -> None:
+    """Insist that the values of both are chances to win, or of neither.
+
+    Raises:
+        UsageError: those of one are.
+        ReadError: one is no agent, or is damaged.
+    """
+    objectives = [file.solution().objective for file in files]
+    if (objectives[0] == "win-probability") != (objectives[1] == "win-probability"):
+        kinds = " and ".join(f"{file.path} {name}" for file, name in zip(files, objectives, strict=True))
+        raise UsageError(f"compare: agents of one objective have values to compare, but {kinds}")
 
 
 def _report(files: tuple[Artefact, Artefact], comparison: Comparison, most: int) -> dict[str, Any]:
@@ -64,6 +79,7 @@ def _agent(file: Artefact) -> dict[str, Any]:
     return {
         "file": str(file.path),
         "enemy": file.enemy,
+        "objective": solution.objective,
         "discount": solution.discount,
         "error_bound": solution.error_bound if np.isfinite(solution.error_bound) else None,
         "fingerprint": solution.fingerprint,
@@ -90,7 +106,9 @@ def _position(files: tuple[Artefact, Artefact], comparison: Comparison, state: i
 def _print_report(report: dict[str, Any]) -> None:
     for letter, agent in zip("AB", report["agents"], strict=True):
         enemy = agent["enemy"].get("file", agent["enemy"]["kind"])
-        print(f"{letter}  {agent['file']}: against {enemy}, discount {agent['discount']:g}")
+        is_chance = agent["objective"] == "win-probability"
+        aim = "chances to win" if is_chance else f"discount {agent['discount']:g}"
+        print(f"{letter}  {agent['file']}: against {enemy}, {aim}")
     print()
     table = [["breath", "states", "another choice", "", "of these ties"]]
     for entry in (*report["breaths"], {**report, "breath": "all"}):
@@ -106,15 +124,15 @@ def _print_report(report: dict[str, Any]) -> None:
     print_table(table)
     if report["biggest"]:
         print()
-        _print_biggest(report["biggest"])
+        _print_biggest(report["biggest"], "{:.2%}" if is_chance else "{:+.4f}")
 
 
-def _print_biggest(positions: list[dict[str, Any]]) -> None:
+def _print_biggest(positions: list[dict[str, Any]], form: str) -> None:
     print("biggest disagreements: what either would play, and its value to A and to B")
     table = [["state", "A plays", "to A", "to B", "B plays", "to A", "to B"]]
     for position in positions:
         cells = [str(position["state"])]
         for choice in position["choices"]:
-            cells += [choice["name"], *(f"{value:+.4f}" for value in choice["values"])]
+            cells += [choice["name"], *map(form.format, choice["values"])]
         table.append(cells)
     print_table(table, left=1, indent="  ")

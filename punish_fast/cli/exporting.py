@@ -65,7 +65,9 @@ class _Job:
             mdp = self.file.mdp()
         with self.clock("write"):
             _PROCESSES[self._target](self.output, self.file, mdp, self.file.enemy)
-        counts = {"states": mdp.n_columns, "rows": mdp.n_rows, "nonzeros": mdp.n_entries}
+        counts: dict[str, Any] = {"states": mdp.n_columns, "rows": mdp.n_rows, "nonzeros": mdp.n_entries}
+        if self.file.kind == "agent":
+            counts["values"] = None
         return {"enemy": self.file.enemy, **counts}
 
     def content(self) -> dict[str, Any]:
@@ -77,10 +79,20 @@ class _Job:
             export_notebook(self.output, space, content)
         if isinstance(content, StrategyTable):
             return {"states": len(content.state)}
-        return {"enemy": self.file.enemy, "states": space.n_states + len(content.terminals), "rows": len(content.q)}
+        counts = {"states": space.n_states + len(content.terminals), "rows": len(content.q)}
+        return {"enemy": self.file.enemy, **counts, "values": self._values()}
+
+    def _values(self) -> str:
+        """What the values written are."""
+        solution = self.file.solution()
+        if solution.objective == "discounted":
+            return f"rewards at discount {solution.discount:g}"
+        return "chances to win less chances to lose, from -1 to 1"
 
 
 def _print_report(report: dict[str, Any]) -> None:
     units = {"states": "states", "rows": "state-action rows", "nonzeros": "nonzeros"}
     print(", ".join(f"{report[name]:,} {unit}" for name, unit in units.items() if name in report))
+    if "values" in report:
+        print(f"values: {report['values'] or 'none, a process has rewards only, +1 for a win and -1 for a loss'}")
     print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")

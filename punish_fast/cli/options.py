@@ -31,7 +31,8 @@ TemperatureOption = Annotated[
         "--temperature",
         metavar="T",
         envvar="PUNISH_FAST_TEMPERATURE",
-        help="Let an agent file play by softmax at this temperature instead.",
+        help="Let an agent file play by softmax at this temperature instead, in the unit of its values: "
+        "0.05 is five percentage points of a chance to win.",
     ),
 ]
 ArenaRulesOption = Annotated[

@@ -13,7 +13,7 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.cli.report import in_units, print_json, print_table
 from punish_fast.punish.codes import State, StateError, action_name, decode, encode, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, name_of, to_mapping
-from punish_fast.store.reader import Artefact, load
+from punish_fast.store.reader import Artefact, final_values, load
 
 _MOST_OUTCOMES = 8
 
@@ -112,11 +112,15 @@ def _position_report(file: Artefact, state: State) -> dict[str, Any]:
 
 def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -> None:
     solution = file.solution()
+    report["objective"] = solution.objective
     report["value"] = float(solution.v[row])
-    best_possible = 1 / (1 - solution.discount) if solution.discount < 1 else 1.0
-    report["worst_possible"], report["best_possible"] = -best_possible, best_possible
+    best_possible, worst_possible = final_values(solution.discount, solution.objective).tolist()
+    report["worst_possible"], report["best_possible"] = worst_possible, best_possible
     if solution.objective == "undiscounted":
         report["win_probability"] = (1 + report["value"]) / 2
+    if solution.objective == "win-probability":
+        report["win_probability"] = report["value"]
+        report["lower"], report["upper"] = float(solution.lower[row]), float(solution.upper[row])
     report["best"] = int(solution.choice[row]) - rows.start
     for entry, r in zip(report["actions"], rows, strict=True):
         entry["value"] = float(solution.q[r])
@@ -213,9 +217,11 @@ def _print_position(report: dict[str, Any]) -> None:
     if "outcomes" in report:
         print()
         print(f"likeliest after {report['outcomes_of']}")
-        rows = [["chance", "value", ""]]
+        is_chance = report.get("objective") == "win-probability"
+        form = "{:.2%}" if is_chance else "{:+.4f}"
+        rows = [["chance", "then wins" if is_chance else "value", ""]]
         for outcome in report["outcomes"]:
-            value = f"{outcome['value']:+.4f}" if "value" in outcome else ""
+            value = form.format(outcome["value"]) if "value" in outcome else ""
             rows.append([f"{outcome['probability']:.2%}", value, outcome["text"]])
         print_table([[row[2], row[0], row[1]] for row in rows], indent="  ")
 
@@ -228,10 +234,19 @@ def _print_actions(report: dict[str, Any]) -> None:
     if "value" not in report:
         print("legal actions: " + ", ".join(entry["name"] for entry in report["actions"]))
         return
+    if report["objective"] == "win-probability":
+        form = "{:.8%}"
+        print(f"wins {form.format(report['value'])}, exactly from {report['lower']:.10%} to {report['upper']:.10%}")
+    else:
+        form = "{:+.10f}"
+        _print_value(report)
+    rows = []
+    for k, entry in enumerate(report["actions"]):
+        rows.append([entry["name"], form.format(entry["value"]), "<- best" if k == report["best"] else ""])
+    print_table(rows, indent="  ")
+
+
+def _print_value(report: dict[str, Any]) -> None:
     low, high = report["worst_possible"], report["best_possible"]
     chance = f"; wins {report['win_probability']:.4%}" if "win_probability" in report else ""
     print(f"value {report['value']:+.10f} (a loss is {low:+g}, a win {high:+g}{chance})")
-    rows = []
-    for k, entry in enumerate(report["actions"]):
-        rows.append([entry["name"], f"{entry['value']:+.10f}", "<- best" if k == report["best"] else ""])
-    print_table(rows, indent="  ")

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from punish_fast import _jit
 from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solver import Solution, check_options, solve
+from punish_fast.mdp.solver import OBJECTIVES, Solution, check_options, settle_discount, solve
+from punish_fast.punish.decimals import States
+from punish_fast.punish.openings import openings
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import naive
 from punish_fast.punish.transitions import OnLayer, build
-from punish_fast.store.reader import Artefact, load
+from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.writer import Writer, new_file
 
 DEFAULT_TOLERANCE = 1e-10
@@ -37,17 +41,18 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Method:
-    """How ``solve`` is to solve."""
+    """How ``solve`` is to solve; None where the user said nothing."""
 
-    discount: float
+    objective: str | None
+    discount: float | None
     schedule: str
     tolerance: float | None
     sweeps: int | None
     start: Path | None
     keeps_tensor: bool
 
-    def options(self) -> dict[str, Any]:
-        """The options as the solver takes them.
+    def check(self) -> None:
+        """Insist that the options go together.
 
         Raises:
             UsageError: options that exclude each other.
@@ -57,14 +62,52 @@ class Method:
             raise UsageError("--tolerance and --sweeps exclude each other")
         if self.start is not None and self.schedule == "jacobi":
             raise UsageError("--from goes with --schedule layered only")
-        options: dict[str, Any] = {
-            "discount": self.discount,
-            "schedule": self.schedule,
-            "tolerance": DEFAULT_TOLERANCE if self.tolerance is None else self.tolerance,
-            "sweeps": self.sweeps,
-        }
-        check_options(**options)
-        return options
+        if self.objective == "win-probability" and self.discount not in (None, 1):
+            raise UsageError(f"--objective win-probability has no discount, but --discount is {self.discount:g}")
+        if self.objective == "discounted" and self.discount == 1:
+            raise UsageError("--discount 1 is none, so it goes with --objective win-probability only")
+        if self.schedule == "jacobi" and "win-probability" in (self.objective, self._objective_by_discount):
+            raise UsageError("--schedule jacobi goes with --objective discounted only")
+        if self.objective is not None and self.objective not in OBJECTIVES:
+            raise UsageError(f"--objective is {self.objective!r}, allowed are {' and '.join(OBJECTIVES)}")
+        check_options(settle_discount("discounted", self.discount), **self._further_options)
+
+    def options(self, rules: Rules) -> dict[str, Any]:
+        """The options as the solver takes them, for a game by ``rules``."""
+        objective = self.objective or self._objective_by_discount or self._objective_by_rules(rules)
+        return {"objective": objective, "discount": settle_discount(objective, self.discount), **self._further_options}
+
+    @property
+    def _further_options(self) -> dict[str, Any]:
+        tolerance = DEFAULT_TOLERANCE if self.tolerance is None else self.tolerance
+        return {"schedule": self.schedule, "tolerance": tolerance, "sweeps": self.sweeps}
+
+    @property
+    def _objective_by_discount(self) -> str | None:
+        if self.discount is None:
+            return None
+        return "win-probability" if self.discount == 1 else "discounted"
+
+    def _objective_by_rules(self, rules: Rules) -> str:
+        """Who is meant to play the real game is to win it; the notebook's model and schedule have a discount."""
+        is_real = rules.redeal == "reshuffle" and self.schedule != "jacobi"
+        return "win-probability" if is_real else "discounted"
+
+    def start_values(self, rules: Rules, options: dict[str, Any]) -> np.ndarray | None:
+        """The values to start from, float64 ``[n_states]``, on the scale of the objective; None without ``--from``.
+
+        Raises:
+            ReadError: the file is no agent, is damaged, or belongs to other rules.
+        """
+        if self.start is None:
+            return None
+        file = load(self.start)
+        v = file.solution_for(rules).v
+        win, loss = file.terminal_values
+        to_win, to_loss = final_values(options["discount"], options["objective"]).tolist()
+        if (win, loss) == (to_win, to_loss) or win <= loss:
+            return v
+        return np.asarray(to_loss + (v - loss) * ((to_win - to_loss) / (win - loss)))
 
 
 class Job:
@@ -90,6 +133,8 @@ class Job:
 
 class Game:
     """A tensor to be built, from rules and an enemy, given by name or in files."""
+
+    states: States  # once it is made
 
     def __init__(self, wanted: Wanted) -> None:
         self.rules: Rules = load_rules(wanted.rules or "notebook")
@@ -125,7 +170,7 @@ class Game:
         """Enumerate the states and fill the tensor, writing both on the way."""
         with job.clock("states"):
             job.progress.start()
-            space = StateSpace(self.rules, job.progress.step)
+            self.states = space = StateSpace(self.rules, job.progress.step)
         with job.clock("store"):
             out.states(space.code, space.layer_ptr)
         with job.clock("tensor"):
@@ -143,6 +188,7 @@ class Built:
                 raise UsageError(f"--{option} is settled by the tensor {path} and cannot be given with it")
         self._file = load(path)
         self._file.must_have_transitions()
+        self.states: States = self._file
         self.rules = self._file.rules
         self.enemy = self._file.enemy
 
@@ -165,9 +211,10 @@ class Built:
 def solve_command(tensor: Path | None, wanted: Wanted, method: Method, as_json: bool) -> None:
     """Run ``punish-fast solve``."""
     job = Job(wanted)
-    options = method.options()
+    method.check()
     source = Game(wanted) if tensor is None else Built(tensor, wanted)
-    start = None if method.start is None else load(method.start).solution_for(source.rules).v
+    options = method.options(source.rules)
+    start = method.start_values(source.rules, options)
     output = wanted.output or Path(f"{source.stem}.h5")
     with ExitStack() as stack:
         with job.clock("store"):
@@ -181,6 +228,8 @@ def solve_command(tensor: Path | None, wanted: Wanted, method: Method, as_json: 
             out.solution(solution)
             stack.close()
     report = _tensor_report(job, source, mdp, output) | _solution_report(solution)
+    if solution.objective == "win-probability":
+        report |= _chances_report(source.states, solution)
     _print(job, report, as_json)
     if not solution.converged:
         # Without a tolerance of the user's, the best there is will do.
@@ -241,6 +290,20 @@ def _solution_report(solution: Solution) -> dict[str, Any]:
     }
 
 
+def _chances_report(states: States, solution: Solution) -> dict[str, Any]:
+    """The chance to win a game that has not begun, between bounds, and those of the worst and the best opening."""
+    found = openings(states)
+    mean, lower, upper = (float(found.p @ v[found.row]) for v in (solution.v, solution.lower, solution.upper))
+    chances = solution.v[found.row]
+    return {
+        "win_probability": mean,
+        "lower": lower,
+        "upper": upper,
+        "worst_opening": float(chances.min()),
+        "best_opening": float(chances.max()),
+    }
+
+
 def _print(job: Job, report: dict[str, Any], as_json: bool) -> None:
     job.progress.clear()
     if as_json:
@@ -264,12 +327,21 @@ def _print_report(report: dict[str, Any]) -> None:
     print_table(_stages(report))
     print()
     if "sweeps" in report:
-        print(
-            f"{report['sweeps']} {report['schedule']} sweeps at discount {report['discount']:g}: every value is exact "
-            f"to {report['error_bound']:.1e}"
-        )
+        _print_accuracy(report)
         print(f"fingerprint of the values {report['fingerprint']}")
     print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")
+
+
+def _print_accuracy(report: dict[str, Any]) -> None:
+    made, bound = f"{report['sweeps']} {report['schedule']} sweeps", f"{report['error_bound']:.1e}"
+    if report["objective"] != "win-probability":
+        print(f"{made} at discount {report['discount']:g}: every value is exact to {bound}")
+        return
+    print(f"{made}, the last from below and above: every chance to win is exact to {bound}")
+    print(
+        f"the chance to win a game is {report['win_probability']:.6%}, "
+        f"{report['worst_opening']:.4%} from the worst opening and {report['best_opening']:.4%} from the best"
+    )
 
 
 def _stages(report: dict[str, Any]) -> list[list[str]]:

@@ -1,6 +1,6 @@
 """Solving a sparse Markov decision process: optimal values, values of a policy, and a bound on their error.
 
-The schedules, and why the bound holds, are in ``sweeps.py``.
+The schedules, and why the bound holds, are in ``sweeps.py``, and for chances to win in ``reachability.py``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ import numpy as np
 
 from punish_fast.mdp.contraction import SolveError
 from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.reachability import Reachability
 from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered, Log
 
 SCHEDULES = ("layered", "jacobi")
+# What can be asked for; a total reward without a discount is told apart as "undiscounted".
+OBJECTIVES = ("discounted", "win-probability")
+DEFAULT_DISCOUNT = 0.95
 
 Progress = Callable[[str, int, float], None]
 
@@ -30,6 +34,8 @@ class Solution:
         v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` of the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
         choice: int64 ``[n_states]``, the first best row of each state.
+        objective: ``"discounted"``; ``"undiscounted"`` if the discount is 1; or ``"win-probability"``, whose values are
+            chances to reach a win, from 0 to 1.
         discount: The discount.
         schedule: ``"layered"`` or ``"jacobi"``.
         tolerance: The error bound asked for, or None if a number of sweeps was.
@@ -42,6 +48,7 @@ class Solution:
     v: np.ndarray
     q: np.ndarray
     choice: np.ndarray
+    objective: str
     discount: float
     schedule: str
     tolerance: float | None
@@ -56,9 +63,17 @@ class Solution:
         return self.tolerance is None or self.error_bound <= self.tolerance
 
     @property
-    def objective(self) -> str:
-        """``"discounted"`` or ``"undiscounted"``."""
-        return "discounted" if self.discount < 1 else "undiscounted"
+    def lower(self) -> np.ndarray:
+        """float64 ``[n_states]``, what the optimal values are not below."""
+        return self._within(self.v - self.error_bound)
+
+    @property
+    def upper(self) -> np.ndarray:
+        """float64 ``[n_states]``, what the optimal values are not above."""
+        return self._within(self.v + self.error_bound)
+
+    def _within(self, values: np.ndarray) -> np.ndarray:
+        return np.clip(values, 0.0, 1.0) if self.objective == "win-probability" else values
 
     @property
     def fingerprint(self) -> str:
@@ -68,41 +83,50 @@ class Solution:
 
 def solve(
     mdp: MDP,
-    discount: float = 0.95,
+    discount: float | None = None,
     schedule: str = "layered",
     tolerance: float = 1e-10,
     sweeps: int | None = None,
     start: np.ndarray | None = None,
     progress: Progress | None = None,
+    objective: str = "discounted",
 ) -> Solution:
     """The optimal values of ``mdp``.
 
     Args:
         mdp: The process; `check` finds out whether one of unknown origin is sound.
-        discount: From 0 to 1; 1 needs a process that ends, and values are total rewards until then.
+        discount: From 0 to 1; 1 needs a process that ends, and values are total rewards until then. By default 0.95,
+            and 1 for chances to win, which know no other.
         schedule: ``"layered"`` or ``"jacobi"``.
         tolerance: Stop when no value is further than this from the optimal one.
         sweeps: Make exactly so many sweeps instead.
         start: float64 ``[n_states]``, values to start from (``layered`` only).
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+        objective: ``"discounted"``, or ``"win-probability"``: the largest chance to reach a terminal that pays more
+            than nothing, whatever else is paid (``layered`` only).
 
     Raises:
-        SolveError: an option is out of range, or discount is 1 and play may go on for ever.
+        SolveError: an option is out of range, or there is no discount and play may go on for ever.
         ModelError: the arrays of ``mdp`` do not fit together.
     """
-    check_options(discount, schedule, tolerance, sweeps)
+    discount = settle_discount(objective, discount)
+    check_options(discount, schedule, tolerance, sweeps, objective)
     check_arrays(mdp)
     start = None if start is None else np.asarray(start, dtype=np.float64)
     _check_start(mdp, schedule, start)
-    iteration: Layered | Jacobi
-    iteration = Layered(mdp, discount, start) if schedule == "layered" else Jacobi(mdp, discount)
     goal = None if sweeps is not None else tolerance
+    iteration: Layered | Jacobi
+    if objective == "win-probability":
+        iteration = Reachability(mdp, goal, start)
+    else:
+        iteration = Layered(mdp, discount, start) if schedule == "layered" else Jacobi(mdp, discount)
     bound = _iterate(iteration, goal, sweeps, progress)
     iteration.close()
     return Solution(
         v=iteration.v[: mdp.n_states].copy(),
         q=iteration.q,
         choice=iteration.choice,
+        objective="undiscounted" if objective == "discounted" and discount == 1 else objective,
         discount=discount,
         schedule=schedule,
         tolerance=goal,
@@ -153,14 +177,35 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int | None
             return bound
 
 
+def settle_discount(objective: str, discount: float | None) -> float:
+    """The discount that an objective has if it is given none.
+
+    Raises:
+        SolveError: there is no such objective.
+    """
+    if objective not in OBJECTIVES:
+        raise SolveError(f"objective: {objective!r} is not allowed, it must be one of {', '.join(OBJECTIVES)}")
+    if discount is not None:
+        return discount
+    return DEFAULT_DISCOUNT if objective == "discounted" else 1.0
+
+
 def check_options(
-    discount: float, schedule: str = "layered", tolerance: float = 1e-10, sweeps: int | None = None
+    discount: float,
+    schedule: str = "layered",
+    tolerance: float = 1e-10,
+    sweeps: int | None = None,
+    objective: str = "discounted",
 ) -> None:
     """Check options of `solve` before any work is done.
 
     Raises:
-        SolveError: an option is out of range.
+        SolveError: an option is out of range, or one does not go with the objective.
     """
+    if objective == "win-probability" and discount != 1:
+        raise SolveError(f"discount: {discount} is not allowed with the objective win-probability, which has none")
+    if objective == "win-probability" and schedule == "jacobi":
+        raise SolveError("schedule: jacobi is not allowed with the objective win-probability, it must be layered")
     if not 0 <= discount <= 1:
         raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
     if schedule not in SCHEDULES:

@@ -2,11 +2,19 @@
 
 Root attributes of every file: ``format`` (``"punish-fast"``), ``format_version`` (1), ``kind``, ``rules`` (JSON),
 ``rules_digest``, ``created``, ``package_version``. Tensors and agents also have ``enemy`` (JSON), agents ``discount``,
-``objective`` (``"discounted"``, or ``"undiscounted"`` if the discount is 1), ``schedule``, ``tolerance`` (NaN if
-sweeps were asked for), ``sweeps``, ``residual``, ``error_bound`` and ``fingerprint``. Agents that were solved
-elsewhere have ``schedule`` "imported", no sweeps, a ``residual`` and rewards that are NaN, an infinite
-``error_bound``, and ``terminal_values`` (float64 ``[2]``, those of win and loss). Strategies have ``name`` and may
-have ``origin``, a JSON object that says how they were made::
+``objective``, ``schedule``, ``tolerance`` (NaN if sweeps were asked for), ``sweeps``, ``residual``, ``error_bound`` and
+``fingerprint``. By its objective, an agent holds other values, in ``/solution/v`` and ``/solution/q`` alike::
+
+    "discounted"        win 1 / (1 - discount), loss -1 / (1 - discount)      discount below 1
+    "win-probability"   chances to win, from 0 to 1                           discount 1
+    "undiscounted"      chances to win less chances to lose, from -1 to 1     discount 1; imported and older files
+
+No exact value is further than ``error_bound`` from the one in ``/solution/v``. ``/rows/reward`` is the tensor's, +1 for
+a win and -1 for a loss, whatever the objective.
+
+Agents that were solved elsewhere have ``schedule`` "imported", no sweeps, a ``residual`` and rewards that are NaN, an
+infinite ``error_bound``, and ``terminal_values`` (float64 ``[2]``, those of win and loss). Strategies have ``name`` and
+may have ``origin``, a JSON object that says how they were made::
 
     kind        tensor  agent  strategy
     /states/code          x      x              uint64  [n_states]            sorted

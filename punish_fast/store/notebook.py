@@ -8,6 +8,10 @@ probabilities of the legal actions of some states; values have those of every st
 
 Numbers are written with as many digits as tell them apart from all others, so nothing is lost. What these files cannot
 carry is everything else an agent knows of itself: rules, discount, the enemy, how exact the values are.
+
+Values are told by that of a loss, below 0. So a chance to win, ``p``, is written as ``2 p - 1``, the chance to win less
+that to lose, with 1 for win and -1 for loss, which ranks actions alike (equals may come of numbers that differ by less
+than 1e-16). It is read again as values at discount 1.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ from punish_fast.punish.strategy import StrategyTable, legal_mask
 from punish_fast.punish.transitions import TERMINAL_REWARD
 from punish_fast.store.cells import TERMINALS, Cells
 from punish_fast.store.files import explain, replacing
-from punish_fast.store.reader import Artefact
+from punish_fast.store.reader import Artefact, final_values
 from punish_fast.store.writer import new_file, save
 
 KINDS = ("agent", "strategy")
@@ -67,7 +71,11 @@ def content_of(file: Artefact, space: StateSpace) -> Values | StrategyTable:
     if file.kind == "strategy":
         return file.table(space)
     file.must_have_states(space)
-    return Values(file.solution().q, file.terminal_values)
+    solution = file.solution()
+    if solution.objective == "win-probability":
+        win, loss = final_values(discount=1.0).tolist()
+        return Values(2 * solution.q - 1, (win, loss))
+    return Values(solution.q, file.terminal_values)
 
 
 def export_notebook(path: str | Path, space: StateSpace, content: Values | StrategyTable) -> None:
@@ -216,6 +224,7 @@ def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
         v=values.q[choice],
         q=values.q,
         choice=choice,
+        objective="discounted" if discount < 1 else "undiscounted",
         discount=discount,
         schedule="imported",
         tolerance=None,

@@ -35,6 +35,7 @@ _SOLVED = {
     "error_bound": float,
     "fingerprint": str,
 }
+_OBJECTIVES = ("discounted", "undiscounted", "win-probability")
 _OF_KIND: dict[str, dict[str, type]] = {
     "tensor": {"enemy": str},
     "agent": {"enemy": str} | _SOLVED,
@@ -101,6 +102,14 @@ class Artefact:
         self._check_types(attributes, _OF_KIND[attributes["kind"]])
         if not 0 <= attributes.get("discount", 0) <= 1:
             raise self._error("discount", f"{attributes['discount']} is not allowed")
+        if attributes["kind"] == "agent":
+            self._check_objective(attributes["objective"], attributes["discount"])
+
+    def _check_objective(self, objective: str, discount: float) -> None:
+        if objective not in _OBJECTIVES:
+            raise self._error("objective", f"{objective!r} is not known, allowed are {', '.join(_OBJECTIVES)}")
+        if (objective == "discounted") != (discount < 1):
+            raise self._error("objective", f"{objective!r} does not go with the discount {discount:g}")
 
     def _check_types(self, attributes: dict[str, Any], types: dict[str, type]) -> None:
         for name, kind in types.items():
@@ -310,6 +319,7 @@ class Artefact:
             v=v,
             q=q,
             choice=first_best(state_ptr, q),
+            objective=a["objective"],
             discount=a["discount"],
             schedule=a["schedule"],
             tolerance=None if math.isnan(a["tolerance"]) else a["tolerance"],
@@ -383,7 +393,8 @@ class Artefact:
 
         Args:
             space: The states of the game.
-            temperature: Let an agent play by softmax at this temperature instead of greedily.
+            temperature: Let an agent play by softmax at this temperature instead of greedily. It is in the unit of the
+                values, so 0.05 is five percentage points if they are chances to win.
 
         Raises:
             ReadError: the file is neither, is damaged, or belongs to other rules.
@@ -414,15 +425,17 @@ class Artefact:
         return state, self._read("/strategy/p", (len(state), 11))
 
 
-def final_values(discount: float) -> np.ndarray:
-    """What win and loss are worth for ever, float64 ``[2]``; without a discount, what they pay once."""
+def final_values(discount: float, objective: str = "discounted") -> np.ndarray:
+    """What win and loss are worth for ever, float64 ``[2]``; without a discount, what they pay once, or the chances."""
+    if objective == "win-probability":
+        return np.asarray(TERMINAL_REWARD > 0, dtype=np.float64)
     return np.asarray(TERMINAL_REWARD / (1 - discount) if discount < 1 else TERMINAL_REWARD)
 
 
 def _terminal_values(solution: Solution) -> np.ndarray:
     """What win and loss are worth in a solution of the solver's."""
     if solution.schedule != "jacobi" or solution.discount == 1:
-        return final_values(solution.discount)
+        return final_values(solution.discount, solution.objective)
     # Its terminals take part in the sweeps like all other states.
     values = TERMINAL_REWARD
     for _ in range(solution.sweeps):
