@@ -1,4 +1,4 @@
-"""Small Markov decision processes, written as lists, and their exact optimal values."""
+"""Small Markov decision processes, written as lists or at random, and their exact optimal values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from hypothesis import strategies as st
 
 from punish_fast.mdp.model import MDP, check
 
@@ -72,3 +73,65 @@ def _policy_values(rows: list[Row], settled: list[Fraction], g: Fraction) -> lis
             if i != k and matrix[i][k]:
                 matrix[i] = [x - matrix[i][k] * y for x, y in zip(matrix[i], matrix[k], strict=True)]
     return [equation[n] for equation in matrix]
+
+
+def error(values, exact):
+    """The largest error, as a fraction: without rounding."""
+    return max(abs(Fraction(v) - x) for v, x in zip(values.tolist(), exact, strict=True))
+
+
+def exact_chances(states: States, terminals: Sequence[float]) -> list[Fraction]:
+    """The largest chances to reach a terminal that pays more than nothing; play must end under every policy."""
+    wins = [len(states) + k for k, reward in enumerate(terminals) if reward > 0]
+    reaching = [
+        [(sum(successors.get(win, 0.0) for win in wins), successors) for _, successors in rows] for rows in states
+    ]
+    return exact_values(reaching, [0.0] * len(terminals), 1.0)
+
+
+@st.composite
+def random_processes(draw):
+    """States with dyadic probabilities, numbers of states in layers, and terminals.
+
+    Layers may form a cycle, lead anywhere, or be a single one.
+    """
+    n_layers = draw(st.integers(1, 3))
+    layers = draw(st.lists(st.integers(1, 2), min_size=n_layers, max_size=n_layers))
+    n_states = sum(layers)
+    terminals = draw(st.lists(st.integers(-2, 2).map(float), max_size=2))
+    ends = np.cumsum(layers).tolist()
+    is_cycle = draw(st.booleans())
+    settled = list(range(n_states, n_states + len(terminals)))
+
+    def columns(layer):
+        if not is_cycle:
+            return list(range(n_states)) + settled
+        return (list(range(ends[layer], n_states)) or list(range(ends[0]))) + settled
+
+    def row(layer):
+        cuts = draw(st.lists(st.integers(0, 16), max_size=3).map(sorted))
+        parts = [b - a for a, b in zip([0, *cuts], [*cuts, 16], strict=True)]
+        successors: dict[int, float] = {}
+        for part in parts:
+            column = draw(st.sampled_from(columns(layer)))
+            successors[column] = successors.get(column, 0.0) + part / 16
+        return draw(st.integers(-16, 16)) / 8, {column: p for column, p in successors.items() if p}
+
+    states = [
+        [row(layer) for _ in range(draw(st.integers(1, 3)))] for layer, size in enumerate(layers) for _ in range(size)
+    ]
+    return states, layers, terminals
+
+
+@st.composite
+def ending_processes(draw):
+    """Processes whose every step may be the last."""
+    states, layers, terminals = draw(random_processes().filter(lambda sample: sample[2]))
+    end = sum(layers)
+
+    def row(reward, successors):
+        share = draw(st.integers(1, 8)) / 16
+        successors = {column: p * (1 - share) for column, p in successors.items()}
+        return reward, successors | {end: successors.get(end, 0.0) + share}
+
+    return [[row(*old) for old in rows] for rows in states], layers, terminals

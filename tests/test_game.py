@@ -73,6 +73,39 @@ def test_undiscounted_values_are_chances_to_win_less_chances_to_lose(tiny_mdp, s
     assert solution.converged
 
 
+def test_chances_to_win_tiny_are_exact_within_the_error_bound(tiny, tiny_mdp):
+    solution = solve(tiny_mdp, objective="win-probability")
+    exact = twin.solve(tiny.rules, Fraction(1))
+    for row in range(tiny.n_states):
+        chance = (1 + exact[twin_of(tiny.state(row))]) / 2
+        assert abs(Fraction(solution.v[row]) - chance) <= solution.error_bound
+        assert solution.lower[row] <= float(chance) <= solution.upper[row]
+    assert solution.converged
+
+
+def test_chances_to_win_against_a_sparse_table_are_exact_within_the_error_bound():
+    space = StateSpace(PRESETS["tiny"])
+    table = random_table(space, 8)
+    solution = solve(build(space, table), objective="win-probability")
+    exact = twin.solve(space.rules, Fraction(1), strategy_of(space, table))
+    worst = max(abs(v - float(1 + exact[twin_of(space.state(row))]) / 2) for row, v in enumerate(solution.v.tolist()))
+    # The table's probabilities are exact, so all that is left is how they were rounded on the way.
+    assert worst <= solution.error_bound + 1e-13
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["notebook", "tabletop"])
+def test_chances_to_win_agree_with_undiscounted_values_of_the_whole_game(request, name):
+    mdp = request.getfixturevalue(f"{name}_mdp")
+    chances = solve(mdp, objective="win-probability")
+    signed = solve(mdp, 1.0)
+    assert np.abs(chances.v - (1 + signed.v) / 2).max() <= chances.error_bound + signed.error_bound / 2
+    assert np.abs(chances.q - (1 + signed.q) / 2).max() <= chances.error_bound + signed.error_bound / 2
+    assert chances.converged
+    # An accelerated sweep for each, and then few from both sides.
+    assert chances.sweeps < 20
+
+
 @pytest.mark.full
 def test_published_rmse_is_reproduced(notebook_mdp):
     solution = solve(notebook_mdp, schedule="jacobi", sweeps=125)

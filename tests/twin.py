@@ -353,7 +353,12 @@ def _total(terms: Iterable[Fraction]) -> Fraction:
 def _worth(row: Row, values: dict[TwinState, Fraction], discount: Fraction) -> Fraction:
     """Return the value of a row: a decided game counts in full, any other successor is discounted."""
     later = (p * values[successor] for successor, p in row.items() if isinstance(successor, TwinState))
-    return reward(row) / (1 - discount) + discount * _total(later)
+    return _settled(row, discount) + discount * _total(later)
+
+
+def _settled(row: Row, discount: Fraction) -> Fraction:
+    """Return what a row is worth by games that it decides; without a discount, a win counts once."""
+    return reward(row) if discount == 1 else reward(row) / (1 - discount)
 
 
 def q_values(
@@ -370,6 +375,8 @@ def q_values(
 
 def solve(rules: Any, discount: Fraction, strategy: Strategy | None = None) -> dict[TwinState, Fraction]:
     """Return the exact optimal value of every state against the given enemy.
+
+    With discount 1 it is the chance to win minus the chance to lose, of games that end for sure.
 
     Policy iteration: value the policy exactly, switch wherever another action is strictly better, repeat.
     The first policy comes from a computation in floats; it decides how many rounds are needed and nothing
@@ -470,7 +477,7 @@ def _one_measure(
     while True:
         onward: defaultdict[TwinState, Fraction] = defaultdict(Fraction)
         for state, weight in weights.items():
-            constant += weight * reward(chosen[state]) / (1 - discount)
+            constant += weight * _settled(chosen[state], discount)
             for successor, p in chosen[state].items():
                 if isinstance(successor, TwinState):
                     onward[successor] += weight * discount * p

@@ -1,4 +1,4 @@
-"""Ours on the undiscounted probability to win, which is half of one more than an undiscounted value."""
+"""Ours on the probability to win."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     tensor = load(folder)
 
     def solved() -> Answer:
-        solution = solve(MDP(**tensor._asdict()), 1.0, tolerance=2 * settings["tolerance"])
-        return Answer(lambda: (1 + solution.v) / 2, solution.error_bound / 2, solution.sweeps)
+        solution = solve(MDP(**tensor._asdict()), tolerance=settings["tolerance"], objective="win-probability")
+        return Answer(lambda: solution.v, solution.error_bound, solution.sweeps)
 
     return solved

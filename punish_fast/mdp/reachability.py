@@ -21,7 +21,7 @@ bounds 0 and 1 fulfil this at once: iterating from them is interval iteration [H
 Sci. 735]. It gains as much in a sweep as plain value iteration, for twice the work. So accelerated sweeps come first,
 from below alone, and prove nothing. The bracket is then begun at a small distance on both sides of where they lead,
 within 0 and 1, and swept from below and above until both conditions hold; a bracket that does not get there is
-begun again, four times as wide, for twice as long. At the latest, it is that of 0 and 1.
+begun again, sixteen times as wide, for twice as long. At the latest, it is that of 0 and 1.
 
 **Rounding.** A sweep in floating point is off by at most ``e`` (see ``sweeps.py``), so ``e`` is added to every upper
 value and taken from every lower one. What remains is exact up to stored probabilities, as told there.
@@ -39,7 +39,7 @@ from punish_fast.mdp.sweeps import Layered
 # A bracket begins so many times as wide as the last change, since errors are larger than changes.
 _MARGIN = 16.0
 _PATIENCE = 8
-_WIDENING = 4.0
+_WIDENING = 16.0
 
 
 class Reachability(Layered):

@@ -314,6 +314,8 @@ class Artefact:
         for name, array in (("/solution/v", v), ("/solution/q", q)):
             if not np.isfinite(array).all():
                 raise self._error(name, "a value is not finite")
+            if self.attributes["objective"] == "win-probability" and not ((array >= 0) & (array <= 1)).all():
+                raise self._error(name, "a chance to win is not from 0 to 1")
         a = self.attributes
         solution = Solution(
             v=v,

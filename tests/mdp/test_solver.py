@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import exact_values, process
+from processes import ending_processes, error, exact_values, process, random_processes
 
 from punish_fast.mdp.model import ModelError
 from punish_fast.mdp.solver import SCHEDULES, Solution, SolveError, evaluate, solve
@@ -18,61 +18,8 @@ from punish_fast.mdp.sweeps import Evaluation
 TWO_STATES = [[(1.0, {1: 1.0})], [(2.0, {0: 1.0})]]
 
 
-@st.composite
-def random_processes(draw):
-    """States with dyadic probabilities, numbers of states in layers, and terminals.
-
-    Layers may form a cycle, lead anywhere, or be a single one.
-    """
-    n_layers = draw(st.integers(1, 3))
-    layers = draw(st.lists(st.integers(1, 2), min_size=n_layers, max_size=n_layers))
-    n_states = sum(layers)
-    terminals = draw(st.lists(st.integers(-2, 2).map(float), max_size=2))
-    ends = np.cumsum(layers).tolist()
-    is_cycle = draw(st.booleans())
-    settled = list(range(n_states, n_states + len(terminals)))
-
-    def columns(layer):
-        if not is_cycle:
-            return list(range(n_states)) + settled
-        return (list(range(ends[layer], n_states)) or list(range(ends[0]))) + settled
-
-    def row(layer):
-        cuts = draw(st.lists(st.integers(0, 16), max_size=3).map(sorted))
-        parts = [b - a for a, b in zip([0, *cuts], [*cuts, 16], strict=True)]
-        successors: dict[int, float] = {}
-        for part in parts:
-            column = draw(st.sampled_from(columns(layer)))
-            successors[column] = successors.get(column, 0.0) + part / 16
-        return draw(st.integers(-16, 16)) / 8, {column: p for column, p in successors.items() if p}
-
-    states = [
-        [row(layer) for _ in range(draw(st.integers(1, 3)))] for layer, size in enumerate(layers) for _ in range(size)
-    ]
-    return states, layers, terminals
-
-
-@st.composite
-def ending_processes(draw):
-    """Processes whose every step may be the last."""
-    states, layers, terminals = draw(random_processes().filter(lambda sample: sample[2]))
-    end = sum(layers)
-
-    def row(reward, successors):
-        share = draw(st.integers(1, 8)) / 16
-        successors = {column: p * (1 - share) for column, p in successors.items()}
-        return reward, successors | {end: successors.get(end, 0.0) + share}
-
-    return [[row(*old) for old in rows] for rows in states], layers, terminals
-
-
 discounts = st.sampled_from([0.0, 0.25, 0.5, 0.9, 0.95])
 schedules = st.sampled_from(SCHEDULES)
-
-
-def error(values, exact):
-    """The largest error, as a fraction: without rounding."""
-    return max(abs(Fraction(v) - x) for v, x in zip(values.tolist(), exact, strict=True))
 
 
 # Closed forms

@@ -139,6 +139,22 @@ def test_undiscounted_agents_come_back(game, tmp_path, schedule):
     assert load(tmp_path / "b.h5").attributes["objective"] == "undiscounted"
 
 
+def test_chances_to_win_become_values_that_the_notebook_knows(game, tmp_path):
+    chances = solve(game.mdp, objective="win-probability")
+    save(tmp_path / "a.h5", game.space, game.mdp, chances)
+    file = load(tmp_path / "a.h5")
+    assert file.terminal_values == (1.0, 0.0)
+    content = content_of(file, game.space)
+    assert content.terminals == (1.0, -1.0)
+    assert np.array_equal(content.q, 2 * chances.q - 1)
+    export_notebook(tmp_path / "a.json", game.space, content)
+    import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules, discount=1)
+    back = load(tmp_path / "b.h5").solution()
+    assert back.objective == "undiscounted"
+    assert np.abs((1 + back.q) / 2 - chances.q).max() <= 1e-15
+    assert np.abs(back.v - solve(game.mdp, discount=1).v).max() <= 1e-9
+
+
 def test_strategies_come_back_from_the_notebook(game, tmp_path):
     export_notebook(tmp_path / "soft.json", game.space, game.strategy)
     assert isinstance(import_notebook(tmp_path / "soft.json", tmp_path / "soft.h5", game.space.rules), StrategyTable)

@@ -145,6 +145,27 @@ def test_discount_out_of_range(copies, discount):
         read(copies["agent"])
 
 
+@pytest.mark.parametrize(
+    ("objective", "text"),
+    [
+        ("draw", "'draw' is not known, allowed are discounted, undiscounted, win-probability"),
+        ("win-probability", "'win-probability' does not go with the discount 0.95"),
+        ("undiscounted", "'undiscounted' does not go with the discount 0.95"),
+    ],
+)
+def test_objective_that_is_unknown_or_has_no_discount(copies, objective, text):
+    set_attribute(copies["agent"], "objective", objective)
+    with named(copies["agent"], "objective", text):
+        read(copies["agent"])
+
+
+def test_chances_are_from_0_to_1(copies):
+    set_attribute(copies["agent"], "objective", "win-probability")
+    set_attribute(copies["agent"], "discount", 1.0)
+    with named(copies["agent"], "/solution/v", "a chance to win is not from 0 to 1"):
+        read(copies["agent"])
+
+
 @pytest.mark.parametrize(("kind", "name"), DATASETS)
 def test_missing_dataset(copies, kind, name):
     remove(copies[kind], name)

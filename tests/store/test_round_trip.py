@@ -34,7 +34,17 @@ def assert_same_arrays(one, other):
 
 def assert_same_solution(one, other):
     assert_same_arrays(one, other)
-    fields = ("discount", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint", "converged")
+    fields = (
+        "objective",
+        "discount",
+        "schedule",
+        "tolerance",
+        "sweeps",
+        "residual",
+        "error_bound",
+        "fingerprint",
+        "converged",
+    )
     assert [getattr(one, name) for name in fields] == [getattr(other, name) for name in fields]
     assert one.log == other.log
 
@@ -60,6 +70,8 @@ def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
         {"discount": 0.5},
         {"discount": 0.0},
         {"discount": 1.0},
+        {"objective": "win-probability"},
+        {"objective": "win-probability", "sweeps": 2},
         {"tolerance": 1e-300},
     ],
 )

@@ -230,10 +230,10 @@ def test_the_library_of_the_format_takes_it_for_a_decision_process(path, tiny):
 
 
 def chances_to_win(mdp: MDP) -> np.ndarray:
-    """The largest chance to ever win from every column: undiscounted values, from -1 to 1, on the scale from 0 to 1."""
-    solution = solve(mdp, 1.0, tolerance=1e-9)
+    """The largest chance to ever win from every column."""
+    solution = solve(mdp, tolerance=1e-9, objective="win-probability")
     assert solution.converged
-    return np.append((1 + solution.v) / 2, [1.0, 0.0])
+    return np.append(solution.v, [1.0, 0.0])
 
 
 def values_in_storm(stormpy: Any, model: Any, formula: str, precision: str = "1e-9") -> np.ndarray:
