@@ -99,6 +99,24 @@ def test_what_cannot_be_compared_is_refused(run, arguments, texts):
     run("compare", *arguments).refused(*texts)
 
 
+@pytest.mark.usefixtures("agents")
+def test_chances_are_compared_in_percent(run):
+    for name in ("agent", "counter"):
+        run("solve", f"{name}.h5", "--objective", "win-probability", "-o", f"{name}-win.h5")
+    report = run("compare", "agent-win.h5", "counter-win.h5", "--json").report
+    assert [agent["objective"] for agent in report["agents"]] == ["win-probability"] * 2
+    text = run("compare", "agent-win.h5", "counter-win.h5").out
+    assert "A  agent-win.h5: against naive, chances to win" in text
+    assert f"{report['biggest'][0]['choices'][0]['values'][0]:.2%}" in text
+
+
+@pytest.mark.usefixtures("files")
+def test_chances_and_discounted_values_are_not_compared(run):
+    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "win.h5")
+    for pair in (("agent.h5", "win.h5"), ("win.h5", "agent.h5")):
+        run("compare", *pair).refused("agents of one objective", "win.h5 win-probability", "agent.h5 discounted")
+
+
 @pytest.mark.usefixtures("files")
 def test_agents_of_other_rules_are_refused_with_both_digests(run):
     tiny = PRESETS["tiny"]

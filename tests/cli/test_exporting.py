@@ -61,6 +61,19 @@ def test_what_was_done_is_told(run, files, target):
     assert f"wrote {files / 'agent'}.{target} (" in done.out
 
 
+@pytest.mark.usefixtures("files")
+def test_what_the_values_are_is_told(run):
+    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "win.h5")
+    expected = {
+        ("agent.h5", "notebook-json"): "rewards at discount 0.95",
+        ("win.h5", "notebook-json"): "chances to win less chances to lose, from -1 to 1",
+        ("win.h5", "umb"): None,
+    }
+    for (name, target), values in expected.items():
+        assert run("export", name, "--to", target, "-o", "x", "--json").report["values"] == values
+        assert f"values: {values or 'none'}" in run("export", name, "--to", target, "-o", "x").out
+
+
 @pytest.mark.parametrize("target", FORMATS)
 def test_an_output_that_exists_is_replaced(run, files, target):
     (files / "x").write_bytes(OLD)

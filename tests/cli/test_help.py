@@ -98,6 +98,8 @@ def test_a_group_lists_its_commands(run, group, arguments):
                 "--rules",
                 "--enemy",
                 "--temperature",
+                "--objective",
+                "discounted|win-probability",
                 "--discount",
                 "--schedule",
                 "layered|jacobi",

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from store.damage import editing
 
+from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import action_name, decode, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, PRESETS, to_mapping
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.reader import load
+from punish_fast.store.writer import save
 
 # Rush and strike in hand, punish revealed, all HP.
 KNOWN = "101010200220000001"
@@ -61,15 +63,39 @@ def test_an_agent_of_so_many_sweeps_has_no_tolerance(run):
 
 
 @pytest.mark.usefixtures("files")
-def test_an_undiscounted_position_has_a_chance_to_win(run):
-    run("solve", "tensor.h5", "--discount", "1", "-o", "x.h5")
+def test_an_undiscounted_position_of_an_older_file_has_a_chance_to_win(run, space):
+    mdp = load("tensor.h5").mdp()
+    save("x.h5", space, mdp, solve(mdp, discount=1))
     file = load("x.h5")
     state = str(to_decimal(decode(file.layout, int(file.code[0]))))
     report = run("show", "x.h5", state, "--json").report
     assert report["win_probability"] == (1 + file.solution().v[0]) / 2
     assert f"wins {report['win_probability']:.4%}" in run("show", "x.h5", state).out
+    openings = run("show", "x.h5", "--openings", "--json").report
+    assert openings["is_chance"]
+    assert 0 <= openings["openings"][-1]["value"] < openings["openings"][0]["value"] <= 1
     run("solve", "tensor.h5", "-o", "y.h5")
     assert "win_probability" not in run("show", "y.h5", state, "--json").report
+
+
+@pytest.mark.usefixtures("files")
+def test_a_position_of_an_agent_that_wants_to_win_is_shown_in_percent(run):
+    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "x.h5")
+    file = load("x.h5")
+    solution = file.solution()
+    state = str(to_decimal(decode(file.layout, int(file.code[0]))))
+    report = run("show", "x.h5", state, "--json").report
+    assert report["objective"] == "win-probability"
+    assert report["value"] == report["win_probability"] == solution.v[0]
+    assert report["lower"] <= report["value"] <= report["upper"]
+    assert report["upper"] - report["lower"] == pytest.approx(2 * solution.error_bound)
+    assert (report["worst_possible"], report["best_possible"]) == (0.0, 1.0)
+    text = run("show", "x.h5", state).out
+    assert f"wins {report['value']:.8%}, exactly from" in text
+    for entry in report["actions"]:
+        assert any(entry["name"] in line and f"{entry['value']:.8%}" in line for line in text.splitlines())
+    outcome = next(entry for entry in report["outcomes"] if "value" in entry)
+    assert any(f"{outcome['value']:.2%}" in line and outcome["text"] in line for line in text.splitlines())
 
 
 def test_openings_are_shown_with_what_they_are_worth(run, files, space):
@@ -89,11 +115,14 @@ def test_openings_are_shown_with_what_they_are_worth(run, files, space):
 
 
 @pytest.mark.usefixtures("files")
-def test_openings_of_an_undiscounted_agent_are_chances(run):
-    run("solve", "tensor.h5", "--discount", "1", "-o", "x.h5")
+def test_openings_of_an_agent_that_wants_to_win_are_chances(run):
+    solved = run("solve", "tensor.h5", "--discount", "1", "-o", "x.h5", "--json").report
     report = run("show", "x.h5", "--openings", "--json").report
     assert report["is_chance"]
-    assert all(0 <= entry["value"] <= 1 for entry in report["openings"])
+    values = [entry["value"] for entry in report["openings"]]
+    assert all(0 <= value <= 1 for value in values)
+    assert report["mean"] == solved["win_probability"]
+    assert (values[0], values[-1]) == (solved["best_opening"], solved["worst_opening"])
     assert f"chance to win {report['mean']:.2%}" in run("show", "x.h5", "--openings").out
 
 

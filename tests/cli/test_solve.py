@@ -198,7 +198,10 @@ def test_processes_with_one_thread_and_two_write_the_same_bytes(folder):
     [
         (["--discount", "0.5"], {"discount": 0.5}),
         (["--discount", "0"], {"discount": 0.0}),
-        (["--discount", "1"], {"discount": 1.0, "objective": "undiscounted"}),
+        (["--discount", "1"], {"discount": 1.0, "objective": "win-probability"}),
+        (["--objective", "win-probability"], {"discount": 1.0, "objective": "win-probability", "converged": True}),
+        (["--objective", "win-probability", "--sweeps", "2"], {"sweeps": 2, "objective": "win-probability"}),
+        (["--objective", "discounted"], {"discount": 0.95, "objective": "discounted"}),
         (["--schedule", "jacobi"], {"schedule": "jacobi", "converged": True}),
         (["--sweeps", "3"], {"sweeps": 3, "tolerance": None}),
         (["--schedule", "jacobi", "--sweeps", "7"], {"sweeps": 7, "schedule": "jacobi"}),
@@ -213,6 +216,56 @@ def test_options_of_the_solver_arrive(run, files, options, expected):
     for name in expected:
         assert getattr(solution, name) == expected[name]
     assert len(solution.log.seconds) == report["sweeps"]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("tensor", "options", "objective", "discount"),
+    [
+        ("tensor.h5", [], "discounted", 0.95),
+        ("other-tensor.h5", [], "win-probability", 1.0),
+        ("other-tensor.h5", ["--objective", "discounted"], "discounted", 0.95),
+        ("other-tensor.h5", ["--discount", "0.9"], "discounted", 0.9),
+        ("other-tensor.h5", ["--discount", "1"], "win-probability", 1.0),
+        ("other-tensor.h5", ["--objective", "discounted", "--discount", "0.5"], "discounted", 0.5),
+        ("other-tensor.h5", ["--schedule", "jacobi", "--sweeps", "2"], "discounted", 0.95),
+    ],
+)
+def test_who_plays_the_real_game_is_to_win_it_unless_something_else_is_said(run, tensor, options, objective, discount):
+    report = run("solve", tensor, *options, "-o", "x.h5", "--json").report
+    assert (report["objective"], report["discount"]) == (objective, discount)
+    assert ("win_probability" in report) == (objective == "win-probability")
+
+
+def test_the_default_objective_follows_the_rules():
+    method = solving.Method(None, None, "layered", None, None, None, keeps_tensor=True)
+    found = {name: method.options(rules)["objective"] for name, rules in PRESETS.items()}
+    assert found == {"notebook": "discounted", "tabletop": "win-probability", "tiny": "discounted"}
+
+
+def test_chances_are_told_between_bounds(run, files):
+    report = run("solve", "other-tensor.h5", "-o", "x.h5", "--json").report
+    solution = load(files / "x.h5").solution()
+    assert report["lower"] <= report["win_probability"] <= report["upper"]
+    assert report["upper"] - report["lower"] == pytest.approx(2 * report["error_bound"], rel=1e-3)
+    assert report["error_bound"] == solution.error_bound <= 1e-10
+    assert report["worst_opening"] <= report["win_probability"] <= report["best_opening"]
+    text = run("solve", "other-tensor.h5", "-o", "x.h5").out
+    assert "every chance to win is exact to" in text
+    assert f"the chance to win a game is {report['win_probability']:.6%}" in text
+    assert "discount" not in text
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("start", ["agent.h5", "chances.h5"])
+@pytest.mark.parametrize("objective", ["discounted", "win-probability"])
+def test_values_to_start_from_are_brought_to_the_scale_of_the_objective(run, start, objective):
+    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "chances.h5")
+    cold = run("solve", "tensor.h5", "--objective", objective, "-o", "cold.h5", "--json").report
+    warm = run("solve", "tensor.h5", "--objective", objective, "--from", start, "-o", "x.h5", "--json").report
+    one, other = load("cold.h5").solution(), load("x.h5").solution()
+    assert np.abs(one.v - other.v).max() <= one.error_bound + other.error_bound
+    assert warm["sweeps"] <= cold["sweeps"]
 
 
 def test_schedules_agree_within_their_bounds(run, files):
@@ -304,6 +357,7 @@ def test_an_agent_may_be_improved_in_its_place(run, files):
         ("RULES", "tiny", "rules", "tiny"),
         ("ENEMY", "naive", "rules", "tiny"),
         ("DISCOUNT", "0.5", "discount", 0.5),
+        ("OBJECTIVE", "win-probability", "objective", "win-probability"),
         ("SCHEDULE", "jacobi", "schedule", "jacobi"),
         ("TOLERANCE", "0.25", "tolerance", 0.25),
         ("SWEEPS", "4", "sweeps", 4),
