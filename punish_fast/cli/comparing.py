@@ -44,8 +44,8 @@ def _must_mean_the_same(files: tuple[Artefact, Artefact]) -> None:
     """
     objectives = [file.solution().objective for file in files]
     if (objectives[0] == "win-probability") != (objectives[1] == "win-probability"):
-        kinds = " and ".join(f"{file.path} {name}" for file, name in zip(files, objectives, strict=True))
-        raise UsageError(f"compare: agents of one objective have values to compare, but {kinds}")
+        kinds = " and ".join(f"{file.path} has {name}" for file, name in zip(files, objectives, strict=True))
+        raise UsageError(f"compare: values of one objective can be compared, but {kinds}")
 
 
 def _report(files: tuple[Artefact, Artefact], comparison: Comparison, most: int) -> dict[str, Any]:
