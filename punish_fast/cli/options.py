@@ -50,7 +50,7 @@ ArenaTemperatureOption = Annotated[
         "--temperature",
         metavar="T",
         envvar="PUNISH_FAST_TEMPERATURE",
-        help="Let agents play by softmax at this temperature instead of greedily.",
+        help="Let agents play by softmax at this temperature, in the unit of their values, instead of greedily.",
     ),
 ]
 ThreadsOption = Annotated[

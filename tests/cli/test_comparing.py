@@ -114,7 +114,8 @@ def test_chances_are_compared_in_percent(run):
 def test_chances_and_discounted_values_are_not_compared(run):
     run("solve", "tensor.h5", "--objective", "win-probability", "-o", "win.h5")
     for pair in (("agent.h5", "win.h5"), ("win.h5", "agent.h5")):
-        run("compare", *pair).refused("values of one objective", "win.h5 has win-probability", "agent.h5 has discounted")
+        done = run("compare", *pair)
+        done.refused("values of one objective", "win.h5 has win-probability", "agent.h5 has discounted")
 
 
 @pytest.mark.usefixtures("files")
