@@ -147,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rules", default="tabletop", metavar="R", help="a preset or a TOML file (default: tabletop)")
     options = parser.parse_args(arguments)
     graph = Graph(StateSpace(load_rules(options.rules)._replace(redeal="reshuffle")))
-    policies = {name: policy(graph.space, name) for pair in PAIRS for name in pair}
+    policies = {name: policy(graph.view, name) for pair in PAIRS for name in pair}
     table = [["", "wins, exact", "played", "off by", "lengths off by", "chi-square", "of", "games/s"]]
     ok = True
     for k, (own, enemy) in enumerate(PAIRS):
