@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CompactMDP": "mdp.model",
     "MDP": "mdp.model",
     "check": "mdp.model",
     "Solution": "mdp.solver",
@@ -27,11 +28,13 @@ _HOMES = {
     "from_policy": "punish.strategy",
     "naive": "punish.strategy",
     "strategy_table": "punish.strategy",
+    "Refillable": "punish.refill",
     "build": "punish.transitions",
     "Graph": "punish.graph",
     "best_response": "arena.exploiter",
     "head_to_head": "arena.duel",
     "simulate": "arena.batch",
+    "build_compact": "punish.transitions",
     "count_choices": "enemies.counts",
     "parless": "enemies.parless",
     "Artefact": "store.reader",
@@ -46,7 +49,9 @@ _HOMES = {
 __all__ = [
     "MDP",
     "Artefact",
+    "CompactMDP",
     "Graph",
+    "Refillable",
     "Rules",
     "Solution",
     "State",
@@ -54,6 +59,7 @@ __all__ = [
     "StrategyTable",
     "best_response",
     "build",
+    "build_compact",
     "check",
     "compare",
     "count_choices",
@@ -83,15 +89,16 @@ if TYPE_CHECKING:
     from punish_fast.enemies.counts import count_choices
     from punish_fast.enemies.parless import parless
     from punish_fast.mdp.comparison import compare
-    from punish_fast.mdp.model import MDP, check
+    from punish_fast.mdp.model import MDP, CompactMDP, check
     from punish_fast.mdp.policy import greedy, softmax
     from punish_fast.mdp.solver import Solution, evaluate, solve
     from punish_fast.punish.codes import State
     from punish_fast.punish.graph import Graph
+    from punish_fast.punish.refill import Refillable
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.space import StateSpace
     from punish_fast.punish.strategy import StrategyTable, from_policy, naive, strategy_table
-    from punish_fast.punish.transitions import build
+    from punish_fast.punish.transitions import build, build_compact
     from punish_fast.store.notebook import export_notebook, import_notebook
     from punish_fast.store.npz import export_npz
     from punish_fast.store.reader import Artefact, load

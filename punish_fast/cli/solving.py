@@ -13,14 +13,14 @@ import numpy as np
 from punish_fast import _jit
 from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model import MDP, CompactMDP
 from punish_fast.mdp.solver import OBJECTIVES, Solution, check_options, settle_discount, solve
 from punish_fast.punish.decimals import States
 from punish_fast.punish.openings import openings
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import naive
-from punish_fast.punish.transitions import OnLayer, build
+from punish_fast.punish.transitions import OnLayer, build, build_compact
 from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.writer import Writer, new_file
 
@@ -166,8 +166,8 @@ class Game:
                 note["temperature"] = self._temperature
         return note
 
-    def make(self, job: Job, out: Writer, keeps_tensor: bool) -> MDP:
-        """Enumerate the states and fill the tensor, writing both on the way."""
+    def make(self, job: Job, out: Writer, keeps_tensor: bool) -> MDP | CompactMDP:
+        """Enumerate the states and fill the tensor, writing both on the way; one that is not kept is compact."""
         with job.clock("states"):
             job.progress.start()
             self.states = space = StateSpace(self.rules, job.progress.step)
@@ -176,6 +176,8 @@ class Game:
         with job.clock("tensor"):
             job.progress.start()
             enemy = naive() if self._file is None else self._file.table(space, self._temperature)
+            if not keeps_tensor:
+                return build_compact(space, enemy, job.progress.step)
             return build(space, enemy, job.layer_done(out, keeps_tensor))
 
 
@@ -256,7 +258,8 @@ def build_command(wanted: Wanted, as_json: bool) -> None:
     _print(job, _tensor_report(job, game, mdp, output), as_json)
 
 
-def _tensor_report(job: Job, source: Game | Built, mdp: MDP, output: Path) -> dict[str, Any]:
+def _tensor_report(job: Job, source: Game | Built, mdp: MDP | CompactMDP, output: Path) -> dict[str, Any]:
+    lengths = mdp.count_nonzeros()
     by_breath = [int(n) for n in mdp.layer_ptr[1:] - mdp.layer_ptr[:-1]]
     return {
         "rules": name_of(source.rules),
@@ -265,8 +268,8 @@ def _tensor_report(job: Job, source: Game | Built, mdp: MDP, output: Path) -> di
         "states_by_breath": by_breath,
         "states": mdp.n_columns,
         "rows": mdp.n_rows,
-        "nonzeros": mdp.n_entries,
-        "longest_row": mdp.longest_row,
+        "nonzeros": int(lengths.sum()),
+        "longest_row": int(lengths.max(initial=0)),
         "seconds": {stage: job.clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
         | {"total": job.clock.total()},
         "threads": _jit.threads(),

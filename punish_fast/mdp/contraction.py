@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model import Process
 
 # A smaller growth would give a slightly smaller modulus, at the price of more sweeps.
 _GROWTH = 0.1
@@ -49,13 +49,13 @@ class Contraction(NamedTuple):
     largest_value: float
 
 
-def discounted(mdp: MDP, discount: float, n_steps: int) -> Contraction:
+def discounted(mdp: Process, discount: float, n_steps: int) -> Contraction:
     """The contraction of sweeps that go ``n_steps`` ahead, with a discount below 1."""
     largest_reward = max(_largest(mdp.reward), _largest(mdp.terminal_reward))
     return Contraction(discount**n_steps, 1.0, largest_reward / (1 - discount))
 
 
-def undiscounted(mdp: MDP, n_carried: int, back_up: BackUp) -> Contraction:
+def undiscounted(mdp: Process, n_carried: int, back_up: BackUp) -> Contraction:
     """The contraction of sweeps without a discount.
 
     Args:

@@ -8,6 +8,9 @@ without a discount it ends play and is worth nothing.
 The arrays are those of QuantEcon's state-action pairs and of SciPy's CSR matrices: row ``r`` of state ``s``, for
 ``state_ptr[s] <= r < state_ptr[s + 1]``, leads to column ``indices[k]`` with probability ``data[k]``, for ``indptr[r]
 <= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals.
+
+Rows with the same probabilities for different columns may share them: a `CompactMDP` holds what differs alone, and all
+that the solver wants of a process is in `Process`, which both are.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.chunks import balanced_chunks, for_chunks, for_each
+from punish_fast.chunks import balanced_chunks, cumulated, for_chunks, for_each
 from punish_fast.mdp import _bellman
 
 if TYPE_CHECKING:
@@ -32,15 +35,16 @@ class ModelError(ValueError):
     """Arrays that are no Markov decision process; the message names the array."""
 
 
-@dataclass(frozen=True, eq=False)
-class MDP:
-    """A sparse Markov decision process.
+class Process:
+    """What the solver wants of a Markov decision process.
 
     Attributes:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin; every state has at least one.
-        indptr: int64 ``[n_rows + 1]``, where the entries of each row begin.
+        indptr: int64 ``[n_rows + 1]``, where the columns of each row begin.
         indices: int32 ``[n_entries]``, columns.
-        data: float64 ``[n_entries]``, probabilities.
+        probabilities: float64 ``[n]``, those of each row in the order of its columns.
+        data_ptr: int64 ``[n_rows]``, where the probabilities of each row begin, never behind where its columns do; None
+            if every row has its own, in the places of its columns.
         reward: float64 ``[n_rows]``, expected immediate rewards.
         terminal_reward: float64 ``[n_terminals]``, what each terminal pays every time.
         layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin; a layer may be empty.
@@ -50,7 +54,8 @@ class MDP:
     state_ptr: np.ndarray
     indptr: np.ndarray
     indices: np.ndarray
-    data: np.ndarray
+    probabilities: np.ndarray
+    data_ptr: np.ndarray | None
     reward: np.ndarray
     terminal_reward: np.ndarray
     layer_ptr: np.ndarray
@@ -68,7 +73,7 @@ class MDP:
 
     @property
     def n_entries(self) -> int:
-        """Stored probabilities."""
+        """Stored columns."""
         return len(self.indices)
 
     @property
@@ -89,8 +94,8 @@ class MDP:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        arrays = (self.state_ptr, self.indptr, self.indices, self.data, self.reward, self.action)
-        return sum(array.nbytes for array in arrays)
+        arrays = (self.state_ptr, self.indptr, self.indices, self.probabilities, self.reward, self.action)
+        return sum(array.nbytes for array in arrays) + (0 if self.data_ptr is None else self.data_ptr.nbytes)
 
     @cached_property
     def longest_rows(self) -> np.ndarray:
@@ -132,6 +137,45 @@ class MDP:
     def _chunks(self) -> list[np.ndarray]:
         ends = zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True)
         return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
+
+
+@dataclass(frozen=True, eq=False)
+class MDP(Process):
+    """A sparse Markov decision process, every row with probabilities of its own.
+
+    Attributes:
+        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin; every state has at least one.
+        indptr: int64 ``[n_rows + 1]``, where the entries of each row begin.
+        indices: int32 ``[n_entries]``, columns.
+        data: float64 ``[n_entries]``, probabilities.
+        reward: float64 ``[n_rows]``, expected immediate rewards.
+        terminal_reward: float64 ``[n_terminals]``, what each terminal pays every time.
+        layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin; a layer may be empty.
+        action: uint8 ``[n_rows]``, a label for the action of each row.
+    """
+
+    state_ptr: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    reward: np.ndarray
+    terminal_reward: np.ndarray
+    layer_ptr: np.ndarray
+    action: np.ndarray
+
+    @property
+    def probabilities(self) -> np.ndarray:  # type: ignore[override]
+        """The same as `data`."""
+        return self.data
+
+    @property
+    def data_ptr(self) -> None:  # type: ignore[override]
+        """None: every row has probabilities of its own."""
+        return
+
+    def count_nonzeros(self) -> np.ndarray:
+        """How many entries each row has, none of which is meant to be zero, int64 ``[n_rows]``."""
+        return np.diff(self.indptr)
 
     def to_scipy(self) -> csr_array:
         """The transitions as a SciPy matrix ``[n_rows, n_columns]`` that shares the memory of ``data`` and ``indices``.
@@ -181,6 +225,48 @@ class MDP:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class CompactMDP(Process):
+    """A sparse Markov decision process whose rows may share probabilities.
+
+    Some of them may be zero, and others be put in their place later. The attributes are those of `Process`.
+    """
+
+    state_ptr: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data_ptr: np.ndarray
+    probabilities: np.ndarray
+    reward: np.ndarray
+    terminal_reward: np.ndarray
+    layer_ptr: np.ndarray
+    action: np.ndarray
+
+    def count_nonzeros(self) -> np.ndarray:
+        """How many columns of each row have a probability that is not zero now, int64 ``[n_rows]``."""
+        if self.probabilities.all():
+            return np.diff(self.indptr)
+        lengths = np.empty(self.n_rows, dtype=np.int64)
+        for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.data_ptr, self.probabilities, lengths)
+        return lengths
+
+    def to_mdp(self) -> MDP:
+        """The same process with probabilities of its own for every row, those that are zero left out."""
+        shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
+        data = self.probabilities[np.arange(self.n_entries) - shift]
+        kept = data != 0
+        return MDP(
+            state_ptr=self.state_ptr,
+            indptr=cumulated(kept)[self.indptr],
+            indices=self.indices[kept],
+            data=data[kept],
+            reward=self.reward.copy(),
+            terminal_reward=self.terminal_reward,
+            layer_ptr=self.layer_ptr,
+            action=self.action,
+        )
+
+
 def _import_discrete_dp() -> Any:
     try:
         import quantecon
@@ -192,7 +278,7 @@ def _import_discrete_dp() -> Any:
     return quantecon.markov.DiscreteDP
 
 
-def check_arrays(mdp: MDP) -> None:
+def check_arrays(mdp: Process) -> None:
     """Insist that the arrays have the right dtypes and lengths and the pointers ascend, which takes little time.
 
     Raises:
@@ -205,10 +291,19 @@ def check_arrays(mdp: MDP) -> None:
     _check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
     _check_pointer("state_ptr", mdp.state_ptr, mdp.n_rows, least=1)
     _check_pointer("indptr", mdp.indptr, len(mdp.indices), least=1)
-    _check_array("indices", mdp.indices, np.int32, len(mdp.data))
-    _check_array("data", mdp.data, np.float64)
+    _check_array("indices", mdp.indices, np.int32, len(mdp.probabilities) if mdp.data_ptr is None else None)
+    _check_array("data" if mdp.data_ptr is None else "probabilities", mdp.probabilities, np.float64)
     _check_array("reward", mdp.reward, np.float64, mdp.n_rows)
     _check_array("action", mdp.action, np.uint8, mdp.n_rows)
+    if mdp.data_ptr is not None:
+        _check_shared(mdp.indptr, mdp.data_ptr, len(mdp.probabilities))
+
+
+def _check_shared(indptr: np.ndarray, data_ptr: np.ndarray, n_probabilities: int) -> None:
+    _check_array("data_ptr", data_ptr, np.int64, len(indptr) - 1)
+    lengths = np.diff(indptr)
+    if data_ptr.min(initial=0) < 0 or (data_ptr > indptr[:-1]).any() or (data_ptr + lengths > n_probabilities).any():
+        raise ModelError(f"data_ptr: must be from 0 to indptr, and each row end within {n_probabilities} probabilities")
 
 
 def check(mdp: MDP) -> MDP:

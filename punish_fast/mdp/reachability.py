@@ -32,7 +32,7 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.mdp.contraction import Contraction, SolveError
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model import Process
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.sweeps import Layered
 
@@ -45,7 +45,7 @@ _WIDENING = 16.0
 class Reachability(Layered):
     """Sweeps towards the largest chances to win, then brackets around them; a round from both sides is one sweep."""
 
-    def __init__(self, mdp: MDP, goal: float | None, start: np.ndarray | None = None) -> None:
+    def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
         """Begin with chances ``start`` (float64 ``[n_states]``), or with zeros.
 
         Args:
@@ -59,7 +59,7 @@ class Reachability(Layered):
         super().__init__(mdp, 1.0, start)
         self._nothing = np.zeros(mdp.n_rows)
         self._tensor = self._tensor._replace(reward=self._nothing)
-        self._settings = (self._tensor, 1.0)
+        self._settings = (self._tensor, self._data_ptr, 1.0)
         np.clip(self.v, 0.0, 1.0, out=self.v)
         self.v[mdp.n_states :] = mdp.terminal_reward > 0
         self._goal = goal

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.mdp.contraction import SolveError
-from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.model import Process, check_arrays
 from punish_fast.mdp.reachability import Reachability
 from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered, Log
 
@@ -82,7 +82,7 @@ class Solution:
 
 
 def solve(
-    mdp: MDP,
+    mdp: Process,
     discount: float | None = None,
     schedule: str = "layered",
     tolerance: float = 1e-10,
@@ -137,7 +137,7 @@ def solve(
     )
 
 
-def evaluate(mdp: MDP, weight: np.ndarray, discount: float = 0.95, tolerance: float = 1e-10) -> np.ndarray:
+def evaluate(mdp: Process, weight: np.ndarray, discount: float = 0.95, tolerance: float = 1e-10) -> np.ndarray:
     """The values of a policy, float64 ``[n_states]``, to within ``tolerance`` (or as near as rounding allows).
 
     Args:
@@ -216,7 +216,7 @@ def check_options(
         raise SolveError(f"sweeps: {sweeps} is not allowed, it must be 1 or more")
 
 
-def _check_start(mdp: MDP, schedule: str, start: np.ndarray | None) -> None:
+def _check_start(mdp: Process, schedule: str, start: np.ndarray | None) -> None:
     if start is None:
         return
     if schedule != "layered":

@@ -33,7 +33,7 @@ from punish_fast.chunks import for_each
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.acceleration import Anderson
 from punish_fast.mdp.contraction import Contraction, discounted, undiscounted
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model import Process
 from punish_fast.mdp.policy import first_best
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
@@ -68,7 +68,7 @@ class Iteration:
         log: One entry for each sweep.
     """
 
-    def __init__(self, mdp: MDP, discount: float) -> None:
+    def __init__(self, mdp: Process, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
         self.is_at_floor = False
@@ -82,9 +82,10 @@ class Iteration:
             state_ptr=mdp.state_ptr.view(np.uint64),
             indptr=mdp.indptr.view(np.uint64),
             indices=mdp.indices.view(np.uint32),
-            data=mdp.data,
+            data=mdp.probabilities,
             reward=mdp.reward,
         )
+        self._data_ptr = None if mdp.data_ptr is None else mdp.data_ptr.view(np.uint64)
         self.contraction = self._find_contraction()
 
     def _find_contraction(self) -> Contraction:
@@ -94,7 +95,7 @@ class Iteration:
 
     def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Sweep over ``v`` with other rewards, undiscounted and in place."""
-        settings = (self._tensor._replace(reward=reward), 1.0)
+        settings = (self._tensor._replace(reward=reward), self._data_ptr, 1.0)
         for layer in reversed(range(self.mdp.n_layers)):
             v, _ = self._back_up_layer(layer, _bellman.sweep, settings, v)
         return v
@@ -132,8 +133,9 @@ class Iteration:
         for layer in range(self.mdp.n_layers):
             chunks = self._chunks(layer)
             statistics = np.zeros((len(chunks) - 1, 3))
-            args = (chunks, self._tensor, self.discount, self.v, self.q, out, self.choice.view(np.uint64), statistics)
-            for_each(_bellman.back_up_rows, len(chunks) - 1, *args)
+            args = (self.v, self.q, out, self.choice.view(np.uint64), statistics)
+            settings = (self._tensor, self._data_ptr, self.discount)
+            for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *settings, *args)
             totals[0] = max(totals[0], statistics[:, 0].max(initial=0))
             totals[1:] += statistics[:, 1:].sum(axis=0)
         self.v = out
@@ -143,7 +145,7 @@ class Iteration:
 class Layered(Iteration):
     """The layers from the last to the first, in place."""
 
-    def __init__(self, mdp: MDP, discount: float, start: np.ndarray | None = None) -> None:
+    def __init__(self, mdp: Process, discount: float, start: np.ndarray | None = None) -> None:
         """Begin with the values ``start`` (float64 ``[n_states]``), or with zeros."""
         super().__init__(mdp, discount)
         if start is not None:
@@ -154,7 +156,7 @@ class Layered(Iteration):
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
         self._kernel: Callable[..., None] = _bellman.sweep
-        self._settings: tuple[Any, ...] = (self._tensor, discount)
+        self._settings: tuple[Any, ...] = (self._tensor, self._data_ptr, discount)
 
     def _find_contraction(self) -> Contraction:
         if not self.mdp.is_cycle:
@@ -203,11 +205,11 @@ class Layered(Iteration):
 class Evaluation(Layered):
     """The layers from the last to the first, under a policy that takes row ``r`` with probability ``weight[r]``."""
 
-    def __init__(self, mdp: MDP, discount: float, weight: np.ndarray) -> None:
+    def __init__(self, mdp: Process, discount: float, weight: np.ndarray) -> None:
         """Begin with zeros."""
         super().__init__(mdp, discount)
         self._kernel = _bellman.evaluate_policy
-        self._settings = (self._tensor, discount, weight)
+        self._settings = (self._tensor, self._data_ptr, discount, weight)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
 
     def _closed(self, bound: float) -> float:
@@ -217,7 +219,7 @@ class Evaluation(Layered):
 class Jacobi(Iteration):
     """All states at once, beginning with ``q = r``, as in the published runs."""
 
-    def __init__(self, mdp: MDP, discount: float) -> None:
+    def __init__(self, mdp: Process, discount: float) -> None:
         """Begin with expected immediate rewards for ``q`` and their best for ``v``."""
         super().__init__(mdp, discount)
         self.q[:] = mdp.reward

@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast._jit import inlined_routine, kernel, routine
-from punish_fast.punish._actions import N_ACTIONS
+from punish_fast.punish._actions import N_ACTIONS, split_action
 from punish_fast.punish._codes import cards_code, mirror_status, split_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_subsets, count_ways, first_subset, next_subset
-from punish_fast.punish._outcomes import N_ENEMY_PLAYS
+from punish_fast.punish._outcomes import N_ENEMY_PLAYS, N_PLAYS
 from punish_fast.punish._space import find_block, row_of
 
 UNIT = 2520.0
@@ -111,40 +111,40 @@ def add_hand(deck, kinds, own_feints, ways, weights, marginal):
     n_deck = 0
     for k in range(n_kinds):
         n_deck += deck[kinds[k]]
-    drawn = kinds[:n_kinds]
-    own_drawn = kinds[: n_kinds if own_feints else 0]
-    one_left = max(n_deck - 1, 1)
-    no_draw = ways * max(n_deck, 1) * one_left
-    one_draw = ways * one_left
+    drawn = (kinds, n_kinds, n_kinds if own_feints else 0)
+    one_draw = ways * max(n_deck - 1, 1)
+    no_draw = one_draw * max(n_deck, 1)
     for action in range(N_ACTIONS):
         weight = weights[action]
         if weight == 0.0:
             continue
         if action % 2 == 1:
-            play = 6 + N_KINDS * (action // 2)
-            add_feint(deck, drawn, own_drawn, play, weight * one_draw, weight * ways, marginal)
+            add_feint(deck, drawn, 6 + N_KINDS * (action // 2), weight * one_draw, weight * ways, marginal)
         else:
             play = 1 + action // 2 if action < 2 * N_KINDS else 0
-            add_plain(deck, own_drawn, play, weight * no_draw, weight * one_draw, marginal)
+            add_plain(deck, drawn, play, weight * no_draw, weight * one_draw, marginal)
 
 
-@routine
-def add_plain(deck, own_drawn, play, no_draw, one_draw, marginal):
+@inlined_routine
+def add_plain(deck, drawn, play, no_draw, one_draw, marginal):
     """The enemy draws nothing; the own feint may draw."""
+    kinds, _, n_own = drawn
     marginal[play] += no_draw
-    for own in own_drawn:
-        marginal[N_ENEMY_PLAYS * (own + 1) + play] += one_draw * deck[own]
+    for k in range(n_own):
+        marginal[N_ENEMY_PLAYS * (kinds[k] + 1) + play] += one_draw * deck[kinds[k]]
 
 
-@routine
-def add_feint(deck, drawn, own_drawn, play, one_draw, two_draws, marginal):
-    """The enemy draws ``draw``; the own feint may draw another card."""
-    for draw in drawn:
+@inlined_routine
+def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
+    """The enemy draws a card; the own feint may draw another one."""
+    kinds, n_kinds, n_own = drawn
+    for i in range(n_kinds):
+        draw = kinds[i]
         marginal[play + draw] += one_draw * deck[draw]
-        for own in own_drawn:
-            left = deck[own] - (1 if own == draw else 0)
+        for k in range(n_own):
+            left = deck[kinds[k]] - (1 if k == i else 0)
             if left > 0:
-                marginal[N_ENEMY_PLAYS * (own + 1) + play + draw] += two_draws * deck[draw] * left
+                marginal[N_ENEMY_PLAYS * (kinds[k] + 1) + play + draw] += two_draws * deck[draw] * left
 
 
 @routine
@@ -201,26 +201,56 @@ def list_hands(layout, layer, discard, unseen, hands):
         hands.n_hands[drawn] = n
 
 
+@kernel
+def weigh_rows(begin, end, state_ptr, action, entry, p, weights):
+    """Weights, in units of 1/2520, of an enemy's actions in the given states, for every row.
+
+    ``entry[state]`` is the row of ``p`` (float64 ``[k, 11]``) that tells what it plays; -1 stands for all alike.
+    """
+    for state in range(begin, end):
+        share = UNIT / (state_ptr[state + 1] - state_ptr[state])
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            pick, feints = split_action(action[row])
+            weights[row] = share if entry[state] < 0 else UNIT * p[entry[state], 2 * pick + feints]
+
+
 @inlined_routine
-def table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, scratch, marginal):
-    """The marginal against a strategy table: the enemy looks up the mirrored state of each hand."""
-    kinds, hand, weights = scratch
+def table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, kinds, marginal):
+    """The marginal against a table: the enemy looks up the mirrored state of each hand.
+
+    Its legal actions there, and so the rows of that state, go through the cards in hand, with the feint, if it has one,
+    behind the plain pick of each.
+    """
     mode = enemy_mode(layout, status, enemy_hand)
     mirrored = mirror_status(layout, status)
     _, _, own_exhausted, own_feinted, _, _ = split_status(layout, status)
     own_feints = own_exhausted == 0 and own_feinted < layout.feints
-    drawn = layout.deck_size - deck_left(layout, status)
-    marginal[:] = 0.0
-    for i in range(hands.n_hands[drawn]):
-        entry = table.entry[row_of(layer, hands.block[drawn, i], mirrored)]
-        if entry < 0:
-            for kind in range(N_KINDS):
-                hand[kind] = unseen[kind] - hands.deck[drawn, i, kind]
-            uniform_weights(hand, mode, weights)
-            add_hand(hands.deck[drawn, i], kinds, own_feints, hands.ways[drawn, i], weights, marginal)
-        else:
-            ways = UNIT * hands.ways[drawn, i]
-            add_hand(hands.deck[drawn, i], kinds, own_feints, ways, table.p[entry], marginal)
+    n_deck = deck_left(layout, status)
+    place = layout.deck_size - n_deck
+    marginal[: N_PLAYS if own_feints else N_ENEMY_PLAYS] = 0.0
+    for i in range(hands.n_hands[place]):
+        deck = hands.deck[place, i]
+        n_kinds = list_kinds(deck, kinds)
+        drawn = (kinds, n_kinds, n_kinds if own_feints else 0)
+        ways = hands.ways[place, i]
+        one_draw = ways * max(n_deck - 1, 1)
+        no_draw = one_draw * max(n_deck, 1)
+        row = table.state_ptr[row_of(layer, hands.block[place, i], mirrored)]
+        if mode == RESTS:
+            add_plain(deck, drawn, 0, table.weights[row] * no_draw, table.weights[row] * one_draw, marginal)
+            continue
+        for pick in range(N_KINDS):
+            if unseen[pick] == deck[pick]:
+                continue
+            weight = table.weights[row]
+            row += 1
+            if weight > 0.0:
+                add_plain(deck, drawn, 1 + pick, weight * no_draw, weight * one_draw, marginal)
+            if mode == PICKS_OR_FEINTS:
+                weight = table.weights[row]
+                row += 1
+                if weight > 0.0:
+                    add_feint(deck, drawn, 6 + N_KINDS * pick, weight * one_draw, weight * ways, marginal)
 
 
 @routine

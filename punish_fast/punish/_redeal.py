@@ -96,8 +96,12 @@ def joining_cards(layout, reshuffles, drawn):
 
 
 @kernel
-def count_redeals(begin, end, layout, reshuffles, layer, n_openings, lengths):
-    """``lengths[i]`` becomes the number of deals that may follow state ``i`` of the layer, for the given blocks."""
+def count_redeals(begin, end, layout, reshuffles, layer, n_openings, n_before, lengths, owner):
+    """Count the deals that may follow the states of the given blocks: ``lengths[i]`` for state ``i`` of the layer.
+
+    ``owner[i]`` becomes the first row of the states that share their deals; there are ``n_before`` rows before those of
+    the layer.
+    """
     codes = np.zeros(n_openings, dtype=np.int64)
     weights = np.zeros(n_openings)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
@@ -106,19 +110,22 @@ def count_redeals(begin, end, layout, reshuffles, layer, n_openings, lengths):
         i = layer.first[block] - layer.first[0]
         listed = -1
         n = 0
+        first = i
         for status in block_statuses(layer, block):
             _, _, drawn = split_between_status(layout, status)
             joining = joining_cards(layout, reshuffles, drawn)
             if joining != listed:
                 n, _ = redeal(layout, piles, sizes, joining, codes, weights)
                 listed = joining
+                first = i
             lengths[i] = n
+            owner[i] = n_before + first
             i += 1
 
 
 @kernel
-def fill_redeals(begin, end, layout, reshuffles, layer, opening, indptr, indices, data):
-    """Fill the rows of the given blocks of the layer between two measures; ``indptr`` begins with its first row.
+def fill_redeals(begin, end, layout, reshuffles, layer, opening, indptr, data_ptr, indices, data):
+    """Fill the rows of the given blocks of the layer between two measures, with which both pointers begin.
 
     States that differ in HP alone share their deals.
     """
@@ -142,5 +149,5 @@ def fill_redeals(begin, end, layout, reshuffles, layer, opening, indptr, indices
             fresh = play_status(layout, own_hp, enemy_hp, 0, 0, 0, 0)
             for k in range(n):
                 indices[indptr[i] + k] = row_of(opening, codes[k], fresh)
-                data[indptr[i] + k] = weights[k]
+                data[data_ptr[i] + k] = weights[k]
             i += 1

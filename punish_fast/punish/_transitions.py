@@ -4,6 +4,10 @@ A row is a state and an action. Its entries are the possible outcomes of the sta
 ``_outcomes.py``), each with the sum of the marginal (see ``_enemy.py``) over the outcome's plays. Which outcomes are
 possible follows from the unseen cards alone, so counting needs no probabilities, and the rows of all feints of a
 state share theirs. Outcomes are in the order of their successors' codes, hence columns ascend within a row.
+
+So rows of one state that feint have the same probabilities, one after the other, for different columns, and so have
+redeals of states that differ in HP alone. A compact tensor stores them once, for the first of these rows, their
+*owner*. Where rows lead does not depend on the enemy, so to meet another one only probabilities are filled again.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast._jit import inlined_routine, kernel, routine
-from punish_fast.punish._actions import N_ACTIONS, split_action
+from punish_fast.punish._actions import split_action
 from punish_fast.punish._clash import WIN
 from punish_fast.punish._enemy import (
     deck_left,
@@ -44,23 +48,24 @@ class Enemy(NamedTuple):
         is_naive: Whether every legal action is played alike in every state; then `marginal` holds all there is.
         slot: int32 ``[n_keys]``, for a naive enemy: from the key of ``naive_key`` to a row of `marginal`.
         marginal: float64 ``[n, 186]``.
-        entry: int32 ``[n_states]``, for a table: from the row of a state to a row of `p`, or -1 for uniform play.
-        p: float64 ``[k, 11]``, action probabilities.
+        state_ptr: int64 ``[n_states + 1]``, where the legal actions of each state begin.
+        weights: float64 ``[n_rows]``, for a table: how likely each of them is, in units of 1/2520.
     """
 
     is_naive: bool
     slot: np.ndarray
     marginal: np.ndarray
-    entry: np.ndarray
-    p: np.ndarray
+    state_ptr: np.ndarray
+    weights: np.ndarray
 
 
 class Rows(NamedTuple):
-    """The rows of a tensor: see `punish_fast.mdp.model.MDP`."""
+    """The rows of a tensor: see `punish_fast.mdp.model.Process`; ``data_ptr`` may be ``indptr``."""
 
     state_ptr: np.ndarray
     indptr: np.ndarray
     indices: np.ndarray
+    data_ptr: np.ndarray
     data: np.ndarray
     reward: np.ndarray
 
@@ -75,8 +80,8 @@ def count_possible(outcomes, index, possible):
 
 
 @kernel
-def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, lengths):
-    """``lengths[row]`` becomes the number of entries of each row of the given blocks."""
+def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, lengths, owner):
+    """``lengths[row]`` becomes the number of entries of each row of the given blocks, ``owner[row]`` its owner."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
@@ -88,13 +93,16 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, length
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
             n_feint = 0
+            first_feint = 0
             for row in range(state_ptr[state], state_ptr[state + 1]):
                 pick, feints = split_action(action[row])
                 n = n_feint
                 if n == 0 or not feints:
                     n = count_possible(outcomes, base + (FEINT if feints else pick), possible)
                     n_feint = n if feints else n_feint
+                    first_feint = row if feints else first_feint
                 lengths[row] = n
+                owner[row] = first_feint if feints else row
             state += 1
 
 
@@ -135,11 +143,22 @@ def weigh_outcomes(outcomes, index, possible, marginal, total, chosen, p):
 
 
 @inlined_routine
+def sum_reward(outcomes, n, chosen, p):
+    """The expected reward of ``n`` chosen outcomes; win and loss come last."""
+    reward = 0.0
+    for k in range(max(n - 2, 0), n):
+        status = outcomes.status[chosen[k]]
+        if status < 0:
+            reward += p[k] if status == WIN else -p[k]
+    return reward
+
+
+@inlined_routine
 def write_row(outcomes, after, targets, n, chosen, p, rows, row):
     """Write a row of ``n`` chosen outcomes with probabilities ``p``."""
     n_states = len(rows.state_ptr) - 1
     entry = rows.indptr[row]
-    reward = 0.0
+    place = rows.data_ptr[row]
     for k in range(n):
         status = outcomes.status[chosen[k]]
         if status >= 0:
@@ -147,13 +166,11 @@ def write_row(outcomes, after, targets, n, chosen, p, rows, row):
             rows.indices[entry] = after.first[block] + after.rank[block, status]
         elif status == WIN:
             rows.indices[entry] = n_states
-            reward += p[k]
         else:
             rows.indices[entry] = n_states + 1
-            reward -= p[k]
-        rows.data[entry] = p[k]
+        rows.data[place + k] = p[k]
         entry += 1
-    rows.reward[row] = reward
+    rows.reward[row] = sum_reward(outcomes, n, chosen, p)
 
 
 @kernel
@@ -166,7 +183,7 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
     targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
     table_row = np.zeros(N_PLAYS)
     hands = room_for_hands(layout)
-    scratch = (np.zeros(N_KINDS, dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64), np.zeros(N_ACTIONS))
+    kinds = np.zeros(N_KINDS, dtype=np.int64)
     # One row for an action without a feint, one for all feints of a state, which share their outcomes.
     chosen = np.empty((2, N_PLAYS), dtype=np.int64)
     p = np.empty((2, N_PLAYS))
@@ -185,7 +202,7 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
             if enemy.is_naive:
                 marginal = enemy.marginal[enemy.slot[state_key(layout, status, unseen, enemy_hand)]]
             else:
-                table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, scratch, marginal)
+                table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, kinds, marginal)
             total = denominator(enemy_hand, deck_left(layout, status))
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
             n_feint = 0
@@ -197,6 +214,40 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
                     n = weigh_outcomes(outcomes, index, possible, marginal, total, chosen[feints], p[feints])
                     n_feint = n if feints else n_feint
                 write_row(outcomes, after, targets[pick], n, chosen[feints], p[feints], rows, row)
+            state += 1
+
+
+@kernel
+def refill_blocks(begin, end, layout, outcomes, layer, enemy, action, rows):
+    """Put the probabilities against an enemy, given by a table, in the place of others, for the given blocks."""
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    kinds = np.zeros(N_KINDS, dtype=np.int64)
+    marginal = np.zeros(N_PLAYS)
+    hands = room_for_hands(layout)
+    chosen = np.empty(N_PLAYS, dtype=np.int64)
+    for block in range(begin, end):
+        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        possible = possible_added(unseen)
+        list_hands(layout, layer, discard, unseen, hands)
+        state = layer.first[block]
+        for status in block_statuses(layer, block):
+            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+            table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, kinds, marginal)
+            total = denominator(enemy_hand, deck_left(layout, status))
+            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+            owner = -1
+            for row in range(rows.state_ptr[state], rows.state_ptr[state + 1]):
+                pick, feints = split_action(action[row])
+                if feints and owner >= 0:
+                    rows.reward[row] = rows.reward[owner]
+                    continue
+                index = base + (FEINT if feints else pick)
+                p = rows.data[rows.data_ptr[row] :]
+                n = weigh_outcomes(outcomes, index, possible, marginal, total, chosen, p)
+                rows.reward[row] = sum_reward(outcomes, n, chosen, p)
+                owner = row if feints else owner
             state += 1
 
 

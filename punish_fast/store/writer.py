@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 from punish_fast import __version__
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model import MDP, Process
 from punish_fast.mdp.solver import Solution
 from punish_fast.punish.rules import Rules, to_json
 from punish_fast.punish.space import StateSpace
@@ -78,7 +78,7 @@ class Writer:
         self._put("/states/code", code)
         self._put("/states/layer_ptr", layer_ptr)
 
-    def rows(self, mdp: MDP) -> None:
+    def rows(self, mdp: Process) -> None:
         """Write the state-action pairs."""
         self._put("/rows/state_ptr", mdp.state_ptr)
         self._put("/rows/action", mdp.action)

@@ -20,6 +20,7 @@ from punish_fast.punish._outcomes import DRAW_OF, FEINTS_OF, N_ENEMY_PLAYS, N_PL
 from punish_fast.punish._transitions import Enemy
 from punish_fast.punish.codes import ACTIONS, State, layout_of
 from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.strategy import policy_of
 
 NOTEBOOK = layout_of(PRESETS["notebook"])
 
@@ -159,8 +160,8 @@ def test_naive_marginals_are_filled_by_key():
 @njit
 def table_row(layout, layer, enemy, status, unseen, n_hand, hands, marginal):
     """`table_marginal`, which exists only inside of kernels."""
-    scratch = (np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64), np.zeros(11))
-    _enemy.table_marginal(layout, layer, enemy, status, unseen, n_hand, hands, scratch, marginal)
+    kinds = np.zeros(5, dtype=np.int64)
+    _enemy.table_marginal(layout, layer, enemy, status, unseen, n_hand, hands, kinds, marginal)
 
 
 def table_marginal(space, enemy, row):
@@ -205,9 +206,8 @@ def test_there_is_room_for_all_hands_and_no_more(tiny):
 def test_table_marginal_asks_the_mirrored_state_of_every_hand(tiny):
     table = random_table(tiny, 6)
     strategy = strategy_of(tiny, table)
-    entry = np.full(tiny.n_states, -1, dtype=np.int32)
-    entry[table.state] = np.arange(len(table.state), dtype=np.int32)
-    enemy = Enemy(False, np.zeros(0, np.int32), np.zeros((0, N_PLAYS)), entry, table.p)
+    weights = UNIT * policy_of(tiny, table)
+    enemy = Enemy(False, np.zeros(0, np.int32), np.zeros((0, N_PLAYS)), tiny.state_ptr, weights)
     action_of = 10 * (PICK_OF + 1) + FEINTS_OF
     action_of[0] = 90
     for row in range(0, tiny.layer_ptr[-2], 7):
