@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from exact import random_table
+from houses import house_rules
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast._jit import max_threads, set_threads, threads
+from punish_fast.mdp.model import MDP, check, check_arrays
+from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.punish.refill import Refillable
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyError, StrategyTable, from_policy, naive
+from punish_fast.punish.transitions import build, build_compact
+
+DISCOUNTS = (0.95, 1.0)
+
+
+def mixed(space: StateSpace, seed: int) -> StrategyTable:
+    """A table that plays every legal action of every state, each differently."""
+    values = np.random.default_rng(seed).random(len(space.action))
+    return from_policy(space, softmax(space.state_ptr, values, 0.5))
+
+
+def pure(space: StateSpace, seed: int) -> StrategyTable:
+    """A table that plays one action in every state."""
+    values = np.random.default_rng(seed).random(len(space.action))
+    return from_policy(space, greedy(space.state_ptr, values))
+
+
+def enemies(space: StateSpace) -> list[StrategyTable]:
+    """One after another, zeros come, go, and come elsewhere."""
+    return [mixed(space, 1), random_table(space, 2), pure(space, 3), naive(), random_table(space, 4, covered=0.1)]
+
+
+def same_process(one: MDP, other: MDP) -> bool:
+    names = ("state_ptr", "indptr", "indices", "data", "reward", "terminal_reward", "layer_ptr", "action")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def test_a_new_one_meets_the_naive_enemy(tiny, tiny_mdp):
+    assert same_process(Refillable(tiny).mdp.to_mdp(), tiny_mdp)
+
+
+def test_a_refilled_process_is_the_one_that_is_built(tiny):
+    game = Refillable(tiny)
+    for enemy in enemies(tiny):
+        mdp = game.fill(enemy)
+        check_arrays(mdp)
+        assert same_process(check(mdp.to_mdp()), build(tiny, enemy))
+        assert mdp.count_nonzeros().tolist() == build(tiny, enemy).count_nonzeros().tolist()
+
+
+def test_the_pattern_stays(tiny):
+    game = Refillable(tiny)
+    before = [array.copy() for array in (game.mdp.indptr, game.mdp.indices, game.mdp.data_ptr)]
+    mdp = game.fill(pure(tiny, 5))
+    assert mdp is game.mdp
+    assert all(np.array_equal(*pair) for pair in zip(before, (mdp.indptr, mdp.indices, mdp.data_ptr), strict=True))
+
+
+def test_probabilities_are_stored_once(tiny):
+    mdp = Refillable(tiny).mdp
+    assert len(mdp.probabilities) < mdp.n_entries
+    ends = mdp.data_ptr + np.diff(mdp.indptr)
+    begins = np.unique(mdp.data_ptr)
+    assert np.array_equal(np.unique(ends), [*begins[1:], len(mdp.probabilities)])
+
+
+@pytest.mark.parametrize("discount", DISCOUNTS)
+def test_values_against_a_sequence_of_enemies_are_those_of_new_tensors(tiny, discount):
+    game, start = Refillable(tiny), None
+    for enemy in enemies(tiny):
+        found = solve(game.fill(enemy), discount, tolerance=1e-13, start=start)
+        expected = solve(build(tiny, enemy), discount, tolerance=1e-13)
+        assert np.abs(found.v - expected.v).max() <= 1e-12 * max(1, np.abs(expected.v).max())
+        assert np.abs(found.q - expected.q).max() <= 1e-12 * max(1, np.abs(expected.q).max())
+        start = found.v
+
+
+@pytest.mark.parametrize("discount", DISCOUNTS)
+def test_policies_are_worth_the_same(tiny, discount):
+    weight = softmax(tiny.state_ptr, np.random.default_rng(6).random(len(tiny.action)), 1.0)
+    enemy = random_table(tiny, 7)
+    found = evaluate(Refillable(tiny).fill(enemy), weight, discount, tolerance=1e-13)
+    assert np.abs(found - evaluate(build(tiny, enemy), weight, discount, tolerance=1e-13)).max() <= 1e-11
+
+
+def test_a_jacobi_run_is_the_same(tiny):
+    enemy = mixed(tiny, 8)
+    found = solve(Refillable(tiny).fill(enemy), schedule="jacobi", sweeps=7)
+    expected = solve(build(tiny, enemy), schedule="jacobi", sweeps=7)
+    assert found.q.tobytes() == expected.q.tobytes()
+    assert found.log.rmse == expected.log.rmse
+
+
+@given(house_rules(), st.integers(0, 2**32 - 1))
+def test_random_house_rules_are_refilled(rules, seed):
+    space = StateSpace(rules)
+    game = Refillable(space)
+    for enemy in (random_table(space, seed), naive(), mixed(space, seed)):
+        assert same_process(game.fill(enemy).to_mdp(), build(space, enemy))
+        assert same_process(build_compact(space, enemy).to_mdp(), build(space, enemy))
+    solution = solve(game.mdp)
+    expected = solve(build(space, mixed(space, seed)))
+    assert np.abs(solution.v - expected.v).max() <= solution.error_bound + expected.error_bound
+
+
+def test_enemy_of_other_rules_is_refused(tiny):
+    other = StateSpace(PRESETS["tiny"]._replace(hp=1, redeal=tiny.rules.redeal))
+    with pytest.raises(StrategyError, match="made for rules"):
+        Refillable(tiny).fill(random_table(other, 1))
+    with pytest.raises(StrategyError, match="made for rules"):
+        build_compact(tiny, random_table(other, 1))
+
+
+def test_layers_are_told_as_they_stand(tiny):
+    told = []
+    build_compact(tiny, progress=lambda *step: told.append(step))
+    assert told == [("tensor", 1, 3), ("tensor", 2, 3), ("tensor", 3, 3)]
+
+
+@pytest.fixture
+def thread_counts():
+    """One thread and all; the count of before is put back."""
+    before = threads()
+    yield (1, max_threads())
+    set_threads(before)
+
+
+def bits(space: StateSpace, seed: int) -> list[bytes]:
+    game = Refillable(space)
+    first = solve(game.mdp)
+    mdp = game.fill(mixed(space, seed))
+    second = solve(mdp, start=first.v)
+    return [array.tobytes() for array in (mdp.indices, mdp.probabilities, mdp.reward, first.v, second.v, second.q)]
+
+
+def test_results_have_the_same_bits_for_every_thread_count(thread_counts, tiny):
+    results = []
+    for count in thread_counts:
+        set_threads(count)
+        results.append(bits(tiny, 9))
+    assert all(result == results[0] for result in results)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["notebook", "tabletop"])
+def test_whole_game_is_refilled(request, name):
+    space = request.getfixturevalue(name)
+    game = Refillable(space)
+    assert same_process(game.mdp.to_mdp(), request.getfixturevalue(f"{name}_mdp"))
+    start = None
+    partial = mixed(space, 1)
+    covered = np.flatnonzero(np.random.default_rng(2).random(space.n_states) < 0.5)
+    partial = StrategyTable(partial.state[covered], partial.p[covered], "partial", partial.rules_digest)
+    for enemy, discount in ((mixed(space, 3), 0.95), (partial, 1.0), (pure(space, 4), 0.95)):
+        expected = build(space, enemy)
+        mdp = game.fill(enemy)
+        assert same_process(mdp.to_mdp(), expected)
+        found = solve(mdp, discount, tolerance=1e-13, start=start)
+        start = found.v
+        assert np.abs(found.v - solve(expected, discount, tolerance=1e-13).v).max() <= 1e-12 * np.abs(found.v).max()
+
+
+@pytest.mark.full
+def test_whole_game_has_the_same_bits_for_every_thread_count(thread_counts, notebook):
+    results = []
+    for count in thread_counts:
+        set_threads(count)
+        results.append(bits(notebook, 10))
+    assert all(result == results[0] for result in results)
