@@ -21,6 +21,7 @@ END = "<!-- results: end -->"
 COLUMNS = {
     "peers": ("times ours", "peak MB", "within"),
     "limit": ("GB/s", "share", "of"),
+    "refill": ("tensor MB",),
     "scaling": ("states", "nonzeros", "tensor MB", "peak MB"),
     "startup": ("peak MB",),
     "reference": (),
@@ -29,6 +30,7 @@ TITLES = {
     "reference": "Against the same model in plain Python",
     "peers": "Against others on the same tensor",
     "limit": "Against the memory",
+    "refill": "Against another enemy",
     "scaling": "As games and threads grow",
     "startup": "From the command line",
 }

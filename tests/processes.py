@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
 
-from punish_fast.mdp.model import MDP, check
+from punish_fast.mdp.model import MDP, CompactMDP, check
 
 # A row is its reward and its probabilities by column; a state is a list of rows.
 Row = tuple[float, dict[int, float]]
@@ -30,6 +31,29 @@ def process(states: States, layers: Sequence[int] | None = None, terminals: Sequ
             layer_ptr=np.cumsum([0, *([len(states)] if layers is None else layers)]),
             action=np.array([action for state in states for action in range(len(state))], dtype=np.uint8),
         )
+    )
+
+
+def compacted(mdp: MDP) -> CompactMDP:
+    """The same process, with the probabilities that rows have in common stored once."""
+    places: dict[bytes, int] = {}
+    stored: list[float] = []
+    begins = []
+    for begin, end in pairwise(mdp.indptr.tolist()):
+        row = mdp.data[begin:end]
+        begins.append(places.setdefault(row.tobytes(), len(stored)))
+        if begins[-1] == len(stored):
+            stored += row.tolist()
+    return CompactMDP(
+        state_ptr=mdp.state_ptr,
+        indptr=mdp.indptr,
+        indices=mdp.indices,
+        data_ptr=np.array(begins, dtype=np.int64),
+        probabilities=np.array(stored, dtype=np.float64),
+        reward=mdp.reward,
+        terminal_reward=mdp.terminal_reward,
+        layer_ptr=mdp.layer_ptr,
+        action=mdp.action,
     )
 
 

@@ -20,6 +20,7 @@ from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.memory import total_memory
 from punish_fast.punish.codes import from_decimal
 from punish_fast.punish.graph import Graph
+from punish_fast.punish.refill import Refillable
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import from_policy
@@ -42,7 +43,12 @@ def warmup_command(as_json: bool) -> None:
     solve(mdp, schedule="jacobi", sweeps=1)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
-    build(space, from_policy(space, greedy(mdp.state_ptr, solution.q)))
+    enemy = from_policy(space, greedy(mdp.state_ptr, solution.q))
+    build(space, enemy)
+    compact = Refillable(space).fill(enemy)
+    compact.count_nonzeros()
+    solve(compact)
+    evaluate(compact, policy)
     for row in (0, space.n_states - 1):
         space.row(space.state(row))
     no_breaths, nothing = np.zeros((0, 18)), np.zeros((0, 2))

@@ -301,6 +301,10 @@ def test_an_agent_as_enemy_plays_its_policy(run, files, options):
     mdp = build(space, from_policy(space, weight))
     assert report["nonzeros"] == mdp.n_entries
     assert report["fingerprint"] == solve(mdp).fingerprint
+    arguments = ["--rules", "tiny", "--enemy", "agent.h5", *options, "-o", "y.h5", "--no-tensor", "--quiet", "--json"]
+    without = run("solve", *arguments).report
+    assert (without["nonzeros"], without["longest_row"]) == (mdp.n_entries, mdp.longest_row)
+    assert np.abs(load(files / "y.h5").solution().v - solve(mdp).v).max() <= 2e-10
     enemy = load(files / "x.h5").enemy
     assert enemy["kind"] == "agent"
     assert enemy["file"] == "agent.h5"

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numba import config
-from processes import process
+from processes import compacted, process
 
-from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.model import MDP, ModelError, check, check_arrays
 from punish_fast.mdp.solver import solve
 
 
@@ -219,6 +219,45 @@ def test_row_that_does_not_add_up_to_one_is_refused(mdp, p):
 def test_reward_that_is_not_finite_is_named(mdp, name, value):
     with pytest.raises(ModelError, match=rf"^{name}: a value is not finite"):
         check(replace(mdp, **{name: changed(getattr(mdp, name), 0, value)}))
+
+
+def test_compact_process_stores_common_probabilities_once(mdp):
+    compact = compacted(mdp)
+    check_arrays(compact)
+    assert compact.probabilities.tolist() == [0.5, 0.5, 1.0, 0.25, 0.25, 0.5]
+    assert compact.data_ptr.tolist() == [0, 2, 3, 2, 0, 2]
+    assert (compact.n_states, compact.n_rows, compact.n_entries) == (mdp.n_states, mdp.n_rows, mdp.n_entries)
+    assert compact.longest_rows.tolist() == mdp.longest_rows.tolist()
+    assert compact.nbytes == mdp.nbytes - (10 - 6) * 8 + 6 * 8
+    assert compact.is_cycle
+    again = check(compact.to_mdp())
+    for name in ("state_ptr", "indptr", "indices", "data", "reward", "layer_ptr", "action"):
+        assert np.array_equal(getattr(again, name), getattr(mdp, name))
+
+
+def test_entries_that_are_zero_are_left_out(mdp):
+    compact = compacted(mdp)
+    compact.probabilities[:2] = 0.0, 1.0
+    assert compact.count_nonzeros().tolist() == [1, 1, 3, 1, 1, 1]
+    assert compact.to_mdp().indptr.tolist() == [0, 1, 2, 5, 6, 7, 8]
+    assert compact.to_mdp().indices.tolist() == [4, 2, 2, 4, 5, 3, 1, 4]
+    assert check(compact.to_mdp()).count_nonzeros().tolist() == [1, 1, 3, 1, 1, 1]
+
+
+@pytest.mark.parametrize("data_ptr", [[-1, 2, 3, 2, 0, 2], [1, 2, 3, 2, 0, 2], [0, 2, 3, 2, 0, 6]])
+def test_probabilities_out_of_place_are_refused(mdp, data_ptr):
+    compact = replace(compacted(mdp), data_ptr=np.array(data_ptr))
+    with pytest.raises(ModelError, match=r"^data_ptr: must be from 0 to indptr, and each row end within 6 prob"):
+        check_arrays(compact)
+    with pytest.raises(ModelError, match=r"^data_ptr: "):
+        solve(compact)
+
+
+@pytest.mark.parametrize("name", ["data_ptr", "probabilities"])
+def test_compact_array_of_the_wrong_dtype_is_named(mdp, name):
+    compact = compacted(mdp)
+    with pytest.raises(ModelError, match=rf"^{name}: float32"):
+        check_arrays(replace(compact, **{name: getattr(compact, name).astype(np.float32)}))
 
 
 def test_model_error_is_a_value_error():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import ending_processes, error, exact_values, process, random_processes
+from processes import compacted, ending_processes, error, exact_values, process, random_processes
 
 from punish_fast.mdp.model import ModelError
 from punish_fast.mdp.solver import SCHEDULES, Solution, SolveError, evaluate, solve
@@ -282,6 +282,17 @@ def test_greedy_policy_is_worth_the_optimal_values(sample, discount, schedule):
     weight = np.zeros(mdp.n_rows)
     weight[solution.choice] = 1.0
     assert evaluate(mdp, weight, discount) == pytest.approx(solution.v, abs=1e-8)
+
+
+@given(random_processes(), discounts, schedules)
+def test_probabilities_stored_once_change_no_bit(sample, discount, schedule):
+    mdp = process(*sample)
+    compact = compacted(mdp)
+    one, other = solve(mdp, discount, schedule), solve(compact, discount, schedule)
+    assert (one.v.tobytes(), one.q.tobytes()) == (other.v.tobytes(), other.q.tobytes())
+    assert (one.choice.tolist(), one.error_bound) == (other.choice.tolist(), other.error_bound)
+    weight = np.repeat(1 / np.diff(mdp.state_ptr), np.diff(mdp.state_ptr))
+    assert evaluate(mdp, weight, discount).tobytes() == evaluate(compact, weight, discount).tobytes()
 
 
 @given(random_processes(), discounts)
