@@ -80,7 +80,7 @@ def test_a_benchmark_that_fails_loses_no_other(monkeypatch, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["nonsense"], "'nonsense' is no benchmark, allowed are reference, peers, limit, scaling, startup and readme"),
+        (["nonsense"], f"'nonsense' is no benchmark, allowed are {', '.join(command.REGISTER)} and readme"),
         (["readme", "peers"], "readme goes with no other name"),
         (["--runs", "0"], "--runs: 0 is not allowed, it must be 1 or more"),
         (["--threads", "0"], "--threads: 0 is not possible here"),
