@@ -11,9 +11,28 @@ taken by their information states, whose successors stand side by side.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from punish_fast._jit import kernel
+
+
+class Parts(NamedTuple):
+    """The information states of a breath, in parts that pass on their probabilities one beside the other.
+
+    Parts that write into one buffer have no successor in common, and what is summed is summed in the same order for
+    any number of threads.
+
+    Attributes:
+        ptr: int64 ``[n_parts + 1]``, where the spans of each part begin.
+        spans: int64 ``[n, 2]``, first information state of a span and of what stands behind it.
+        buffer: int64 ``[n_parts]``, into which buffer a part writes.
+    """
+
+    ptr: np.ndarray
+    spans: np.ndarray
+    buffer: np.ndarray
 
 
 @kernel
@@ -60,38 +79,43 @@ def back_up_nodes(begin, end, redeal, v, out):
 
 
 @kernel
-def spread_full(begin, end, chunks, full, draws, policies, rows, reach, targets, out):
-    """Pass on the probabilities ``reach`` of the full states of chunks of information states to their successors.
+def spread_full(begin, end, parts, full, draws, policies, rows, reach, targets, out, ends):
+    """Pass on the probabilities ``reach`` of the full states of the given parts to their successors.
 
-    Chunk ``c`` writes into ``out[c]`` alone: first the successors from number ``targets[0]`` on, and at the end win and
-    loss, whose numbers begin with ``targets[1]``.
+    They are added to ``out[buffer]``, which begins with number ``targets[0]``, and of each part those of win and loss,
+    whose numbers begin with ``targets[1]``, to ``ends[part]``.
     """
     own_weight, enemy_weight = policies
     state_ptr, action = rows
+    parts_ptr, spans, buffers = parts.ptr, parts.spans, parts.buffer
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
     n_draws, chances = draws.n, draws.chance
     origin, win = targets
-    behind = out.shape[1] - 2 - win
-    for chunk in range(begin, end):
-        out[chunk, :] = 0.0
-        for row in range(chunks[chunk], chunks[chunk + 1]):
-            entry = entry_ptr[row]
-            for number in range(full_ptr[row], full_ptr[row + 1]):
-                deck = decks[number]
-                first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
-                for own_row in range(state_ptr[row], state_ptr[row + 1]):
-                    own_feints = np.int64(action[own_row]) & 1
-                    share = reach[number] * own_weight[own_row]
-                    for enemy_row in range(first, last):
-                        feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
-                        weight = share * enemy_weight[enemy_row]
-                        n = n_draws[deck, feinters]
-                        if weight > 0.0:
-                            for draw in range(n):
-                                target = np.int64(after[entry + draw])
-                                place = target - origin if target < win else target + behind
-                                out[chunk, place] += weight * chances[deck, feinters, draw]
-                        entry += n
+    for part in range(begin, end):
+        into = out[buffers[part]]
+        ended = ends[part]
+        for span in range(parts_ptr[part], parts_ptr[part + 1]):
+            for row in range(spans[span, 0], spans[span, 1]):
+                entry = entry_ptr[row]
+                for number in range(full_ptr[row], full_ptr[row + 1]):
+                    deck = decks[number]
+                    first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+                    for own_row in range(state_ptr[row], state_ptr[row + 1]):
+                        own_feints = np.int64(action[own_row]) & 1
+                        share = reach[number] * own_weight[own_row]
+                        for enemy_row in range(first, last):
+                            feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                            weight = share * enemy_weight[enemy_row]
+                            n = n_draws[deck, feinters]
+                            if weight > 0.0:
+                                for draw in range(n):
+                                    target = np.int64(after[entry + draw])
+                                    p = weight * chances[deck, feinters, draw]
+                                    if target < win:
+                                        into[target - origin] += p
+                                    else:
+                                        ended[target - win] += p
+                            entry += n
 
 
 @kernel

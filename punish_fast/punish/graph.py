@@ -18,7 +18,8 @@ from punish_fast.punish import _decks, _graph, _information, _passes, _response
 from punish_fast.punish._codes import play_status
 from punish_fast.punish._decks import MOST_DRAWS, N_FEINTERS
 from punish_fast.punish._information import N_RESOLVED
-from punish_fast.punish.information import InformationError, places_of
+from punish_fast.punish._passes import Parts
+from punish_fast.punish.information import InformationError, places_of, revealed_cards
 from punish_fast.punish.information_space import States
 from punish_fast.punish.space import StateSpace
 
@@ -150,26 +151,56 @@ class Graph:
             How likely each node is, float64 ``[n_nodes]``, and how likely the game ends by a win and by a loss in each
             breath, float64 ``[breaths, 2]``.
         """
-        space = self.space
-        n_breaths = space.rules.breaths
-        first = self.full.ptr[space.layer_ptr[: n_breaths + 1]]
+        n_breaths = self.space.rules.breaths
         ends = np.zeros((n_breaths, 2))
-        policies, rows = (own_weight, enemy_weight), (space.state_ptr, space.action)
-        after = reach
+        args = (self.full, self.draws, (own_weight, enemy_weight), (self.space.state_ptr, self.space.action), reach)
         for number in range(n_breaths):
-            is_last = number == n_breaths - 1
-            n_after = self.n_nodes if is_last else int(first[number + 2] - first[number + 1])
-            targets = (int(first[number + 1]), self.n_full + self.n_nodes)
-            chunks = space.layer_ptr[number] + balanced_chunks(self._entries_of(number), _N_PARTS)
-            out = np.empty((len(chunks) - 1, n_after + 2))
-            args = (chunks, self.full, self.draws, policies, rows, reach, targets, out)
-            for_each(_passes.spread_full, len(chunks) - 1, *args)
-            after = out.sum(axis=0)
-            ends[number] = after[-2:]
-            after = after[:-2]
-            if not is_last:
-                reach[first[number + 1] : first[number + 2]] = after
+            parts, targets = self.parts_of(number), self.targets_of(number)
+            out = self.room_after(number, ())
+            ended = np.zeros((len(parts.buffer), 2))
+            for_each(_passes.spread_full, len(parts.buffer), parts, *args, targets, out, ended)
+            ends[number] = ended.sum(axis=0)
+            after: np.ndarray = out[0] if len(out) == 1 else out.sum(axis=0)
+            if number < n_breaths - 1:
+                reach[targets[0] : targets[0] + len(after)] = after
         return after, ends
+
+    def parts_of(self, number: int) -> Parts:
+        """The information states of a breath, in parts that may pass on probabilities at the same time."""
+        return self._parts[number]
+
+    def targets_of(self, number: int) -> tuple[int, int]:
+        """The numbers of the first successor that the full states of a breath can have, and of win."""
+        return int(self.full.ptr[self.space.layer_ptr[number + 1]]), self.n_full + self.n_nodes
+
+    def room_after(self, number: int, columns: tuple[int, ...]) -> np.ndarray:
+        """Zeros for what the parts of a breath pass on, float64 ``[n_buffers, n_successors, *columns]``."""
+        is_last = number == self.space.rules.breaths - 1
+        first, last = self.full.ptr[self.space.layer_ptr[number + 1 : number + 3]] if not is_last else (0, self.n_nodes)
+        n_buffers = 1 + int(self.parts_of(number).buffer[-1])
+        return np.zeros((n_buffers, int(last - first), *columns))
+
+    @cached_property
+    def _parts(self) -> list[Parts]:
+        return [self._cut(number) for number in range(self.space.rules.breaths)]
+
+    def _cut(self, number: int) -> Parts:
+        """Parts by what was revealed, if that is borne in mind: it stays the same, so no successor is shared.
+
+        Nodes know of nothing that was revealed.
+        """
+        is_last = number == self.space.rules.breaths - 1
+        origin = int(self.space.layer_ptr[number])
+        if is_last or not self.space.information.keeps_revealed:
+            chunks = origin + balanced_chunks(self._entries_of(number), _N_PARTS)
+            n_parts = len(chunks) - 1
+            return Parts(np.arange(n_parts + 1), np.stack([chunks[:-1], chunks[1:]], axis=1), np.arange(n_parts))
+        layer = self.space.layers[number]
+        revealed = revealed_cards(self.space.information, self.space.rules, layer.cards)
+        order = np.argsort(revealed, kind="stable")
+        _, first = np.unique(revealed[order], return_index=True)
+        spans = np.stack([layer.first[:-1], layer.first[1:]], axis=1).astype(np.int64)[order]
+        return Parts(np.append(first, len(order)), spans, np.zeros(len(first), dtype=np.int64))
 
     def deal_again(self, reach: np.ndarray) -> np.ndarray:
         """How likely each full state of the first breath is, float64 ``[n]``, after nodes as likely as ``reach``."""

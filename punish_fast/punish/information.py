@@ -48,6 +48,11 @@ class Information(NamedTuple):
         """How many places are told apart."""
         return 1 + max(self.revealed, *self.own, *self.enemy)
 
+    @property
+    def keeps_revealed(self) -> bool:
+        """Whether revealed cards are told apart from played ones."""
+        return self.revealed not in (*self.own, *self.enemy)
+
 
 def information_of(name: str, breaths: int) -> Information:
     """A model for measures of so many breaths.
@@ -100,6 +105,17 @@ def places_of(information: Information, rules: Rules) -> Places:
     hand = np.array([t[0] for t in tuples], dtype=np.int64)
     discard = np.array([sum(t[1:]) for t in tuples], dtype=np.int64)
     return Places(weight=weight, hand=hand, discard=discard, move=move, mirror=mirror.astype(np.int64))
+
+
+def revealed_cards(information: Information, rules: Rules, cards: np.ndarray) -> np.ndarray:
+    """A number for the revealed cards that go with each cards code, int64 ``[n]``, in a model that keeps them."""
+    revealed = np.array([t[1 + information.revealed] for t in tuples_of(information, rules)])
+    number = np.zeros(len(cards), dtype=np.int64)
+    rest = cards
+    for weight in places_of(information, rules).weight:
+        digits, rest = np.divmod(rest, weight)
+        number = number * (int(revealed.max()) + 1) + revealed[digits]
+    return number
 
 
 def _swapped(information: Information) -> list[int]:

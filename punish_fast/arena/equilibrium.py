@@ -1,0 +1,120 @@
+"""Equilibrium play: two equal players learn from their regrets until neither has much to gain.
+
+One table of strategies plays both seats of the real game. In every iteration the game is played through once in
+probabilities, measure by measure: what is known of the deals is passed forward and the chances to win backward, and in
+every information state the strategy changes by what each action would have won more (``_regret.py``). Deals and values
+of nodes are handed on from one iteration to the next, so that no iteration has to see more than one measure.
+
+In two-player zero-sum games whose players forget nothing, the average of all strategies comes as close to an
+equilibrium as one likes. A player here forgets what the model of information says, and everything before the last deal.
+So how close the average is, is not proved but measured, by agents made to beat it (``exploiter.py``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.chunks import for_each
+from punish_fast.punish import _regret
+from punish_fast.punish.graph import Graph
+
+
+class Equilibrium:
+    """Regrets of all information states, and the average of all strategies so far.
+
+    Attributes:
+        graph: The game.
+        iterations: How many were made.
+        regret: float64 ``[n_rows]``, sums of regrets, never below 0.
+        last_regret: float64 ``[n_rows]``, regrets of the last iteration.
+        total: float64 ``[n_rows]``, weighted sums of all strategies.
+        dealt: float64 ``[n]``, how often a game is expected to come to each full state of the first breath.
+        nodes: float64 ``[n_nodes]``, chances to win from the nodes between measures.
+    """
+
+    def __init__(self, graph: Graph, opening: np.ndarray | None = None) -> None:
+        """Begin with strategies that play every action alike.
+
+        Args:
+            graph: The game.
+            opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning; by default,
+                all deals to players of full HP. One table plays both seats, so it must be the same seen from both.
+        """
+        self.graph = graph
+        self.iterations = 0
+        n_states = len(graph.full.ptr) - 1
+        self._state_ptr = graph.space.state_ptr[: n_states + 1]
+        n_rows = int(self._state_ptr[-1])
+        self.regret, self.last_regret, self.total = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
+        self._opening = _opening(graph) if opening is None else opening
+        self.dealt = self._opening.copy()
+        self.nodes = np.full(graph.n_nodes, 0.5)
+        self._reach = np.zeros((graph.n_full, 2))
+        self._v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
+        self._v[-2] = 1.0
+        self._rows = (self._state_ptr, graph.space.action)
+        self._strategy = np.empty(n_rows)
+        self._match()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all tables, without those of the graph."""
+        arrays = (self.regret, self.last_regret, self.total, self._strategy, self._reach, self._v)
+        return sum(array.nbytes for array in arrays)
+
+    @property
+    def average(self) -> np.ndarray:
+        """The average strategy, float64 ``[n_rows]``: a policy of the graph's information states.
+
+        Where the average never comes by its own choice, it is the last strategy.
+        """
+        policy = np.ones(len(self.graph.space.action))
+        mass = np.repeat(np.add.reduceat(self.total, self._state_ptr[:-1]), np.diff(self._state_ptr))
+        np.divide(self.total, mass, out=policy[: len(mass)], where=mass > 0)
+        np.copyto(policy[: len(mass)], self._strategy, where=mass <= 0)
+        return policy
+
+    def iterate(self) -> None:
+        """Play one measure in probabilities, and learn from it."""
+        self.iterations += 1
+        self._v[self.graph.n_full : -2, 0] = self.nodes
+        self._spread()
+        args = (self.graph.full, self.graph.draws, self._rows, self._strategy, self._reach, self._v)
+        tables = (float(self.iterations) ** 2, self.regret, self.last_regret, self.total)
+        for number in reversed(range(self.graph.space.rules.breaths)):
+            self.graph.for_states(number, _regret.regret_full, *args, *tables)
+        self.nodes = self.graph.back_up_nodes(self._v)[:, 0]
+        self._match()
+
+    def resume(self, iterations: int, tables: dict[str, np.ndarray]) -> None:
+        """Go on from what was reached before: the attributes of that time, by name."""
+        self.iterations = iterations
+        for name, table in tables.items():
+            getattr(self, name)[:] = table
+        self._match()
+
+    def _match(self) -> None:
+        args = (self._state_ptr, self.regret, self.last_regret, self._strategy)
+        for_each(_regret.match_regrets, len(self._state_ptr) - 1, *args)
+
+    def _spread(self) -> None:
+        """Both reaches of all full states, and from those of the nodes the deals of the next iteration."""
+        graph, reach = self.graph, self._reach
+        reach[: len(self.dealt)] = self.dealt[:, None]
+        args = (graph.full, graph.draws, self._rows, self._strategy, reach)
+        n_breaths = graph.space.rules.breaths
+        for number in range(n_breaths):
+            parts, targets = graph.parts_of(number), graph.targets_of(number)
+            out = graph.room_after(number, (2,))
+            for_each(_regret.spread_reach, len(parts.buffer), parts, *args, targets, out)
+            after = out[0] if len(out) == 1 else out.sum(axis=0)
+            if number < n_breaths - 1:
+                reach[targets[0] : targets[0] + len(after)] = after
+        self.dealt = self._opening + graph.deal_again(np.ascontiguousarray(after[:, _regret.OWN]))
+
+
+def _opening(graph: Graph) -> np.ndarray:
+    opening = np.zeros(int(graph.full.ptr[graph.space.layer_ptr[1]]))
+    numbers, p = graph.opening
+    opening[numbers] = p
+    return opening

@@ -1,0 +1,137 @@
+"""Predictive regret matching on the graph of the real game, one measure at a time.
+
+Both seats play by one table ``x`` over information states. In a full state ``(s, e)``, what the own side sees and the
+enemy's hand, let
+
+    R(s, e)     how likely the game comes there,
+    C(s, e)     the same with all own choices since the deal left out: what chance and the enemy contribute,
+    q(s, e, a)  the chance to win after action ``a``, if both go on by ``x``.
+
+``R`` and ``C`` are passed on forward through the measure, ``q`` backward. An action regrets what it would have won
+more, the hand ``e`` being as likely as it then is:
+
+    Q(s, a) = sum over e of C(s, e) q(s, e, a) / C(s)        C(s) = sum over e of C(s, e)
+    r(s, a) = Q(s, a) - sum over b of x(s, b) Q(s, b)
+
+Predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm: "Faster Game Solving via Predictive Blackwell
+Approachability: Connecting Regret Matching and Mirror Descent", AAAI 2021) sums regrets, never below zero, and plays in
+proportion to the sum plus the last one again, which stands for the next::
+
+    z(s, a) = max(0, z(s, a) + r(s, a))            x(s, a) ~ max(0, z(s, a) + r(s, a))
+
+The last strategies are bad, their average is good: weighted by ``R(s) / C(s)``, how much the own choices contribute to
+being in ``s``, and by the square of the iteration.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast._jit import kernel
+from punish_fast.punish._actions import N_ACTIONS
+
+# Columns of reach.
+OWN, OTHERS = 0, 1
+
+
+@kernel
+def spread_reach(begin, end, parts, full, draws, rows, strategy, reach, targets, out):
+    """Pass on both reaches of the full states of the given parts to their successors, and add them to ``out``.
+
+    ``parts`` is from `Graph.parts_of`. ``out[buffer]`` begins with number ``targets[0]``. Win and loss, from number
+    ``targets[1]`` on, are left out.
+    """
+    state_ptr, action = rows
+    parts_ptr, spans, buffers = parts.ptr, parts.spans, parts.buffer
+    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    n_draws, chances = draws.n, draws.chance
+    origin, win = targets
+    for part in range(begin, end):
+        into = out[buffers[part]]
+        for span in range(parts_ptr[part], parts_ptr[part + 1]):
+            for row in range(spans[span, 0], spans[span, 1]):
+                entry = entry_ptr[row]
+                for number in range(full_ptr[row], full_ptr[row + 1]):
+                    deck = decks[number]
+                    first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+                    here, others = reach[number, OWN], reach[number, OTHERS]
+                    for own_row in range(state_ptr[row], state_ptr[row + 1]):
+                        own_feints = np.int64(action[own_row]) & 1
+                        own = here * strategy[own_row]
+                        for enemy_row in range(first, last):
+                            feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                            enemy = strategy[enemy_row]
+                            n = n_draws[deck, feinters]
+                            if enemy * others > 0.0:
+                                for draw in range(n):
+                                    target = np.int64(after[entry + draw])
+                                    if target < win:
+                                        p = enemy * chances[deck, feinters, draw]
+                                        into[target - origin, OWN] += own * p
+                                        into[target - origin, OTHERS] += others * p
+                            entry += n
+
+
+@kernel
+def regret_full(begin, end, full, draws, rows, strategy, reach, v, weight, regret, last_regret, average):
+    """Regrets of the given information states: update ``regret``, ``last_regret`` and ``average``, write ``v``.
+
+    ``weight`` is that of the iteration in the average. Where nobody else leads to, nothing is regretted.
+    """
+    state_ptr, action = rows
+    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    n_draws, chances = draws.n, draws.chance
+    total = np.zeros(N_ACTIONS)
+    for row in range(begin, end):
+        first_row = state_ptr[row]
+        n_own = state_ptr[row + 1] - first_row
+        entry = entry_ptr[row]
+        total[:] = 0.0
+        here = 0.0
+        others = 0.0
+        for number in range(full_ptr[row], full_ptr[row + 1]):
+            deck = decks[number]
+            first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+            belief = reach[number, OTHERS]
+            here += reach[number, OWN]
+            others += belief
+            mean = 0.0
+            for a in range(n_own):
+                own_feints = np.int64(action[first_row + a]) & 1
+                value = 0.0
+                for enemy_row in range(first, last):
+                    feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                    p = strategy[enemy_row]
+                    n = n_draws[deck, feinters]
+                    if p > 0.0:
+                        drawn = 0.0
+                        for draw in range(n):
+                            drawn += chances[deck, feinters, draw] * v[after[entry + draw], 0]
+                        value += p * drawn
+                    entry += n
+                mean += strategy[first_row + a] * value
+                total[a] += belief * value
+            v[number, 0] = mean
+        if others > 0.0:
+            mean = 0.0
+            for a in range(n_own):
+                mean += strategy[first_row + a] * total[a]
+            share = weight * here / others
+            for a in range(n_own):
+                r = (total[a] - mean) / others
+                last_regret[first_row + a] = r
+                regret[first_row + a] = max(0.0, regret[first_row + a] + r)
+                average[first_row + a] += share * strategy[first_row + a]
+
+
+@kernel
+def match_regrets(begin, end, state_ptr, regret, last_regret, strategy):
+    """Play in proportion to the regrets that are expected, in the given information states; alike if there are none."""
+    for state in range(begin, end):
+        first, last = state_ptr[state], state_ptr[state + 1]
+        total = 0.0
+        for row in range(first, last):
+            strategy[row] = max(0.0, regret[row] + last_regret[row])
+            total += strategy[row]
+        for row in range(first, last):
+            strategy[row] = strategy[row] / total if total > 0.0 else 1.0 / (last - first)
