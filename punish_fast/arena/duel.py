@@ -50,7 +50,9 @@ class Duel:
     sweeps: int
 
 
-def head_to_head(graph: Graph, own: np.ndarray, enemy: np.ndarray, tolerance: float = 1e-12) -> Duel:
+def head_to_head(
+    graph: Graph, own: np.ndarray, enemy: np.ndarray, tolerance: float = 1e-12, start: np.ndarray | None = None
+) -> Duel:
     """The exact duel of two policies.
 
     Args:
@@ -58,6 +60,7 @@ def head_to_head(graph: Graph, own: np.ndarray, enemy: np.ndarray, tolerance: fl
         own: float64 ``[n_rows]``, the own policy: the probability of each row of the state space in its state.
         enemy: float64 ``[n_rows]``, the enemy's.
         tolerance: Stop when nothing is further than this from the truth, or rounding allows no better.
+        start: float64 ``[n_nodes, 2]``, chances to win and expected breaths from the nodes to begin with.
 
     Raises:
         DuelError: a policy is none, or the game may never end.
@@ -67,7 +70,7 @@ def head_to_head(graph: Graph, own: np.ndarray, enemy: np.ndarray, tolerance: fl
     v = np.zeros((graph.n_full + graph.n_nodes + 2, 2))
     v[-2, 0] = 1.0
     nodes = v[graph.n_full : -2]
-    nodes[:, 0] = 0.5
+    nodes[:] = [0.5, 0.0] if start is None else start
     accelerations = Anderson(), Anderson()
     best = np.inf
     for sweeps in range(1, _MOST_SWEEPS + 1):
