@@ -16,7 +16,7 @@ import numpy as np
 
 from punish_fast.chunks import for_each
 from punish_fast.punish import _regret
-from punish_fast.punish.graph import Graph
+from punish_fast.punish.graph import Graph, Outline
 
 
 class Equilibrium:
@@ -86,8 +86,19 @@ class Equilibrium:
         self.nodes = self.graph.back_up_nodes(self._v)[:, 0]
         self._match()
 
+    @property
+    def tables(self) -> dict[str, np.ndarray]:
+        """All that the next iteration follows from, besides how many there were."""
+        names = ("regret", "last_regret", "total", "dealt", "nodes")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def reached(self) -> np.ndarray:
+        """Which information states the average comes to by its own choices, bool ``[n_states]``."""
+        return np.asarray(np.add.reduceat(self.total, self._state_ptr[:-1]) > 0)
+
     def resume(self, iterations: int, tables: dict[str, np.ndarray]) -> None:
-        """Go on from what was reached before: the attributes of that time, by name."""
+        """Go on from `tables` of an earlier time, after so many iterations."""
         self.iterations = iterations
         for name, table in tables.items():
             getattr(self, name)[:] = table
@@ -111,6 +122,16 @@ class Equilibrium:
             if number < n_breaths - 1:
                 reach[targets[0] : targets[0] + len(after)] = after
         self.dealt = self._opening + graph.deal_again(np.ascontiguousarray(after[:, _regret.OWN]))
+
+
+def bytes_needed(outline: Outline) -> int:
+    """About how much memory graph and tables of an equilibrium take at the most, from an outline of the game."""
+    n_states = len(outline.full.ptr) - 1
+    n_rows = int(outline.space.state_ptr[n_states])
+    listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
+    # Five tables of rows, two reaches, their successors and one value; answers need three values, and a choice.
+    tables = 5 * 8 * n_rows + (2 + 2 + 1 + 3) * 8 * outline.n_full + 2 * 8 * n_states
+    return listed + tables + 2 * 8 * n_rows
 
 
 def _opening(graph: Graph) -> np.ndarray:

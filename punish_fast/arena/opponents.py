@@ -9,6 +9,9 @@ undiscounted and by the true redeal. Three more are written by hand. They score 
 * *punisher* lives on exhaustion: it hits a resting enemy as hard as it can. Until then it dodges while the enemy may
   hold a card that exhausts, to let it go to waste, and otherwise attacks without exhausting itself.
 
+Who comes from a file of a finer model of information bears more in mind; then all others are lifted to that model, and
+play as before.
+
 The real game always redeals truly. Since both ways to redeal lead to the same states, an agent may have been made for
 either; everything else in its rules must be as in the game.
 """
@@ -27,10 +30,12 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import FIELDS
 from punish_fast.punish.decimals import digits_of
+from punish_fast.punish.information_space import InformationSpace, States, lift
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, naive, policy_of, strategy_table
 from punish_fast.punish.transitions import build
+from punish_fast.store.policies import load_policy
 from punish_fast.store.reader import Artefact, load
 
 _HAND, _DISCARD = FIELDS.index("hand_guard"), FIELDS.index("discard_guard")
@@ -133,6 +138,7 @@ class Entry:
             the temperature ``T``, in the unit of the agent's values.
         rules: The rules that a file was made for; None for what is built in and plays any game.
         has_values: Whether it is an agent with values, which can play by softmax.
+        information: The model of information that it plays by.
     """
 
     def __init__(self, argument: str) -> None:
@@ -147,9 +153,11 @@ class Entry:
         self._source, self._temperature = _split(argument)
         self._file = None if self._source in BUILT_IN else load(self._source)
         self.rules = None if self._file is None else self._file.rules
+        self.information = "view" if self._file is None else self._file.information
         self.has_values = self._source == "naive" if self._file is None else self._file.kind == "agent"
-        if self._file is not None and self._file.kind == "tensor":
-            raise OpponentError(f"{argument}: is a tensor, allowed are agents, strategies and {', '.join(BUILT_IN)}")
+        if self._file is not None and self._file.kind not in ("agent", "strategy"):
+            allowed = f"agents, strategies and {', '.join(BUILT_IN)}"
+            raise OpponentError(f"{argument}: is of kind {self._file.kind!r}, allowed are {allowed}")
         if self._temperature is not None and not self.has_values:
             raise OpponentError(f"{argument}: has no values, a temperature goes with naive and agent files only")
         if self._temperature is not None:
@@ -171,6 +179,31 @@ class Entry:
                 f"{self.argument}: made for rules {self.rules.digest}, but the game's are {rules.digest}; "
                 "they may differ in redeal only"
             )
+
+    def lifted(self, space: States, view: StateSpace, temperature: float | None, name: str) -> Opponent:
+        """Let it play among states of a model as fine as its own or finer.
+
+        Args:
+            space: The states of the game.
+            view: Those of the view.
+            temperature: As for `opponent`.
+            name: What to call it.
+
+        Raises:
+            InformationError: it bears in mind what the states do not.
+            OpponentError: its rules differ from the game's in more than the redeal.
+            ReadError: its file is damaged.
+        """
+        self.must_play(space.rules)
+        if self.information == "view":
+            seen = self.opponent(view, temperature, name)
+            return seen if space is view else Opponent(name, lift(space, view, seen.policy), seen.temperature)
+        assert self._file is not None
+        own = space
+        if space.information.name != self.information:
+            own = InformationSpace(space.rules, self.information)
+        policy = load_policy(self._file, own)
+        return Opponent(name, policy if own is space else lift(space, own, policy))
 
     def opponent(self, space: StateSpace, temperature: float | None = None, name: str | None = None) -> Opponent:
         """Let it play.

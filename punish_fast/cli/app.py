@@ -325,15 +325,89 @@ def exploit(
     ],
     temperature: ArenaTemperatureOption = None,
     rules: ArenaRulesOption = None,
+    exploiter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="E",
+            envvar="PUNISH_FAST_EXPLOITER",
+            help="Only this one; may stand more than once: uniform, true (it reckons with what hands are likely) or "
+            "memory (it also remembers who played what).",
+        ),
+    ] = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Find out how often an agent is beaten by whoever knows it: agents are made to beat just that one."""
     prepare_kernels()
-    from punish_fast.cli import meeting
+    from punish_fast.cli import exploiting, meeting
 
-    meeting.exploit_command(agent, meeting.Setting(rules, temperature, threads, quiet), as_json)
+    setting = meeting.Setting(rules, temperature, threads, quiet)
+    exploiting.exploit_command(agent, setting, exploiter or [], as_json)
+
+
+@app.command(
+    epilog="Examples: punish-fast equilibrium; punish-fast equilibrium --information memory --time 1500 --resume run.h5"
+)
+def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            metavar="R",
+            envvar="PUNISH_FAST_RULES",
+            help="A preset or a TOML file; the redeal is always the true one.  [default: tabletop]",
+        ),
+    ] = None,
+    information: Annotated[
+        str,
+        typer.Option(
+            metavar="I",
+            envvar="PUNISH_FAST_INFORMATION",
+            help="What players bear in mind of a measure: view (the discard pile), memory (who played what) or order.",
+        ),
+    ] = "view",
+    iterations: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            envvar="PUNISH_FAST_ITERATIONS",
+            help="Stop after so many iterations.  [default: 100, if there is no other goal]",
+        ),
+    ] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            metavar="E",
+            envvar="PUNISH_FAST_TARGET",
+            help="Stop when at most so many percentage points are conceded to who knows the strategy.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--time", metavar="T", envvar="PUNISH_FAST_TIME", help="Stop learning after so many seconds."),
+    ] = None,
+    output: OutputOption = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.h5",
+            envvar="PUNISH_FAST_RESUME",
+            help="Go on with what was learned in this file, and keep it there every minute.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", envvar="PUNISH_FAST_DRY_RUN", help="Only say how much memory it takes.")
+    ] = False,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Learn to play so that nobody has much to gain against it, and measure how much that is."""
+    prepare_kernels()
+    from punish_fast.cli import balancing
+
+    setting = balancing.Setting(rules, information, output, resume, dry_run, threads, quiet)
+    balancing.equilibrium_command(setting, balancing.Goal(iterations, target, seconds), as_json)
 
 
 @app.command(epilog="Example: punish-fast warmup")

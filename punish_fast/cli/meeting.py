@@ -14,7 +14,6 @@ from punish_fast import _jit
 from punish_fast.arena.archive import archive, check_games, check_shelf
 from punish_fast.arena.batch import check_numbers
 from punish_fast.arena.duel import ends
-from punish_fast.arena.exploiter import BELIEFS, best_response
 from punish_fast.arena.ledger import Ledger
 from punish_fast.arena.opponents import Entry, Opponent, names_of, true_rules
 from punish_fast.arena.tournament import Tournament, check_options, hold
@@ -25,6 +24,8 @@ from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
 from punish_fast.mdp.policy import check_temperature
 from punish_fast.punish.graph import Graph
+from punish_fast.punish.information import MODELS
+from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.importing import Report
@@ -83,10 +84,12 @@ class Job:
     def prepare(self) -> tuple[list[Opponent], Graph]:
         """Everybody who was named, and the graph of the game."""
         with self.clock("agents"):
-            space = StateSpace(self.rules)
+            view = StateSpace(self.rules)
+            finest = max((entry.information for entry in self._entries), key=MODELS.index)
+            space = view if finest == "view" else InformationSpace(self.rules, finest)
             # Before the graph, which takes longer: whoever cannot play is found out soon.
             opponents = [
-                entry.opponent(space, self._temperature, name)
+                entry.lifted(space, view, self._temperature, name)
                 for name, entry in zip(self.names, self._entries, strict=True)
             ]
         with self.clock("graph"):
@@ -241,24 +244,3 @@ def _print_tournament(report: dict[str, Any]) -> None:
     for key in ("resume", "plot", "record"):
         if report[key] is not None:
             print(f"wrote {report[key]}")
-
-
-def exploit_command(agent: str, setting: Setting, as_json: bool) -> None:
-    """Run ``punish-fast exploit``."""
-    job = Job([agent], setting)
-    opponents, graph = job.prepare()
-    policy = opponents[0].policy
-    exploiters, rounds = {}, {}
-    for beliefs in BELIEFS:
-        job.progress.start()
-        with job.clock(beliefs):
-            found = best_response(graph, policy, beliefs, job.progress.answer)
-        exploiters[beliefs], rounds[beliefs] = found.win_probability, found.rounds
-    job.progress.clear()
-    report = {"agent": job.names[0], "exploiters": exploiters, "rounds": rounds} | job.report()
-    if as_json:
-        print_json(report)
-        return
-    print(f"rules {report['rules']}, against {report['agent']}, {report['threads']} threads")
-    print()
-    print_table([["exploiter", "wins"], *([name, f"{chance:.6f}"] for name, chance in exploiters.items())])

@@ -93,6 +93,12 @@ class Progress:
         elapsed = time.perf_counter() - self._begin
         self._show(f"{stage}: answer {rounds}, the best one wins {win_probability:.6f} ({elapsed:.1f} s)", False)
 
+    def learn(self, iterations: int, made: int, measured: dict[str, Any]) -> None:
+        """Report an iteration of an equilibrium, the how-manieth of this run it is, and what was measured last."""
+        pace = (time.perf_counter() - self._begin) / made
+        told = f", conceded {measured['points']:.3f} points after {measured['iterations']}" if measured else ""
+        self._show(f"equilibrium: iteration {iterations}, {pace:.2f} s each{told}", False)
+
     def start(self) -> None:
         """Begin a stage."""
         self._begin = time.perf_counter()

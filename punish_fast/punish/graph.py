@@ -28,19 +28,18 @@ _MOST_ENTRIES = 2**31 - 1
 _N_PARTS = 8
 
 
-class Graph:
-    """The graph of a game.
+class Outline:
+    """The full states of a game, of which only the number of successors is known.
 
     Attributes:
         space: The information states, of any model.
         draws: All decks, and what is drawn from them.
         decks: The decks of each breath.
-        full: The full states.
-        redeal: The deals that follow a measure, or begin a game.
+        full: The full states; there is room for their successors.
     """
 
     def __init__(self, space: States) -> None:
-        """Find all full states and their successors.
+        """Count.
 
         Raises:
             MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
@@ -50,8 +49,77 @@ class Graph:
         self.draws = self._tabulate_draws()
         self.decks = [self._list_decks(number) for number in range(space.rules.breaths)]
         self.full = self._count_full()
-        node_keys = self._fill()
-        self.redeal = self._list_redeals(node_keys)
+
+    @property
+    def n_full(self) -> int:
+        """Full states."""
+        return int(self.full.ptr[-1])
+
+    @property
+    def n_entries(self) -> int:
+        """Successors of full states."""
+        return len(self.full.after)
+
+    @property
+    def full_by_breath(self) -> list[int]:
+        """Full states of each breath."""
+        return [int(n) for n in np.diff(self.full.ptr[self.space.layer_ptr[: self.space.rules.breaths + 1]])]
+
+    def _tabulate_draws(self) -> _decks.Draws:
+        layout = self.space.layout
+        sizes = range(max(0, layout.deck_size - 2 * layout.feints), layout.deck_size + 1)
+        decks = [deck for deck in np.ndindex(*(np.minimum(layout.copies, layout.deck_size) + 1)) if sum(deck) in sizes]
+        copies = np.array(decks, dtype=np.int64)
+        shape = (len(copies), N_FEINTERS)
+        table = np.zeros((*shape, MOST_DRAWS), dtype=np.int64)
+        chance = np.zeros((*shape, MOST_DRAWS))
+        draws = _decks.Draws(copies, np.zeros(shape, dtype=np.int64), table, table.copy(), table.copy(), chance)
+        for_each(_decks.tabulate_draws, len(copies), draws)
+        return draws
+
+    def _list_decks(self, number: int) -> _decks.Decks:
+        layout, layer = self.space.layout, self.space.layers[number]
+        n_blocks = len(layer.cards)
+        counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)
+        nothing = np.zeros(0, dtype=np.int32)
+        args = (layout, self._places, layer, self.draws)
+        for_each(_decks.count_decks, n_blocks, *args, _decks.Decks(counts.ravel(), nothing, nothing), counts)
+        ptr = cumulated(counts.ravel())
+        decks = _decks.Decks(ptr, np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32))
+        for_each(_decks.fill_decks, n_blocks, *args, decks)
+        return decks
+
+    def _count_full(self) -> _graph.Full:
+        space = self.space
+        n_play = int(space.layer_ptr[space.rules.breaths])
+        n_full = np.zeros(n_play, dtype=np.int64)
+        n_entries = np.zeros(n_play, dtype=np.int64)
+        for layer, decks in zip(space.layers, self.decks, strict=False):
+            args = (space.layout, self._places, layer, self.draws, decks, n_full, n_entries)
+            for_chunks(_graph.count_full, layer.first, *args)
+        ptr, entry_ptr = cumulated(n_full), cumulated(n_entries)
+        if entry_ptr[-1] > _MOST_ENTRIES:
+            raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors, allowed are {_MOST_ENTRIES:,}")
+        require_memory(4 * int(entry_ptr[-1]) + 8 * int(ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
+        enemy_row, deck = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32)
+        return _graph.Full(ptr, entry_ptr, enemy_row, deck, np.empty(entry_ptr[-1], dtype=np.int32))
+
+
+class Graph(Outline):
+    """The graph of a game.
+
+    Attributes:
+        redeal: The deals that follow a measure, or begin a game.
+    """
+
+    def __init__(self, space: States) -> None:
+        """Find all full states and their successors.
+
+        Raises:
+            MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
+        """
+        super().__init__(space)
+        self.redeal = self._list_redeals(self._fill())
 
     @property
     def view(self) -> StateSpace:
@@ -65,24 +133,14 @@ class Graph:
         return self.space
 
     @property
-    def n_full(self) -> int:
-        """Full states."""
-        return int(self.full.ptr[-1])
-
-    @property
     def n_nodes(self) -> int:
         """Nodes between two measures."""
         return len(self.redeal.node_pair)
 
     @property
-    def n_entries(self) -> int:
-        """Successors of full states."""
-        return len(self.full.after)
-
-    @property
-    def full_by_breath(self) -> list[int]:
-        """Full states of each breath."""
-        return [int(n) for n in np.diff(self.full.ptr[self.space.layer_ptr[: self.space.rules.breaths + 1]])]
+    def indifferent(self) -> np.ndarray:
+        """Values of the nodes of which nothing is known: float64 ``[n_nodes, 2]``, an even chance, and no breaths."""
+        return np.tile([0.5, 0.0], (self.n_nodes, 1))
 
     @property
     def nbytes(self) -> int:
@@ -225,45 +283,6 @@ class Graph:
         """Where the successors of each information state of a breath begin."""
         first, last = self.space.layer_ptr[number : number + 2]
         return self.full.entry_ptr[first : last + 1]
-
-    def _tabulate_draws(self) -> _decks.Draws:
-        layout = self.space.layout
-        sizes = range(max(0, layout.deck_size - 2 * layout.feints), layout.deck_size + 1)
-        decks = [deck for deck in np.ndindex(*(np.minimum(layout.copies, layout.deck_size) + 1)) if sum(deck) in sizes]
-        copies = np.array(decks, dtype=np.int64)
-        shape = (len(copies), N_FEINTERS)
-        table = np.zeros((*shape, MOST_DRAWS), dtype=np.int64)
-        chance = np.zeros((*shape, MOST_DRAWS))
-        draws = _decks.Draws(copies, np.zeros(shape, dtype=np.int64), table, table.copy(), table.copy(), chance)
-        for_each(_decks.tabulate_draws, len(copies), draws)
-        return draws
-
-    def _list_decks(self, number: int) -> _decks.Decks:
-        layout, layer = self.space.layout, self.space.layers[number]
-        n_blocks = len(layer.cards)
-        counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)
-        nothing = np.zeros(0, dtype=np.int32)
-        args = (layout, self._places, layer, self.draws)
-        for_each(_decks.count_decks, n_blocks, *args, _decks.Decks(counts.ravel(), nothing, nothing), counts)
-        ptr = cumulated(counts.ravel())
-        decks = _decks.Decks(ptr, np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32))
-        for_each(_decks.fill_decks, n_blocks, *args, decks)
-        return decks
-
-    def _count_full(self) -> _graph.Full:
-        space = self.space
-        n_play = int(space.layer_ptr[space.rules.breaths])
-        n_full = np.zeros(n_play, dtype=np.int64)
-        n_entries = np.zeros(n_play, dtype=np.int64)
-        for layer, decks in zip(space.layers, self.decks, strict=False):
-            args = (space.layout, self._places, layer, self.draws, decks, n_full, n_entries)
-            for_chunks(_graph.count_full, layer.first, *args)
-        ptr, entry_ptr = cumulated(n_full), cumulated(n_entries)
-        if entry_ptr[-1] > _MOST_ENTRIES:
-            raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors, allowed are {_MOST_ENTRIES:,}")
-        require_memory(4 * int(entry_ptr[-1]) + 8 * int(ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
-        enemy_row, deck = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32)
-        return _graph.Full(ptr, entry_ptr, enemy_row, deck, np.empty(entry_ptr[-1], dtype=np.int32))
 
     def _fill(self) -> np.ndarray:
         """Fill the successors; return the keys of all nodes, ascending."""

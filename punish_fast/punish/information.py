@@ -23,6 +23,9 @@ import numpy as np
 from punish_fast.punish._information import ENEMY_CARD, OWN_DRAW, OWN_PICK, Places
 from punish_fast.punish.rules import Rules
 
+# From the coarsest to the finest.
+MODELS = ("view", "memory", "order")
+
 
 class InformationError(ValueError):
     """A model of information that there is not, or that forgets what another one needs; the message says which."""
@@ -65,8 +68,8 @@ def information_of(name: str, breaths: int) -> Information:
         "memory": Information("memory", 0, (1,) * breaths, (2,) * breaths),
         "order": Information("order", 0, tuple(range(1, 2 * breaths, 2)), tuple(range(2, 2 * breaths + 1, 2))),
     }
-    if name not in models:
-        raise InformationError(f"information: {name!r} is not allowed, it must be one of {', '.join(models)}")
+    if name not in MODELS:
+        raise InformationError(f"information: {name!r} is not allowed, it must be one of {', '.join(MODELS)}")
     return models[name]
 
 

@@ -35,6 +35,17 @@ may have ``origin``, a JSON object that says how they were made::
     /strategy/state                     x       int32   [k]                   rows of the states covered
     /strategy/p                         x       float64 [k, 11]               10, 11, 20, 21, ..., 51, 90
 
+A strategy of players who bear more in mind than the view has an ``information`` ("memory", ...) and holds, instead of a
+list of states, all rows of that model (``policies.py``)::
+
+    /strategy/rows      uint16  [n_rows]        probabilities in units of 1 / 65535; all 0: play alike
+
+What is to go on later is an *equilibrium*, with ``information`` and ``iterations`` (``checkpoints.py``)::
+
+    /equilibrium/regret, last_regret, total     float64 [n_rows]
+    /equilibrium/dealt                          float64 [n]             by full states of the first breath
+    /equilibrium/nodes                          float64 [n_nodes]
+
 Entries in brackets may be missing. The first 512 bytes, HDF5's user block, are the seal of the file (see ``seal.py``).
 Metadata is written in HDF5's 1.10 format.
 """
@@ -43,7 +54,7 @@ from __future__ import annotations
 
 FORMAT = "punish-fast"
 FORMAT_VERSION = 1
-KINDS = ("tensor", "agent", "strategy")
+KINDS = ("tensor", "agent", "strategy", "equilibrium")
 LIBRARY_VERSION = ("v110", "v110")
 
 DTYPES = {
@@ -63,4 +74,10 @@ DTYPES = {
     "/log/choice_changes": "int64",
     "/strategy/state": "int32",
     "/strategy/p": "float64",
+    "/strategy/rows": "uint16",
+    "/equilibrium/regret": "float64",
+    "/equilibrium/last_regret": "float64",
+    "/equilibrium/total": "float64",
+    "/equilibrium/dealt": "float64",
+    "/equilibrium/nodes": "float64",
 }

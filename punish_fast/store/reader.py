@@ -16,6 +16,7 @@ from punish_fast.mdp.policy import first_best, greedy, softmax
 from punish_fast.mdp.solver import Solution
 from punish_fast.mdp.sweeps import Log
 from punish_fast.punish.codes import ACTIONS, Layout, layout_of
+from punish_fast.punish.information import MODELS
 from punish_fast.punish.rules import Rules, RulesError, from_json
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, StrategyTable, from_policy, strategy_table
@@ -40,6 +41,7 @@ _OF_KIND: dict[str, dict[str, type]] = {
     "tensor": {"enemy": str},
     "agent": {"enemy": str} | _SOLVED,
     "strategy": {"name": str},
+    "equilibrium": {"information": str, "iterations": int},
 }
 
 
@@ -48,7 +50,7 @@ class Artefact:
 
     Attributes:
         path: The file.
-        kind: ``"tensor"``, ``"agent"`` or ``"strategy"``.
+        kind: ``"tensor"``, ``"agent"``, ``"strategy"`` or ``"equilibrium"``.
         rules: The rules it belongs to.
         attributes: Its root attributes.
         shapes: Shapes of its datasets, by name.
@@ -102,6 +104,9 @@ class Artefact:
         self._check_types(attributes, _OF_KIND[attributes["kind"]])
         if not 0 <= attributes.get("discount", 0) <= 1:
             raise self._error("discount", f"{attributes['discount']} is not allowed")
+        information = attributes.get("information", MODELS[0])
+        if information not in MODELS:
+            raise self._error("information", f"{information!r} is not known, allowed are {', '.join(MODELS)}")
         if attributes["kind"] == "agent":
             self._check_objective(attributes["objective"], attributes["discount"])
 
@@ -178,6 +183,19 @@ class Artefact:
         if not isinstance(origin, dict):
             raise self._error("origin", "no JSON object")
         return origin
+
+    @property
+    def information(self) -> str:
+        """The model of information that a strategy or an equilibrium is of."""
+        return str(self.attributes.get("information", MODELS[0]))
+
+    def array(self, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
+        """A dataset of the given shape (None: any length), with the dtype that the layout names.
+
+        Raises:
+            ReadError: it is missing, damaged, or of another shape.
+        """
+        return self._read(name, shape)
 
     @cached_property
     def layout(self) -> Layout:
@@ -403,8 +421,8 @@ class Artefact:
             PolicyError: the temperature is not above 0.
         """
         self.must_have_rules(space.rules)
-        if self.kind == "tensor":
-            raise self._error("kind", "a tensor is no enemy, allowed are a strategy and an agent")
+        if self.kind not in ("strategy", "agent"):
+            raise self._error("kind", f"{self.kind!r} is no enemy, allowed are a strategy and an agent")
         try:
             if self.kind == "strategy":
                 return strategy_table(space, *self.strategy(), name=self.path.stem)
@@ -423,6 +441,8 @@ class Artefact:
         """
         if self.kind != "strategy":
             raise self._error("kind", f"{self.kind!r}, but a strategy is needed")
+        if self.information != "view":
+            raise self._error("information", f"{self.information!r} is not allowed here, only 'view' is")
         state = self._read("/strategy/state", (None,))
         return state, self._read("/strategy/p", (len(state), 11))
 

@@ -122,14 +122,20 @@ class Writer:
             fingerprint=solution.fingerprint,
         )
 
+    def array(self, name: str, array: np.ndarray, compressed: bool = False) -> None:
+        """Write a dataset that the layout names."""
+        options = {"compression": "gzip", "shuffle": True, "compression_opts": 6} if compressed else {}
+        self._put(name, array, **options)
+
     def strategy(self, table: StrategyTable) -> None:
         """Write a strategy table."""
         self._put("/strategy/state", table.state)
         self._put("/strategy/p", table.p)
 
-    def _put(self, name: str, array: np.ndarray) -> None:
+    def _put(self, name: str, array: np.ndarray, **options: Any) -> None:
         with uninterrupted():
-            self._file.create_dataset(name, data=np.ascontiguousarray(array, dtype=layout.DTYPES[name]))
+            data = np.ascontiguousarray(array, dtype=layout.DTYPES[name])
+            self._file.create_dataset(name, data=data, **options)
         self._sink.check()
 
     def _put_part(self, name: str, array: np.ndarray, begin: int, end: int) -> None:
@@ -144,7 +150,7 @@ def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator
 
     Args:
         path: The file.
-        kind: ``"tensor"``, ``"agent"`` or ``"strategy"``.
+        kind: ``"tensor"``, ``"agent"``, ``"strategy"`` or ``"equilibrium"``.
         rules: The rules it belongs to.
         **attributes: Further root attributes.
 
