@@ -156,8 +156,8 @@ class Entry:
         self.information = "view" if self._file is None else self._file.information
         self.has_values = self._source == "naive" if self._file is None else self._file.kind == "agent"
         if self._file is not None and self._file.kind not in ("agent", "strategy"):
-            allowed = f"agents, strategies and {', '.join(BUILT_IN)}"
-            raise OpponentError(f"{argument}: is of kind {self._file.kind!r}, allowed are {allowed}")
+            kind = "a tensor" if self._file.kind == "tensor" else "what an equilibrium goes on from"
+            raise OpponentError(f"{argument}: is {kind}, allowed are agents, strategies and {', '.join(BUILT_IN)}")
         if self._temperature is not None and not self.has_values:
             raise OpponentError(f"{argument}: has no values, a temperature goes with naive and agent files only")
         if self._temperature is not None:

@@ -13,7 +13,7 @@ from punish_fast import __version__
 
 VERBS = (
     *("solve", "build", "show", "export", "import", "compare", "games", "enemy"),
-    *("arena", "exploit", "warmup", "doctor"),
+    *("arena", "exploit", "equilibrium", "warmup", "doctor"),
 )
 # Verbs that are groups of commands.
 GROUPS = {

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from policies import mixed
+
+from punish_fast.arena.duel import head_to_head
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.files import ReadError
+from punish_fast.store.policies import load_policy, save_policy
+from punish_fast.store.reader import load
+from store.damage import set_attribute
+
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+@pytest.fixture(scope="module")
+def memory():
+    return InformationSpace(RULES, "memory")
+
+
+def test_a_policy_of_the_view_is_an_ordinary_strategy(tmp_path):
+    space = StateSpace(RULES)
+    policy = mixed(space, 1)
+    save_policy(tmp_path / "a.h5", space, policy, {"kind": "test"})
+    file = load(tmp_path / "a.h5")
+    assert (file.kind, file.information, file.origin) == ("strategy", "view", {"kind": "test"})
+    assert load_policy(file, space) == pytest.approx(policy, abs=1e-15)
+    assert len(file.table(space).state) == space.n_states
+
+
+def test_a_policy_of_a_finer_model_is_rounded_within_the_bound(tmp_path, memory):
+    policy, enemy = mixed(memory, 1), mixed(memory, 2)
+    save_policy(tmp_path / "a.h5", memory, policy)
+    file = load(tmp_path / "a.h5")
+    assert (file.kind, file.information) == ("strategy", "memory")
+    found = load_policy(file, memory)
+    off = np.add.reduceat(np.abs(found - policy), memory.state_ptr[:-1])
+    n_actions = np.diff(memory.state_ptr)
+    assert (off <= n_actions / 65535).all()
+    assert off.max() > 0
+    graph = Graph(memory)
+    one, other = head_to_head(graph, policy, enemy), head_to_head(graph, found, enemy)
+    assert abs(one.win_probability - other.win_probability) <= 11 * one.length / 65535
+
+
+def test_states_that_are_not_reached_play_alike(tmp_path, memory):
+    policy = mixed(memory, 1)
+    reached = np.arange(memory.n_states) % 3 > 0
+    save_policy(tmp_path / "a.h5", memory, policy, reached=reached)
+    found = load_policy(load(tmp_path / "a.h5"), memory)
+    lengths = np.diff(memory.state_ptr)
+    kept = np.repeat(reached, lengths)
+    assert np.array_equal(found[~kept], np.repeat(1 / lengths, lengths)[~kept])
+    assert found[kept] == pytest.approx(policy[kept], abs=1e-3)
+
+
+def test_files_of_another_model_or_game_are_refused(tmp_path, memory):
+    path = tmp_path / "a.h5"
+    save_policy(path, memory, mixed(memory, 1))
+    with pytest.raises(ReadError, match="'memory' is not allowed here, only 'view' is"):
+        load_policy(load(path), StateSpace(RULES))
+    with pytest.raises(ReadError, match="a strategy of the model 'order' is needed"):
+        load_policy(load(path), InformationSpace(RULES, "order"))
+    with pytest.raises(ReadError, match=r"/strategy/rows: shape is .* allowed is"):
+        load_policy(load(path), InformationSpace(RULES._replace(hp=3), "memory"))
+
+
+def test_an_unknown_model_is_refused(tmp_path, memory):
+    path = tmp_path / "a.h5"
+    save_policy(path, memory, mixed(memory, 1))
+    set_attribute(path, "information", "telepathy")
+    with pytest.raises(ReadError, match="information: 'telepathy' is not known, allowed are view, memory, order"):
+        load(path)
