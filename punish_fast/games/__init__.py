@@ -1,0 +1,1 @@
+"""Other small games behind one contract, solved exactly."""
