@@ -1,0 +1,83 @@
+"""Positions of games, their numbers and where actions lead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from games.small import Corridor, Nim
+from games.test_tapnswap import NAMES, VARIANTS
+from punish_fast.games.contract import GameError
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.tapnswap import Hands, TapnSwap, Variant
+
+
+@pytest.fixture(scope="module")
+def tapnswap():
+    return enumerate_positions(TapnSwap())
+
+
+def test_tapnswap_has_191_positions_of_which_14_end_it(tapnswap):
+    assert (len(tapnswap), int(tapnswap.is_terminal.sum()), tapnswap.n_rows) == (191, 14, 539)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
+def test_rows_lead_where_actions_do(variant):
+    positions = enumerate_positions(TapnSwap(variant))
+    game = positions.game
+    for number, state in enumerate(positions.states):
+        rows = positions.rows(number)
+        assert positions.action[list(rows)].tolist() == game.actions(state)
+        for row in rows:
+            assert positions.after[row] == positions.find(game.apply(state, int(positions.action[row])))
+            assert positions.position_of_row[row] == number
+            assert positions.sign[row] == -1
+        if positions.is_terminal[number]:
+            assert positions.worth[number] == game.returns(state)[state.player]
+
+
+def test_all_but_the_beginning_come_after_another(tapnswap):
+    first = np.full(len(tapnswap), len(tapnswap))
+    np.minimum.at(first, tapnswap.after, tapnswap.position_of_row)
+    assert (first[1:] < np.arange(1, len(tapnswap))).all()
+
+
+def test_states_are_found_in_any_order_of_hands(tapnswap):
+    assert tapnswap.find(Hands((1, 2), (1, 1), 1)) == tapnswap.find(Hands((2, 1), (1, 1), 0))
+    with pytest.raises(GameError, match=r"^state: 4-4 4-4 player 1 cannot come up from the beginning$"):
+        tapnswap.find(Hands((4, 4), (4, 4), 0))
+
+
+def test_turns_may_be_kept():
+    positions = enumerate_positions(Corridor({5: 1.0}, keeps=True))
+    assert [positions.sign[row] for row in positions.rows(0)] == [1, 1]
+    assert set(positions.sign.tolist()) == {1, -1}
+
+
+def test_the_uniform_policy_adds_up(tapnswap):
+    sums = np.bincount(tapnswap.position_of_row, tapnswap.uniform(), len(tapnswap))
+    assert np.allclose(sums[~tapnswap.is_terminal], 1)
+
+
+def test_digests_tell_games_apart():
+    games = [TapnSwap(variant) for variant in VARIANTS] + [Nim(5), Nim(6)]
+    digests = [enumerate_positions(game).digest for game in games]
+    assert len(set(digests)) == len(games)
+    assert enumerate_positions(TapnSwap(Variant())).digest == digests[0]
+
+
+def test_games_of_chance_are_refused():
+    with pytest.raises(GameError, match=r"^coin-nim: games of chance cannot be solved backwards$"):
+        enumerate_positions(Nim(dice=True))
+
+
+def test_games_that_are_not_zero_sum_are_refused(monkeypatch):
+    monkeypatch.setattr(Nim, "is_zero_sum", False)
+    with pytest.raises(GameError, match=r"^nim: only games of two players can be solved, where one wins"):
+        enumerate_positions(Nim())
+
+
+def test_too_large_games_are_refused(monkeypatch):
+    monkeypatch.setattr("punish_fast.games.positions._MOST", 100)
+    with pytest.raises(GameError, match=r"^tapnswap: there are more than 100 positions$"):
+        enumerate_positions(TapnSwap())

@@ -1,0 +1,148 @@
+"""Who wins, how soon, and that wrong answers do not pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from games.small import Corridor, Nim
+from games.test_tapnswap import NAMES, VARIANTS
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.retrograde import CertificateError, check_solution, solve
+from punish_fast.games.tapnswap import Hands, TapnSwap, Variant
+
+
+def solved(game):
+    return check_solution(solve(enumerate_positions(game)))
+
+
+@pytest.fixture(scope="module")
+def tapnswap():
+    return solved(TapnSwap())
+
+
+def forced(positions, depth):
+    """Which ends can be forced within so many actions, by plain recursion from below: 1 win, -1 loss, 0 neither."""
+    value = np.sign(positions.worth).astype(int)
+    for _ in range(depth):
+        before = value.copy()
+        for number in np.flatnonzero(~positions.is_terminal):
+            rows = list(positions.rows(number))
+            value[number] = max(before[positions.after[row]] * positions.sign[row] for row in rows)
+    return value
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
+def test_outcomes_are_what_can_be_forced_within_the_distance(variant):
+    outcomes = solved(TapnSwap(variant))
+    positions, furthest = outcomes.positions, int(outcomes.distance.max())
+    for depth in (*range(0, furthest, 5), furthest, furthest + 10):
+        known = (outcomes.distance >= 0) & (outcomes.distance <= depth)
+        assert np.array_equal(forced(positions, depth), np.where(known, outcomes.value, 0))
+
+
+def test_who_starts_tapnswap_loses_in_26(tapnswap):
+    assert (tapnswap.value[0], tapnswap.distance[0]) == (-1, 26)
+    values = tapnswap.value[~tapnswap.positions.is_terminal].tolist()
+    assert [values.count(value) for value in (1, -1, 0)] == [120, 47, 10]
+    assert tapnswap.distance.max() == 33
+
+
+@pytest.mark.parametrize(
+    ("variant", "value", "distance"),
+    [
+        (Variant(rolls_over=True), 0, -1),
+        (Variant(may_empty=False), 0, -1),
+        (Variant(swaps=False), -1, 8),
+        (Variant(limit=3), 0, -1),
+        (Variant(limit=4), 1, 17),
+        (Variant(limit=6), 0, -1),
+    ],
+)
+def test_who_wins_the_variants(variant, value, distance):
+    outcomes = solved(TapnSwap(variant))
+    assert (outcomes.value[0], outcomes.distance[0]) == (value, distance)
+
+
+def test_without_swaps_play_ends():
+    outcomes = solved(TapnSwap(Variant(swaps=False)))
+    assert (outcomes.value != 0).all()
+    assert (outcomes.distance >= 0).all()
+
+
+def test_nim_is_lost_at_multiples_of_three():
+    outcomes = solved(Nim(30))
+    for state, value in zip(outcomes.positions.states, outcomes.value, strict=True):
+        assert value == (-1 if state.size % 3 == 0 else 1)
+
+
+@pytest.mark.parametrize(
+    ("game", "value", "distance"),
+    [
+        (Corridor({}), 0, -1),
+        (Corridor({1: -1.0}), 1, 1),
+        (Corridor({1: 1.0}), 0, -1),
+        (Corridor({1: 0.0}), 0, -1),
+        (Corridor({1: 1.0}, keeps=True), 1, 1),
+        (Corridor({2: -1.0, 5: 1.0}), 0, -1),
+        (Corridor({2: -1.0, 5: 1.0}, keeps=True), 1, 2),
+    ],
+)
+def test_small_walks(game, value, distance):
+    outcomes = solved(game)
+    assert (outcomes.value[0], outcomes.distance[0]) == (value, distance)
+
+
+def test_the_best_line_lasts_as_long_as_the_distance(tapnswap):
+    positions = tapnswap.positions
+    for number in range(len(positions)):
+        line = tapnswap.line(number)
+        if tapnswap.value[number] != 0:
+            assert len(line) == tapnswap.distance[number]
+            assert positions.is_terminal[positions.after[line[-1]] if line else number]
+        assert all(tapnswap.keeps_value()[line])
+
+
+def test_the_best_line_of_a_draw_ends_where_it_repeats():
+    outcomes = solved(TapnSwap(Variant(limit=6)))
+    line = outcomes.line(0)
+    numbers = [0, *outcomes.positions.after[line].tolist()]
+    assert numbers[-1] in numbers[:-1]
+    assert len(set(numbers)) == len(line)
+
+
+def test_best_actions_hurry_and_delay(tapnswap):
+    after = tapnswap.positions.after
+    for number, row in enumerate(tapnswap.best_rows()):
+        if row >= 0 and tapnswap.value[number] != 0:
+            assert tapnswap.distance[after[row]] == tapnswap.distance[number] - 1
+    assert tapnswap.policy().sum() == (~tapnswap.positions.is_terminal).sum()
+
+
+def test_the_certificate_refuses_any_other_answer(tapnswap):
+    for number in range(len(tapnswap.positions)):
+        for value in {-1, 0, 1} - {int(tapnswap.value[number])}:
+            wrong = tapnswap.value.copy()
+            wrong[number] = value
+            with pytest.raises(CertificateError, match=r"does not follow$"):
+                check_solution(replace(tapnswap, value=wrong))
+        for step in (-1, 1):
+            late = tapnswap.distance.copy()
+            late[number] += step
+            with pytest.raises(CertificateError, match=r"does not follow$"):
+                check_solution(replace(tapnswap, distance=late))
+
+
+def test_the_certificate_refuses_a_loop_of_wins():
+    """Without ends nobody wins, however consistent it looks if both sides think the other runs into a loss."""
+    outcomes = solve(enumerate_positions(Corridor({})))
+    n = len(outcomes.value)
+    wrong = replace(outcomes, value=np.resize([1, -1], n).astype(np.int8), distance=np.arange(n, 0, -1))
+    with pytest.raises(CertificateError, match=r"^player \d at \d: a (win|loss) in \d does not follow$"):
+        check_solution(wrong)
+
+
+def test_hands_that_cannot_come_up_are_none_of_the_positions(tapnswap):
+    assert tapnswap.positions.game.position(Hands((4, 4), (4, 4), 0)) not in tapnswap.positions.number
