@@ -25,6 +25,7 @@ from punish_fast.cli.options import (
     ThreadsOption,
 )
 from punish_fast.cli.startup import prepare_kernels
+from punish_fast.cli.tapnswap import tapnswap as tapnswap_group
 
 app = typer.Typer(
     name="punish-fast",
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 app.add_typer(games_group)
 app.add_typer(learning.group)
+app.add_typer(tapnswap_group)
 
 
 def _print_version(wanted: bool) -> None:

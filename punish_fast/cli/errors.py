@@ -15,7 +15,7 @@ WRONG = 2
 INTERRUPTED = 130
 
 # Errors of ours that are not the fault of the input.
-_FAILURES = ("CheckError", "WriteError", "LockedError")
+_FAILURES = ("CheckError", "WriteError", "LockedError", "WorkerError")
 
 
 class CheckError(Exception):

@@ -99,15 +99,20 @@ class Positions:
         return digest.hexdigest()[:16]
 
 
-def enumerate_positions(game: Game) -> Positions:
+def enumerate_positions(game: Game, begin: Any = None) -> Positions:
     """All positions that can come up.
+
+    Args:
+        game: The game.
+        begin: The state to begin with; the game's own beginning if None.
 
     Raises:
         GameError: the game is one of chance, not for two, not zero-sum, or too large.
     """
     if game.n_players != 2 or not game.is_zero_sum:
         raise GameError(f"{game.name}: only games of two players can be solved, where one wins what the other loses")
-    states, number = [game.initial()], {game.position(game.initial()): 0}
+    states = [game.initial() if begin is None else begin]
+    number = {game.position(states[0]): 0}
     actions, after, sign, worth, counts = [], [], [], [], []
     for state in states:
         if game.player(state) == CHANCE:

@@ -203,6 +203,19 @@ class TapnSwap:
         return (high, low) if pair[0] > pair[1] else (low, high)
 
 
+def count_layouts(game: TapnSwap) -> int:
+    """How many different pairs of hands come up, those of the mover and of the opponent, left and right told apart."""
+    begin = game.initial()._replace(player=0)
+    found, seen = [begin], {begin}
+    for state in found:
+        for action in game.actions(state):
+            after = game.apply(state, action)._replace(player=0)
+            if after not in seen:
+                seen.add(after)
+                found.append(after)
+    return len(found)
+
+
 def _sorted(pair: Pair) -> Pair:
     return (pair[0], pair[1]) if pair[0] >= pair[1] else (pair[1], pair[0])
 

@@ -46,6 +46,12 @@ What is to go on later is an *equilibrium*, with ``information`` and ``iteration
     /equilibrium/dealt                          float64 [n]             by full states of the first breath
     /equilibrium/nodes                          float64 [n_nodes]
 
+Learners, of whatever game, have no rules. They have ``game`` and ``learner``, JSON objects: the game by its name and
+parameters, and how was learned (see ``store/learner.py``)::
+
+    /learner/q            float64 [n_tables, n_rows]     what each action is worth
+    /learner/visits       int64   [n_tables, n_rows]     how often it was learned from
+
 Entries in brackets may be missing. The first 512 bytes, HDF5's user block, are the seal of the file (see ``seal.py``).
 Metadata is written in HDF5's 1.10 format.
 """
@@ -55,6 +61,7 @@ from __future__ import annotations
 FORMAT = "punish-fast"
 FORMAT_VERSION = 1
 KINDS = ("tensor", "agent", "strategy", "equilibrium")
+LEARNER = "learner"
 LIBRARY_VERSION = ("v110", "v110")
 
 DTYPES = {
@@ -80,4 +87,8 @@ DTYPES = {
     "/equilibrium/total": "float64",
     "/equilibrium/dealt": "float64",
     "/equilibrium/nodes": "float64",
+}
+LEARNER_DTYPES = {
+    "/learner/q": "float64",
+    "/learner/visits": "int64",
 }

@@ -23,6 +23,8 @@ from punish_fast.store import layout
 from punish_fast.store.files import explain, replacing, uninterrupted
 from punish_fast.store.seal import SIZE, seal
 
+_DTYPES = layout.DTYPES | layout.LEARNER_DTYPES
+
 
 class _Sink(io.FileIO):
     """The file that HDF5 writes to. It never fails, since HDF5 does not recover from failures; `check` does instead."""
@@ -132,9 +134,14 @@ class Writer:
         self._put("/strategy/state", table.state)
         self._put("/strategy/p", table.p)
 
+    def tables(self, q: np.ndarray, visits: np.ndarray) -> None:
+        """Write what a learner has learned."""
+        self._put("/learner/q", q)
+        self._put("/learner/visits", visits)
+
     def _put(self, name: str, array: np.ndarray, **options: Any) -> None:
         with uninterrupted():
-            data = np.ascontiguousarray(array, dtype=layout.DTYPES[name])
+            data = np.ascontiguousarray(array, dtype=_DTYPES[name])
             self._file.create_dataset(name, data=data, **options)
         self._sink.check()
 
@@ -158,6 +165,23 @@ def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator
         OutputError: nothing can be written there, found out before anything else.
         WriteError: writing failed.
     """
+    with sealed_file(path, kind, rules=to_json(rules), rules_digest=rules.digest, **attributes) as writer:
+        yield writer
+
+
+@contextmanager
+def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
+    """Write a file of any kind in the block; it appears under ``path`` when the block ends, or not at all.
+
+    Args:
+        path: The file.
+        kind: What it holds.
+        **attributes: Root attributes besides those of every file.
+
+    Raises:
+        OutputError: nothing can be written there, found out before anything else.
+        WriteError: writing failed.
+    """
     with replacing(path) as temporary:
         try:
             with _Sink(temporary) as sink, ExitStack() as stack:
@@ -169,8 +193,6 @@ def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator
                     format=layout.FORMAT,
                     format_version=layout.FORMAT_VERSION,
                     kind=kind,
-                    rules=to_json(rules),
-                    rules_digest=rules.digest,
                     created=datetime.now(UTC).isoformat(timespec="seconds"),
                     package_version=__version__,
                     **attributes,
