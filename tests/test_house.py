@@ -24,7 +24,7 @@ HOMES = {
     "sqlite3": {"records"},
     "jax": {"enemies"},
     "optax": {"enemies"},
-    "matplotlib": {"arena", "enemies", "records"},
+    "matplotlib": {"arena", "enemies", "learn", "records"},
 }
 # The one module that owns the decorators.
 OWNER = "_jit.py"

@@ -18,7 +18,7 @@ from punish_fast.games.retrograde import solve
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.learn.agents import fetch_for, keep
 from punish_fast.learn.qlearning import RATES, SCHEMES, Learner, Method, new_learner
-from punish_fast.learn.training import train
+from punish_fast.learn.training import Break, train
 from punish_fast.play.terminal import Seat
 from punish_fast.records.plots import check_picture
 
@@ -81,15 +81,17 @@ def train_command(variant: Variant, lesson: Lesson, output: Path | None, as_json
     def on_point(done: int, wanted: int) -> None:
         progress.step("train", done, wanted)
         keep(output, game, learner)
-        if _is_time_to_play(learner, lesson.play_every):
-            progress.clear()
-            seats = Seat("you"), Seat("learner", learner.policy(positions))
-            say(f"after {learner.games:,} games")
-            sit_down(positions, seats, np.random.default_rng(lesson.seed), to_stderr=as_json)
 
+    def play() -> None:
+        progress.clear()
+        say(f"after {learner.games:,} games")
+        seats = Seat("you"), Seat("learner", learner.policy(positions))
+        sit_down(positions, seats, np.random.default_rng(lesson.seed), to_stderr=as_json)
+
+    rest = None if lesson.play_every is None else Break(lesson.play_every, play)
     with clock("train"):
         try:
-            train(positions, outcomes, [learner], on_point)
+            train(positions, outcomes, [learner], on_point, rest)
         except KeyboardInterrupt:
             progress.clear()
             if learner.games > before and output.exists():
@@ -116,9 +118,7 @@ def _check(lesson: Lesson, output: Path) -> None:
     if lesson.plot is not None:
         must_draw()
         check_picture(lesson.plot)
-    if lesson.resume and lesson.former is not None:
-        raise UsageError("--resume and --from exclude each other")
-    if (lesson.resume or lesson.former is not None) and lesson.has_method:
+    if lesson.former is not None and lesson.has_method:
         raise UsageError("--scheme, --epsilon, --rate and --discount are those of the agent that is trained on")
     if lesson.play_every is not None and lesson.play_every < 1:
         raise UsageError(f"--play-every is {lesson.play_every}, allowed are 1 and more")
@@ -127,7 +127,10 @@ def _check(lesson: Lesson, output: Path) -> None:
 def _pupil(positions: Positions, lesson: Lesson, output: Path) -> Learner:
     """The learner, with all its sessions planned."""
     if lesson.resume and output.exists():
-        return fetch_for(output, positions.game)
+        learner = fetch_for(output, positions.game)
+        if lesson.has_method and learner.method != method_of(lesson):
+            raise UsageError(f"{output}: was begun with {learner.method}, not with {method_of(lesson)}")
+        return learner
     if lesson.former is not None:
         learner = fetch_for(lesson.former, positions.game)
     else:
@@ -135,14 +138,6 @@ def _pupil(positions: Positions, lesson: Lesson, output: Path) -> Learner:
     for opponent in lesson.against.split(","):
         learner.plan(opponent.strip(), lesson.games)
     return learner
-
-
-def _is_time_to_play(learner: Learner, every: int | None) -> bool:
-    """Whether another multiple of ``every`` was reached between the last two points."""
-    if every is None:
-        return False
-    reached = [0, *(int(point["games"]) // every for point in learner.curve[-2:])]
-    return reached[-1] > reached[-2]
 
 
 def _name(learner: Learner) -> str:

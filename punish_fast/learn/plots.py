@@ -45,6 +45,7 @@ def draw_learning(curves: Mapping[str, Curve], path: Path) -> None:
         _finish(upper, "share of games won", "learning, by games played")
         _finish(lower, "share of positions played perfectly", "")
         lower.set_xlabel("games")
+        lower.xaxis.set_major_formatter("{x:,.0f}")
         if len(curves) <= _MOST_NAMED:
             handles, names = upper.get_legend_handles_labels()
             figure.legend(handles, names, loc="outside right upper", frameon=False, fontsize=7)

@@ -8,6 +8,7 @@ games, since most is learned in the beginning.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -49,8 +50,25 @@ def assess(positions: Positions, outcomes: Outcomes, policy: np.ndarray) -> dict
     }
 
 
+@dataclass(frozen=True)
+class Break:
+    """A rest from learning.
+
+    Attributes:
+        every: After every so many games of a learner.
+        call: What is done then.
+    """
+
+    every: int
+    call: Callable[[], None]
+
+
 def train(
-    positions: Positions, outcomes: Outcomes, learners: Sequence[Learner], on_point: OnPoint | None = None
+    positions: Positions,
+    outcomes: Outcomes,
+    learners: Sequence[Learner],
+    on_point: OnPoint | None = None,
+    rest: Break | None = None,
 ) -> None:
     """Play all that is left of the sessions that learners have planned.
 
@@ -62,6 +80,7 @@ def train(
         outcomes: What perfect play comes to.
         learners: Learners with the same sessions, equally far in them.
         on_point: Called at every point.
+        rest: What else to do, and when.
 
     Raises:
         LearnError: learners have different sessions, or belong to another game.
@@ -72,9 +91,13 @@ def train(
         session = learners[0].session
         wanted = session.wanted
         point = next(point for point in points_of(wanted) if point > session.games)
-        learn(positions, learners, point - session.games)
-        for learner in learners:
-            entry = {"games": float(learner.games)} | assess(positions, outcomes, learner.policy(positions))
-            learner.curve.append(entry)
-        if on_point is not None:
-            on_point(point, wanted)
+        until_rest = wanted if rest is None else rest.every - learners[0].games % rest.every
+        learn(positions, learners, min(point - session.games, until_rest))
+        if session.games == point:
+            for learner in learners:
+                entry = {"games": float(learner.games)} | assess(positions, outcomes, learner.policy(positions))
+                learner.curve.append(entry)
+            if on_point is not None:
+                on_point(point, wanted)
+        if rest is not None and learners[0].games % rest.every == 0:
+            rest.call()

@@ -45,6 +45,7 @@ def draw_hands(game: TapnSwap, state: Hands, viewer: int, names: tuple[str, str]
         [
             _label(names[1 - viewer], far, width),
             *above,
+            "",
             *below,
             _label(names[viewer], near, width),
         ]

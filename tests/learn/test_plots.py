@@ -1,0 +1,43 @@
+"""Pictures of learning."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from punish_fast.learn.plots import draw_learning
+from punish_fast.records.database import RecordsError
+
+pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs the extra plot")
+
+
+def curves(n):
+    return {
+        f"{('negamax', 'author')[k % 2]}-e{k}": [
+            {"games": 10.0**j, "win_share": 1 - 1 / (k + j + 1), "perfect": j / 5} for j in range(1, 5)
+        ]
+        for k in range(n)
+    }
+
+
+@pytest.mark.parametrize(("name", "n"), [("a.png", 1), ("b.svg", 4), ("c.png", 40)])
+def test_pictures_are_drawn_and_come_out_the_same(tmp_path, name, n):
+    path = tmp_path / name
+    draw_learning(curves(n), path)
+    first = path.read_bytes()
+    draw_learning(curves(n), path)
+    assert path.read_bytes() == first
+    assert first.startswith(b"\x89PNG" if name.endswith("png") else b"<?xml")
+
+
+def test_all_names_and_whole_numbers_are_in_the_picture(tmp_path):
+    draw_learning(curves(4), tmp_path / "x.svg")
+    text = (tmp_path / "x.svg").read_text()
+    for word in (*curves(4), "1,000", "share of games won", "share of positions played perfectly"):
+        assert f"<!-- {word} -->" in text
+
+
+def test_other_formats_are_refused(tmp_path):
+    with pytest.raises(RecordsError, match=r"suffix is '.gif', allowed are .png and .svg$"):
+        draw_learning(curves(1), tmp_path / "x.gif")

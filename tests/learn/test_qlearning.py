@@ -1,0 +1,222 @@
+"""Q-learning: the kernels against a plain twin, perfect play, and going on where one stopped."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from games.small import Corridor, Nim
+from numba import config
+
+from learn.twin import Table, learn_by_author, learn_negamax
+from punish_fast import _jit
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.retrograde import solve
+from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.learn import qlearning
+from punish_fast.learn.qlearning import LearnError, Method, learn, learner_of, new_learner
+from punish_fast.learn.training import assess
+
+GAMES = 60
+WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="hundreds of thousands of games want the JIT")
+
+
+@pytest.fixture(scope="module")
+def tapnswap():
+    return enumerate_positions(TapnSwap())
+
+
+def taught(positions, method, opponent="self", n_games=GAMES, seed=0):
+    learner = new_learner(positions, method, seed)
+    learner.plan(opponent, n_games)
+    learn(positions, [learner], n_games)
+    return learner
+
+
+def rows_of(positions, table: Table):
+    """Values and visits of a twin's table by rows."""
+    keys = [
+        (positions.game.position(positions.states[number]), int(positions.action[row]))
+        for number in range(len(positions))
+        for row in positions.rows(number)
+    ]
+    return np.array([table.q.get(key, 0.0) for key in keys]), np.array([table.visits.get(key, 0) for key in keys])
+
+
+METHODS = [
+    Method("negamax", 0.3, 1.0, 0.9),
+    Method("negamax", 1.0, None, 1.0),
+    Method("author", 0.3, None, 1.0),
+    Method("author", 0.6, 0.4, 0.9),
+]
+
+
+@pytest.mark.parametrize("opponent", ["self", "random"])
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{m.scheme}-{m.rate}")
+@pytest.mark.parametrize("game", [TapnSwap(), Nim(9), TapnSwap(Variant(swaps=False))], ids=["tapnswap", "nim", "taps"])
+def test_learners_learn_what_the_twin_does(game, method, opponent):
+    positions = enumerate_positions(game)
+    learner = taught(positions, method, opponent, seed=11)
+    tables = [Table(), Table()]
+    for number in range(GAMES):
+        if method.scheme == "negamax":
+            learn_negamax(game, tables[0], method, opponent == "self", 11, number)
+        else:
+            learn_by_author(game, tables, method, opponent == "self", 11, number)
+    for k in range(2):
+        q, visits = rows_of(positions, tables[k])
+        assert np.array_equal(learner.visits[k], visits)
+        assert learner.q[k] == pytest.approx(q, abs=1e-12)
+
+
+def test_turns_that_are_kept_are_no_matter_for_negamax():
+    positions = enumerate_positions(Corridor({5: 1.0, 3: -1.0}, keeps=True))
+    method = Method("negamax", 0.5, 1.0, 0.9)
+    learner, table = taught(positions, method, seed=3), Table()
+    for number in range(GAMES):
+        learn_negamax(positions.game, table, method, True, 3, number)
+    assert np.array_equal(learner.visits[0], rows_of(positions, table)[1])
+    assert learner.q[0] == pytest.approx(rows_of(positions, table)[0])
+
+
+@WITH_JIT
+def test_the_right_target_plays_perfectly_after_200_000_games_and_the_authors_does_not(tapnswap):
+    outcomes = solve(tapnswap)
+    methods = [Method(), Method("author", 0.5, None, 1.0)]
+    learners = [new_learner(tapnswap, method, seed) for method in methods for seed in range(5)]
+    for learner in learners:
+        learner.plan("self", 200_000)
+    learn(tapnswap, learners, 200_000)
+    mistakes = [assess(tapnswap, outcomes, learner.policy(tapnswap))["mistakes"] for learner in learners]
+    assert mistakes[:5] == [0] * 5
+    assert min(mistakes[5:]) > 0
+
+
+@WITH_JIT
+@pytest.mark.parametrize("variant", [Variant(rolls_over=True), Variant(limit=4), Variant(limit=6)])
+def test_variants_are_learned_too(variant):
+    positions = enumerate_positions(TapnSwap(variant))
+    learner = taught(positions, Method(epsilon=0.8), n_games=300_000)
+    assert assess(positions, solve(positions), learner.policy(positions))["mistakes"] == 0
+
+
+@WITH_JIT
+def test_negamax_finds_the_discounted_values(tapnswap):
+    learner = taught(tapnswap, Method(epsilon=1.0, discount=0.9), n_games=200_000)
+    outcomes = solve(tapnswap)
+    won = outcomes.of_rows() != 0
+    distance = outcomes.distance[tapnswap.after][won]
+    assert learner.q[0][won] == pytest.approx(outcomes.of_rows()[won] * 0.9**distance, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{m.scheme}-{m.rate}")
+def test_games_in_pieces_are_the_same_games(tapnswap, method):
+    whole = taught(tapnswap, method, n_games=90, seed=5)
+    pieces = new_learner(tapnswap, method, 5)
+    pieces.plan("self", 90)
+    for n in (1, 0, 50, 39):
+        learn(tapnswap, [pieces], n)
+    assert whole.digest == pieces.digest
+    assert pieces.session is None
+    assert taught(tapnswap, method, n_games=90, seed=6).digest != whole.digest
+
+
+def test_learners_do_not_disturb_each_other_on_any_number_of_threads(tapnswap):
+    alone = [taught(tapnswap, method, n_games=40, seed=k).digest for k, method in enumerate(METHODS)]
+    before = _jit.threads()
+    for threads in {1, _jit.max_threads()}:
+        together = [new_learner(tapnswap, method, k) for k, method in enumerate(METHODS)]
+        for learner in together:
+            learner.plan("self", 40)
+        try:
+            _jit.set_threads(threads)
+            tally = learn(tapnswap, together, 40)
+        finally:
+            _jit.set_threads(before)
+        assert [learner.digest for learner in together] == alone
+        assert (tally[:, :3].sum(axis=1) == 40).all()
+
+
+def test_both_agents_of_the_author_begin_a_session_with_what_one_has_learned(tapnswap):
+    learner = taught(tapnswap, METHODS[2])
+    assert not np.array_equal(learner.q[0], learner.q[1])
+    learner.plan("random", 10)
+    before = learner.q[0].copy()
+    learn(tapnswap, [learner], 0)
+    assert np.array_equal(learner.q[1], before)
+    learn(tapnswap, [learner], 10)
+    assert np.array_equal(learner.q[1], before)
+    assert not np.array_equal(learner.q[0], before)
+
+
+def test_games_that_go_round_are_broken_off(monkeypatch):
+    monkeypatch.setattr(qlearning, "_MOST_PLIES", 20)
+    positions = enumerate_positions(Corridor({}))
+    learner = new_learner(positions, Method(), 0)
+    learner.plan("self", 3)
+    assert learn(positions, [learner], 3).tolist() == [[0, 0, 3, 60]]
+
+
+def test_mappings_and_tables_make_the_same_learner(tapnswap):
+    learner = taught(tapnswap, METHODS[2])
+    learner.plan("random", 7)
+    again = learner_of(learner.to_mapping(), learner.q.copy(), learner.visits.copy())
+    assert again.digest == learner.digest
+    assert again.session == learner.session
+    for each in (learner, again):
+        learn(tapnswap, [each], 7)
+    assert again.digest == learner.digest
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda m: m.pop("method"),
+        lambda m: m["method"].update(epsilon=2),
+        lambda m: m["sessions"][0].update(opponent="nobody"),
+        lambda m: m["sessions"][0].update(games=-1),
+        lambda m: m.update(sessions=3),
+        lambda m: m.update(curve=[{}]),
+    ],
+)
+def test_mappings_of_no_learner_are_refused(tapnswap, spoil):
+    learner = taught(tapnswap, METHODS[0], n_games=2)
+    mapping = copy.deepcopy(learner.to_mapping())
+    spoil(mapping)
+    with pytest.raises(LearnError, match=r"^learner: "):
+        learner_of(mapping, learner.q, learner.visits)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"scheme": "sarsa"}, "scheme: 'sarsa' is not allowed, it must be one of negamax, author"),
+        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed, it must be from 0 to 1"),
+        ({"epsilon": float("nan")}, "epsilon: nan is not allowed"),
+        ({"rate": 0.0}, "rate: 0.0 is not allowed, it must be above 0 and at most 1"),
+        ({"discount": 0.0}, "discount: 0.0 is not allowed"),
+    ],
+)
+def test_impossible_methods_are_refused(options, text):
+    with pytest.raises(LearnError, match=f"^{text}"):
+        Method(**options)
+
+
+def test_what_cannot_be_learned_is_refused(tapnswap):
+    with pytest.raises(LearnError, match=r"^seed: -1 is not allowed"):
+        new_learner(tapnswap, Method(), -1)
+    with pytest.raises(LearnError, match=r"^scheme: 'author' is not possible in a game where a player may move twice"):
+        new_learner(enumerate_positions(Corridor({5: 1.0}, keeps=True)), METHODS[2])
+    learner = new_learner(tapnswap, Method())
+    with pytest.raises(LearnError, match=r"^games: 5 are not possible, the session has 0 left$"):
+        learn(tapnswap, [learner], 5)
+    with pytest.raises(LearnError, match=r"^opponent: 'me' is not allowed, it must be one of random, self$"):
+        learner.plan("me", 5)
+    with pytest.raises(LearnError, match=r"^games: 0, allowed are 1 to"):
+        learner.plan("self", 0)
+    learner.plan("self", 5)
+    with pytest.raises(LearnError, match=r"^games: 6 are not possible, the session has 5 left$"):
+        learn(tapnswap, [learner], 6)
+    with pytest.raises(LearnError, match=r"^learner: belongs to positions \w+, but these are \w+$"):
+        learner.policy(enumerate_positions(Nim()))

@@ -1,0 +1,93 @@
+"""Q-learning as it is written in books, with dictionaries, on the same random numbers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from punish_fast.learn.qlearning import Method
+from punish_fast.punish import _simulator
+
+_MASK = (1 << 64) - 1
+
+
+class Dice:
+    """The random numbers of a game."""
+
+    def __init__(self, seed: int, game: int) -> None:
+        words = np.zeros((1, 4), dtype=np.uint64)
+        counters = np.array([[game, 0, 1]], dtype=np.int64)
+        _simulator.fill_words(0, 1, counters, np.array([seed], dtype=np.uint64), words)
+        self.state = (int(words[0, 0]) << 32) | int(words[0, 1]) | 1
+
+    def next(self) -> int:
+        x = self.state
+        x ^= (x << 13) & _MASK
+        x ^= x >> 7
+        x ^= (x << 17) & _MASK
+        self.state = x
+        return x
+
+
+class Table:
+    """Values and visits by position and action."""
+
+    def __init__(self) -> None:
+        self.q: dict[Any, float] = defaultdict(float)
+        self.visits: dict[Any, int] = defaultdict(int)
+
+    def best(self, game, state) -> int:
+        values = [self.q[game.position(state), action] for action in game.actions(state)]
+        return game.actions(state)[values.index(max(values))]
+
+    def move_towards(self, game, state, action, target, rate) -> None:
+        key = game.position(state), action
+        self.visits[key] += 1
+        self.q[key] += (rate or 1 / self.visits[key]) * (target - self.q[key])
+
+
+def choose(game, state, table: Table, is_learner: bool, epsilon: float, dice: Dice) -> int:
+    word = dice.next()
+    actions = game.actions(state)
+    if not is_learner or (word >> 11) < int(epsilon * (1 << 53)):
+        return actions[((word & 0xFFFFFFFF) * len(actions)) >> 32]
+    return table.best(game, state)
+
+
+def learn_negamax(game, table: Table, method: Method, against_self: bool, seed: int, number: int) -> None:
+    state, dice, seat = game.initial(), Dice(seed, number), number % 2
+    while not game.is_terminal(state):
+        mover = game.player(state)
+        action = choose(game, state, table, against_self or mover == seat, method.epsilon, dice)
+        after = game.apply(state, action)
+        if game.is_terminal(after):
+            target = game.returns(after)[mover]
+        else:
+            reply = max(table.q[game.position(after), b] for b in game.actions(after))
+            target = method.discount * (reply if game.player(after) == mover else -reply)
+        table.move_towards(game, state, action, target, method.rate)
+        state = after
+
+
+def learn_by_author(game, tables: list[Table], method: Method, against_self: bool, seed: int, number: int) -> None:
+    """The learner has the first table, the other agent the second; only in self-play does the other learn."""
+    state, dice, seat = game.initial(), Dice(seed, number), number % 2
+    waiting: dict[int, tuple[Any, int]] = {}
+    while not game.is_terminal(state):
+        mover = game.player(state)
+        own, other = (0, 1) if mover == seat else (1, 0)
+        learns = [True, against_self]
+        action = choose(game, state, tables[own], learns[own], method.epsilon, dice)
+        after = game.apply(state, action)
+        returns = game.returns(after)
+        if game.is_terminal(after) and learns[own]:
+            tables[own].move_towards(game, state, action, returns[mover], method.rate)
+        if other in waiting and learns[other]:
+            # All actions there are; those that are not legal were never learned.
+            best = max(tables[other].q.get((game.position(after), b), 0.0) for b in range(game.n_actions))
+            target = returns[1 - mover] if game.is_terminal(after) else method.discount * best
+            tables[other].move_towards(game, *waiting[other], target, method.rate)
+        waiting[own] = (state, action)
+        state = after
