@@ -85,6 +85,13 @@ def test_mdp_knows_no_game():
     assert all(folders_of(name) <= {"mdp"} for name in FILES if name.startswith("mdp/"))
 
 
+@pytest.mark.parametrize("folder", ["mdp", "punish", "store", "records", "enemies", "arena"])
+def test_who_plays_punish_has_not_heard_of_other_games(folder):
+    texts = [(PACKAGE / name).read_text(encoding="utf-8").lower() for name in FILES if name.startswith(f"{folder}/")]
+    assert texts
+    assert not [text for text in texts if "tapnswap" in text]
+
+
 def test_what_stands_beside_the_stack_imports_nothing_from_it():
     beside = [name for name in MODULES if "/" not in name]
     assert OWNER in beside

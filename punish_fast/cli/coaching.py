@@ -91,7 +91,7 @@ def train_command(variant: Variant, lesson: Lesson, output: Path | None, as_json
     rest = None if lesson.play_every is None else Break(lesson.play_every, play)
     with clock("train"):
         try:
-            train(positions, outcomes, [learner], on_point, rest)
+            clock.seconds["games"] = train(positions, outcomes, [learner], on_point, rest)
         except KeyboardInterrupt:
             progress.clear()
             if learner.games > before and output.exists():
@@ -176,9 +176,9 @@ def _print(report: dict[str, Any]) -> None:
     ]
     print_table(rows, left=0)
     print()
-    seconds = report["seconds"]["train"]
-    print(f"{report['played']:,} games and {len(curve)} measurements in {seconds:.1f} s", end="")
-    print(f" ({in_units(report['played'] / max(seconds, 1e-9))} games/s)" if report["played"] else "")
+    seconds = report["seconds"]["games"]
+    speed = f" ({in_units(report['played'] / max(seconds, 1e-9))} games/s)" if report["played"] else ""
+    print(f"{report['played']:,} games in {seconds:.1f} s{speed}, {report['seconds']['train']:.1f} s with measurements")
     for key in ("output", "plot"):
         if report[key] is not None:
             print(f"wrote {report[key]}")

@@ -14,6 +14,11 @@ from punish_fast.arena.batch import simulate
 from punish_fast.arena.exploiter import best_response
 from punish_fast.cli.errors import CheckError
 from punish_fast.cli.report import in_units, print_json, print_table
+from punish_fast.games.meeting import play
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.retrograde import solve as solve_backwards
+from punish_fast.games.tapnswap import TapnSwap
+from punish_fast.learn.qlearning import Method, learn, new_learner
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
@@ -56,12 +61,23 @@ def warmup_command(as_json: bool) -> None:
     graph = Graph(space)
     best_response(graph, policy, "true")
     simulate(graph, policy, policy, 2)
+    _play_small_games()
     report = {"seconds": time.perf_counter() - begin, "cache": _jit.cache_folder}
     if as_json:
         print_json(report)
     else:
         where = f"kept in {report['cache']}" if report["cache"] else "not kept: there is nowhere to write"
         print(f"all kernels compiled in {report['seconds']:.1f} s, {where}")
+
+
+def _play_small_games() -> None:
+    """Compile the kernels of other games."""
+    positions = enumerate_positions(TapnSwap())
+    solve_backwards(positions)
+    play(positions, positions.uniform(), positions.uniform(), 2)
+    learner = new_learner(positions, Method())
+    learner.plan("self", 2)
+    learn(positions, [learner], 2)
 
 
 def doctor_command(as_json: bool) -> None:

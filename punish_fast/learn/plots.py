@@ -46,9 +46,12 @@ def draw_learning(curves: Mapping[str, Curve], path: Path) -> None:
         _finish(lower, "share of positions played perfectly", "")
         lower.set_xlabel("games")
         lower.xaxis.set_major_formatter("{x:,.0f}")
-        if len(curves) <= _MOST_NAMED:
-            handles, names = upper.get_legend_handles_labels()
-            figure.legend(handles, names, loc="outside right upper", frameon=False, fontsize=7)
+        handles, names = upper.get_legend_handles_labels()
+        if len(curves) > _MOST_NAMED:
+            # One of each family stands for all of it.
+            first = [next(k for k, name in enumerate(names) if _family(name) == family) for family in families]
+            handles, names = [handles[k] for k in first], [f"{_family(names[k])}-..." for k in first]
+        figure.legend(handles, names, loc="outside right upper", frameon=False, fontsize=7)
         upper.annotate("against random play", (0.99, 0.03), xycoords="axes fraction", ha="right")
 
 

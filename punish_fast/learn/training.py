@@ -7,6 +7,7 @@ games, since most is learned in the beginning.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -69,7 +70,7 @@ def train(
     learners: Sequence[Learner],
     on_point: OnPoint | None = None,
     rest: Break | None = None,
-) -> None:
+) -> float:
     """Play all that is left of the sessions that learners have planned.
 
     Each point is entered into the curves of the learners. Whatever ``on_point`` raises ends training there, and it can
@@ -82,17 +83,23 @@ def train(
         on_point: Called at every point.
         rest: What else to do, and when.
 
+    Returns:
+        Seconds that the games took, without what was measured and done besides.
+
     Raises:
         LearnError: learners have different sessions, or belong to another game.
     """
     if len({repr(learner.sessions) for learner in learners}) > 1:
         raise LearnError("learners: have not the same sessions, or are not equally far in them")
+    seconds = 0.0
     while learners and learners[0].session is not None:
         session = learners[0].session
         wanted = session.wanted
         point = next(point for point in points_of(wanted) if point > session.games)
         until_rest = wanted if rest is None else rest.every - learners[0].games % rest.every
+        begin = time.perf_counter()
         learn(positions, learners, min(point - session.games, until_rest))
+        seconds += time.perf_counter() - begin
         if session.games == point:
             for learner in learners:
                 entry = {"games": float(learner.games)} | assess(positions, outcomes, learner.policy(positions))
@@ -101,3 +108,4 @@ def train(
                 on_point(point, wanted)
         if rest is not None and learners[0].games % rest.every == 0:
             rest.call()
+    return seconds

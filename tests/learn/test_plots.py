@@ -38,6 +38,13 @@ def test_all_names_and_whole_numbers_are_in_the_picture(tmp_path):
         assert f"<!-- {word} -->" in text
 
 
+def test_many_agents_are_named_by_their_families(tmp_path):
+    draw_learning(curves(40), tmp_path / "x.svg")
+    text = (tmp_path / "x.svg").read_text()
+    for word in ("negamax-...", "author-..."):
+        assert text.count(f"<!-- {word} -->") == 1
+
+
 def test_other_formats_are_refused(tmp_path):
     with pytest.raises(RecordsError, match=r"suffix is '.gif', allowed are .png and .svg$"):
         draw_learning(curves(1), tmp_path / "x.gif")
