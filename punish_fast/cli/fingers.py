@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from punish_fast.cli.report import Stopwatch, print_json, print_table
-from punish_fast.games.meeting import best_response, meet
+from punish_fast.games.meeting import best_response, error_bound, meet
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import OUTCOMES, Outcomes, check_solution
 from punish_fast.games.retrograde import solve as solve_backwards
@@ -46,6 +46,7 @@ def solve_command(variant: Variant, as_json: bool) -> None:
     with clock("random"):
         random = positions.uniform()
         response, even = best_response(positions, random), meet(positions, random, random)
+        error = error_bound(positions, random, response)
     values = outcomes.value[~positions.is_terminal].tolist()
     distance = int(outcomes.distance[0])
     report: dict[str, Any] = {
@@ -61,7 +62,7 @@ def solve_command(variant: Variant, as_json: bool) -> None:
         "plies": None if distance < 0 else distance,
         "longest": int(outcomes.distance.max()),
         "certified": True,
-        "best_response_vs_random": {"first": response.first, "second": response.second},
+        "best_response_vs_random": {"first": response.first, "second": response.second, "error_bound": error},
         "random_vs_random": even.win,
         "line": _line(outcomes),
         "seconds": clock.seconds | {"total": clock.total()},
@@ -89,7 +90,8 @@ def _print_solution(report: dict[str, Any], variant: Variant) -> None:
     print("best play: " + "; ".join(report["line"]))
     print()
     best = report["best_response_vs_random"]
-    print("chance to win against random play")
+    proof = "" if best["error_bound"] is None else f" (proved to {best['error_bound']:.0e})"
+    print(f"chance to win against random play{proof}")
     print_table(
         [
             ["", "moving first", "moving second"],

@@ -68,7 +68,7 @@ def solve(
     taps_only: TapsOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Find out who wins, wherever the game stands, and how often random play is beaten."""
+    """Find out who wins, and how often random play is beaten."""
     prepare_kernels()
     from punish_fast.cli import fingers
 
@@ -88,7 +88,7 @@ def show(
     taps_only: TapsOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a position is worth, what every move leads to, and the line of best play."""
+    """Show what a position and its moves lead to, and the line of best play."""
     prepare_kernels()
     from punish_fast.cli import fingers
 
@@ -218,7 +218,10 @@ def tournament(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Let the agents of the last round meet, every one every other one in both seats, and rank them."""
+    """Let the agents of the last round meet, and rank them.
+
+    Every one meets every other one, in both seats. What comes of it is worked out, not played.
+    """
     prepare_kernels()
     from punish_fast.cli import championing
 
@@ -295,7 +298,10 @@ def play(
     taps_only: TapsOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play on the terminal, against the machine or against each other. With --json, the board goes to stderr."""
+    """Play on the terminal, with the machine or with each other.
+
+    With --json, the board goes to stderr.
+    """
     prepare_kernels()
     from punish_fast.cli import fingers, playing
 

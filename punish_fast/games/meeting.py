@@ -15,12 +15,16 @@ import numpy as np
 from punish_fast.chunks import cumulated, for_each
 from punish_fast.games import _playing
 from punish_fast.games.positions import Positions
+from punish_fast.mdp.contraction import SolveError
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.reaching import chances, reach
+from punish_fast.mdp.solver import solve
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
 _ENDS = 3
 _ROUNDING = 1e-9
+# As near as brackets come in floating point.
+_PROOF = 1e-13
 
 
 class PolicyError(ValueError):
@@ -107,7 +111,7 @@ def process_against(positions: Positions, enemy: np.ndarray) -> MDP:
 
     Returns:
         A process with ``2 m`` states, for ``m`` positions before the end: those in which we are to move, in their
-        order, then those in which the enemy is. Terminals are win, draw and loss; nothing is paid for them.
+        order, then those in which the enemy is. Terminals are win, draw and loss, and pay 1, 0 and -1.
 
     Raises:
         PolicyError: ``enemy`` is no policy.
@@ -134,7 +138,7 @@ def process_against(positions: Positions, enemy: np.ndarray) -> MDP:
         indices=matrix.indices.astype(np.int32),
         data=matrix.data,
         reward=np.zeros(shape[0]),
-        terminal_reward=np.zeros(_ENDS),
+        terminal_reward=np.array([1.0, 0.0, -1.0]),
         layer_ptr=np.array([0, n_live, 2 * n_live]),
         action=np.concatenate([slot, np.zeros(n_live, dtype=np.int64)]).astype(np.uint8),
     )
@@ -164,6 +168,31 @@ def best_response(positions: Positions, enemy: np.ndarray) -> Response:
     win = (positions.worth > 0).astype(np.float64)
     win[live] = found.v[: len(live)]
     return Response(policy, float(found.v[0]), float(found.v[len(live)]), win, found.excess)
+
+
+def error_bound(positions: Positions, enemy: np.ndarray, response: Response) -> float | None:
+    """How far any chance of a best response can be from the truth, proved by brackets from below and above.
+
+    Args:
+        positions: Those of the game.
+        enemy: float64 ``[n_rows]``, what the enemy plays.
+        response: What `best_response` found.
+
+    Returns:
+        The bound, or None where some answer would make play go on for ever: there is no bracket then.
+
+    Raises:
+        PolicyError: ``enemy`` is no policy.
+    """
+    mdp = process_against(positions, enemy)
+    try:
+        bracket = solve(mdp, objective="win-probability", tolerance=_PROOF)
+    except SolveError:
+        return None
+    live = np.flatnonzero(~positions.is_terminal)
+    found = np.append(response.win[live], response.second)
+    proved = bracket.v[: len(live) + 1]
+    return bracket.error_bound + float(np.abs(proved - found).max())
 
 
 def meet(positions: Positions, first: np.ndarray, second: np.ndarray) -> Meeting:

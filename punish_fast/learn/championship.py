@@ -140,7 +140,10 @@ class Championship:
         self.folder = folder
         if game is None or (folder / "round-0.json").exists():
             content = _read(folder / "round-0.json")
-            found, found_seed = game_of(content["game"]), int(content["seed"])
+            try:
+                found, found_seed = game_of(content["game"]), int(content["seed"])
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise ChampionshipError(f"{folder / 'round-0.json'}: is damaged ({error})") from None
             if (game is not None and describe(game) != describe(found)) or seed not in (None, found_seed):
                 raise ChampionshipError(
                     f"{folder}: holds {describe(found)} with seed {found_seed}, choose another folder"
@@ -175,11 +178,14 @@ class Championship:
         """Write down a new round.
 
         Raises:
-            ChampionshipError: the first round was already begun with other agents.
+            ChampionshipError: there can be no such folder.
             OutputError: nothing can be written there.
         """
         number = self.last_round + 1
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ChampionshipError(f"{self.folder}: cannot be made ({error.strerror})") from None
         content = {"game": describe(self.game), "seed": self.seed, "options": options}
         _write(self.folder / f"round-{number}.json", content | {"entries": [asdict(entry) for entry in entries]})
         return number

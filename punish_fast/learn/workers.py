@@ -74,7 +74,8 @@ def _pool(n_processes: int) -> Iterator[ProcessPoolExecutor]:
     except BaseException:
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
-        pool.shutdown(wait=False, cancel_futures=True)
+        # Waiting for what has ended takes no time, and leaves nothing behind for the system to clean up.
+        pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown()
 

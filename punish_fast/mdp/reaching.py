@@ -6,7 +6,8 @@ expected worth ``v*`` is then the least of all ``v >= 0`` with
     v(s)  =  max_a sum_t P(t | s, a) v(t),         v(terminal) = its worth
 
 [Puterman 1994, ch. 7.2]. There may be others: on a loop that can be kept up for ever any constant solves its
-equations, so sweeps from above end anywhere, and no contraction bounds their error. Two facts settle it.
+equations, so sweeps from above end anywhere, and no contraction bounds their error. (Where all play ends,
+``reachability.py`` brackets the same chances, in processes of any size.) Two facts settle it.
 
 * *Under one policy*, states from which nothing of worth can be reached are worth 0. From all others something is
   reached with some chance, so among them the chain is transient, and its equations have one solution, which a sparse

@@ -12,7 +12,7 @@ def rules_text(game: TapnSwap) -> str:
     variant, limit = game.variant, game.variant.limit
     beyond = f"rolls over: only a hand that hits {limit} dies" if variant.rolls_over else "dies"
     swap = (
-        "Or swap: move fingers between your own hands, but not to the mirror image. "
+        "Or swap: move fingers between your own hands, but not to the mirror image.\n"
         + ("You may empty a hand, and a dead hand may come back." if variant.may_empty else "You may not empty a hand.")
         if variant.swaps
         else "There are no swaps."

@@ -95,6 +95,8 @@ class Artefact:
         return attributes, shapes
 
     def _check_attributes(self, attributes: dict[str, Any]) -> None:
+        if attributes.get("kind") == layout.LEARNER:
+            raise self._error("kind", f"a learner is none of {', '.join(layout.KINDS)}")
         self._check_types(attributes, _ROOT)
         if attributes["format_version"] != layout.FORMAT_VERSION:
             version = attributes["format_version"]

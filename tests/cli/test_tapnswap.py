@@ -45,6 +45,7 @@ def test_solve_tells_all_numbers(run):
     assert {name: report[name] for name in wanted} == wanted
     best = report["best_response_vs_random"]
     assert (best["first"], best["second"]) == pytest.approx((0.999997275072857, 1.0), abs=1e-12)
+    assert best["error_bound"] < 1e-12
     assert report["random_vs_random"] == pytest.approx(0.398413794960370, abs=1e-12)
     assert len(report["line"]) == 26
 

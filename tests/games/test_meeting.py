@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numba import config
 
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
-from punish_fast.games.meeting import PolicyError, best_response, check_policy, meet, play, process_against
+from punish_fast.games.meeting import PolicyError, best_response, check_policy, error_bound, meet, play, process_against
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve
 from punish_fast.games.tapnswap import TapnSwap
@@ -76,6 +78,24 @@ def test_meetings_are_the_limit_of_sweeps(game):
     assert meeting.loss == pytest.approx(swept(positions, first, second)[1][0], abs=1e-12)
     assert meeting.win + meeting.draw + meeting.loss == pytest.approx(1, abs=1e-12)
     assert meeting.score == pytest.approx(meeting.win + meeting.draw / 2)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
+def test_brackets_prove_best_responses_where_play_ends(variant):
+    positions = enumerate_positions(TapnSwap(variant))
+    enemy = positions.uniform()
+    bound = error_bound(positions, enemy, best_response(positions, enemy))
+    if variant.rolls_over and not variant.swaps:
+        assert bound is None
+    else:
+        assert bound < 1e-12
+
+
+def test_brackets_notice_wrong_responses(tapnswap):
+    enemy = tapnswap.uniform()
+    response = best_response(tapnswap, enemy)
+    wrong = replace(response, win=response.win + 1e-6 * (response.win < 0.9))
+    assert 1e-6 <= error_bound(tapnswap, enemy, wrong) < 2e-6
 
 
 def test_against_perfect_play_nobody_does_better_than_the_outcome(tapnswap):

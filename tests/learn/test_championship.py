@@ -204,6 +204,21 @@ def test_damaged_files_are_refused_in_one_line(tmp_path, text):
         Championship(tmp_path)
 
 
+@pytest.mark.parametrize("change", [{"game": 1}, {"game": {"name": "chess"}}, {"seed": "x"}, {"seed": None}])
+def test_damaged_descriptions_are_refused_in_one_line(tmp_path, change):
+    begun(tmp_path)
+    path = tmp_path / "round-0.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ChampionshipError, match=r"round-0\.json: is damaged \(.*\)$"):
+        Championship(tmp_path)
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ChampionshipError, match=r"file: cannot be made \("):
+        begun(tmp_path / "file")
+
+
 def test_points_of_other_agents_are_refused(whole):
     path = whole.folder / "tournament-0.json"
     content = json.loads(path.read_text())

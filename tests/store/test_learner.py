@@ -8,6 +8,7 @@ import pytest
 
 from punish_fast.store.files import OutputError, ReadError
 from punish_fast.store.learner import load_learner, save_learner
+from punish_fast.store.reader import load
 from punish_fast.store.seal import seal
 
 GAME = {"name": "a game", "parameters": {"size": 3}}
@@ -81,6 +82,11 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "text.h5").write_text("a text")
     with pytest.raises(ReadError, match="not a file of punish-fast"):
         load_learner(tmp_path / "text.h5")
+
+
+def test_a_learner_is_not_taken_for_another_artefact(path):
+    with pytest.raises(ReadError, match=r"x\.h5: kind: a learner is none of tensor, agent, strategy"):
+        load(path)
 
 
 def test_a_learner_is_written_whole_or_not_at_all(path, monkeypatch):
