@@ -9,7 +9,7 @@ import pytest
 
 from punish_fast.games.contract import GameError
 from punish_fast.games.laws import check_game
-from punish_fast.games.tapnswap import Hands, TapnSwap, Variant
+from punish_fast.games.tapnswap import Hands, TapnSwap, Variant, count_layouts
 
 VARIANTS = [
     Variant(),
@@ -65,6 +65,46 @@ def test_nobody_is_ever_without_a_move():
         game = TapnSwap(variant)
         pairs = [pair for pair in product(range(variant.limit), repeat=2) if any(pair)]
         assert all(game.actions(Hands(own, other, 1)) for own, other in product(pairs, repeat=2))
+
+
+# All swaps of the original program, which has no others; those of mirrored hands are mirrored, but for equal hands.
+SWAPS = {
+    (1, 1): [(0, 2)],
+    (2, 0): [(1, 1)],
+    (2, 1): [(3, 0)],
+    (3, 0): [(2, 1)],
+    (2, 2): [(1, 3), (0, 4)],
+    (3, 1): [(2, 2), (4, 0)],
+    (4, 0): [(3, 1), (2, 2)],
+    (3, 2): [(4, 1)],
+    (4, 1): [(3, 2)],
+    (3, 3): [(2, 4)],
+    (4, 2): [(3, 3)],
+}
+
+
+def layouts_after(own, other):
+    """What the original program makes of both pairs of hands, left and right told apart."""
+    for fingers, target in {(a, b) for a in own if a for b in other if b}:
+        hit = list(other)
+        hit[other.index(target)] = target + fingers if target + fingers < 5 else 0
+        yield tuple(hit), own
+    mirrored = own[0] < own[1]
+    for split in SWAPS.get(own[::-1] if mirrored else own, []):
+        yield other, split[::-1] if mirrored else split
+
+
+def test_layouts_are_those_of_the_original_program():
+    found = [((1, 1), (1, 1))]
+    for own, other in found:
+        if any(own) and any(other):
+            found += [each for each in dict.fromkeys(layouts_after(own, other)) if each not in found]
+    assert len(found) == count_layouts(TapnSwap()) == 540
+    game = TapnSwap()
+    for own, other in found:
+        state = Hands(own, other, 0)
+        after = {game.apply(state, action)[:2] for action in game.actions(state)}
+        assert after == (set(layouts_after(own, other)) if any(own) and any(other) else set())
 
 
 def test_the_first_move_is_one_tap_or_one_swap():
