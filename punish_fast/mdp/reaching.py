@@ -10,8 +10,8 @@ equations, so sweeps from above end anywhere, and no contraction bounds their er
 ``reachability.py`` brackets the same chances, in processes of any size.) Two facts settle it.
 
 * *Under one policy*, states from which nothing of worth can be reached are worth 0. From all others something is
-  reached with some chance, so among them the chain is transient, and its equations have one solution, which a sparse
-  factorisation finds up to rounding.
+  reached with some chance, so among them the chain is transient, and its equations have one solution, which sparse
+  linear algebra finds up to rounding.
 * *Over policies*: let a policy with values ``v`` be changed only where another action is worth strictly more. On a loop
   that the new policy never leaves, ``v`` cannot grow from one state to the next without coming back to itself, so it is
   constant there and nothing was changed; and then it was 0. Hence values never fall, and policy iteration ends. It ends
@@ -32,6 +32,10 @@ from punish_fast.mdp.policy import first_best
 # An action must be better by more than rounding can make it look.
 _MARGIN = 1e-13
 _MOST_ROUNDS = 1000
+# Factors of a large chain that mixes well fill up. So it is swept first, in vain if it goes on for long.
+_MOST_DIRECT = 2000
+_MOST_SWEEPS = 5000
+_STILL_GOING = 1e-16
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +93,7 @@ def chances(chain: Any, worth: np.ndarray) -> np.ndarray:
     Raises:
         SolveError: ``worth`` is not of that kind.
     """
-    from scipy.sparse import csc_array, csr_array, eye_array
-    from scipy.sparse.linalg import splu
+    from scipy.sparse import csr_array
 
     chain = csr_array(chain)
     n_states, n_columns = chain.shape
@@ -99,12 +102,40 @@ def chances(chain: Any, worth: np.ndarray) -> np.ndarray:
     alive = np.flatnonzero(_can_reach(within, out > 0))
     v = np.zeros(n_states)
     if len(alive):
-        matrix = csc_array(eye_array(len(alive)) - within[alive][:, alive])
-        factors = splu(matrix)
-        found = factors.solve(out[alive])
-        # One step of refinement: long chains are badly conditioned.
-        v[alive] = found + factors.solve(out[alive] - matrix @ found)
+        v[alive] = _solved(within[alive][:, alive], out[alive])
     return v
+
+
+def _solved(within: Any, out: np.ndarray) -> np.ndarray:
+    """The solution of ``v = within @ v + out``, for a transient chain."""
+    found = _swept(within, out) if len(out) > _MOST_DIRECT else None
+    return _factorised(within, out) if found is None else found
+
+
+def _swept(within: Any, out: np.ndarray) -> np.ndarray | None:
+    """The solution by sweeps from 0; None if that takes too many.
+
+    What is missing after some sweeps is no more than the largest chance that the chain still goes on.
+    """
+    both = np.column_stack([np.zeros(len(out)), np.ones(len(out))])
+    come_out = np.column_stack([out, np.zeros(len(out))])
+    for _ in range(_MOST_SWEEPS):
+        both = within @ both + come_out
+        if both[:, 1].max() <= _STILL_GOING:
+            return np.asarray(both[:, 0])
+    return None
+
+
+def _factorised(within: Any, out: np.ndarray) -> np.ndarray:
+    """The solution by a sparse factorisation."""
+    from scipy.sparse import csc_array, eye_array
+    from scipy.sparse.linalg import splu
+
+    matrix = csc_array(eye_array(len(out)) - within)
+    factors = splu(matrix)
+    found = factors.solve(out)
+    # One step of refinement: long chains are badly conditioned.
+    return np.asarray(found + factors.solve(out - matrix @ found))
 
 
 def _can_reach(within: Any, at_once: np.ndarray) -> np.ndarray:

@@ -67,6 +67,26 @@ def test_values_are_the_limit_of_sweeps_from_below(seed):
     assert chances(transitions[found.choice], worth) == pytest.approx(found.v, abs=1e-14)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_large_chains_are_solved_without_factors_to_the_same_values(seed, monkeypatch):
+    mdp, worth = random_process(seed, n_states=120, ends=0.1), np.array([1.0, 0.25])
+    direct = reach(mdp, worth)
+    monkeypatch.setattr("punish_fast.mdp.reaching._MOST_DIRECT", 0)
+    monkeypatch.setattr("scipy.sparse.linalg.splu", None)
+    assert reach(mdp, worth).v == pytest.approx(direct.v, abs=1e-12)
+
+
+def test_chains_that_take_too_long_without_factors_get_them(monkeypatch):
+    n = 400
+    chain = np.zeros((n, n + 2))
+    for k in range(n):
+        chain[k, k + 1 if k < n - 1 else n] = 0.5
+        chain[k, k - 1 if k else n + 1] = 0.5
+    monkeypatch.setattr("punish_fast.mdp.reaching._MOST_DIRECT", 0)
+    monkeypatch.setattr("punish_fast.mdp.reaching._MOST_SWEEPS", 100)
+    assert chances(chain, np.array([1.0, 0.0])) == pytest.approx(np.arange(1, n + 1) / (n + 1), rel=1e-11)
+
+
 def test_without_loops_values_are_those_of_the_solver():
     mdp = random_process(1, ends=1.0)
     entering = mdp.to_scipy()[:, mdp.n_states :] @ np.array([1.0, 0.0])
