@@ -11,9 +11,7 @@ import pytest
 from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
-VERBS = (
-    *("arena", "exploit", "equilibrium", "tapnswap", "warmup", "doctor"),
-)
+VERBS = (*("arena", "exploit", "equilibrium", "tapnswap", "warmup", "doctor"),)
 # Verbs that are groups of commands.
 GROUPS = {
     "enemy": ("parless", "show", "pawnn", "import-flux", "model", "validate"),
