@@ -51,7 +51,7 @@ def _file_report(file: Artefact) -> dict[str, Any]:
     report["rules"] = name_of(file.rules)
     report["fields"] = to_mapping(file.rules)
     report["shapes"] = {name: list(shape) for name, shape in file.shapes.items()}
-    if file.kind != "strategy":
+    if file.kind in ("tensor", "agent"):
         report["enemy"] = file.enemy
         report["states_by_breath"] = np.diff(file.layer_ptr).tolist()
     return report
@@ -70,13 +70,18 @@ def _print_file(report: dict[str, Any]) -> None:
     if report["kind"] == "agent":
         print("solution")
         print_table([[name, str(report[name])] for name in solved], left=2, indent="  ")
+    if "information" in report:
+        print(f"information {report['information']}")
+    if "iterations" in report:
+        print(f"iterations {report['iterations']:,}")
     print("datasets")
     print_table([[name, " x ".join(f"{n:,}" for n in shape)] for name, shape in report["shapes"].items()], indent="  ")
 
 
 def _parse_state(file: Artefact, text: str) -> State:
-    if file.kind == "strategy":
-        raise UsageError(f"{file.path}: is a strategy, positions can be shown of tensors and agents")
+    if file.kind not in ("tensor", "agent"):
+        what = "a strategy" if file.kind == "strategy" else "an equilibrium"
+        raise UsageError(f"{file.path}: is {what}, positions can be shown of tensors and agents")
     try:
         return from_decimal(file.layout, int(text))
     except ValueError as error:

@@ -99,6 +99,16 @@ def test_what_cannot_be_is_refused(run, folder, arguments, texts):
     assert not list(folder.iterdir())
 
 
+def test_what_was_learned_is_shown(run):
+    run("equilibrium", *TINY, "--iterations", "2", "--information", "memory", "--resume", "run.h5", "-o", "a.h5")
+    assert "information memory\niterations 2\n" in run("show", "run.h5").out
+    assert "information memory\ndatasets" in run("show", "a.h5").out
+    assert run("show", "run.h5", "--json").report["iterations"] == 2
+    run("show", "run.h5", "102012300350000300").refused("is an equilibrium, positions can be shown of tensors")
+    run("arena", "run.h5", "random", "-q").refused("is what an equilibrium goes on from")
+    run("enemy", "show", "a.h5").refused("'memory' is not allowed here")
+
+
 def test_only_its_own_checkpoint_is_taken(run):
     run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
     run("equilibrium", *TINY, "--resume", "equilibrium.h5", "-o", "b.h5").refused("takes an equilibrium's own")
