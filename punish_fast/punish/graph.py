@@ -235,7 +235,7 @@ class Graph(Outline):
         """Zeros for what the parts of a breath pass on, float64 ``[n_buffers, n_successors, *columns]``."""
         is_last = number == self.space.rules.breaths - 1
         first, last = self.full.ptr[self.space.layer_ptr[number + 1 : number + 3]] if not is_last else (0, self.n_nodes)
-        n_buffers = 1 + int(self.parts_of(number).buffer[-1])
+        n_buffers = 1 + int(self.parts_of(number).buffer.max(initial=0))
         return np.zeros((n_buffers, int(last - first), *columns))
 
     @cached_property
