@@ -21,6 +21,11 @@ proportion to the sum plus the last one again, which stands for the next::
 
 The last strategies are bad, their average is good: weighted by ``R(s) / C(s)``, how much the own choices contribute to
 being in ``s``, and by the square of the iteration.
+
+An enemy who never plays some action would leave ``C`` at 0 behind it. What is played there keeps the enemy away and so
+belongs into the average, whether the enemy comes or not; without it an average is exploited by whoever goes there. So
+forward, the enemy plays every action with a chance of at least 1e-30: nothing next to any other chance, but it makes
+``R(s) / C(s)`` known wherever chance leads to.
 """
 
 from __future__ import annotations
@@ -32,6 +37,8 @@ from punish_fast.punish._actions import N_ACTIONS
 
 # Columns of reach.
 OWN, OTHERS = 0, 1
+# Least chance of an enemy's action; even eight of them, in the longest measure, leave a normal number.
+LEAST_CHANCE = 1e-30
 
 
 @kernel
@@ -60,9 +67,9 @@ def spread_reach(begin, end, parts, full, draws, rows, strategy, reach, targets,
                         own = here * strategy[own_row]
                         for enemy_row in range(first, last):
                             feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
-                            enemy = strategy[enemy_row]
+                            enemy = max(strategy[enemy_row], LEAST_CHANCE)
                             n = n_draws[deck, feinters]
-                            if enemy * others > 0.0:
+                            if others > 0.0:
                                 for draw in range(n):
                                     target = np.int64(after[entry + draw])
                                     if target < win:
@@ -76,7 +83,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategy, reach, targets,
 def regret_full(begin, end, full, draws, rows, strategy, reach, v, weight, regret, last_regret, average):
     """Regrets of the given information states: update ``regret``, ``last_regret`` and ``average``, write ``v``.
 
-    ``weight`` is that of the iteration in the average. Where nobody else leads to, nothing is regretted.
+    ``weight`` is that of the iteration in the average. Where chance does not lead to, nothing is regretted.
     """
     state_ptr, action = rows
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
