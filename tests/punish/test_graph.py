@@ -4,14 +4,13 @@ import duel_twin
 import numpy as np
 import pytest
 import twin
-from duel_twin import Node, Position
 from exact import twin_of
 from houses import house_rules
 from hypothesis import given
 from policies import mixed
+from positions import nodes_of, positions_of
 
 from punish_fast._jit import set_threads
-from punish_fast.punish._codes import decode_cards, split_status
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -20,36 +19,6 @@ from punish_fast.punish.space import StateSpace
 @pytest.fixture(scope="module")
 def graph():
     return Graph(StateSpace(PRESETS["tiny"]))
-
-
-def decks_of(graph, row):
-    """The decks of the full states of an information state, in their order."""
-    decks = graph.full.deck[graph.full.ptr[row] : graph.full.ptr[row + 1]]
-    return graph.draws.copies[decks].tolist()
-
-
-def positions_of(graph):
-    """What every number of the graph stands for."""
-    rules = graph.space.rules
-    positions = []
-    for number in range(rules.breaths):
-        for row in range(*graph.space.layer_ptr[number : number + 2]):
-            view = twin_of(graph.space.state(row))
-            unseen = twin._unseen(rules, view)
-            positions += [Position(view, twin._minus(unseen, tuple(deck))) for deck in decks_of(graph, row)]
-    return positions
-
-
-def nodes_of(graph):
-    redeal, layer, layout = graph.redeal, graph.space.layers[0], graph.space.layout
-    nodes = []
-    for pair, rank in zip(redeal.node_pair, redeal.node_status, strict=True):
-        own, enemy = np.zeros((2, 5), dtype=np.int64)
-        decode_cards(layout, redeal.pair[pair], own, enemy)
-        status = int(layer.status[rank])
-        own_hp, enemy_hp, *_ = split_status(layout, status)
-        nodes.append(Node(tuple(own.tolist()), tuple(enemy.tolist()), int(own_hp), int(enemy_hp)))
-    return nodes
 
 
 def test_full_states_and_nodes_are_all_that_a_game_can_come_to(graph):

@@ -1,0 +1,243 @@
+"""Equilibrium play, against the exact answers of linear programs (``sequence_form.py``)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from duel_twin import Node
+from numba import config
+from policies import uniform
+from positions import nodes_of
+from seen import deals_to, keys_of
+from sequence_form import Game
+
+from punish_fast._jit import set_threads
+from punish_fast.arena.duel import check_policy, head_to_head
+from punish_fast.arena.equilibrium import Equilibrium
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.rules import PRESETS, Rules
+from punish_fast.punish.space import StateSpace
+
+TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
+NEVER = (0, 0, 0, 0, 0)
+_SHORT = Rules(healing=0, reveal_size=0, hp=2, exhausting=NEVER, redeal="reshuffle")
+# Every measure decides the game. After one's feint there is but one card left, so no model forgets what matters.
+FEINTS = _SHORT._replace(
+    copies=(2, 1, 1, 1, 1),
+    hand_size=2,
+    breaths=3,
+    damage=(3, 2, 3, 2, 3),
+    dodge_stops=(1, 1, 1, 1, 0),
+    priority=(1, 4, 0, 5, 2, 3),
+    exhausting=(1, 0, 0, 1, 1),
+)
+# Every measure decides the game, too. With three cards the view forgets who played what.
+HANDS = _SHORT._replace(
+    copies=(2, 1, 1, 1, 2),
+    hand_size=3,
+    reveal_size=1,
+    breaths=4,
+    feints=0,
+    damage=(1, 1, 2, 2, 1),
+    dodge_stops=(0, 1, 0, 0, 1),
+    priority=(3, 1, 4, 5, 2, 0),
+)
+# With four cards, whoever forgets in which breath a card was played forgets own choices.
+ORDERS = _SHORT._replace(
+    copies=(1, 1, 2, 3, 1), hand_size=4, feints=0, hp=3, damage=(1, 1, 1, 2, 3), dodge_stops=(0, 0, 0, 1, 0)
+)
+# Games of several measures, that leave no card in hand.
+MEASURES = _SHORT._replace(
+    copies=(2, 2, 1, 1, 1), hand_size=3, reveal_size=1, breaths=3, feints=0, damage=(1, 1, 1, 2, 3)
+)
+
+
+class Played(NamedTuple):
+    """An average strategy by the graph and by the linear program.
+
+    Attributes:
+        exact: Chances to win in equilibrium, by HP of both.
+        won: Chances to win of the average against itself.
+        conceded: Chances to win that the best answer leaves to it.
+    """
+
+    exact: dict[tuple[int, int], float]
+    won: dict[tuple[int, int], float]
+    conceded: dict[tuple[int, int], float]
+
+    @property
+    def error(self) -> float:
+        """How far the worst chance to win is from the exact one."""
+        return max(abs(self.won[hp] - value) for hp, value in self.exact.items())
+
+    @property
+    def exploitability(self) -> float:
+        """The most that a best answer wins more than in equilibrium."""
+        return max(value - self.conceded[hp] for hp, value in self.exact.items())
+
+
+class Exact:
+    """A game with its exact answers, and averages learnt in it."""
+
+    def __init__(self, rules, model, own_hp, enemy_hp):
+        self.game = Game(rules, model, own_hp, enemy_hp)
+        self.graph = Graph(InformationSpace(rules, model))
+        # Both seats alike: each begins with either HP half of the time.
+        opening = (deals_to(self.graph, own_hp, enemy_hp) + deals_to(self.graph, enemy_hp, own_hp)) / 2
+        self.learning = Equilibrium(self.graph, opening)
+        self.row = {key: row for row, key in enumerate(keys_of(self.graph.space))}
+        self.values = self.game.values()
+
+    def learn(self, iterations):
+        while self.learning.iterations < iterations:
+            self.learning.iterate()
+        return self.judge(self.learning.average)
+
+    def judge(self, policy):
+        space, graph = self.graph.space, self.graph
+
+        def chosen(key):
+            rows = range(*space.state_ptr[self.row[key] : self.row[key] + 2])
+            return {int(space.action[row]): policy[row] for row in rows}
+
+        v = head_to_head(graph, policy, policy).v[: int(graph.full.ptr[space.layer_ptr[1]]), 0]
+        won = {hp: float(deals_to(graph, *hp) @ v) for hp in self.values}
+        return Played(self.values, won, self.game.conceded(chosen))
+
+
+def exact_games(*games):
+    return pytest.mark.parametrize(("rules", "model", "own_hp", "enemy_hp"), games)
+
+
+not_interpreted = pytest.mark.skipif(config.DISABLE_JIT, reason="a thousand iterations take minutes without a compiler")
+
+
+@not_interpreted
+@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 2, 1), (FEINTS, "order", 1, 1))
+def test_averages_become_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
+    exact = Exact(rules, model, own_hp, enemy_hp)
+    assert exact.judge(uniform(exact.graph.space)).exploitability > 0.05
+    played = exact.learn(2_000)
+    assert played.error < 1e-6
+    assert played.exploitability < 1e-5
+
+
+@not_interpreted
+@exact_games((HANDS, "memory", 2, 2), (HANDS, "order", 2, 1), (ORDERS, "order", 3, 2), (MEASURES, "memory", 2, 1))
+def test_averages_come_near_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
+    exact = Exact(rules, model, own_hp, enemy_hp)
+    assert exact.judge(uniform(exact.graph.space)).exploitability > 0.1
+    played = exact.learn(500)
+    assert played.error < 1e-4
+    assert played.exploitability < 1e-3
+
+
+@pytest.mark.full
+@exact_games((HANDS, "memory", 2, 2), (HANDS, "order", 2, 1))
+def test_averages_become_the_exact_equilibrium_in_the_long_run(rules, model, own_hp, enemy_hp):
+    played = Exact(rules, model, own_hp, enemy_hp).learn(12_000)
+    assert played.error < 1e-6
+    assert played.exploitability < 1e-5
+
+
+def test_a_few_iterations_are_much_better_than_none():
+    exact = Exact(FEINTS, "view", 2, 1)
+    before = exact.judge(uniform(exact.graph.space))
+    after = exact.learn(30)
+    assert after.exploitability < 0.1 * before.exploitability
+    assert after.error < 0.1 * before.error
+
+
+@exact_games((HANDS, "view", 2, 2), (ORDERS, "memory", 3, 3))
+def test_coarse_models_forget_what_one_chose(rules, model, own_hp, enemy_hp):
+    with pytest.raises(ValueError, match="imperfect recall"):
+        Game(rules, model, own_hp, enemy_hp)
+
+
+def test_even_the_order_forgets_which_card_of_a_feint_was_the_pick():
+    rules = HANDS._replace(copies=(2, 2, 1, 1, 2), reveal_size=0, breaths=3, feints=1)
+    with pytest.raises(ValueError, match="imperfect recall"):
+        Game(rules, "order", 2, 2)
+
+
+@pytest.mark.parametrize("model", ["view", "memory"])
+def test_plans_are_the_policies_that_the_graph_plays(model):
+    exact = Exact(FEINTS, model, 2, 1)
+    played = exact.learn(3)
+    measure = next(iter(exact.game.measures.values()))
+    space, average = exact.graph.space, exact.learning.average
+
+    def chosen(key):
+        rows = range(*space.state_ptr[exact.row[key] : exact.row[key] + 2])
+        return {int(space.action[row]): average[row] for row in rows}
+
+    own, enemy = measure.own.plan(chosen), measure.enemy.plan(chosen)
+    won = own @ (measure.payoffs({}) @ enemy)
+    assert won == pytest.approx(played.won[measure.begin.own_hp, measure.begin.enemy_hp], abs=1e-14)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(TINY))
+
+
+def learnt(graph, iterations):
+    learning = Equilibrium(graph)
+    for _ in range(iterations):
+        learning.iterate()
+    return learning
+
+
+def test_the_average_is_a_policy_that_beats_the_uniform_one(graph):
+    start = Equilibrium(graph).average
+    assert np.array_equal(start, uniform(graph.space))
+    average = learnt(graph, 30).average
+    check_policy(graph, average)
+    assert head_to_head(graph, average, uniform(graph.space)).win_probability > 0.55
+
+
+def test_equal_players_win_half_of_their_games(graph):
+    learning = learnt(graph, 20)
+    assert head_to_head(graph, learning.average, learning.average).win_probability == pytest.approx(0.5, abs=1e-12)
+    worth = dict(zip(nodes_of(graph), learning.nodes.tolist(), strict=True))
+    for node, value in worth.items():
+        other = Node(node.enemy, node.own, node.enemy_hp, node.own_hp)
+        assert value + worth[other] == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("model", ["view", "memory"])
+def test_one_thread_and_two_learn_the_same_bits(model):
+    graph = Graph(InformationSpace(TINY, model))
+    found = []
+    for threads in (1, 2):
+        set_threads(threads)
+        learning = learnt(graph, 5)
+        found.append([*(table.tobytes() for table in learning.tables.values()), learning.average.tobytes()])
+    set_threads(2)
+    assert found[0] == found[1]
+
+
+def test_going_on_is_the_same_as_never_having_stopped(graph):
+    first = learnt(graph, 4)
+    tables = {name: table.copy() for name, table in first.tables.items()}
+    second = Equilibrium(graph)
+    second.resume(4, tables)
+    for _ in range(3):
+        first.iterate()
+        second.iterate()
+    assert first.iterations == second.iterations == 7
+    assert all(np.array_equal(first.tables[name], second.tables[name]) for name in tables)
+    assert first.average.tobytes() == second.average.tobytes()
+
+
+def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():
+    view, memory = InformationSpace(TINY, "view"), InformationSpace(TINY, "memory")
+    coarse, fine = Graph(view), Graph(memory)
+    average = learnt(coarse, 10).average
+    lifted = lift(memory, view, average)
+    check_policy(fine, lifted)
+    expected = head_to_head(coarse, average, uniform(view)).win_probability
+    assert head_to_head(fine, lifted, uniform(memory)).win_probability == pytest.approx(expected, abs=1e-12)
