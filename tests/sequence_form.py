@@ -216,6 +216,9 @@ class Game:
                     raise ValueError(f"kept cards are not forgotten: {node}")
                 self.measures[node] = Measure(rules, node, model)
                 waiting += self.measures[node].nodes
+        keys = [key for measure in self.measures.values() for key in measure.own.sets]
+        if len(set(keys)) < len(keys):
+            raise ValueError("imperfect recall: the HP that a measure began with are forgotten")
 
     def values(self) -> dict[tuple[int, int], float]:
         """The chance to win in equilibrium from every pair of HP."""

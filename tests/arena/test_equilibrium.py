@@ -162,6 +162,13 @@ def test_even_the_order_forgets_which_card_of_a_feint_was_the_pick():
         Game(rules, "order", 2, 2)
 
 
+@pytest.mark.parametrize("model", ["memory", "order"])
+def test_who_does_not_know_which_card_was_drawn_forgets_the_hp_of_before(model):
+    # The cards of a feint and the HP left may be those of another blow from other HP.
+    with pytest.raises(ValueError, match="HP that a measure began with"):
+        Game(TINY._replace(exhausting=NEVER, hp=3), model, 3, 3)
+
+
 @pytest.mark.parametrize("model", ["view", "memory"])
 def test_plans_are_the_policies_that_the_graph_plays(model):
     exact = Exact(FEINTS, model, 2, 1)
