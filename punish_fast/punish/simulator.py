@@ -15,6 +15,7 @@ from punish_fast.memory import require_memory
 from punish_fast.punish import _simulator
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.graph import Graph
+from punish_fast.punish.information_space import States
 
 # Breaths; a game that lasts longer is taken for endless.
 _MOST_BREATHS = 100_000
@@ -74,17 +75,14 @@ class Simulator:
         self.space = graph.space
         self._full_ptr, self._enemy_row = graph.full.ptr, graph.full.enemy_row
         self._walk = _prepare_walk(graph)
-        self._deals = _prepare_deals(graph)
+        self._deals = prepare_deals(graph)
         rules, layer = graph.space.rules, graph.space.layers[0]
         status = play_status(graph.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
         self._start = (int(layer.rank[0, status]), graph.n_full, graph.n_full + graph.n_nodes)
 
     def thresholds(self, weight: np.ndarray) -> np.ndarray:
         """A policy as games are played by it, uint32 ``[n_rows]``, from float64 ``[n_rows]``."""
-        state_ptr = self.space.state_ptr
-        threshold = np.empty(len(weight), dtype=np.uint32)
-        for_each(_simulator.fill_thresholds, len(state_ptr) - 1, state_ptr, weight, threshold)
-        return threshold
+        return prepare_thresholds(self.space, weight)
 
     def play(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> Games:
         """Play games.
@@ -134,20 +132,34 @@ def _prepare_walk(graph: Graph) -> _simulator.Walk:
     n_rows = len(space.action)
     if n_rows > _MOST_ROWS:
         raise MemoryError(f"simulator: the game has {n_rows:,} state-action rows, allowed are {_MOST_ROWS:,}")
-    draws = graph.draws
     walk = _simulator.Walk(
         place=np.empty((graph.n_full, 4), dtype=np.int32),
-        n_draws=draws.n,
-        draws=np.zeros(draws.chance.shape),
+        n_draws=graph.draws.n,
+        draws=prepare_draws(graph),
         after=graph.full.after,
     )
-    for_each(_simulator.cumulate_draws, len(draws.n), draws.n, draws.chance, walk.draws)
     rows = (space.state_ptr, space.action)
-    for_each(_simulator.fill_places, len(graph.full.ptr) - 1, graph.full, rows, draws.n, walk.place)
+    for_each(_simulator.fill_places, len(graph.full.ptr) - 1, graph.full, rows, graph.draws.n, walk.place)
     return walk
 
 
-def _prepare_deals(graph: Graph) -> _simulator.Deals:
+def prepare_thresholds(space: States, weight: np.ndarray) -> np.ndarray:
+    """A policy as `_simulator.choose` takes it, uint32 ``[n_rows]``, from float64 ``[n_rows]``."""
+    threshold = np.empty(len(weight), dtype=np.uint32)
+    for_each(_simulator.fill_thresholds, len(space.state_ptr) - 1, space.state_ptr, weight, threshold)
+    return threshold
+
+
+def prepare_draws(graph: Graph) -> np.ndarray:
+    """The chances of each draw of feints or an earlier one, as `_simulator.find_draw` takes them."""
+    draws = graph.draws
+    until = np.zeros(draws.chance.shape)
+    for_each(_simulator.cumulate_draws, len(draws.n), draws.n, draws.chance, until)
+    return until
+
+
+def prepare_deals(graph: Graph) -> _simulator.Deals:
+    """The deals of a graph, as they are drawn."""
     redeal = graph.redeal
     until, guide = np.empty(len(redeal.p)), np.empty(len(redeal.p), dtype=np.int32)
     for_chunks(_simulator.guide_deals, redeal.ptr, redeal.ptr, redeal.p, until, guide)
