@@ -332,8 +332,18 @@ def exploit(
         typer.Option(
             metavar="E",
             envvar="PUNISH_FAST_EXPLOITER",
-            help="Only this one; may stand more than once: uniform, true (it reckons with what hands are likely) or "
-            "memory (it also remembers who played what).",
+            help="Only this one; may stand more than once: uniform, true (it reckons with what hands are likely), "
+            "memory (it also remembers who played what) or bayes (it forgets nothing; sampled).",
+        ),
+    ] = None,
+    ceiling: Annotated[
+        bool,
+        typer.Option("--ceiling", envvar="PUNISH_FAST_CEILING", help="Also what nobody wins more often than."),
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="S", envvar="PUNISH_FAST_SEED", help="The seed of sampled games.  [default: a random one]"
         ),
     ] = None,
     threads: ThreadsOption = None,
@@ -345,7 +355,7 @@ def exploit(
     from punish_fast.cli import exploiting, meeting
 
     setting = meeting.Setting(rules, temperature, threads, quiet)
-    exploiting.exploit_command(agent, setting, exploiter or [], as_json)
+    exploiting.exploit_command(agent, setting, exploiting.Wanted(exploiter or [], seed, ceiling), as_json)
 
 
 @app.command(

@@ -140,13 +140,21 @@ def test_players_who_remember_meet_all_others(run):
 
 def test_exploiters_know_no_less_than_the_one_before(run):
     run("equilibrium", *TINY, "--iterations", "40")
-    wins = run("exploit", "equilibrium.h5", "-q", "--json").report["exploiters"]
+    report = run("exploit", "equilibrium.h5", "-q", "--json", "--ceiling", "--seed", "1").report
+    wins, error = report["exploiters"], report["bayes_standard_error"]
     assert wins["uniform"] <= wins["true"] + 1e-9
     assert 0.5 < wins["true"] <= wins["memory"] + 1e-9
+    assert wins["true"] - 4 * error <= wins["bayes"] <= report["ceiling"] + 4 * error
+    assert wins["memory"] <= report["ceiling"] + 1e-4
+    assert (report["seed"], report["games"]) == (1, 20_000)
     run("equilibrium", *TINY, "--information", "memory", "--iterations", "40")
     wins = run("exploit", "equilibrium-memory.h5", "-q", "--json").report["exploiters"]
     assert wins["uniform"] is None
     assert wins["true"] == wins["memory"] > 0.5
     only = run("exploit", "equilibrium.h5", "-q", "--json", "--exploiter", "true").report["exploiters"]
     assert set(only) == {"true"}
+    told = run("exploit", "equilibrium.h5", "-q", "--exploiter", "bayes", "--ceiling").out
+    assert "nobody more than" in told
+    assert "+- two standard errors" in told
+    run("exploit", "equilibrium.h5", "-q", "--seed", "-1").refused("--seed is -1")
     run("exploit", "equilibrium.h5", "-q", "--exploiter", "luck").refused("--exploiter is 'luck'", "uniform, true")

@@ -328,9 +328,9 @@ def test_an_exploit_is_told(run):
     done = run("exploit", "random", *TINY)
     assert (done.code, done.err) == (0, "")
     assert "against random" in done.out
-    names = ("uniform", "true", "memory")
+    names = ("uniform", "true", "memory", "bayes ")
     chances = [float(line.split()[1]) for line in done.out.splitlines() if line.startswith(names)]
-    assert len(chances) == 3
+    assert len(chances) == 4
     assert np.all(np.array(chances) > 0.7)
 
 
