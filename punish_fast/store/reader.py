@@ -95,7 +95,8 @@ class Artefact:
         return attributes, shapes
 
     def _check_attributes(self, attributes: dict[str, Any]) -> None:
-        if attributes.get("kind") == layout.LEARNER:
+        kind = attributes.get("kind")
+        if isinstance(kind, str) and kind == layout.LEARNER:
             raise self._error("kind", f"a learner is none of {', '.join(layout.KINDS)}")
         self._check_types(attributes, _ROOT)
         if attributes["format_version"] != layout.FORMAT_VERSION:
@@ -424,7 +425,8 @@ class Artefact:
         """
         self.must_have_rules(space.rules)
         if self.kind not in ("strategy", "agent"):
-            raise self._error("kind", f"{self.kind!r} is no enemy, allowed are a strategy and an agent")
+            what = "a tensor" if self.kind == "tensor" else "what an equilibrium goes on from"
+            raise self._error("kind", f"{what} is no enemy, allowed are a strategy and an agent")
         try:
             if self.kind == "strategy":
                 return strategy_table(space, *self.strategy(), name=self.path.stem)

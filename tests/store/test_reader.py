@@ -38,8 +38,12 @@ ATTRIBUTES = [
     *(("agent", name) for name in OF_SOLUTION),
 ]
 DATASETS = [
-    *(("agent", name) for name in DTYPES if not name.startswith(("/strategy", "/log/rmse", "/log/choice"))),
-    *(("strategy", name) for name in DTYPES if name.startswith("/strategy")),
+    *(
+        ("agent", name)
+        for name in DTYPES
+        if not name.startswith(("/strategy", "/equilibrium", "/log/rmse", "/log/choice"))
+    ),
+    *(("strategy", name) for name in DTYPES if name in ("/strategy/state", "/strategy/p")),
 ]
 
 
