@@ -11,7 +11,10 @@ import pytest
 from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
-VERBS = (*("arena", "exploit", "equilibrium", "tapnswap", "warmup", "doctor"),)
+VERBS = (
+    *("solve", "build", "show", "export", "import", "compare", "games", "enemy"),
+    *("arena", "exploit", "equilibrium", "tapnswap", "warmup", "doctor"),
+)
 # Verbs that are groups of commands.
 GROUPS = {
     "enemy": ("parless", "show", "pawnn", "import-flux", "model", "validate"),
