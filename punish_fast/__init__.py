@@ -31,7 +31,12 @@ _HOMES = {
     "Refillable": "punish.refill",
     "build": "punish.transitions",
     "Graph": "punish.graph",
+    "InformationSpace": "punish.information_space",
+    "lift": "punish.information_space",
+    "Equilibrium": "arena.equilibrium",
+    "bayes_response": "arena.bayes",
     "best_response": "arena.exploiter",
+    "ceiling": "arena.ceiling",
     "head_to_head": "arena.duel",
     "simulate": "arena.batch",
     "build_compact": "punish.transitions",
@@ -50,16 +55,20 @@ __all__ = [
     "MDP",
     "Artefact",
     "CompactMDP",
+    "Equilibrium",
     "Graph",
+    "InformationSpace",
     "Refillable",
     "Rules",
     "Solution",
     "State",
     "StateSpace",
     "StrategyTable",
+    "bayes_response",
     "best_response",
     "build",
     "build_compact",
+    "ceiling",
     "check",
     "compare",
     "count_choices",
@@ -71,6 +80,7 @@ __all__ = [
     "greedy",
     "head_to_head",
     "import_notebook",
+    "lift",
     "load",
     "load_rules",
     "naive",
@@ -84,7 +94,10 @@ __all__ = [
 
 if TYPE_CHECKING:
     from punish_fast.arena.batch import simulate
+    from punish_fast.arena.bayes import bayes_response
+    from punish_fast.arena.ceiling import ceiling
     from punish_fast.arena.duel import head_to_head
+    from punish_fast.arena.equilibrium import Equilibrium
     from punish_fast.arena.exploiter import best_response
     from punish_fast.enemies.counts import count_choices
     from punish_fast.enemies.parless import parless
@@ -94,6 +107,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.solver import Solution, evaluate, solve
     from punish_fast.punish.codes import State
     from punish_fast.punish.graph import Graph
+    from punish_fast.punish.information_space import InformationSpace, lift
     from punish_fast.punish.refill import Refillable
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.space import StateSpace

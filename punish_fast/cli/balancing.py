@@ -24,7 +24,7 @@ from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.checkpoints import load_checkpoint, save_checkpoint
 from punish_fast.store.policies import save_policy
-from punish_fast.store.reader import load
+from punish_fast.store.reader import Artefact, load
 
 _DEFAULT_ITERATIONS = 100
 _MOST_ITERATIONS = 10_000
@@ -107,7 +107,8 @@ class Job:
         self._checkpoint = self._find_checkpoint()
         self._measured: dict[str, Any] = {}
 
-    def _find_checkpoint(self) -> Any:
+    def _find_checkpoint(self) -> Artefact | None:
+        """The file to go on with, if there is one."""
         if self._resume is None or not self._resume.exists():
             return None
         file = load(self._resume)
@@ -145,7 +146,7 @@ class Job:
             graph = Graph(self.space)
         equilibrium = Equilibrium(graph)
         if self._checkpoint is not None:
-            shapes: Any = {name: table.shape for name, table in equilibrium.tables.items()}
+            shapes = {name: table.shape for name, table in equilibrium.tables.items()}
             tables = load_checkpoint(self._checkpoint, shapes)
             equilibrium.resume(self._checkpoint.attributes["iterations"], tables)
         try:
