@@ -36,6 +36,8 @@ _SOLVED = {
     "error_bound": float,
     "fingerprint": str,
 }
+# No byte of gzip's stands for more than so many.
+_MOST_COMPRESSED = 1032
 _OBJECTIVES = ("discounted", "undiscounted", "win-probability")
 _OF_KIND: dict[str, dict[str, type]] = {
     "tensor": {"enemy": str},
@@ -152,7 +154,8 @@ class Artefact:
             wanted = " x ".join("any" if n is None else str(n) for n in shape)
             raise self._error(name, f"shape is {dataset.shape}, allowed is {wanted}")
         # A damaged shape must not make us ask for more memory than the file can hold.
-        if dataset.nbytes > self.path.stat().st_size:
+        most = self.path.stat().st_size * (_MOST_COMPRESSED if dataset.compression else 1)
+        if dataset.nbytes > most:
             raise self._error(name, f"{dataset.nbytes} bytes are more than the file has")
 
     @cached_property

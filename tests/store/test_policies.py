@@ -58,6 +58,18 @@ def test_states_that_are_not_reached_play_alike(tmp_path, memory):
     assert found[kept] == pytest.approx(policy[kept], abs=1e-3)
 
 
+def test_what_is_compressed_may_be_larger_than_its_file(tmp_path):
+    rules = PRESETS["tabletop"]._replace(copies=(2, 2, 2, 2, 2), hand_size=3, reveal_size=2, hp=1, breaths=2)
+    space = InformationSpace(rules, "memory")
+    policy, path = mixed(space, 1), tmp_path / "a.h5"
+    save_policy(path, space, policy, reached=np.arange(space.n_states) == 0)
+    assert path.stat().st_size < 2 * len(space.action)
+    found = load_policy(load(path), space)
+    lengths = np.diff(space.state_ptr)
+    assert found[lengths[0] :] == pytest.approx(np.repeat(1 / lengths, lengths)[lengths[0] :], abs=1e-15)
+    assert found[: lengths[0]] == pytest.approx(policy[: lengths[0]], abs=1e-3)
+
+
 def test_files_of_another_model_or_game_are_refused(tmp_path, memory):
     path = tmp_path / "a.h5"
     save_policy(path, memory, mixed(memory, 1))
