@@ -126,17 +126,16 @@ def ends(graph: Graph, own: np.ndarray, enemy: np.ndarray, rest: float = 1e-15) 
     """
     check_policy(graph, own)
     check_policy(graph, enemy)
+    dealt = graph.dealt
     reach = np.zeros(graph.n_full)
-    numbers, p = graph.opening
-    reach[numbers] = p
     measures = []
-    n_dealt = int(graph.full.ptr[graph.space.layer_ptr[1]])
     for _ in range(_MOST_SWEEPS):
+        reach[: len(dealt)] = dealt
         nodes, ended = graph.spread(own, enemy, reach)
         measures.append(ended)
         if nodes.sum() <= rest:
             return np.array(measures)
-        reach[:n_dealt] = graph.deal_again(nodes)
+        dealt = graph.deal_again(nodes)
     raise DuelError(f"duel: still going on after {_MOST_SWEEPS} measures")
 
 

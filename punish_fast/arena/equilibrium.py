@@ -46,7 +46,7 @@ class Equilibrium:
         self._state_ptr = graph.space.state_ptr[: n_states + 1]
         n_rows = int(self._state_ptr[-1])
         self.regret, self.last_regret, self.total = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
-        self._opening = _opening(graph) if opening is None else opening
+        self._opening = graph.dealt if opening is None else opening
         self.dealt = self._opening.copy()
         self.nodes = np.full(graph.n_nodes, 0.5)
         self._reach = np.zeros((graph.n_full, 2))
@@ -55,12 +55,6 @@ class Equilibrium:
         self._rows = (self._state_ptr, graph.space.action)
         self._strategy = np.empty(n_rows)
         self._match()
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all tables, without those of the graph."""
-        arrays = (self.regret, self.last_regret, self.total, self._strategy, self._reach, self._v)
-        return sum(array.nbytes for array in arrays)
 
     @property
     def average(self) -> np.ndarray:
@@ -132,10 +126,3 @@ def bytes_needed(outline: Outline) -> int:
     # Five tables of rows, two reaches, their successors and one value; answers need three values, and a choice.
     tables = 5 * 8 * n_rows + (2 + 2 + 1 + 3) * 8 * outline.n_full + 2 * 8 * n_states
     return listed + tables + 2 * 8 * n_rows
-
-
-def _opening(graph: Graph) -> np.ndarray:
-    opening = np.zeros(int(graph.full.ptr[graph.space.layer_ptr[1]]))
-    numbers, p = graph.opening
-    opening[numbers] = p
-    return opening

@@ -129,7 +129,7 @@ class Job:
                 if self._information == "view"
                 else InformationSpace(self.rules, self._information)
             )
-            outline = Outline(self.space)
+            self._outline = outline = Outline(self.space)
         space = self.space
         n_bytes = bytes_needed(outline)
         return {
@@ -143,7 +143,7 @@ class Job:
     def run(self) -> dict[str, Any]:
         """Learn, measure and write."""
         with self.clock("graph"):
-            graph = Graph(self.space)
+            graph = Graph(self.space, self._outline)
         equilibrium = Equilibrium(graph)
         if self._checkpoint is not None:
             shapes = {name: table.shape for name, table in equilibrium.tables.items()}

@@ -112,13 +112,20 @@ class Graph(Outline):
         redeal: The deals that follow a measure, or begin a game.
     """
 
-    def __init__(self, space: States) -> None:
+    def __init__(self, space: States, outline: Outline | None = None) -> None:
         """Find all full states and their successors.
+
+        Args:
+            space: The information states, of any model.
+            outline: That of just these states, if it is known; it becomes a part of the graph.
 
         Raises:
             MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
         """
-        super().__init__(space)
+        if outline is None:
+            super().__init__(space)
+        else:
+            vars(self).update(vars(outline))
         self.redeal = self._list_redeals(self._fill())
 
     @property
@@ -156,6 +163,14 @@ class Graph(Outline):
         status = play_status(self.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
         numbers = redeal.first[deals] + int(layer.rank[0, status]) * redeal.stride[deals]
         return numbers, redeal.p[: redeal.ptr[1]]
+
+    @property
+    def dealt(self) -> np.ndarray:
+        """How likely a game begins in each full state of the first breath, float64 ``[n]``."""
+        dealt = np.zeros(int(self.full.ptr[self.space.layer_ptr[1]]))
+        numbers, p = self.opening
+        dealt[numbers] = p
+        return dealt
 
     def back_up(self, own_weight: np.ndarray, enemy_weight: np.ndarray, v: np.ndarray) -> np.ndarray:
         """One sweep backward through a measure, from nodes to nodes.
