@@ -18,6 +18,9 @@ from punish_fast.chunks import for_each
 from punish_fast.punish import _regret
 from punish_fast.punish.graph import Graph, Outline
 
+# Bytes of the program with its libraries, and of writing the file.
+_PROGRAM = 350_000_000
+
 
 class Equilibrium:
     """Regrets of all information states, and the average of all strategies so far.
@@ -123,6 +126,7 @@ def bytes_needed(outline: Outline) -> int:
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
-    # Five tables of rows, two reaches, their successors and one value; answers need three values, and a choice.
-    tables = 5 * 8 * n_rows + (2 + 2 + 1 + 3) * 8 * outline.n_full + 2 * 8 * n_states
-    return listed + tables + 2 * 8 * n_rows
+    # Four tables of rows, and while it is measured four more policies. Of full states two reaches, twice while they are
+    # passed on, and a value; while it is measured a belief, and value and length of the search and of two duels.
+    tables = (4 + 4) * n_rows + (2 + 2 + 1 + 1 + 3 * 2) * outline.n_full + 2 * n_states
+    return _PROGRAM + listed + 8 * tables

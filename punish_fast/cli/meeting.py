@@ -1,4 +1,4 @@
-"""The commands ``arena`` and ``exploit``: agents meeting agents."""
+"""The command ``arena``: agents meeting agents; and what ``exploit`` shares with it."""
 
 from __future__ import annotations
 
@@ -81,12 +81,16 @@ class Job:
         """The files that agents come from."""
         return [entry.path for entry in self._entries if entry.path is not None]
 
+    @property
+    def information(self) -> str:
+        """The finest model of information that anybody plays by."""
+        return max((entry.information for entry in self._entries), key=MODELS.index)
+
     def prepare(self) -> tuple[list[Opponent], Graph]:
         """Everybody who was named, and the graph of the game."""
         with self.clock("agents"):
             view = StateSpace(self.rules)
-            finest = max((entry.information for entry in self._entries), key=MODELS.index)
-            space = view if finest == "view" else InformationSpace(self.rules, finest)
+            space = view if self.information == "view" else InformationSpace(self.rules, self.information)
             # Before the graph, which takes longer: whoever cannot play is found out soon.
             opponents = [
                 entry.lifted(space, view, self._temperature, name)
@@ -139,6 +143,8 @@ def arena_command(agents: list[str], setting: Setting, season: Season, as_json: 
     check_outputs(outputs, job.files, "play")
     ledger = Ledger(job.rules.digest, season.resume)
     if season.record is not None:
+        if job.information != "view":
+            raise UsageError(f"--record goes with players of the view only, one is of the model {job.information!r}")
         check_shelf(job.rules, job.names, season.record)
     seed = season.seed
     if season.games is not None and seed is None:

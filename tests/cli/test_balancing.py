@@ -134,6 +134,8 @@ def test_players_who_remember_meet_all_others(run):
     report = run("arena", "equilibrium-memory.h5", "equilibrium.h5", "random", *TINY, "--json").report
     assert report["win"][0][2] > 0.6
     assert report["win"][0][1] == pytest.approx(0.5, abs=0.02)
+    players = ("equilibrium-memory.h5", "random", *TINY)
+    run("arena", *players, "--games", "10", "--record", "a.db").refused("--record goes with players of the view only")
     games = run("arena", "equilibrium-memory.h5", "random", *TINY, "--games", "20000", "--seed", "1", "--json").report
     assert games["win"][0][1] == pytest.approx(report["win"][0][2], abs=0.02)
 
