@@ -6,7 +6,8 @@ action against every hand ``e``. With weights ``C(s, e)``, proportional in each 
     q(s, e, a) = sum over enemy actions b and draws d of P(b | e) P(d) v(what follows)
 
 the best action is the one with the largest ``sum over e of C(s, e) q(s, e, a)``, and ``v(s, e) = q(s, e, a)`` for just
-that action. Later breaths must have been answered before.
+that action. Later breaths must have been answered before. For given values the same sums, divided by all weight, tell
+what each action is worth.
 """
 
 from __future__ import annotations
@@ -62,3 +63,34 @@ def respond_full(begin, end, full, draws, state_ptr, action, most_decks, enemy_w
         choice[row] = first_row + best
         for number in range(full_ptr[row], full_ptr[row + 1]):
             v[number, 0] = q[number - full_ptr[row], best]
+
+
+@kernel
+def value_actions(begin, end, full, draws, state_ptr, action, enemy_weight, belief, v, out):
+    """Write what each action is worth in the given information states: ``out[row]``, the mean of ``q`` by ``belief``.
+
+    Where ``belief`` has no weight, all hands of the enemy count alike.
+    """
+    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    n_draws, chances = draws.n, draws.chance
+    for row in range(begin, end):
+        first_row, last_row = state_ptr[row], state_ptr[row + 1]
+        entry = entry_ptr[row]
+        total = 0.0
+        for number in range(full_ptr[row], full_ptr[row + 1]):
+            total += belief[number]
+        out[first_row:last_row] = 0.0
+        for number in range(full_ptr[row], full_ptr[row + 1]):
+            deck = decks[number]
+            first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+            weight = belief[number] / total if total > 0.0 else 1.0 / (full_ptr[row + 1] - full_ptr[row])
+            for own_row in range(first_row, last_row):
+                own_feints = np.int64(action[own_row]) & 1
+                for enemy_row in range(first, last):
+                    feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                    p = weight * enemy_weight[enemy_row]
+                    n = n_draws[deck, feinters]
+                    if p > 0.0:
+                        for draw in range(n):
+                            out[own_row] += p * chances[deck, feinters, draw] * v[after[entry + draw], 0]
+                    entry += n

@@ -60,7 +60,7 @@ def digits_of(space: States, rows: np.ndarray | None = None) -> np.ndarray:
     layer, cards = np.divmod(rest, layout.n_cards_codes)
     digits = np.zeros((len(rows), N_DIGITS), dtype=np.uint8)
     digits[:, _BREATH] = layer + 1
-    digits[:, _HAND], digits[:, _DISCARD] = _counts(space, cards)
+    digits[:, _HAND], digits[:, _DISCARD] = split_cards(space.layout, cards)
     is_play = layer < layout.breaths
     digits[:, _OWN_HP : _ENEMY_FEINTED + 1] = np.where(
         is_play[:, np.newaxis], _play_digits(space)[status], _between_digits(space)[status]
@@ -96,10 +96,7 @@ def rows_of(space: StateSpace, decimals: np.ndarray) -> np.ndarray:
     decimals = np.asarray(decimals, dtype=np.int64)
     layout = space.layout
     digits = split_digits(decimals).astype(np.int64)
-    cards = np.zeros(len(digits), dtype=np.int64)
-    for kind in range(5):
-        both = digits[:, 1 + kind] + digits[:, 13 + kind]
-        cards += layout.place[kind] * (both * (both + 1) // 2 + digits[:, 1 + kind])
+    cards = join_cards(layout, digits[:, _HAND], digits[:, _DISCARD])
     status = np.where(digits[:, _BREATH] <= layout.breaths, _play_status(space, digits), _between_status(space, digits))
     codes = ((digits[:, _BREATH] - 1) * layout.n_cards_codes + cards) * layout.n_statuses + status
     rows = np.searchsorted(space.code, np.maximum(codes, 0).astype(np.uint64))
@@ -119,16 +116,22 @@ def check_digits(rules: Rules) -> None:
         raise StateError(f"decimal codes: the rules count up to {largest}, allowed is up to 9")
 
 
-def _counts(space: States, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Hands and discard piles, ``[k, 5]`` each, of cards codes."""
-    place = space.layout.place
+def split_cards(layout: Layout, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Hands and discard piles of cards codes, or the first and the second of two hands: int64 ``[k, 5]`` each."""
+    place = layout.place
     digits = cards[:, np.newaxis] // place
     digits[:, 1:] -= digits[:, :-1] * (place[:-1] // place[1:])
-    t = np.arange(max(space.rules.copies) + 2)
+    t = np.arange(int(layout.copies.max()) + 2)
     starts = t * (t + 1) // 2
     both = np.searchsorted(starts, digits, side="right") - 1
     hand = digits - starts[both]
     return hand, both - hand
+
+
+def join_cards(layout: Layout, hand: np.ndarray, discard: np.ndarray) -> np.ndarray:
+    """The inverse of `split_cards`, int64 ``[k]``."""
+    both = hand + discard
+    return np.asarray((both * (both + 1) // 2 + hand) @ layout.place)
 
 
 def _play_digits(space: States) -> np.ndarray:

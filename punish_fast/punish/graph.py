@@ -126,7 +126,7 @@ class Graph(Outline):
             super().__init__(space)
         else:
             vars(self).update(vars(outline))
-        self.redeal = self._list_redeals(self._fill())
+        self.redeal = self.redeal_of(self._fill())
 
     @property
     def view(self) -> StateSpace:
@@ -188,11 +188,15 @@ class Graph(Outline):
             self.for_states(number, _passes.back_up_full, *args)
         return self.back_up_nodes(v)
 
-    def back_up_nodes(self, v: np.ndarray) -> np.ndarray:
-        """Means of the deals that follow each node, float64 ``[n_nodes, k]``, of ``k`` columns of values ``v``."""
-        out = np.empty((self.n_nodes, v.shape[1]))
-        lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
-        for_chunks(_passes.back_up_nodes, cumulated(lengths), self.redeal, v, out)
+    def back_up_nodes(self, v: np.ndarray, redeal: _graph.Redeal | None = None) -> np.ndarray:
+        """Means of the deals that follow each node, float64 ``[n_nodes, k]``, of ``k`` columns of values ``v``.
+
+        The nodes may be others than the graph's, if a ``redeal`` of them is given.
+        """
+        redeal = redeal or self.redeal
+        out = np.empty((len(redeal.node_pair), v.shape[1]))
+        lengths = np.diff(redeal.ptr)[redeal.node_pair]
+        for_chunks(_passes.back_up_nodes, cumulated(lengths), redeal, v, out)
         return out
 
     def respond(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray) -> None:
@@ -208,6 +212,22 @@ class Graph(Outline):
         args = (self.full, self.draws, self.space.state_ptr, self.space.action, self.most_decks)
         for number in reversed(range(self.space.rules.breaths)):
             self.for_states(number, _response.respond_full, *args, enemy_weight, belief, v, choice)
+
+    def action_values(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """What each action is worth to who does not see the enemy's hand, float64 ``[n_rows]`` of a measure's states.
+
+        Args:
+            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
+            belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, of any sum; where it
+                is 0, all hands count alike.
+            v: float64 ``[n_full + n_nodes + 2, k]``, values in the first column.
+        """
+        state_ptr = self.space.state_ptr
+        out = np.empty(int(state_ptr[self.space.layer_ptr[self.space.rules.breaths]]))
+        args = (self.full, self.draws, state_ptr, self.space.action, enemy_weight, belief, v, out)
+        for number in range(self.space.rules.breaths):
+            self.for_states(number, _response.value_actions, *args)
+        return out
 
     def spread(
         self, own_weight: np.ndarray, enemy_weight: np.ndarray, reach: np.ndarray
@@ -331,7 +351,14 @@ class Graph(Outline):
             chunks = np.linspace(begin, end, 65).astype(np.int64)
             for_each(_graph.settle, 64, chunks, self.full.after, slots, win)
 
-    def _list_redeals(self, keys: np.ndarray) -> _graph.Redeal:
+    def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
+        """The deals that follow ``keys``, whether or not a game comes to such nodes.
+
+        A key is the cards code of both kept hands times all HP squared, plus own and enemy's HP, each less 1.
+
+        Args:
+            keys: int64 ``[n]``; nobody's HP may be less than a measure can begin with.
+        """
         space, layout = self.space, self.space.layout
         layer, decks = space.layers[0], self.decks[0]
         n_drawn = 2 * layout.feints + 1

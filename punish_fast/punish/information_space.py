@@ -201,6 +201,25 @@ class InformationSpace:
         return self._bare_layer(cards)._replace(first=first, rank=rank, status=status)
 
 
+def belongs_to(fine: States, coarse: States) -> np.ndarray:
+    """The state of a coarser model that each state of a measure of a finer one belongs to, int32 ``[n_states]``.
+
+    Args:
+        fine: The states of the finer model.
+        coarse: The states of the coarser one, of the same rules.
+
+    Raises:
+        InformationError: ``coarse`` tells apart what ``fine`` does not.
+    """
+    digit_of = digits_within(fine.information, coarse.information, fine.rules)
+    fine_places, coarse_places = (places_of(space.information, space.rules) for space in (fine, coarse))
+    match = np.empty(int(fine.layer_ptr[fine.rules.breaths]), dtype=np.int32)
+    for layer, coarse_layer in zip(fine.layers[: fine.rules.breaths], coarse.layers, strict=False):
+        args = (fine_places, layer, coarse_places, coarse_layer, digit_of, match)
+        for_chunks(_information.match_states, layer.first, *args)
+    return match
+
+
 def lift(fine: States, coarse: States, weight: np.ndarray) -> np.ndarray:
     """A policy of a coarser model as one of a finer model.
 
@@ -215,13 +234,8 @@ def lift(fine: States, coarse: States, weight: np.ndarray) -> np.ndarray:
     Raises:
         InformationError: ``coarse`` tells apart what ``fine`` does not.
     """
-    digit_of = digits_within(fine.information, coarse.information, fine.rules)
-    fine_places, coarse_places = (places_of(space.information, space.rules) for space in (fine, coarse))
-    n_states = int(fine.layer_ptr[fine.rules.breaths])
-    match = np.empty(n_states, dtype=np.int32)
-    for layer, coarse_layer in zip(fine.layers[: fine.rules.breaths], coarse.layers, strict=False):
-        args = (fine_places, layer, coarse_places, coarse_layer, digit_of, match)
-        for_chunks(_information.match_states, layer.first, *args)
+    match = belongs_to(fine, coarse)
+    n_states = len(match)
     lifted = np.zeros(len(fine.action))
     for_each(_information.lift_rows, n_states, fine.state_ptr, coarse.state_ptr, match, weight, lifted)
     lifted[fine.state_ptr[n_states] :] = 1.0
