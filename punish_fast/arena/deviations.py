@@ -6,8 +6,8 @@ A recorded choice ``a`` in an information state ``s`` loses
 
 where ``Q(s, b)`` is the chance to win after action ``b`` if the enemy plays the policy and one goes on by it, and the
 enemy's hand is as likely as the policy and the deals make it. So it is what the choice would cost against an enemy who
-plays the policy, not against the one who was there. Where it is not known for certain what the player bore in mind, ``Q``
-is a mean over what is possible (``recollection.py``).
+plays the policy, not against the one who was there. Where it is not known for certain what the player bore in mind,
+``Q`` is a mean over what is possible (``recollection.py``).
 
 Means over choices have standard errors by games, since choices of one game are no independent draws.
 """
@@ -218,6 +218,6 @@ def _costs(judged: Judged, grouping: str, labels: list[str], group: np.ndarray) 
         share = float(loss[chosen].sum() / total) if total > 0 else 0.0
         people = np.bincount(plays[chosen], minlength=len(PLAYS)) / len(chosen)
         policy = judged.policy[chosen].mean(axis=0)
-        grouped = np.array([policy[PLAY_OF == play].sum() for play in range(len(PLAYS))])
+        grouped = np.array([policy[play == PLAY_OF].sum() for play in range(len(PLAYS))])
         costs.append(Cost(grouping, label, len(chosen), mean.value, mean.error, share, people, grouped))
     return costs

@@ -7,8 +7,8 @@ drawn from the pool instead, since drawing one card more is drawing that one fir
 
     w(B) = sum over Y of P(Y) w(B + Y),        P(Y) in proportion to the copies of Y in the pool.
 
-So ``w(B + Y) - w(B)`` is what keeping ``Y`` is worth more than an unknown card, and ``w(B + X) - w(B + Y)`` what keeping
-``X`` rather than ``Y`` is worth, averaged over all ``B`` for which the pool has the cards that are compared.
+So ``w(B + Y) - w(B)`` is what keeping ``Y`` is worth more than an unknown card, and ``w(B + X) - w(B + Y)`` what
+keeping ``X`` rather than ``Y`` is worth, averaged over all ``B`` for which the pool has the cards that are compared.
 """
 
 from __future__ import annotations

@@ -50,13 +50,13 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
         spread, extremes = top.subplots(1, 2)
         in_hand, revealed = bottom.subplots(1, 2, sharey=True)
         _draw_spread(spread, found.p, value, unit)
-        _draw_extremes(extremes, found, value, unit)
-        curves = [_worths(found, counts, value) for counts in (found.hand, found.revealed)]
-        means = np.concatenate([each.mean for curve in curves for each in curve])
-        # Names stand this far apart.
-        gap = max((means.max() - means.min()) / 16, 1e-9)
+        labels = [f"{cards_text(h)}  /  {cards_text(r)}" for h, r in zip(found.hand, found.revealed, strict=True)]
+        draw_extremes(extremes, labels, value)
+        extremes.set(title="best and worst: hand / revealed", xlabel=unit)
+        curves = [worths_of(found, counts, value) for counts in (found.hand, found.revealed)]
+        gap = gap_of(curves)
         for axes, curve in zip((in_hand, revealed), curves, strict=True):
-            _draw_worth(axes, curve, gap)
+            draw_worth(axes, curve, gap)
         points = ", in points" if is_chance else ""
         in_hand.set(title=f"by copies in hand, and what one more is worth{points}", xlabel="copies in hand")
         revealed.set(title=f"by copies revealed, and what one more is worth{points}", xlabel="copies revealed")
@@ -74,7 +74,8 @@ def _draw_spread(axes: Axes, p: np.ndarray, value: np.ndarray, unit: str) -> Non
     axes.set(title=f"all {len(p):,} openings", xlabel=unit, ylabel="openings dealt, in per cent")
 
 
-def _draw_extremes(axes: Axes, found: Openings, value: np.ndarray, unit: str) -> None:
+def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
+    """Draw the best and the worst of what has ``labels`` and is worth ``value``."""
     order = np.argsort(-value, kind="stable")
     shown = np.unique(np.concatenate([np.arange(len(order))[:_SHOWN], np.arange(len(order))[-_SHOWN:]]))
     # A gap parts the best from the worst.
@@ -83,18 +84,24 @@ def _draw_extremes(axes: Axes, found: Openings, value: np.ndarray, unit: str) ->
         axes.plot([value.min(), value[k]], [place, place], color=_LIGHT, linewidth=1, zorder=1)
         axes.plot(value[k], place, "o", color=_DARK)
         axes.annotate(f"{value[k]:.1f}", (value[k], place), (6, 0), textcoords="offset points", va="center")
-    labels = [f"{_cards(found.hand[k])}  /  {_cards(found.revealed[k])}" for k in order[shown]]
-    axes.set_yticks(places, labels, fontsize=8)
+    axes.set_yticks(places, [labels[k] for k in order[shown]], fontsize=8)
     axes.margins(x=0.12)
     axes.tick_params(axis="y", length=0)
-    axes.set(title="best and worst: hand / revealed", xlabel=unit)
 
 
-def _worths(found: Openings, counts: np.ndarray, value: np.ndarray) -> list[Worth]:
+def worths_of(found: Openings, counts: np.ndarray, value: np.ndarray) -> list[Worth]:
+    """What copies of each card are worth."""
     return [worth(counts[:, kind], found.p, value) for kind in range(len(CARDS))]
 
 
-def _draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:
+def gap_of(curves: list[list[Worth]]) -> float:
+    """How far apart names are to stand beside such curves."""
+    means = np.concatenate([each.mean for curve in curves for each in curve])
+    return max(float(means.max() - means.min()) / 16, 1e-9)
+
+
+def draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:
+    """Draw what copies of each card are worth, with names that are at least ``gap`` apart."""
     for kind, each in enumerate(worths):
         marker, line = _STYLES[kind]
         face = "white" if kind % 2 else _DARK
@@ -120,6 +127,7 @@ def _apart(heights: np.ndarray, gap: float) -> np.ndarray:
     return np.asarray(moved + (heights - moved).mean())
 
 
-def _cards(counts: np.ndarray) -> str:
+def cards_text(counts: np.ndarray) -> str:
+    """Cards in words."""
     names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts.tolist(), strict=True) if n > 0]
     return ", ".join(names) or "nothing"

@@ -1,11 +1,11 @@
 """What players bore in mind when they made recorded choices.
 
-A record holds the view: the discard pile, but not who played what. For a policy that bears more in mind, the information
-state of a choice is worked out from the breaths before it in the same measure: the card that the player picked is on
-record, and that of the enemy, if the enemy's side is. What feints drew is not. So every draw is tried, and those remain
-that lead to the cards and the statuses of the next record. Mostly a single state does; if there are more, they are
-weighed by how likely deals and enemy lead there. If none does, or a breath is missing, the states of the view are all
-taken, weighed alike.
+A record holds the view: the discard pile, but not who played what. For a policy that bears more in mind, the
+information state of a choice is worked out from the breaths before it in the same measure: the card that the player
+picked is on record, and that of the enemy, if the enemy's side is. What feints drew is not. So every draw is tried, and
+those remain that lead to the cards and the statuses of the next record. Mostly a single state does; if there are more,
+each counts as much as deals and enemy are likely to lead there. If none does, or a breath is missing, all states are
+taken that look the same, and count in the same way.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def recall(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choices) 
     if space.information.name == "view":
         known = np.flatnonzero(row >= 0)
         return Recalled(known, row[known], np.ones(len(known)), len(known))
-    mass = np.add.reduceat(play.beliefs, play.graph.full.ptr[:-1])
+    mass: np.ndarray = np.add.reduceat(play.beliefs, play.graph.full.ptr[:-1])
     candidates = _Memory(space).states_of(choices)
     match = belongs_to(space, view)
     order = np.argsort(match, kind="stable")
@@ -79,8 +79,8 @@ def recall(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choices) 
         parts.append((np.full(len(states), choice), states, weight / weight.sum()))
     if not parts:
         return Recalled(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), 0)
-    choice, state, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Recalled(choice, state, weight, n_exact)
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return Recalled(columns[0], columns[1], columns[2], n_exact)
 
 
 class _Memory:

@@ -145,7 +145,8 @@ def build(
 
 @app.command(
     epilog="Examples: punish-fast show naive.h5; punish-fast show naive.h5 102012300350000300; "
-    "punish-fast show naive.h5 --openings --plot openings.png"
+    "punish-fast show naive.h5 --openings --plot openings.png; "
+    "punish-fast show equilibrium.h5 --lessons --games games.db"
 )
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE.h5", help="A tensor, an agent or a strategy.")],
@@ -160,9 +161,28 @@ def show(
             help="Show how an agent values every opening, and what a card in hand is worth.",
         ),
     ] = False,
+    lessons: Annotated[
+        bool,
+        typer.Option(
+            "--lessons",
+            envvar="PUNISH_FAST_LESSONS",
+            help="Show what an agent or a strategy teaches that plays both sides of the real game: what HP, hands and "
+            "kept cards are worth, and how often to play what.",
+        ),
+    ] = False,
+    games: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DB",
+            envvar="PUNISH_FAST_GAMES",
+            help="With --lessons: a database of recorded games; show where people play otherwise, and what it costs.",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", envvar="PUNISH_FAST_PLOT", help="Draw the openings, as a .png or .svg file."),
+        typer.Option(
+            metavar="FILE", envvar="PUNISH_FAST_PLOT", help="Draw openings or lessons, as a .png or .svg file."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -170,7 +190,12 @@ def show(
     prepare_kernels()
     from punish_fast.cli import beginning, showing
 
-    if openings:
+    showing.check_view(openings, lessons, games)
+    if lessons:
+        from punish_fast.cli import teaching
+
+        teaching.lessons_command(file, state, teaching.Wanted(plot, games), as_json)
+    elif openings:
         beginning.openings_command(file, state, plot, as_json)
     else:
         showing.show_command(file, state, plot, as_json)

@@ -74,13 +74,14 @@ def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any
         "file": str(file.path),
         "is_chance": file.solution().objective != "discounted",
         "mean": float(found.p @ value),
-        "in_hand": _worth_of_cards(found, found.hand, value),
-        "revealed": _worth_of_cards(found, found.revealed, value),
+        "in_hand": worth_of_cards(found, found.hand, value),
+        "revealed": worth_of_cards(found, found.revealed, value),
         "openings": entries,
     }
 
 
-def _worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
+def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
+    """What cards are worth by ``counts`` of their copies, int ``[n, 5]``."""
     table = {}
     for kind, card in enumerate(CARDS):
         each = worth(counts[:, kind], found.p, value)
@@ -97,17 +98,18 @@ def _print_report(report: dict[str, Any]) -> None:
         print(f"\n{title}")
         rows = [["", "hand", "revealed", "chance", "value"]]
         for entry in shown:
-            hand, revealed = _cards(entry["hand"]), _cards(entry["revealed"])
+            hand, revealed = cards_text(entry["hand"]), cards_text(entry["revealed"])
             rows.append(["", hand, revealed, f"{entry['probability']:.4%}", form.format(entry["value"])])
         print_table([row[1:] for row in rows], left=2, indent="  ")
     for title, key in (("value by copies in hand", "in_hand"), ("value by copies revealed", "revealed")):
         print(f"\n{title}")
-        _print_worth(report[key], form)
+        print_worth(report[key], form)
     if report["plot"] is not None:
         print(f"\nwrote {report['plot']}")
 
 
-def _print_worth(table: dict[str, Any], form: str) -> None:
+def print_worth(table: dict[str, Any], form: str) -> None:
+    """Print what `worth_of_cards` found."""
     most = max(copies for each in table.values() for copies in each["copies"])
     rows = [["card", *map(str, range(most + 1)), "one more"]]
     for card, each in table.items():
@@ -119,6 +121,7 @@ def _print_worth(table: dict[str, Any], form: str) -> None:
     print_table(rows, indent="  ")
 
 
-def _cards(counts: list[int]) -> str:
+def cards_text(counts: list[int]) -> str:
+    """Cards in words."""
     names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts, strict=True) if n > 0]
     return ", ".join(names) or "nothing"

@@ -18,10 +18,22 @@ from punish_fast.store.reader import Artefact, final_values, load
 _MOST_OUTCOMES = 8
 
 
+def check_view(openings: bool, lessons: bool, games: Path | None) -> None:
+    """Insist that the options of ``show`` go together.
+
+    Raises:
+        UsageError: they do not.
+    """
+    if openings and lessons:
+        raise UsageError("--openings and --lessons exclude each other")
+    if games is not None and not lessons:
+        raise UsageError("--games goes with --lessons only")
+
+
 def show_command(path: Path, state: str | None, plot: Path | None, as_json: bool) -> None:
     """Run ``punish-fast show``."""
     if plot is not None:
-        raise UsageError("--plot goes with --openings only")
+        raise UsageError("--plot goes with --openings or --lessons only")
     file = load(path)
     if state is None:
         report = _file_report(file)
