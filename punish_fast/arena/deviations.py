@@ -132,7 +132,6 @@ def judge(play: SelfPlay, view: StateSpace, choices: Choices) -> Judged:
 
     Raises:
         DeviationError: none of them is a choice between legal actions of the game.
-        StateError: the rules have counts above 9, so that nothing can have been recorded.
     """
     row, column = locate_choices(view, choices.decimal, choices.action)
     n_play = int(view.layer_ptr[view.rules.breaths])

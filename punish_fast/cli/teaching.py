@@ -21,7 +21,6 @@ from punish_fast.cli.meeting import Job, Setting
 from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import print_json
 from punish_fast.cli.source import Source
-from punish_fast.punish.decimals import check_digits
 from punish_fast.punish.rules import CARDS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.plots import check_picture
@@ -87,7 +86,6 @@ def study_file(path: Path, games: Path | None) -> Study:
     """
     job = Job([str(path)], Setting(None, None, None, quiet=True))
     if games is not None:
-        check_digits(job.rules)
         choices = Source(games, winners=False, since=None, until=None, player=None).read()
     opponents, graph = job.prepare()
     with job.clock("lessons"):

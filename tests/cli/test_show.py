@@ -142,7 +142,7 @@ def test_openings_are_drawn(run, folder, name):
     [
         (["--openings", "--plot", "x.pdf"], "allowed are .png and .svg"),
         (["--openings", "--plot", "no/x.png"], "there is no folder no"),
-        (["--plot", "x.png"], "--plot goes with --openings only"),
+        (["--plot", "x.png"], "--plot goes with --openings or --lessons only"),
     ],
 )
 def test_openings_that_cannot_be_drawn_are_refused(run, folder, arguments, text):

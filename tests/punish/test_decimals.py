@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.punish.codes import StateError, from_decimal, to_decimal
-from punish_fast.punish.decimals import decimals_of, digits_of, rows_of, split_digits
+from punish_fast.punish.decimals import decimals_of, digits_of, join_cards, rows_of, split_cards, split_digits
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -60,3 +60,11 @@ def test_decimals_of_the_whole_notebook():
     assert len(np.unique(decimals)) == space.n_states
     assert np.array_equal(rows_of(space, decimals), np.arange(space.n_states))
     assert rows_of(space, np.array([102012300350000300, 102012300350000301, -1, 0])).tolist()[1:] == [-1, -1, -1]
+
+
+def test_cards_are_joined_as_they_were_split():
+    layout = tiny().layout
+    cards = np.arange(layout.n_cards_codes)
+    hand, discard = split_cards(layout, cards)
+    assert (hand + discard <= layout.copies).all()
+    assert np.array_equal(join_cards(layout, hand, discard), cards)

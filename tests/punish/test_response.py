@@ -85,3 +85,40 @@ def test_one_thread_and_two_give_the_same_bits():
         found.append((choice.tobytes(), v.tobytes()))
     set_threads(2)
     assert found[0] == found[1]
+
+
+def test_actions_are_worth_what_an_answer_of_just_them_is():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 4)
+    choice = space.state_ptr[:-1].copy()
+    graph.respond(enemy, belief, v, choice)
+    values = graph.action_values(enemy, belief, v)
+    n_play = int(space.layer_ptr[space.rules.breaths])
+    assert len(values) == space.state_ptr[n_play]
+    best = np.maximum.reduceat(values, space.state_ptr[:n_play])
+    assert values[choice[:n_play]] == pytest.approx(best, abs=1e-12)
+    ptr = graph.full.ptr
+    mass = np.add.reduceat(belief, ptr[:-1])
+    mean = np.add.reduceat(belief * v[: graph.n_full, 0], ptr[:-1]) / mass
+    assert best == pytest.approx(mean, abs=1e-12)
+
+
+def test_without_beliefs_all_hands_count_alike():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, _, v = setting(space, 5)
+    graph.respond(enemy, np.ones(graph.n_full), v, space.state_ptr[:-1].copy())
+    alike, unknown = (
+        graph.action_values(enemy, belief, v) for belief in (np.ones(graph.n_full), np.zeros(graph.n_full))
+    )
+    assert unknown == pytest.approx(alike, abs=1e-12)
+
+
+def test_action_values_do_not_depend_on_threads():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 6)
+    found = []
+    for threads in (1, 2):
+        set_threads(threads)
+        found.append(graph.action_values(enemy, belief, v))
+    set_threads(2)
+    assert np.array_equal(*found)

@@ -1,0 +1,127 @@
+"""A policy that plays both sides of the real game, in dictionaries, for checking what is learned from it.
+
+Positions and nodes are those of ``duel_twin.py``, and every law is its own; chances are floats, and what a game comes
+to is followed from measure to measure until next to nothing is left.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import duel_twin
+import numpy as np
+import twin
+from duel_twin import Node, Position, Successor
+from exact import twin_of
+
+from punish_fast.punish.space import StateSpace
+
+_MEASURES = 60
+
+
+class TwinPlay:
+    """Values, visits and beliefs by position.
+
+    Attributes:
+        value: Chances to win.
+        visits: How often a game is expected to come to a position or a node.
+        belief: How often it would if all own choices since the deal counted 1.
+    """
+
+    def __init__(self, space: StateSpace, policy: np.ndarray) -> None:
+        self.rules = space.rules
+        self._chosen = {}
+        for row in range(int(space.layer_ptr[space.rules.breaths])):
+            rows = range(*space.state_ptr[row : row + 2])
+            self._chosen[twin_of(space.state(row))] = {int(space.action[r]): float(policy[r]) for r in rows}
+        self._layers, nodes = duel_twin.everything(self.rules)
+        self._laws: dict[Any, dict[Successor, float]] = {}
+        self.deals = {node: _floats(duel_twin.deal(self.rules, node)) for node in nodes | {duel_twin.begin(self.rules)}}
+        self.value = self._solve(nodes)
+        self.visits = self._follow()
+        self.belief = self._believe()
+
+    def chosen(self, view: twin.TwinState) -> dict[int, float]:
+        """What the policy plays."""
+        return self._chosen[view]
+
+    def action_value(self, position: Position, action: int) -> float:
+        """The chance to win after an action, the enemy's hand being known."""
+        return sum(
+            q * p * self.value[then]
+            for enemy, q in self.chosen(duel_twin.enemy_view(position)).items()
+            for then, p in self._law(position, action, enemy).items()
+        )
+
+    def seen_value(self, view: twin.TwinState, action: int) -> float:
+        """The chance to win after an action, the enemy's hand being as likely as beliefs say."""
+        weights = {position: self.belief[position] for position in self.belief_of(view)}
+        total = sum(weights.values())
+        return sum(w * self.action_value(position, action) for position, w in weights.items()) / total
+
+    def belief_of(self, view: twin.TwinState) -> list[Position]:
+        """The positions that look so."""
+        return [position for position in self.belief if position.view == view]
+
+    def node_value(self, node: Node) -> float:
+        """The chance to win from hands kept over a redeal, whether or not a game comes to them."""
+        return sum(float(p) * self.value[position] for position, p in duel_twin.deal(self.rules, node).items())
+
+    def _law(self, position: Position, own: int, enemy: int) -> dict[Successor, float]:
+        key = position, own, enemy
+        if key not in self._laws:
+            self._laws[key] = _floats(duel_twin.breath(self.rules, position, own, enemy))
+        return self._laws[key]
+
+    def _steps(self, position: Position, own_counts: bool = True) -> Iterator[tuple[Successor, float]]:
+        for own, x in self.chosen(position.view).items():
+            for enemy, y in self.chosen(duel_twin.enemy_view(position)).items():
+                for then, p in self._law(position, own, enemy).items():
+                    yield then, (x if own_counts else 1.0) * y * p
+
+    def _solve(self, nodes: set[Node]) -> dict[Any, float]:
+        value: dict[Any, float] = dict.fromkeys(nodes, 0.5) | {twin.WIN: 1.0, twin.LOSS: 0.0}
+        steps = {position: list(self._steps(position)) for layer in self._layers for position in layer}
+        for _ in range(_MEASURES):
+            for layer in reversed(self._layers):
+                for position in layer:
+                    value[position] = sum(p * value[then] for then, p in steps[position])
+            for node in nodes:
+                value[node] = sum(p * value[position] for position, p in self.deals[node].items())
+        return value
+
+    def _follow(self) -> dict[Any, float]:
+        visits: defaultdict[Any, float] = defaultdict(float)
+        now = dict(self.deals[duel_twin.begin(self.rules)])
+        for _ in range(_MEASURES):
+            for _ in self._layers:
+                after: defaultdict[Any, float] = defaultdict(float)
+                for position, p in now.items():
+                    visits[position] += p
+                    for then, q in self._steps(position):
+                        after[then] += p * q
+                now = {then: p for then, p in after.items() if not isinstance(then, str)}
+            dealt: defaultdict[Any, float] = defaultdict(float)
+            for node, p in now.items():
+                visits[node] += p
+                for position, q in self.deals[node].items():
+                    dealt[position] += p * q
+            now = dict(dealt)
+        return visits
+
+    def _believe(self) -> dict[Any, float]:
+        belief: defaultdict[Any, float] = defaultdict(float)
+        for position in self._layers[0]:
+            belief[position] = self.visits[position]
+        for layer in self._layers[:-1]:
+            for position in layer:
+                for then, p in self._steps(position, own_counts=False):
+                    if isinstance(then, Position):
+                        belief[then] += belief[position] * p
+        return belief
+
+
+def _floats(law: dict[Any, Any]) -> dict[Any, float]:
+    return {key: float(p) for key, p in law.items()}
