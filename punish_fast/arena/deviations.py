@@ -30,7 +30,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Choices
 
 # A kind of situation with fewer choices says too little to be ranked.
-LEAST_CHOICES = 30
+LEAST_CHOICES = 50
 
 
 class DeviationError(ValueError):

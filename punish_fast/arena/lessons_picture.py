@@ -216,4 +216,4 @@ def _draw_losses(axes: Axes, people: Deviations) -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(left=0)
     axes.set_ylim(place - 0.7, 0.5)
-    axes.set(title="what a choice loses to the strategy, with 95 %", xlabel="points")
+    axes.set(title="what a choice loses, with intervals of 95 %", xlabel="points")

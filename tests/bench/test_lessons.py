@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from cli.games import random_games, write_games
+from PIL import Image
+
+from bench.lessons import FIGURES, PAGE, PEOPLE_FIGURE, main, replaced
+from punish_fast.arena.opponents import true_rules
+from punish_fast.cli.app import run as run_app
+from punish_fast.cli.errors import UsageError
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+BLOCKS = ("source", "hp", "hands", "kept", "habits", "people")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A strategy, games, and a copy of the page."""
+    folder = tmp_path_factory.mktemp("page")
+    arguments = ["--rules", "tiny", "--quiet", "--iterations", "4", "--json", "-o", str(folder / "eq.h5")]
+    assert run_app(["equilibrium", *arguments]) == 0
+    write_games(folder / "games.db", random_games(StateSpace(true_rules(PRESETS["tiny"])), 1))
+    return folder
+
+
+def make(folder, *options):
+    page = folder / "page.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    code = main([str(folder / "eq.h5"), "--page", str(page), *map(str, options)])
+    return code, page.read_text(encoding="utf-8")
+
+
+def block(text, name):
+    return re.search(f"<!-- {name}: begin -->(.*)<!-- {name}: end -->", text, re.DOTALL)[1]
+
+
+def without_blocks(text):
+    return re.sub("begin -->.*?<!--", "", text, flags=re.DOTALL)
+
+
+def test_the_page_has_all_blocks_and_small_figures():
+    text = PAGE.read_text(encoding="utf-8")
+    for name in BLOCKS:
+        assert "|" in block(text, name) or name == "source"
+    linked = re.findall(r"\]\((.*?\.png)\)", text)
+    assert linked == list((FIGURES | PEOPLE_FIGURE).values())
+    for name in linked:
+        assert 1000 < (PAGE.parent / name).stat().st_size < 150_000
+    # All numbers stand in blocks, where they are made again.
+    assert not re.search(r"\d+\.\d|\d %", without_blocks(text))
+
+
+def test_blocks_and_figures_are_made_again(folder):
+    code, text = make(folder, "--games", folder / "games.db")
+    assert code == 0
+    before = PAGE.read_text(encoding="utf-8")
+    assert without_blocks(text) == without_blocks(before)
+    for name in BLOCKS:
+        assert block(text, name) != block(before, name)
+    assert "after 4 iterations,\nby the rules" in text
+    assert "In 30 recorded games" in text
+    for name in (FIGURES | PEOPLE_FIGURE).values():
+        with Image.open(folder / name) as image:
+            assert image.width > 1000
+    assert make(folder, "--games", folder / "games.db")[1] == text
+
+
+def test_without_games_people_stay_as_they_were(folder, capsys):
+    (folder / "lessons-people.png").unlink(missing_ok=True)
+    code, text = make(folder)
+    assert code == 0
+    assert block(text, "people") == block(PAGE.read_text(encoding="utf-8"), "people")
+    assert not (folder / "lessons-people.png").exists()
+    assert "what is told of people stays as it was" in capsys.readouterr().err
+
+
+def test_what_cannot_be_made_is_refused(folder, capsys):
+    assert main([str(folder / "none.h5")]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+    (folder / "bare.md").write_text("nothing", encoding="utf-8")
+    assert main([str(folder / "eq.h5"), "--page", str(folder / "bare.md")]) == 2
+    assert "<!-- source: begin --> is missing" in capsys.readouterr().err
+    assert (folder / "bare.md").read_text(encoding="utf-8") == "nothing"
+    with pytest.raises(UsageError, match="<!-- a: end --> is missing"):
+        replaced("<!-- a: begin -->", {"a": "x"})
