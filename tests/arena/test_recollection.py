@@ -19,7 +19,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
 # Measures of three breaths, so that there is something to remember.
-RULES = PRESETS["tiny"]._replace(redeal="reshuffle", copies=(1, 2, 2, 2, 2), hand_size=3, breaths=3)
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle", breaths=3)
 
 
 @pytest.fixture(scope="module")
