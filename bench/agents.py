@@ -19,6 +19,8 @@ import numpy as np
 from punish_fast.enemies.counts import count_choices
 from punish_fast.enemies.network import network_of, network_table
 from punish_fast.enemies.parless import parless
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.openings import openings
 from punish_fast.punish.space import StateSpace
@@ -78,10 +80,25 @@ def notebook_enemies(space: StateSpace) -> dict[str, StrategyTable]:
     return enemies
 
 
+def notebook_agents(space: StateSpace) -> dict[str, np.ndarray]:
+    """What the five agents of the notebook play, greedily: float64 ``[n_rows]``, by the names of their enemies.
+
+    Raises:
+        DataError: the games or the weights are not there.
+    """
+    enemies = notebook_enemies(space)
+    return {name: greedy(space.state_ptr, _published(build(space, enemy))) for name, enemy in enemies.items()}
+
+
+def _published(mdp: MDP) -> np.ndarray:
+    """Values of rows as the notebook has them, if the redeal is from the discard pile: float64 ``[n_rows]``."""
+    return solve(mdp, DISCOUNT).q
+
+
 def answers(space: StateSpace, true_space: StateSpace, enemy: StrategyTable) -> Answers:
     """The agents that answer an enemy; ``true_space`` has the same states as ``space`` and the true redeal."""
     mdp = build(space, enemy)
-    published, undiscounted = solve(mdp, DISCOUNT).q, solve(mdp, 1.0).q
+    published, undiscounted = _published(mdp), solve(mdp, 1.0).q
     del mdp
     if not enemy.is_naive:
         enemy = strategy_table(true_space, enemy.state, enemy.p, enemy.name)

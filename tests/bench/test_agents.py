@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from bench.agents import DISCOUNT, DataError, answers, notebook_enemies
+from bench import agents
+from bench.agents import DISCOUNT, DataError, answers, notebook_agents, notebook_enemies
+from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.openings import openings
 from punish_fast.punish.rules import PRESETS
@@ -28,6 +30,16 @@ def test_answers_are_the_solutions_of_three_ways(kind):
     true, begin = solve(build(TRUE, enemy(TRUE)), 1.0), openings(TRUE)
     assert np.array_equal(found.true, true.q)
     assert found.chance == pytest.approx((begin.p @ true.v[begin.row] + 1) / 2)
+
+
+def test_agents_play_what_they_were_solved_for_greedily(monkeypatch):
+    enemies = {"naive": naive(), "table": from_policy(TINY, mixed(TINY, 1))}
+    monkeypatch.setattr(agents, "notebook_enemies", lambda _space: enemies)
+    found = notebook_agents(TINY)
+    assert list(found) == list(enemies)
+    for name, enemy in enemies.items():
+        q = solve(build(TINY, enemy), DISCOUNT).q
+        assert np.array_equal(found[name], greedy(TINY.state_ptr, q))
 
 
 def test_games_and_weights_must_be_there(monkeypatch, tmp_path):
