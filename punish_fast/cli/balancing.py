@@ -154,7 +154,7 @@ class Job:
         except KeyboardInterrupt:
             self._progress.clear()
             if self._resume is not None and self._resume.exists():
-                say(f"{self._resume} holds what was learned; the same command goes on with it")
+                say(f"{self._resume} holds what was learned, but for the last minute; the same command goes on with it")
             else:
                 say("what was learned is not kept; with --resume FILE it would be")
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -10,47 +9,29 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
 from numba import config
-from store.damage import read_everything
 
 from cli.conftest import COMMAND, clean_environment
+from cli.killing import (
+    POINTS,
+    WITH_JIT,
+    Interrupter,
+    end,
+    instants,
+    leftovers,
+    start_announced,
+    start_dying,
+    whole,
+)
 from punish_fast.cli import solving
 from punish_fast.store import files as store_files
 from punish_fast.store import writer
 
-INSTANTS = 20
-SECONDS_TO_END = 30.0
 SOLVE = ("solve", "--rules", "tiny", "-o", "x.h5", "--quiet")
 OLD = b"the old file\n" * 999
-
-# Without compiled kernels these are slow, and nothing in them depends on the kernels.
-WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="processes of their own are watched with the JIT on")
-
-# The command, with a byte on a pipe as soon as it is ready for interrupts.
-_ANNOUNCED = """
-import os, sys
-from punish_fast.__main__ import main
-from punish_fast.cli import app
-guarded = app.guarded
-app.guarded = lambda call: guarded(lambda: (os.write(int(sys.argv.pop(1)), b"."), call())[1])
-main()
-"""
-
-
-def whole(path: Path) -> dict[str, Any]:
-    """What a whole file says, but for what differs from run to run."""
-    read = read_everything(path)
-    for name in ("attributes", "log"):
-        read.pop(name)
-    return read
-
-
-def leftovers(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.glob(".*"))
 
 
 @pytest.fixture
@@ -82,45 +63,6 @@ def start() -> subprocess.Popen[str]:
     )
 
 
-def start_announced() -> subprocess.Popen[str]:
-    """Start and wait until interrupts are taken care of."""
-    read, write = os.pipe()
-    child = subprocess.Popen(
-        [sys.executable, "-c", _ANNOUNCED, str(write), *SOLVE],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=clean_environment(),
-        pass_fds=[write],
-    )
-    os.close(write)
-    os.read(read, 1)
-    os.close(read)
-    return child
-
-
-def end(child: subprocess.Popen[str]) -> tuple[int | None, str]:
-    """Exit code and stderr; no code for a process that does not end."""
-    try:
-        _, err = child.communicate(timeout=SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        return None, child.communicate()[1]
-    return child.returncode, err
-
-
-def instants(begin: Callable[[], subprocess.Popen[str]], seed: int) -> list[float]:
-    """Seeded delays that spread over a whole run and a little more."""
-    generator = random.Random(seed)
-    durations = []
-    for _ in range(2):
-        child = begin()
-        before = time.perf_counter()
-        assert end(child) == (0, "")
-        durations.append(time.perf_counter() - before)
-    return [1.05 * min(durations) * (k + generator.random()) / INSTANTS for k in range(INSTANTS)]
-
-
 @WITH_JIT
 def test_killed_at_any_instant(folder, expected):
     path = folder / "x.h5"
@@ -143,9 +85,9 @@ def test_killed_at_any_instant(folder, expected):
 def test_interrupted_at_any_instant(folder, expected):
     path = folder / "x.h5"
     wrong = []
-    for k, delay in enumerate(instants(start_announced, seed=2)):
+    for k, delay in enumerate(instants(lambda: start_announced(*SOLVE), seed=2)):
         before = prepare(path, had_old=k % 2 == 0)
-        child = start_announced()
+        child = start_announced(*SOLVE)
         time.sleep(delay)
         child.send_signal(signal.SIGINT)
         code, err = end(child)
@@ -160,57 +102,13 @@ def test_interrupted_at_any_instant(folder, expected):
     assert wrong == []
 
 
-# Where a process dies, or is interrupted, by its own hand.
-_AT = """
-import os, signal, sys
-from pathlib import Path
-import h5py
-from punish_fast.__main__ import main
-
-name, when, number = sys.argv[1], sys.argv[2], signal.Signals(int(sys.argv[3]))
-del sys.argv[1:4]
-home, attribute = {
-    "rename": (Path, "replace"),
-    "force": (os, "fsync"),
-    "remove": (Path, "unlink"),
-    "close": (h5py.File, "close"),
-    "write": (h5py.Group, "create_dataset"),
-    "create": (h5py.File, "__init__"),
-}[name]
-original = getattr(home, attribute)
-
-def dying(*args, **options):
-    if when == "before":
-        os.kill(os.getpid(), number)
-    result = original(*args, **options)
-    if when == "after":
-        os.kill(os.getpid(), number)
-    return result
-
-setattr(home, attribute, dying)
-main()
-"""
-POINTS = [
-    ("create", "after"),
-    ("write", "before"),
-    ("close", "before"),
-    ("close", "after"),
-    ("rename", "before"),
-    ("rename", "after"),
-]
-
-
 @WITH_JIT
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(("name", "when"), POINTS)
 def test_killed_at_the_moment_that_matters(run, folder, expected, name, when, number):
     path = folder / "x.h5"
     prepare(path, had_old=True)
-    command = [sys.executable, "-c", _AT, name, when, str(int(number)), *SOLVE]
-    child = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment()
-    )
-    code, err = end(child)
+    code, err = end(start_dying(name, when, number, *SOLVE))
     assert state_of(path, expected) == ("whole" if (name, when) == ("rename", "after") else "old")
     if number == signal.SIGINT:
         assert (code, err.count("\n"), leftovers(folder)) == (130, 1, [])
@@ -276,27 +174,6 @@ def test_interrupted_while_importing_shows_no_traceback(folder):
     assert code in (130, -signal.SIGINT)
     assert "Traceback" not in err
     assert list(folder.iterdir()) == []
-
-
-class Interrupter:
-    """Counts the lines that run in some files, and interrupts at one of them."""
-
-    def __init__(self, modules: list[Any], at: int | None = None) -> None:
-        self.names = {module.__file__ for module in modules}
-        self.at = at
-        self.count = 0
-        self.place = ""
-
-    def trace(self, frame: FrameType, _event: str, _arg: object) -> Any:
-        return self.local if frame.f_code.co_filename in self.names else None
-
-    def local(self, frame: FrameType, event: str, _arg: object) -> Any:
-        if event == "line":
-            self.count += 1
-            if self.count == self.at:
-                self.place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
-                signal.raise_signal(signal.SIGINT)
-        return self.local
 
 
 @pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")

@@ -1,0 +1,203 @@
+"""``equilibrium`` killed or interrupted at any instant: the checkpoint is whole, and what follows ends the same.
+
+A checkpoint is written after every iteration, so that most of the time is spent in writing them.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from numba import config
+
+from cli.killing import (
+    POINTS,
+    WITH_JIT,
+    Interrupter,
+    end,
+    instants,
+    leftovers,
+    start_announced,
+    start_dying,
+)
+from punish_fast.arena.equilibrium import Equilibrium
+from punish_fast.arena.opponents import true_rules
+from punish_fast.cli import balancing
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.store import checkpoints
+from punish_fast.store.checkpoints import load_checkpoint
+from punish_fast.store.files import ReadError
+from punish_fast.store.reader import load
+
+LAST, FIRST = 30, 7
+INSTANTS = 10
+LEARN = ("equilibrium", "--rules", "tiny", "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
+_OFTEN = """
+from punish_fast.cli import balancing
+balancing._SECONDS_BETWEEN_CHECKPOINTS = 0.0
+"""
+
+
+def content(path: Path) -> dict[str, Any]:
+    """Every dataset and every attribute of a file, but for when it was made."""
+    found: dict[str, Any] = {}
+    with h5py.File(path) as file:
+        found |= {f"@{name}": value for name, value in file.attrs.items() if name != "created"}
+        file.visititems(lambda name, item: found.update({name: item[...].tobytes()} if hasattr(item, "dtype") else {}))
+    return found
+
+
+def bytes_of(tables: dict[str, np.ndarray]) -> dict[str, bytes]:
+    return {name: table.tobytes() for name, table in tables.items()}
+
+
+@pytest.fixture(scope="module")
+def history() -> list[dict[str, bytes]]:
+    """The tables after each iteration of a run that nothing stops."""
+    equilibrium = Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))))
+    found = [bytes_of(equilibrium.tables)]
+    while equilibrium.iterations < LAST:
+        equilibrium.iterate()
+        found.append(bytes_of(equilibrium.tables))
+    return found
+
+
+@pytest.fixture(scope="module")
+def shapes() -> dict[str, tuple[int, ...]]:
+    equilibrium = Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))))
+    return {name: table.shape for name, table in equilibrium.tables.items()}
+
+
+class Folder:
+    """A folder with a checkpoint and the final file of a run that nothing stopped, and the history of that run."""
+
+    def __init__(self, run: Any, folder: Path, history: Any, shapes: Any) -> None:
+        self.checkpoint, self._run, self._folder = folder / "run.h5", run, folder
+        self._history, self._shapes = history, shapes
+        assert run(*LEARN, str(FIRST)).code == 0
+        self._first = self.checkpoint.read_bytes()
+        assert run(*LEARN, str(LAST)).code == 0
+        self._expected = self._files()
+        self.forget()
+
+    def _files(self) -> list[dict[str, Any]]:
+        return [content(self._folder / name) for name in ("run.h5", "x.h5")]
+
+    def forget(self, keep: bool = False) -> int:
+        """Begin from an earlier checkpoint, or from none; return the iterations it holds."""
+        for name in ("run.h5", "x.h5", *leftovers(self._folder)):
+            (self._folder / name).unlink(missing_ok=True)
+        if keep:
+            self.checkpoint.write_bytes(self._first)
+        return FIRST if keep else 0
+
+    def iterations(self) -> int:
+        """How many the checkpoint holds, 0 if it is absent; -1 if it is neither absent nor whole."""
+        if not self.checkpoint.exists():
+            return 0
+        try:
+            file = load(self.checkpoint)
+            n: int = file.attributes["iterations"]
+            is_whole = bytes_of(load_checkpoint(file, self._shapes)) == self._history[n]
+        except ReadError:
+            return -1
+        return n if is_whole else -1
+
+    def ends_the_same(self) -> bool:
+        """Whether what goes on from here writes what a run writes that nothing stops, and leaves nothing else."""
+        return self._run(*LEARN, str(LAST)).code == 0 and self._files() == self._expected and not self.leftovers()
+
+    def leftovers(self) -> list[str]:
+        return leftovers(self._folder)
+
+
+@pytest.fixture
+def learning(run, folder, history, shapes, monkeypatch):
+    monkeypatch.setattr(balancing, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    return Folder(run, folder, history, shapes)
+
+
+def start():
+    return start_announced(*LEARN, str(LAST), before=_OFTEN)
+
+
+@WITH_JIT
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
+def test_stopped_at_any_instant(learning, number):
+    def begin():
+        learning.forget()
+        return start()
+
+    found, wrong = set(), []
+    for k, delay in enumerate(instants(begin, int(number), n=INSTANTS)):
+        least = learning.forget(keep=k % 2 == 0)
+        child = start()
+        time.sleep(delay)
+        child.send_signal(number)
+        code, err = end(child)
+        n = learning.iterations()
+        found.add(n)
+        says = err.splitlines()
+        fine = {
+            0: n == LAST and says == [],
+            130: 1 <= len(says) <= 2 and says[-1].startswith("interrupted") and not learning.leftovers(),
+            -signal.SIGKILL: number == signal.SIGKILL,
+        }
+        if not (fine.get(code, False) and least <= n and learning.ends_the_same()):
+            wrong.append((round(delay, 3), code, n, err[-300:], learning.leftovers()))
+    assert wrong == []
+    # Or the instants were not those of learning.
+    assert len(found - {0, FIRST, LAST}) > 2
+
+
+@WITH_JIT
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
+@pytest.mark.parametrize(("name", "when"), POINTS)
+def test_stopped_at_the_moment_that_matters(learning, number, name, when):
+    before = learning.forget(keep=True)
+    code, err = end(start_dying(name, when, number, *LEARN, str(FIRST + 1), before=_OFTEN))
+    assert learning.iterations() == before + ((name, when) == ("rename", "after"))
+    if number == signal.SIGINT:
+        assert (code, learning.leftovers()) == (130, [])
+        assert err.splitlines()[-1].startswith("interrupted")
+    else:
+        assert code == -signal.SIGKILL
+    assert learning.ends_the_same()
+
+
+@pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
+@pytest.mark.parametrize("module", [balancing, checkpoints], ids=lambda module: module.__name__)
+def test_interrupted_at_any_line(run, learning, module):
+    def run_traced(interrupter):
+        sys.settrace(interrupter.trace)
+        try:
+            return run(*LEARN, str(FIRST + 3))
+        finally:
+            sys.settrace(None)
+
+    learning.forget(keep=True)
+    counter = Interrupter([module])
+    assert run_traced(counter).code == 0
+    most = 4 if config.DISABLE_JIT else 40
+    lines = range(1, counter.count + 1)
+    wrong = []
+    for at in sorted(random.Random(5).sample(lines, min(most, len(lines)))):
+        least = learning.forget(keep=at % 2 == 0)
+        interrupter = Interrupter([module], at)
+        done = run_traced(interrupter)
+        n = learning.iterations()
+        kept = "holds what was learned" in done.err
+        denied = "is not kept" in done.err and n > 0
+        if done.code not in (0, 130) or n < least or (kept and n == 0) or denied or learning.leftovers():
+            wrong.append((interrupter.place, done.code, n, done.err, learning.leftovers()))
+    assert wrong == []
+    assert learning.ends_the_same()
