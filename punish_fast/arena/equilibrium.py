@@ -12,11 +12,15 @@ So how close the average is, is not proved but measured, by agents made to beat 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
 import numpy as np
 
 from punish_fast.chunks import for_each
 from punish_fast.punish import _regret
-from punish_fast.punish.graph import Graph, Outline
+from punish_fast.punish.graph import N_PARTS, Graph, Outline
 
 # Bytes of the program with its libraries, and of writing the file.
 _PROGRAM = 350_000_000
@@ -33,6 +37,8 @@ class Equilibrium:
         total: float64 ``[n_rows]``, weighted sums of all strategies.
         dealt: float64 ``[n]``, how often a game is expected to come to each full state of the first breath.
         nodes: float64 ``[n_nodes]``, chances to win from the nodes between measures.
+        reach: float64 ``[n_full, 2]``, how likely the last iteration came to each full state, and how likely it would
+            have with the own choices since the deal left out.
     """
 
     def __init__(self, graph: Graph, opening: np.ndarray | None = None) -> None:
@@ -52,8 +58,12 @@ class Equilibrium:
         self._opening = graph.dealt if opening is None else opening
         self.dealt = self._opening.copy()
         self.nodes = np.full(graph.n_nodes, 0.5)
-        self._reach = np.zeros((graph.n_full, 2))
-        self._v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
+        self.reach = np.zeros((graph.n_full, 2))
+        # What parts pass on, of any breath; empty between two breaths.
+        self._shapes = [(*graph.room_after(number), 2) for number in range(graph.space.rules.breaths)]
+        self._room = np.zeros(max(math.prod(shape) for shape in self._shapes))
+        self._left = np.empty((graph.n_nodes, 2))
+        self._v = np.zeros(graph.n_full + graph.n_nodes + 2)
         self._v[-2] = 1.0
         self._rows = (self._state_ptr, graph.space.action)
         self._strategy = np.empty(n_rows)
@@ -73,15 +83,26 @@ class Equilibrium:
 
     def iterate(self) -> None:
         """Play one measure in probabilities, and learn from it."""
+        for _, make in self.passes():
+            make()
+
+    def passes(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """The passes of the next iteration, each by name, to be made one after the other.
+
+        They are ``spread`` and ``regret`` of each breath, ``deal`` and ``nodes`` of what is between measures, and
+        ``match``, which makes strategies of regrets.
+        """
         self.iterations += 1
-        self._v[self.graph.n_full : -2, 0] = self.nodes
-        self._spread()
-        args = (self.graph.full, self.graph.draws, self._rows, self._strategy, self._reach, self._v)
-        tables = (float(self.iterations) ** 2, self.regret, self.last_regret, self.total)
-        for number in reversed(range(self.graph.space.rules.breaths)):
-            self.graph.for_states(number, _regret.regret_full, *args, *tables)
-        self.nodes = self.graph.back_up_nodes(self._v)[:, 0]
-        self._match()
+        self._v[self.graph.n_full : -2] = self.nodes
+        self.reach[: len(self.dealt)] = self.dealt[:, None]
+        n_breaths = self.graph.space.rules.breaths
+        for number in range(n_breaths):
+            yield f"spread {number + 1}", partial(self._spread, number)
+        yield "deal", self._deal
+        for number in reversed(range(n_breaths)):
+            yield f"regret {number + 1}", partial(self._regret, number)
+        yield "nodes", self._back_up
+        yield "match", self._match
 
     @property
     def tables(self) -> dict[str, np.ndarray]:
@@ -105,20 +126,29 @@ class Equilibrium:
         args = (self._state_ptr, self.regret, self.last_regret, self._strategy)
         for_each(_regret.match_regrets, len(self._state_ptr) - 1, *args)
 
-    def _spread(self) -> None:
-        """Both reaches of all full states, and from those of the nodes the deals of the next iteration."""
-        graph, reach = self.graph, self._reach
-        reach[: len(self.dealt)] = self.dealt[:, None]
-        args = (graph.full, graph.draws, self._rows, self._strategy, reach)
-        n_breaths = graph.space.rules.breaths
-        for number in range(n_breaths):
-            parts, targets = graph.parts_of(number), graph.targets_of(number)
-            out = graph.room_after(number, (2,))
-            for_each(_regret.spread_reach, len(parts.buffer), parts, *args, targets, out)
-            after = out[0] if len(out) == 1 else out.sum(axis=0)
-            if number < n_breaths - 1:
-                reach[targets[0] : targets[0] + len(after)] = after
-        self.dealt = self._opening + graph.deal_again(np.ascontiguousarray(after[:, _regret.OWN]))
+    def _spread(self, number: int) -> None:
+        """Both reaches of the full states that follow a breath, or of the nodes."""
+        graph, shape = self.graph, self._shapes[number]
+        parts, targets = graph.parts_of(number), graph.targets_of(number)
+        out = self._room[: math.prod(shape)].reshape(shape)
+        args = (graph.full, graph.draws, self._rows, self._strategy, self.reach, targets, out)
+        for_each(_regret.spread_reach, len(parts.buffer), parts, *args)
+        is_last = number == len(self._shapes) - 1
+        into = self._left if is_last else self.reach[targets[0] : targets[0] + shape[1]]
+        for_each(_regret.empty_buffers, shape[1], out, into)
+
+    def _deal(self) -> None:
+        """The deals of the next iteration, from the reach of the nodes."""
+        self.dealt = self._opening + self.graph.deal_again(np.ascontiguousarray(self._left[:, _regret.OWN]))
+
+    def _regret(self, number: int) -> None:
+        """Regrets in a breath, and the values of its full states."""
+        args = (self.graph.full, self.graph.draws, self._rows, self._strategy, self.reach, self._v)
+        tables = (float(self.iterations) ** 2, self.regret, self.last_regret, self.total)
+        self.graph.for_states(number, _regret.regret_full, *args, *tables)
+
+    def _back_up(self) -> None:
+        self.nodes = self.graph.back_up_nodes(self._v[:, None])[:, 0]
 
 
 def bytes_needed(outline: Outline) -> int:
@@ -126,7 +156,8 @@ def bytes_needed(outline: Outline) -> int:
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
-    # Four tables of rows, and while it is measured four more policies. Of full states two reaches, twice while they are
-    # passed on, and a value; while it is measured a belief, and value and length of the search and of two duels.
-    tables = (4 + 4) * n_rows + (2 + 2 + 1 + 1 + 3 * 2) * outline.n_full + 2 * n_states
+    # Four tables of rows, and while it is measured four more policies. Of full states two reaches, and room to pass
+    # them on, and a value; while it is measured a belief, and value and length of the search and of two duels.
+    room = 2 * (1 if outline.space.information.keeps_revealed else N_PARTS) * max(outline.full_by_breath)
+    tables = (4 + 4) * n_rows + (2 + 1 + 1 + 3 * 2) * outline.n_full + room + 2 * n_states
     return _PROGRAM + listed + 8 * tables

@@ -7,6 +7,9 @@ drawn follows. So
 
 backward, and forward every full state passes its probability on to what follows in the same shares. Full states are
 taken by their information states, whose successors stand side by side.
+
+Numba tests every signed index for being negative, which costs the passes over nodes half of their time; so their
+indices are unsigned.
 """
 
 from __future__ import annotations
@@ -69,13 +72,14 @@ def back_up_nodes(begin, end, redeal, v, out):
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for node in range(begin, end):
-        pair = node_pair[node]
+        pair, status = node_pair[node], np.uint64(node_status[node])
         for column in range(out.shape[1]):
-            out[node, column] = 0.0
-        for k in range(ptr[pair], ptr[pair + 1]):
-            number = first[deals[k]] + node_status[node] * stride[deals[k]]
-            for column in range(out.shape[1]):
-                out[node, column] += p[k] * v[number, column]
+            total = 0.0
+            for k in range(np.uint64(ptr[pair]), np.uint64(ptr[pair + 1])):
+                deal = np.uint64(deals[k])
+                number = np.uint64(first[deal]) + status * np.uint64(stride[deal])
+                total += p[k] * v[number, column]
+            out[node, column] = total
 
 
 @kernel
@@ -121,13 +125,16 @@ def spread_full(begin, end, parts, full, draws, policies, rows, reach, targets, 
 @kernel
 def spread_nodes(begin, end, chunks, redeal, reach, out):
     """Pass on the probabilities ``reach`` of chunks of nodes to deals; chunk ``c`` writes into ``out[c]`` alone."""
+    node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
+    deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for chunk in range(begin, end):
-        out[chunk, :] = 0.0
+        into = out[chunk]
+        into[:] = 0.0
         for node in range(chunks[chunk], chunks[chunk + 1]):
             if reach[node] == 0.0:
                 continue
-            pair = redeal.node_pair[node]
-            for k in range(redeal.ptr[pair], redeal.ptr[pair + 1]):
-                deal = redeal.deal[k]
-                number = redeal.first[deal] + redeal.node_status[node] * redeal.stride[deal]
-                out[chunk, number] += redeal.p[k] * reach[node]
+            pair, status = node_pair[node], np.uint64(node_status[node])
+            for k in range(np.uint64(ptr[pair]), np.uint64(ptr[pair + 1])):
+                deal = np.uint64(deals[k])
+                number = np.uint64(first[deal]) + status * np.uint64(stride[deal])
+                into[number] += p[k] * reach[node]

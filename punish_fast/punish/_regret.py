@@ -26,6 +26,8 @@ An enemy who never plays some action would leave ``C`` at 0 behind it. What is p
 belongs into the average, whether the enemy comes or not; without it an average is exploited by whoever goes there. So
 forward, the enemy plays every action with a chance of at least 1e-30: nothing next to any other chance, but it makes
 ``R(s) / C(s)`` known wherever chance leads to.
+
+Most time goes into indices, so those of the inner loops are unsigned: Numba tests every signed one for being negative.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ from punish_fast._jit import kernel
 from punish_fast.punish._actions import N_ACTIONS
 
 # Columns of reach.
-OWN, OTHERS = 0, 1
+OWN, OTHERS = np.uint64(0), np.uint64(1)
+# Unsigned, because a plain 1 and an unsigned integer would give a float.
+ONE, TWO = np.uint64(1), np.uint64(2)
 # Least chance of an enemy's action; even eight of them, in the longest measure, leave a normal number.
 LEAST_CHANCE = 1e-30
 
@@ -51,32 +55,48 @@ def spread_reach(begin, end, parts, full, draws, rows, strategy, reach, targets,
     state_ptr, action = rows
     parts_ptr, spans, buffers = parts.ptr, parts.spans, parts.buffer
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
-    n_draws, chances = draws.n, draws.chance
-    origin, win = targets
+    origin, win = np.uint64(targets[0]), np.uint64(targets[1])
     for part in range(begin, end):
         into = out[buffers[part]]
         for span in range(parts_ptr[part], parts_ptr[part + 1]):
             for row in range(spans[span, 0], spans[span, 1]):
-                entry = entry_ptr[row]
+                own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
+                entry = np.uint64(entry_ptr[row])
                 for number in range(full_ptr[row], full_ptr[row + 1]):
-                    deck = decks[number]
-                    first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+                    n_draws, chances = draws.n[decks[number]], draws.chance[decks[number]]
+                    enemy_state = enemy_rows[number]
+                    first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + 1])
                     here, others = reach[number, OWN], reach[number, OTHERS]
-                    for own_row in range(state_ptr[row], state_ptr[row + 1]):
-                        own_feints = np.int64(action[own_row]) & 1
+                    for own_row in range(own_first, own_last):
+                        own_feints = np.uint64(action[own_row]) & ONE
                         own = here * strategy[own_row]
                         for enemy_row in range(first, last):
-                            feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                            feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                             enemy = max(strategy[enemy_row], LEAST_CHANCE)
-                            n = n_draws[deck, feinters]
+                            n = np.uint64(n_draws[feinters])
                             if others > 0.0:
                                 for draw in range(n):
-                                    target = np.int64(after[entry + draw])
+                                    target = np.uint64(after[entry + draw])
                                     if target < win:
-                                        p = enemy * chances[deck, feinters, draw]
+                                        p = enemy * chances[feinters, draw]
                                         into[target - origin, OWN] += own * p
                                         into[target - origin, OTHERS] += others * p
                             entry += n
+
+
+@kernel
+def empty_buffers(begin, end, out, into):
+    """Sum what all buffers ``out`` have for each of the given successors, in their order, and set them to 0."""
+    for k in range(begin, end):
+        own = 0.0
+        others = 0.0
+        for buffer in range(out.shape[0]):
+            own += out[buffer, k, OWN]
+            others += out[buffer, k, OTHERS]
+            out[buffer, k, OWN] = 0.0
+            out[buffer, k, OTHERS] = 0.0
+        into[k, OWN] = own
+        into[k, OTHERS] = others
 
 
 @kernel
@@ -87,48 +107,50 @@ def regret_full(begin, end, full, draws, rows, strategy, reach, v, weight, regre
     """
     state_ptr, action = rows
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
-    n_draws, chances = draws.n, draws.chance
     total = np.zeros(N_ACTIONS)
     for row in range(begin, end):
-        first_row = state_ptr[row]
-        n_own = state_ptr[row + 1] - first_row
-        entry = entry_ptr[row]
+        first_row = np.uint64(state_ptr[row])
+        n_own = np.uint64(state_ptr[row + 1]) - first_row
+        entry = np.uint64(entry_ptr[row])
         total[:] = 0.0
         here = 0.0
         others = 0.0
         for number in range(full_ptr[row], full_ptr[row + 1]):
-            deck = decks[number]
-            first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+            n_draws, chances = draws.n[decks[number]], draws.chance[decks[number]]
+            enemy_state = enemy_rows[number]
+            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + 1])
             belief = reach[number, OTHERS]
             here += reach[number, OWN]
             others += belief
             mean = 0.0
             for a in range(n_own):
-                own_feints = np.int64(action[first_row + a]) & 1
+                own_row = first_row + a
+                own_feints = np.uint64(action[own_row]) & ONE
                 value = 0.0
                 for enemy_row in range(first, last):
-                    feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                    feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                     p = strategy[enemy_row]
-                    n = n_draws[deck, feinters]
+                    n = np.uint64(n_draws[feinters])
                     if p > 0.0:
                         drawn = 0.0
                         for draw in range(n):
-                            drawn += chances[deck, feinters, draw] * v[after[entry + draw], 0]
+                            drawn += chances[feinters, draw] * v[np.uint64(after[entry + draw])]
                         value += p * drawn
                     entry += n
-                mean += strategy[first_row + a] * value
+                mean += strategy[own_row] * value
                 total[a] += belief * value
-            v[number, 0] = mean
+            v[number] = mean
         if others > 0.0:
             mean = 0.0
             for a in range(n_own):
                 mean += strategy[first_row + a] * total[a]
             share = weight * here / others
             for a in range(n_own):
+                own_row = first_row + a
                 r = (total[a] - mean) / others
-                last_regret[first_row + a] = r
-                regret[first_row + a] = max(0.0, regret[first_row + a] + r)
-                average[first_row + a] += share * strategy[first_row + a]
+                last_regret[own_row] = r
+                regret[own_row] = max(0.0, regret[own_row] + r)
+                average[own_row] += share * strategy[own_row]
 
 
 @kernel

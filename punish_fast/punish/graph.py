@@ -25,7 +25,7 @@ from punish_fast.punish.space import StateSpace
 
 _MOST_ENTRIES = 2**31 - 1
 # Probabilities that many states pass on to one are summed in so many parts, whatever the number of threads.
-_N_PARTS = 8
+N_PARTS = 8
 
 
 class Outline:
@@ -249,7 +249,7 @@ class Graph(Outline):
         args = (self.full, self.draws, (own_weight, enemy_weight), (self.space.state_ptr, self.space.action), reach)
         for number in range(n_breaths):
             parts, targets = self.parts_of(number), self.targets_of(number)
-            out = self.room_after(number, ())
+            out = np.zeros(self.room_after(number))
             ended = np.zeros((len(parts.buffer), 2))
             for_each(_passes.spread_full, len(parts.buffer), parts, *args, targets, out, ended)
             ends[number] = ended.sum(axis=0)
@@ -266,12 +266,11 @@ class Graph(Outline):
         """The numbers of the first successor that the full states of a breath can have, and of win."""
         return int(self.full.ptr[self.space.layer_ptr[number + 1]]), self.n_full + self.n_nodes
 
-    def room_after(self, number: int, columns: tuple[int, ...]) -> np.ndarray:
-        """Zeros for what the parts of a breath pass on, float64 ``[n_buffers, n_successors, *columns]``."""
+    def room_after(self, number: int) -> tuple[int, int]:
+        """How many buffers the parts of a breath pass on into, and how many successors each of them must hold."""
         is_last = number == self.space.rules.breaths - 1
         first, last = self.full.ptr[self.space.layer_ptr[number + 1 : number + 3]] if not is_last else (0, self.n_nodes)
-        n_buffers = 1 + int(self.parts_of(number).buffer.max(initial=0))
-        return np.zeros((n_buffers, int(last - first), *columns))
+        return 1 + int(self.parts_of(number).buffer.max(initial=0)), int(last - first)
 
     @cached_property
     def _parts(self) -> list[Parts]:
@@ -285,7 +284,7 @@ class Graph(Outline):
         is_last = number == self.space.rules.breaths - 1
         origin = int(self.space.layer_ptr[number])
         if is_last or not self.space.information.keeps_revealed:
-            chunks = origin + balanced_chunks(self._entries_of(number), _N_PARTS)
+            chunks = origin + balanced_chunks(self._entries_of(number), N_PARTS)
             n_parts = len(chunks) - 1
             return Parts(np.arange(n_parts + 1), np.stack([chunks[:-1], chunks[1:]], axis=1), np.arange(n_parts))
         layer = self.space.layers[number]
@@ -298,7 +297,7 @@ class Graph(Outline):
     def deal_again(self, reach: np.ndarray) -> np.ndarray:
         """How likely each full state of the first breath is, float64 ``[n]``, after nodes as likely as ``reach``."""
         lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
-        chunks = balanced_chunks(cumulated(lengths), _N_PARTS)
+        chunks = balanced_chunks(cumulated(lengths), N_PARTS)
         out = np.empty((len(chunks) - 1, int(self.full.ptr[self.space.layer_ptr[1]])))
         for_each(_passes.spread_nodes, len(chunks) - 1, chunks, self.redeal, reach, out)
         dealt: np.ndarray = out.sum(axis=0)

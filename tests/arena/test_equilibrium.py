@@ -247,3 +247,16 @@ def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():
     check_policy(fine, lifted)
     expected = head_to_head(coarse, average, uniform(view)).win_probability
     assert head_to_head(fine, lifted, uniform(memory)).win_probability == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_iteration_is_its_passes_one_after_the_other(graph):
+    whole, parts = learnt(graph, 2), learnt(graph, 1)
+    names = []
+    for name, make in parts.passes():
+        names.append(name)
+        make()
+    breaths = [str(number + 1) for number in range(TINY.breaths)]
+    forward, backward = [f"spread {n}" for n in breaths], [f"regret {n}" for n in reversed(breaths)]
+    assert names == [*forward, "deal", *backward, "nodes", "match"]
+    assert parts.iterations == 2
+    assert all(np.array_equal(whole.tables[name], table) for name, table in parts.tables.items())

@@ -12,7 +12,7 @@ from duel_twin import Position
 from positions import nodes_of, positions_of
 
 from punish_fast.arena.equilibrium import Equilibrium
-from punish_fast.punish._regret import LEAST_CHANCE
+from punish_fast.punish._regret import LEAST_CHANCE, empty_buffers
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -186,3 +186,14 @@ def _own_reach(graph, chosen):
                 law = duel_twin.breath(graph.space.rules, position, action, enemy)
                 found |= {then.view for then in law if isinstance(then, Position)}
     return found
+
+
+def test_buffers_are_summed_in_their_order_and_left_empty():
+    out = np.random.default_rng(2).random((3, 5, 2)) ** 9
+    expected = (out[0] + out[1]) + out[2]
+    untouched, into = out[:, 4].copy(), np.zeros((5, 2))
+    empty_buffers(0, 4, out, into)
+    assert np.array_equal(into[:4], expected[:4])
+    assert not out[:, :4].any()
+    assert np.array_equal(out[:, 4], untouched)
+    assert not into[4].any()
