@@ -22,6 +22,7 @@ REGISTER = {
     "reference": "bench.reference_time",
     "peers": "bench.peers",
     "limit": "bench.limit",
+    "iteration": "bench.iteration",
     "refill": "bench.refill",
     "scaling": "bench.scaling",
     "startup": "bench.startup",

@@ -21,6 +21,7 @@ END = "<!-- results: end -->"
 COLUMNS = {
     "peers": ("times ours", "peak MB", "within"),
     "limit": ("GB/s", "share", "of"),
+    "iteration": ("at best", "ratio", "near", "successors/us"),
     "refill": ("tensor MB",),
     "scaling": ("states", "nonzeros", "tensor MB", "peak MB"),
     "startup": ("peak MB",),
@@ -30,6 +31,7 @@ TITLES = {
     "reference": "Against the same model in plain Python",
     "peers": "Against others on the same tensor",
     "limit": "Against the memory",
+    "iteration": "Learning an equilibrium, pass by pass",
     "refill": "Against another enemy",
     "scaling": "As games and threads grow",
     "startup": "From the command line",

@@ -1,0 +1,134 @@
+"""The measurements of ``iteration``, in a process of its own: the passes of equilibrium play, and reading, in turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bench.bandwidth import Bandwidth
+from bench.child import tell
+from bench.traffic import Stopwatches
+from punish_fast._jit import set_threads
+from punish_fast.arena.equilibrium import Equilibrium
+from punish_fast.arena.opponents import true_rules
+from punish_fast.punish._graph import Full
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.rules import load_rules
+from punish_fast.punish.space import StateSpace
+
+READ, FAR, NEAR = "read", "far ", "near "
+# Later ones play as sparsely as they ever will.
+_ITERATIONS_BEFORE = 10
+_FLOAT, _POINTER, _INDEX, _ACTION = 8, 8, 4, 1
+# So many successors fit into a core's smallest cache, and are far enough apart not to wait for each other.
+_CROWD = 256
+_LEAST_READ = 1 << 22
+
+
+def pass_bytes(graph: Graph) -> dict[str, int]:
+    """The bytes that each pass of an iteration must move if it moves each of its arrays once.
+
+    With ``e`` successors of ``f`` full states of ``s`` information states with ``r`` rows in a breath, and ``g`` full
+    states or nodes after it, both ways read
+
+        common = 4 e + (4 + 4 + 16) f + (8 + 1) r + 3 * 8 s
+
+    bytes: successors; mirrored information states, decks and both reaches; strategies and actions; where rows, full
+    states and successors begin. Forward, ``16 g`` are written. Backward, ``8 g`` are read, and ``8 f`` written, and of
+    the tables of regrets, last regrets and the average ``5 * 8 r`` are read or written. Nodes read a probability and a
+    deal, 12 bytes, for each deal that can follow what is in hand.
+    """
+    rules, full = graph.space.rules, graph.full
+    states = np.array(graph.space.layer_ptr[: rules.breaths + 1], dtype=np.int64)
+    sizes = zip(*(np.diff(ptr[states]).tolist() for ptr in (full.entry_ptr, full.ptr)), strict=True)
+    moved: dict[str, int] = {}
+    for number, (entries, here) in enumerate(sizes):
+        n_states = int(states[number + 1] - states[number])
+        n_rows = int(np.diff(graph.space.state_ptr[states[number : number + 2]])[0])
+        after = graph.room_after(number)[1]
+        common = _INDEX * entries + (2 * _INDEX + 2 * _FLOAT) * here
+        common += (_FLOAT + _ACTION) * n_rows + 3 * _POINTER * n_states
+        moved[f"spread {number + 1}"] = common + 2 * _FLOAT * after
+        moved[f"regret {number + 1}"] = common + _FLOAT * (after + here + 5 * n_rows)
+    listed = graph.redeal.deal.nbytes + graph.redeal.p.nbytes
+    between = listed + _FLOAT * (graph.full_by_breath[0] + graph.n_nodes)
+    n_rows = int(graph.space.state_ptr[states[-1]])
+    return moved | {"deal": between, "nodes": between, "match": 3 * _FLOAT * n_rows + _POINTER * int(states[-1])}
+
+
+def crowded(graph: Graph) -> Full:
+    """The full states, with all successors but win and loss among a few that stand side by side."""
+    after = graph.full.after.copy()
+    for number in range(graph.space.rules.breaths):
+        first, win = graph.targets_of(number)
+        begin, end = graph.full.entry_ptr[graph.space.layer_ptr[number : number + 2]]
+        part = after[begin:end]
+        crowd = first + np.arange(len(part)) % min(_CROWD, graph.room_after(number)[1])
+        np.copyto(part, crowd.astype(part.dtype), where=part < win)
+    return graph.full._replace(after=after)
+
+
+class Learning:
+    """Equilibrium play whose passes are timed, on the graph as it is and with all successors near each other.
+
+    Attributes:
+        graph: The game.
+        equilibrium: What is learnt.
+        numbers: float64, ones to read for measuring the bandwidth.
+    """
+
+    def __init__(self, rules: str, information: str) -> None:
+        """Build the game and learn a little."""
+        game = true_rules(load_rules(rules))
+        self.graph = Graph(StateSpace(game) if information == "view" else InformationSpace(game, information))
+        self.equilibrium = Equilibrium(self.graph)
+        self._full, self._crowded = self.graph.full, crowded(self.graph)
+        for _ in range(_ITERATIONS_BEFORE):
+            self.equilibrium.iterate()
+        self.numbers = np.ones(max(_LEAST_READ, self.graph.n_entries // 2))
+        self._bandwidth = Bandwidth(len(self.numbers))
+
+    def run(self, watches: Stopwatches) -> None:
+        """Measure everything once."""
+        total = watches.time(READ, lambda: self._bandwidth.read(self.numbers))
+        if total != len(self.numbers):
+            raise ArithmeticError(f"{len(self.numbers)} ones add up to {total}")
+        for name, make in self.equilibrium.passes():
+            watches.time(FAR + name, make)
+        self._run_near(watches)
+
+    def _run_near(self, watches: Stopwatches) -> None:
+        """The same passes from the same tables and reaches, so that all that is skipped stays the same."""
+        learning = self.equilibrium
+        iterations, reach = learning.iterations, learning.reach.copy()
+        tables = {name: table.copy() for name, table in learning.tables.items()}
+        self.graph.full = self._crowded
+        try:
+            for name, make in learning.passes():
+                learning.reach[:] = reach
+                watches.time(NEAR + name, make)
+        finally:
+            self.graph.full = self._full
+            learning.resume(iterations, tables)
+
+
+def work(request: dict[str, Any]) -> dict[str, Any]:
+    """Measure ``runs`` iterations in the game of ``rules`` and ``information``, after one that is not counted."""
+    set_threads(request["threads"])
+    learning = Learning(request["rules"], request["information"])
+    learning.run(Stopwatches())
+    watches = Stopwatches()
+    for number in range(1, request["runs"] + 1):
+        tell(f"iteration: run {number} of {request['runs']}")
+        learning.run(watches)
+    graph = learning.graph
+    entries = np.diff(graph.full.entry_ptr[graph.space.layer_ptr[: graph.space.rules.breaths + 1]])
+    return {
+        "seconds": watches.seconds,
+        "bytes": pass_bytes(graph) | {READ: learning.numbers.nbytes},
+        "successors_by_breath": entries.tolist(),
+        "full_states": graph.n_full,
+        "successors": graph.n_entries,
+    }

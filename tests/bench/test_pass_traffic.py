@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bench.pass_traffic import FAR, NEAR, READ, Learning, crowded, pass_bytes, work
+from bench.traffic import Stopwatches
+from punish_fast.arena.equilibrium import Equilibrium
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
+PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "match"]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(TINY))
+
+
+def test_bytes_are_those_of_the_arrays(graph):
+    moved, space, full = pass_bytes(graph), graph.space, graph.full
+    learning = Equilibrium(graph)
+    tables = (learning.regret, learning.last_regret, learning.total)
+    n_states, n_rows, n_full = len(full.ptr) - 1, len(learning.regret), graph.n_full
+    common = full.after.nbytes + full.enemy_row.nbytes + full.deck.nbytes + learning.reach.nbytes
+    common += 8 * n_rows + space.action[:n_rows].nbytes + 3 * 8 * n_states
+    first = graph.full_by_breath[0]
+    forward, backward = (sum(moved[f"{kind} {k}"] for k in (1, 2)) for kind in ("spread", "regret"))
+    assert forward == common + 16 * (n_full - first + graph.n_nodes)
+    # Two of the three tables are read and written.
+    both_ways = 2 * sum(table.nbytes for table in tables) - learning.last_regret.nbytes
+    assert backward == common + 8 * (n_full - first + graph.n_nodes) + 8 * n_full + both_ways
+    between = graph.redeal.p.nbytes + graph.redeal.deal.nbytes + 8 * first + 8 * graph.n_nodes
+    assert moved["deal"] == moved["nodes"] == between
+    assert moved["match"] == 3 * 8 * n_rows + 8 * n_states
+
+
+def test_a_crowd_has_the_same_ends_and_stands_close(graph):
+    full, after = graph.full, crowded(graph).after
+    _, win = graph.targets_of(0)
+    assert np.array_equal(after[full.after >= win], full.after[full.after >= win])
+    for number in range(TINY.breaths):
+        begin, end = full.entry_ptr[graph.space.layer_ptr[number : number + 2]]
+        part = after[begin:end]
+        part = part[part < win]
+        first = graph.targets_of(number)[0]
+        assert part.min() >= first
+        assert part.max() < first + min(256, graph.room_after(number)[1])
+    assert not np.array_equal(after, full.after)
+
+
+@pytest.mark.parametrize("information", ["view", "memory"])
+def test_measuring_changes_nothing_that_is_learnt(information):
+    learning, watches = Learning("tiny", information), Stopwatches()
+    for _ in range(2):
+        learning.run(watches)
+    plain = Equilibrium(learning.graph)
+    while plain.iterations < learning.equilibrium.iterations:
+        plain.iterate()
+    assert all(np.array_equal(table, plain.tables[name]) for name, table in learning.equilibrium.tables.items())
+    assert set(watches.seconds) == {READ, *(kind + name for kind in (FAR, NEAR) for name in PASSES)}
+    assert all(len(seconds) == 2 for seconds in watches.seconds.values())
+
+
+def test_near_passes_skip_what_the_others_skip(monkeypatch):
+    learning, reaches = Learning("tiny", "view"), []
+    equilibrium = learning.equilibrium
+    passes = equilibrium.passes
+
+    def watched():
+        for name, make in passes():
+            yield name, lambda name=name, make=make: (reaches.append((name, equilibrium.reach.copy())), make())
+
+    monkeypatch.setattr(equilibrium, "passes", watched)
+    learning.run(Stopwatches())
+    far, near = dict(reaches[: len(PASSES)]), dict(reaches[len(PASSES) :])
+    assert list(near) == PASSES
+    # Backward, both see what the one pass forward left.
+    assert np.array_equal(far["regret 1"], near["regret 1"])
+    assert np.array_equal(near["spread 2"], near["regret 2"])
+
+
+def test_what_is_not_read_is_noticed():
+    learning = Learning("tiny", "view")
+    learning.numbers[0] = 2
+    with pytest.raises(ArithmeticError, match="ones add up to"):
+        learning.run(Stopwatches())
+
+
+def test_work_tells_sizes_and_bytes(graph):
+    found = work({"rules": "tiny", "information": "view", "threads": 1, "runs": 1})
+    assert found["successors"] == sum(found["successors_by_breath"]) == graph.n_entries
+    assert found["full_states"] == graph.n_full
+    assert {name: found["bytes"][name] for name in PASSES} == pass_bytes(graph)
