@@ -1,4 +1,8 @@
-"""Equilibrium play, against the exact answers of linear programs (``sequence_form.py``)."""
+"""Equilibrium play, against the exact answers of linear programs (``sequence_form.py``).
+
+OpenSpiel is a second opinion on these: it gets the same games as trees (``extensive_form.py``) and answers by programs
+of its own. Its tests are skipped unless ``pip install open_spiel cvxpy ecos`` was done.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from duel_twin import Node
+from extensive_form import ExtensiveGame
 from numba import config
 from policies import uniform
 from positions import nodes_of
 from seen import deals_to, keys_of
-from sequence_form import Game
+from sequence_form import Game, Measure
 
 from punish_fast._jit import set_threads
 from punish_fast.arena.duel import check_policy, head_to_head
@@ -96,16 +101,21 @@ class Exact:
             self.learning.iterate()
         return self.judge(self.learning.average)
 
+    def chosen(self, policy):
+        """The policy in the words of the linear program."""
+        space = self.graph.space
+
+        def chances(key):
+            rows = range(*space.state_ptr[self.row[key] : self.row[key] + 2])
+            return {int(space.action[row]): float(policy[row]) for row in rows}
+
+        return chances
+
     def judge(self, policy):
         space, graph = self.graph.space, self.graph
-
-        def chosen(key):
-            rows = range(*space.state_ptr[self.row[key] : self.row[key] + 2])
-            return {int(space.action[row]): policy[row] for row in rows}
-
         v = head_to_head(graph, policy, policy).v[: int(graph.full.ptr[space.layer_ptr[1]]), 0]
         won = {hp: float(deals_to(graph, *hp) @ v) for hp in self.values}
-        return Played(self.values, won, self.game.conceded(chosen))
+        return Played(self.values, won, self.game.conceded(self.chosen(policy)))
 
 
 def exact_games(*games):
@@ -174,15 +184,84 @@ def test_plans_are_the_policies_that_the_graph_plays(model):
     exact = Exact(FEINTS, model, 2, 1)
     played = exact.learn(3)
     measure = next(iter(exact.game.measures.values()))
-    space, average = exact.graph.space, exact.learning.average
-
-    def chosen(key):
-        rows = range(*space.state_ptr[exact.row[key] : exact.row[key] + 2])
-        return {int(space.action[row]): average[row] for row in rows}
-
+    chosen = exact.chosen(exact.learning.average)
     own, enemy = measure.own.plan(chosen), measure.enemy.plan(chosen)
     won = own @ (measure.payoffs({}) @ enemy)
     assert won == pytest.approx(played.won[measure.begin.own_hp, measure.begin.enemy_hp], abs=1e-14)
+
+
+@exact_games((FEINTS, "view", 2, 1), (HANDS, "memory", 2, 2), (HANDS, "order", 2, 1))
+def test_a_tree_has_the_information_sets_of_the_linear_program(rules, model, own_hp, enemy_hp):
+    tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
+    begin = next(node for node in Game(rules, model, own_hp, enemy_hp).measures if node.own_hp == own_hp)
+    measure = Measure(rules, begin, model)
+    for numbers, seat in zip(tree.sets, (measure.own, measure.enemy), strict=True):
+        assert set(numbers) == set(seat.sets)
+        assert sorted(numbers.values()) == list(range(1, len(numbers) + 1))
+    # In a tree there is one node more than there are branches.
+    nodes = tree.text.splitlines()[1:]
+    assert len(nodes) == 1 + sum(node.partition("{")[2].count('"') // 2 for node in nodes)
+
+
+def test_games_of_several_measures_are_no_trees():
+    with pytest.raises(ValueError, match="does not decide the game"):
+        ExtensiveGame(MEASURES, "memory", 2, 1)
+
+
+@pytest.fixture
+def spiel():
+    return pytest.importorskip("pyspiel", reason="a second opinion: pip install open_spiel cvxpy ecos")
+
+
+def sets_of(game):
+    """Player, our number and the numbers of the actions of each information set, by its name in OpenSpiel."""
+    found, waiting = {}, [game.new_initial_state()]
+    while waiting:
+        state = waiting.pop()
+        if state.is_terminal():
+            continue
+        if not state.is_chance_node():
+            actions = {int(state.action_to_string(action)): action for action in state.legal_actions()}
+            # It puts players and numbers of its own in front of the name.
+            player, number = map(int, state.information_state_string().rpartition("-")[2].split())
+            found[state.information_state_string()] = (player, number, actions)
+        waiting += [state.child(action) for action in state.legal_actions()]
+    return found
+
+
+@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "order", 1, 1), (HANDS, "memory", 2, 1))
+def test_openspiel_finds_the_same_values(spiel, rules, model, own_hp, enemy_hp):
+    for package in ("cvxpy", "ecos"):
+        pytest.importorskip(package, reason="a second opinion: pip install open_spiel cvxpy ecos")
+    from open_spiel.python.algorithms.sequence_form_lp import solve_zero_sum_game
+
+    game = spiel.load_efg_game(ExtensiveGame(rules, model, own_hp, enemy_hp).text)
+    own, enemy, *_ = solve_zero_sum_game(game)
+    value = Game(rules, model, own_hp, enemy_hp).values()[own_hp, enemy_hp]
+    assert (1 + own) / 2 == pytest.approx(value, abs=1e-6)
+    assert (1 - enemy) / 2 == pytest.approx(value, abs=1e-6)
+
+
+@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "order", 1, 1), (HANDS, "memory", 2, 1))
+@pytest.mark.parametrize("iterations", [0, 30])
+def test_openspiel_exploits_as_much(spiel, rules, model, own_hp, enemy_hp, iterations):
+    exact = Exact(rules, model, own_hp, enemy_hp)
+    played = exact.learn(iterations)
+    tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
+    game = spiel.load_efg_game(tree.text)
+    keys = [{number: key for key, number in numbers.items()} for numbers in tree.sets]
+    chosen = exact.chosen(exact.learning.average)
+    policy = {}
+    for name, (player, number, actions) in sets_of(game).items():
+        chances = chosen(keys[player - 1][number])
+        policy[name] = [(action, chances[code]) for code, action in actions.items()]
+    for player, hp in ((1, (own_hp, enemy_hp)), (0, (enemy_hp, own_hp))):
+        answer = spiel.TabularBestResponse(game, player, policy)
+        left = (1 - answer.value_from_state(game.new_initial_state())) / 2
+        assert left == pytest.approx(played.conceded[hp], abs=1e-9)
+    # What both answers win more than the policy does against itself.
+    conceded = sum(played.conceded[hp] for hp in ((own_hp, enemy_hp), (enemy_hp, own_hp)))
+    assert spiel.nash_conv(game, policy) == pytest.approx(2 * (1 - conceded), abs=1e-9)
 
 
 @pytest.fixture(scope="module")
