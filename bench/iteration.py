@@ -13,7 +13,8 @@ The promise is a ratio of 1.5, or to know why not. Why not:
   that stand side by side and never leave the cache. What it takes longer than that, successors cost by being far.
 * What is left, from *at best* to *near*, is work on data that is there: for every successor an index, a chance and one
   or two products and sums, in loops of one to four steps whose ends processors foresee badly, and that no vector unit
-  takes together, since sums keep their order.
+  takes together, since sums keep their order. Forward, it is also to sum eight buffers, of which but one is counted:
+  in the view, parts that work at the same time have successors in common.
 """
 
 from __future__ import annotations
