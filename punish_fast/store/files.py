@@ -41,7 +41,11 @@ _temporaries: set[Path] = set()
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put off an interrupt until the block ends: HDF5 does not recover from one in the middle of its work."""
+    """Put off an interrupt until the block ends: HDF5 does not recover from one in the middle of its work.
+
+    That holds for reading, too, and for giving its objects up. A function that has some in local variables is best
+    decorated as a whole, so that they are gone before the block ends.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 from punish_fast.store import layout
-from punish_fast.store.files import ReadError
+from punish_fast.store.files import ReadError, uninterrupted
 from punish_fast.store.seal import check_seal
 from punish_fast.store.writer import sealed_file
 
@@ -56,6 +56,7 @@ def save_learner(
         out.tables(q, visits)
 
 
+@uninterrupted()
 def load_learner(path: str | Path) -> LearnerFile:
     """Read a learner.
 

@@ -22,7 +22,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, StrategyTable, from_policy, strategy_table
 from punish_fast.punish.transitions import TERMINAL_REWARD
 from punish_fast.store import layout
-from punish_fast.store.files import ReadError
+from punish_fast.store.files import ReadError, uninterrupted
 from punish_fast.store.seal import check_seal
 
 _ROOT = {"format_version": int, "kind": str, "rules": str, "rules_digest": str, "created": str, "package_version": str}
@@ -77,6 +77,7 @@ class Artefact:
     def _error(self, field: str, problem: str) -> ReadError:
         return ReadError(f"{self.path}: {field}: {problem}")
 
+    @uninterrupted()
     def _open(self) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
         if not _is_file(self.path):
             raise ReadError(f"{self.path}: there is no such file")
@@ -129,6 +130,7 @@ class Artefact:
             if not isinstance(value, kind):
                 raise self._error(name, "missing" if value is None else f"{value!r} is no {kind.__name__}")
 
+    @uninterrupted()
     def _read(self, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
         """A dataset of the given shape; None stands for any length."""
         if name not in self.shapes:
@@ -287,6 +289,7 @@ class Artefact:
             group = "/transitions" if field in ("indptr", "indices", "data") else "/rows"
             raise self._error(f"{group}/{field}", problem) from None
 
+    @uninterrupted()
     def _check_group(self, shape: tuple[int, int]) -> None:
         try:
             with h5py.File(self.path, "r") as file:
@@ -300,6 +303,7 @@ class Artefact:
         if not np.array_equal(found, shape):
             raise self._error("/transitions", f"shape is {found}, must be {shape}")
 
+    @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """Columns and probabilities of one row, without reading the whole tensor.
 

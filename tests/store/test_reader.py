@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+import signal
+import time
 
 import h5py
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS, to_json
 from punish_fast.punish.space import StateSpace
+from punish_fast.punish.transitions import build
 from punish_fast.store.files import ReadError
 from punish_fast.store.layout import DTYPES
 from punish_fast.store.reader import load
@@ -456,3 +460,34 @@ def test_states_and_rows_that_the_rules_do_not_have(copies, game, name, damage):
     change(copies["agent"], name, damage)
     with named(copies["agent"], name, "not that of a game by these rules"):
         load(copies["agent"]).must_have_states(game.space)
+
+
+def test_an_interrupt_waits_until_a_file_is_read(tmp_path, monkeypatch):
+    space = StateSpace(PRESETS["tiny"])
+    save(tmp_path / "a.h5", space, build(space), enemy={"kind": "naive"})
+
+    def read():
+        load(tmp_path / "a.h5").mdp()
+
+    read()
+    begin = time.perf_counter()
+    read()
+    duration = time.perf_counter() - begin
+    previous = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr("sys.unraisablehook", lambda lost: swallowed.append(lost.exc_value))
+    generator, swallowed, interrupted = random.Random(1), [], 0
+    try:
+        for _ in range(100):
+            # Anything else than an interrupt, such as an error of a file that cannot be read, fails here.
+            try:
+                signal.setitimer(signal.ITIMER_REAL, generator.uniform(1e-4, duration))
+                read()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupted += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    assert swallowed == []
+    assert interrupted > 20
