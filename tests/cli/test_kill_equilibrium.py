@@ -155,8 +155,8 @@ def test_stopped_at_any_instant(learning, number):
         if not (fine.get(code, False) and least <= n and learning.ends_the_same()):
             wrong.append((round(delay, 3), code, n, err[-300:], learning.leftovers()))
     assert wrong == []
-    # Or the instants were not those of learning.
-    assert len(found - {0, FIRST, LAST}) > 2
+    # Or no instant was one of learning; how many are depends on what else the machine does.
+    assert found - {0, FIRST, LAST}
 
 
 @WITH_JIT
