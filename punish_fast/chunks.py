@@ -8,6 +8,7 @@ depend on the number of threads, so neither do results.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -17,7 +18,8 @@ import numpy as np
 
 from punish_fast._jit import threads
 
-_PIECES_PER_THREAD = 4
+# Few enough that to hand them out takes no time, enough for the last ones of all threads to end together.
+_PIECES_PER_THREAD = 8
 
 
 def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
@@ -69,13 +71,25 @@ def _equal_pieces(n_items: int, n_pieces: int) -> list[tuple[int, int]]:
 
 
 def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
+    """Call ``kernel`` for all pieces; every thread takes a next one when it is free."""
+    left = iter(pieces)
+
+    def work() -> None:
+        for begin, end in left:
+            kernel(begin, end, *args)
+
     if threads() == 1:
         # Still in pieces, so that an interrupt does not wait for all of them.
-        for begin, end in pieces:
-            kernel(begin, end, *args)
+        work()
         return
-    for _ in _pool(threads()).map(lambda ends: kernel(*ends, *args), pieces):
-        pass
+    # The calling thread only waits: Numba does not recover from an interrupt while it loads a kernel for others, too.
+    workers = [_pool(threads()).submit(work) for _ in range(threads())]
+    try:
+        for worker in workers:
+            worker.result()
+    finally:
+        # After a failure the others shall not go on.
+        deque(left, maxlen=0)
 
 
 def _pairs(chunks: np.ndarray) -> list[tuple[int, int]]:
