@@ -48,12 +48,13 @@ class Layer(NamedTuple):
 @kernel
 def find_block(layer, cards):
     """The block of a cards code, or -1."""
-    size = len(layer.slots)
+    slots, codes = layer.slots, layer.cards
+    size = len(slots)
     slot = cards % size
-    block = layer.slots[slot]
-    while block >= 0 and layer.cards[block] != cards:
+    block = slots[slot]
+    while block >= 0 and codes[block] != cards:
         slot = slot + 1 if slot + 1 < size else 0
-        block = layer.slots[slot]
+        block = slots[slot]
     return block
 
 
@@ -113,11 +114,12 @@ def deal_openings(layout, found):
 def next_cards(layout, hand, discard, pick, reach, targets):
     """Cards codes after picking ``pick`` (5: nothing) when each multiset of the bit mask ``reach`` joins."""
     digits = np.zeros((N_KINDS, N_JOINING), dtype=np.int64)
+    place = layout.place
     for kind in range(N_KINDS):
         held = hand[kind] - (1 if kind == pick else 0)
         gone = discard[kind] + (1 if kind == pick else 0)
         for joining in range(N_JOINING):
-            digits[kind, joining] = layout.place[kind] * pair_digit(held, gone + joining)
+            digits[kind, joining] = place[kind] * pair_digit(held, gone + joining)
     for a in range(N_ADDED):
         if (reach >> a) & 1:
             code = 0
@@ -169,15 +171,16 @@ def block_reach(layout, outcomes, statuses, hand, sizes, reach):
     """Bit masks of the multisets that keep the game going: ``reach[pick]``, and ``reach[5]`` for rest."""
     hand_size, discard_size = sizes
     reach[:] = 0
+    reach_of = outcomes.reach
     for status in statuses:
         enemy_hand = count_enemy_hand(layout, status, hand_size, discard_size)
         base = status_for_ways(layout, status, enemy_hand) * N_WAYS
         if rests(layout, status, hand_size):
-            reach[N_KINDS] |= outcomes.reach[base + REST_WAY]
+            reach[N_KINDS] |= reach_of[base + REST_WAY]
             continue
         for pick in range(N_KINDS):
             if hand[pick] > 0:
-                reach[pick] |= outcomes.reach[base + pick] | outcomes.reach[base + FEINT]
+                reach[pick] |= reach_of[base + pick] | reach_of[base + FEINT]
 
 
 @kernel
@@ -220,11 +223,11 @@ def find_targets(layout, after, hand, discard, reach, possible, targets):
 
 
 @inlined_routine
-def mark_outcomes(outcomes, index, possible, targets, reached):
-    """Mark the states that one status and way lead to."""
-    for outcome in range(outcomes.ptr[index], outcomes.ptr[index + 1]):
-        if outcomes.mask[outcome] & possible and outcomes.status[outcome] >= 0:
-            reached[targets[outcomes.added[outcome]], outcomes.status[outcome]] = 1
+def mark_outcomes(ptr, added, status_after, mask, index, possible, targets, pick, reached):
+    """Mark the states that one status and way lead to after a pick (5: rest)."""
+    for outcome in range(ptr[index], ptr[index + 1]):
+        if mask[outcome] & possible and status_after[outcome] >= 0:
+            reached[targets[pick, added[outcome]], status_after[outcome]] = 1
 
 
 @kernel
@@ -238,6 +241,8 @@ def mark_states(begin, end, layout, outcomes, layer, after, reached):
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     reach = np.zeros(N_KINDS + 1, dtype=np.int64)
     targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
+    # By themselves, for the reason that ``_transitions.py`` gives.
+    ptr, added, status_after, mask, _, _, _ = outcomes
     for block in range(begin, end):
         statuses = block_statuses(layer, block)
         sizes = open_block(layout, layer, block, hand, discard, unseen)
@@ -248,12 +253,13 @@ def mark_states(begin, end, layout, outcomes, layer, after, reached):
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
             if rests(layout, status, sizes[0]):
-                mark_outcomes(outcomes, base + REST_WAY, possible, targets[N_KINDS], reached)
+                index = base + REST_WAY
+                mark_outcomes(ptr, added, status_after, mask, index, possible, targets, N_KINDS, reached)
                 continue
             for pick in range(N_KINDS):
                 if hand[pick] > 0:
-                    mark_outcomes(outcomes, base + pick, possible, targets[pick], reached)
-                    mark_outcomes(outcomes, base + FEINT, possible, targets[pick], reached)
+                    for index in (base + pick, base + FEINT):
+                        mark_outcomes(ptr, added, status_after, mask, index, possible, targets, pick, reached)
 
 
 @kernel

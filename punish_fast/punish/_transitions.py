@@ -8,6 +8,9 @@ state share theirs. Outcomes are in the order of their successors' codes, hence 
 So rows of one state that feint have the same probabilities, one after the other, for different columns, and so have
 redeals of states that differ in HP alone. A compact tensor stores them once, for the first of these rows, their
 *owner*. Where rows lead does not depend on the enemy, so to meet another one only probabilities are filled again.
+
+Numba counts references wherever an array is taken out of a tuple, or a part of one is taken, and threads that count at
+once wait for each other. So loops over rows get arrays by themselves, whole, with the place to look at.
 """
 
 from __future__ import annotations
@@ -71,11 +74,11 @@ class Rows(NamedTuple):
 
 
 @inlined_routine
-def count_possible(outcomes, index, possible):
+def count_possible(ptr, mask, index, possible):
     """The number of possible outcomes of a status and way."""
     n = 0
-    for outcome in range(outcomes.ptr[index], outcomes.ptr[index + 1]):
-        n += (outcomes.mask[outcome] & possible) != 0
+    for outcome in range(ptr[index], ptr[index + 1]):
+        n += (mask[outcome] & possible) != 0
     return n
 
 
@@ -85,6 +88,7 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, length
     hand = np.zeros(N_KINDS, dtype=np.int64)
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
+    ptr, mask = outcomes.ptr, outcomes.mask
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, hand, discard, unseen)
         possible = possible_added(unseen)
@@ -98,7 +102,7 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, length
                 pick, feints = split_action(action[row])
                 n = n_feint
                 if n == 0 or not feints:
-                    n = count_possible(outcomes, base + (FEINT if feints else pick), possible)
+                    n = count_possible(ptr, mask, base + (FEINT if feints else pick), possible)
                     n_feint = n if feints else n_feint
                     first_feint = row if feints else first_feint
                 lengths[row] = n
@@ -108,9 +112,8 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, length
 
 @routine
 def state_key(layout, status, unseen, enemy_hand):
-    """The key of a state's marginal against the naive enemy."""
-    mode = enemy_mode(layout, status, enemy_hand)
-    return naive_key(layout, unseen_code(layout, unseen), deck_left(layout, status), mode)
+    """The key of a state's marginal against the naive enemy; ``unseen`` is the number for the unseen cards."""
+    return naive_key(layout, unseen, deck_left(layout, status), enemy_mode(layout, status, enemy_hand))
 
 
 @kernel
@@ -121,56 +124,54 @@ def mark_keys(begin, end, layout, layer, used):
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, hand, discard, unseen)
+        code = unseen_code(layout, unseen)
         for status in block_statuses(layer, block):
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            used[state_key(layout, status, unseen, enemy_hand)] = 1
+            used[state_key(layout, status, code, enemy_hand)] = 1
 
 
 @inlined_routine
-def weigh_outcomes(outcomes, index, possible, marginal, total, chosen, p):
-    """List the possible outcomes of a status and way with their probabilities; return how many there are."""
+def weigh_outcomes(ptr, mask, play_ptr, play, index, possible, marginal, place, total, chosen, p, line):
+    """List the possible outcomes of a status and way with their probabilities; return how many there are.
+
+    They go into the given line of ``chosen`` and ``p``; the marginal is in the line ``place`` of ``marginal``.
+    """
     n = 0
-    for outcome in range(outcomes.ptr[index], outcomes.ptr[index + 1]):
-        if outcomes.mask[outcome] & possible == 0:
+    for outcome in range(ptr[index], ptr[index + 1]):
+        if mask[outcome] & possible == 0:
             continue
         weight = 0.0
-        for k in range(outcomes.play_ptr[outcome], outcomes.play_ptr[outcome + 1]):
-            weight += marginal[outcomes.play[k]]
-        chosen[n] = outcome
-        p[n] = min(weight / total, 1.0)
+        for k in range(play_ptr[outcome], play_ptr[outcome + 1]):
+            weight += marginal[place, play[k]]
+        chosen[line, n] = outcome
+        p[line, n] = min(weight / total, 1.0)
         n += 1
     return n
 
 
 @inlined_routine
-def sum_reward(outcomes, n, chosen, p):
+def sum_reward(status_after, n, chosen, p, line):
     """The expected reward of ``n`` chosen outcomes; win and loss come last."""
     reward = 0.0
     for k in range(max(n - 2, 0), n):
-        status = outcomes.status[chosen[k]]
+        status = status_after[chosen[line, k]]
         if status < 0:
-            reward += p[k] if status == WIN else -p[k]
+            reward += p[line, k] if status == WIN else -p[line, k]
     return reward
 
 
 @inlined_routine
-def write_row(outcomes, after, targets, n, chosen, p, rows, row):
-    """Write a row of ``n`` chosen outcomes with probabilities ``p``."""
-    n_states = len(rows.state_ptr) - 1
-    entry = rows.indptr[row]
-    place = rows.data_ptr[row]
+def write_columns(status_after, added, first, rank, targets, pick, n, chosen, line, n_states, indices, entry):
+    """Write the columns of ``n`` chosen outcomes of a pick."""
     for k in range(n):
-        status = outcomes.status[chosen[k]]
+        status = status_after[chosen[line, k]]
         if status >= 0:
-            block = targets[outcomes.added[chosen[k]]]
-            rows.indices[entry] = after.first[block] + after.rank[block, status]
+            block = targets[pick, added[chosen[line, k]]]
+            indices[entry + k] = first[block] + rank[block, status]
         elif status == WIN:
-            rows.indices[entry] = n_states
+            indices[entry + k] = n_states
         else:
-            rows.indices[entry] = n_states + 1
-        rows.data[place + k] = p[k]
-        entry += 1
-    rows.reward[row] = sum_reward(outcomes, n, chosen, p)
+            indices[entry + k] = n_states + 1
 
 
 @kernel
@@ -181,39 +182,53 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     reach = np.zeros(N_KINDS + 1, dtype=np.int64)
     targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
-    table_row = np.zeros(N_PLAYS)
+    table_row = np.zeros((1, N_PLAYS))
     hands = room_for_hands(layout)
     kinds = np.zeros(N_KINDS, dtype=np.int64)
-    # One row for an action without a feint, one for all feints of a state, which share their outcomes.
+    # One line for an action without a feint, one for all feints of a state, which share their outcomes.
     chosen = np.empty((2, N_PLAYS), dtype=np.int64)
     p = np.empty((2, N_PLAYS))
+    ptr, added, status_after, mask, play_ptr, play, _ = outcomes
+    state_ptr, indptr, indices, data_ptr, data, reward = rows
+    first, after_first, rank = layer.first, after.first, after.rank
+    slot, marginal = enemy.slot, enemy.marginal if enemy.is_naive else table_row
+    n_states = len(state_ptr) - 1
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, hand, discard, unseen)
         statuses = block_statuses(layer, block)
         block_reach(layout, outcomes, statuses, hand, sizes, reach)
         possible = possible_added(unseen)
         find_targets(layout, after, hand, discard, reach, possible, targets)
+        code = unseen_code(layout, unseen)
         if not enemy.is_naive:
             list_hands(layout, layer, discard, unseen, hands)
-        state = layer.first[block]
+        state = first[block]
         for status in statuses:
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            marginal = table_row
+            place = 0
             if enemy.is_naive:
-                marginal = enemy.marginal[enemy.slot[state_key(layout, status, unseen, enemy_hand)]]
+                place = slot[state_key(layout, status, code, enemy_hand)]
             else:
-                table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, kinds, marginal)
+                table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, kinds, table_row[0])
             total = denominator(enemy_hand, deck_left(layout, status))
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
             n_feint = 0
-            for row in range(rows.state_ptr[state], rows.state_ptr[state + 1]):
+            for row in range(state_ptr[state], state_ptr[state + 1]):
                 pick, feints = split_action(action[row])
                 n = n_feint
                 if n == 0 or not feints:
                     index = base + (FEINT if feints else pick)
-                    n = weigh_outcomes(outcomes, index, possible, marginal, total, chosen[feints], p[feints])
+                    n = weigh_outcomes(
+                        ptr, mask, play_ptr, play, index, possible, marginal, place, total, chosen, p, feints
+                    )
                     n_feint = n if feints else n_feint
-                write_row(outcomes, after, targets[pick], n, chosen[feints], p[feints], rows, row)
+                entry = indptr[row]
+                write_columns(
+                    status_after, added, after_first, rank, targets, pick, n, chosen, feints, n_states, indices, entry
+                )
+                for k in range(n):
+                    data[data_ptr[row] + k] = p[feints, k]
+                reward[row] = sum_reward(status_after, n, chosen, p, feints)
             state += 1
 
 
@@ -224,9 +239,12 @@ def refill_blocks(begin, end, layout, outcomes, layer, enemy, action, rows):
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     kinds = np.zeros(N_KINDS, dtype=np.int64)
-    marginal = np.zeros(N_PLAYS)
+    marginal = np.zeros((1, N_PLAYS))
     hands = room_for_hands(layout)
-    chosen = np.empty(N_PLAYS, dtype=np.int64)
+    chosen = np.empty((1, N_PLAYS), dtype=np.int64)
+    p = np.empty((1, N_PLAYS))
+    ptr, _, status_after, mask, play_ptr, play, _ = outcomes
+    state_ptr, _, _, data_ptr, data, reward = rows
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, hand, discard, unseen)
         possible = possible_added(unseen)
@@ -234,19 +252,20 @@ def refill_blocks(begin, end, layout, outcomes, layer, enemy, action, rows):
         state = layer.first[block]
         for status in block_statuses(layer, block):
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, kinds, marginal)
+            table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, kinds, marginal[0])
             total = denominator(enemy_hand, deck_left(layout, status))
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
             owner = -1
-            for row in range(rows.state_ptr[state], rows.state_ptr[state + 1]):
+            for row in range(state_ptr[state], state_ptr[state + 1]):
                 pick, feints = split_action(action[row])
                 if feints and owner >= 0:
-                    rows.reward[row] = rows.reward[owner]
+                    reward[row] = reward[owner]
                     continue
                 index = base + (FEINT if feints else pick)
-                p = rows.data[rows.data_ptr[row] :]
-                n = weigh_outcomes(outcomes, index, possible, marginal, total, chosen, p)
-                rows.reward[row] = sum_reward(outcomes, n, chosen, p)
+                n = weigh_outcomes(ptr, mask, play_ptr, play, index, possible, marginal, 0, total, chosen, p, 0)
+                for k in range(n):
+                    data[data_ptr[row] + k] = p[0, k]
+                reward[row] = sum_reward(status_after, n, chosen, p, 0)
                 owner = row if feints else owner
             state += 1
 
