@@ -11,6 +11,10 @@ A sum of products over the kinds is a coefficient of a product of polynomials, o
 
 so going through the kinds one by one, with the product so far in hand, lists every deal once, in the order of
 the codes, with its weight. The notebook's rule, where the deck stays out, is ``d = 0``.
+
+To count deals takes no weights. The polynomial of a kind has a term for every ``j`` from what the pile lacks, ``max(0,
+D_k + R_k - M_k)``, to ``U_k``, so a deal is possible if no kind lacks more than ``U_k`` and all together lack ``d`` at
+the most. How many such deals there are adds up kind by kind.
 """
 
 from __future__ import annotations
@@ -90,20 +94,50 @@ def redeal(layout, piles, sizes, joining, codes, weights):
 
 
 @routine
+def count_deals(layout, piles, sizes, joining, ways):
+    """How many deals `redeal` lists.
+
+    ``ways[kind, lack, drawn, shown]`` becomes in how many ways so many cards can be drawn and revealed from the kinds
+    before ``kind`` if the discard pile lacks so many of them.
+    """
+    draws, reveals = layout.hand_size - sizes[0], layout.reveal_size
+    ways[:] = 0
+    ways[0, 0, 0, 0] = 1
+    for kind in range(N_KINDS):
+        in_discard = piles[1, kind]
+        most = in_discard + min(piles[2, kind], joining)
+        for lack in range(joining + 1):
+            for drawn in range(draws + 1):
+                for shown in range(reveals + 1):
+                    before = ways[kind, lack, drawn, shown]
+                    if before == 0:
+                        continue
+                    for draw in range(min(most, draws - drawn) + 1):
+                        for show in range(min(most - draw, reveals - shown) + 1):
+                            lacks = lack + max(0, draw + show - in_discard)
+                            if lacks <= joining:
+                                ways[kind + 1, lacks, drawn + draw, shown + show] += before
+    n = 0
+    for lack in range(joining + 1):
+        n += ways[N_KINDS, lack, draws, reveals]
+    return n
+
+
+@routine
 def joining_cards(layout, reshuffles, drawn):
     """How many cards of the deck join the pool."""
     return layout.deck_size - drawn if reshuffles else 0
 
 
 @kernel
-def count_redeals(begin, end, layout, reshuffles, layer, n_openings, n_before, lengths, owner):
+def count_redeals(begin, end, layout, reshuffles, layer, n_before, lengths, owner):
     """Count the deals that may follow the states of the given blocks: ``lengths[i]`` for state ``i`` of the layer.
 
     ``owner[i]`` becomes the first row of the states that share their deals; there are ``n_before`` rows before those of
     the layer.
     """
-    codes = np.zeros(n_openings, dtype=np.int64)
-    weights = np.zeros(n_openings)
+    shape = (N_KINDS + 1, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1)
+    ways = np.zeros(shape, dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, piles[0], piles[1], piles[2])
@@ -115,7 +149,7 @@ def count_redeals(begin, end, layout, reshuffles, layer, n_openings, n_before, l
             _, _, drawn = split_between_status(layout, status)
             joining = joining_cards(layout, reshuffles, drawn)
             if joining != listed:
-                n, _ = redeal(layout, piles, sizes, joining, codes, weights)
+                n = count_deals(layout, piles, sizes, joining, ways)
                 listed = joining
                 first = i
             lengths[i] = n

@@ -145,7 +145,7 @@ def _count(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
         for_chunks(_transitions.count_entries, layer.first, *args)
     last = space.layers[-1]
     n_before = int(space.state_ptr[last.first[0]])
-    counts = (space.n_openings, n_before, lengths[n_before:], owner[n_before:])
+    counts = (n_before, lengths[n_before:], owner[n_before:])
     for_chunks(_redeal.count_redeals, last.first, space.layout, _reshuffles(space), last, *counts)
     return lengths, owner
 

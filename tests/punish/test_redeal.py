@@ -11,7 +11,7 @@ from houses import house_rules
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from punish_fast.punish._redeal import joining_cards, multiply_kind, redeal
+from punish_fast.punish._redeal import count_deals, joining_cards, multiply_kind, redeal
 from punish_fast.punish.codes import encode, layout_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -25,7 +25,11 @@ def deals(space, state):
     drawn = layout.deck_size - (int(unseen.sum()) - state.enemy_hand)
     joining = joining_cards(layout, space.rules.redeal == "reshuffle", drawn)
     codes, weights = np.zeros(space.n_openings, dtype=np.int64), np.zeros(space.n_openings)
-    n, total = redeal(layout, piles, (sum(state.hand), sum(state.discard)), joining, codes, weights)
+    sizes = sum(state.hand), sum(state.discard)
+    n, total = redeal(layout, piles, sizes, joining, codes, weights)
+    # What is left there from before does not matter.
+    ways = np.ones((6, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1), dtype=np.int64)
+    assert count_deals(layout, piles, sizes, joining, ways) == n
     return codes[:n].tolist(), weights[:n].tolist(), total
 
 
