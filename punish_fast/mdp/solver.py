@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -75,7 +76,7 @@ class Solution:
     def _within(self, values: np.ndarray) -> np.ndarray:
         return np.clip(values, 0.0, 1.0) if self.objective == "win-probability" else values
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A digest of the values: equal for equal bits."""
         return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -245,6 +244,8 @@ def load_rules(name_or_path: str | Path) -> Rules:
     name = str(name_or_path)
     if name in PRESETS:
         return PRESETS[name]
+    import tomllib
+
     path = Path(name_or_path)
     try:
         if not path.is_file():

@@ -13,6 +13,7 @@ The checksum is the CRC-32 of the CRC-32s of pieces of 4 MiB, so that threads ca
 
 from __future__ import annotations
 
+import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -42,8 +43,11 @@ def _seal_of(path: Path) -> bytes:
 
 def seal(path: Path) -> None:
     """Seal a file whose first 512 bytes are free."""
-    content = _seal_of(path)
-    with path.open("r+b") as file:
+    with path.open("r+b") as file, ThreadPoolExecutor(1) as pool:
+        # The disk takes it in while it is read again.
+        on_disk = pool.submit(os.fsync, file.fileno())
+        content = _seal_of(path)
+        on_disk.result()
         file.write(content)
 
 
