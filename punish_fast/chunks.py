@@ -78,18 +78,26 @@ def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tu
         for begin, end in left:
             kernel(begin, end, *args)
 
-    if threads() == 1:
-        # Still in pieces, so that an interrupt does not wait for all of them.
-        work()
-        return
-    # The calling thread only waits: Numba does not recover from an interrupt while it loads a kernel for others, too.
-    workers = [_pool(threads()).submit(work) for _ in range(threads())]
+    takes_part = threads() == 1 or _is_loaded(kernel)
+    workers = [_pool(threads()).submit(work) for _ in range(threads() - takes_part)]
     try:
+        if takes_part:
+            # In pieces even if there is no other thread, so that an interrupt does not wait for all of them.
+            work()
         for worker in workers:
             worker.result()
     finally:
         # After a failure the others shall not go on.
         deque(left, maxlen=0)
+
+
+def _is_loaded(kernel: Callable[..., None]) -> bool:
+    """Whether it is known that a call runs machine code at once.
+
+    Until then the calling thread only waits: Numba does not recover from an interrupt while it loads a kernel that
+    another thread wants, too. Afterwards it works as well, since to wake up a thread takes as long as a short kernel.
+    """
+    return bool(getattr(kernel, "overloads", False))
 
 
 def _pairs(chunks: np.ndarray) -> list[tuple[int, int]]:

@@ -125,3 +125,19 @@ def test_after_an_error_no_thread_takes_another_piece(two_threads):
         for_chunks(work, np.arange(1000))
     for_each(lambda *_: None, two_threads)
     assert len(begun) == two_threads
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_calling_thread_works_only_once_the_kernel_is_loaded(two_threads, is_loaded):
+    both = threading.Barrier(two_threads)
+    workers = set()
+
+    def work(*_):
+        if len(workers) < two_threads:
+            workers.add(threading.current_thread())
+            both.wait(timeout=30)
+
+    work.overloads = ["machine code"] if is_loaded else []
+    for_chunks(work, np.arange(9))
+    assert len(workers) == two_threads
+    assert (threading.main_thread() in workers) == is_loaded
