@@ -1,13 +1,27 @@
-"""Equilibrium play: two equal players learn from their regrets until neither has much to gain.
+"""Equilibrium play: a player learns from regrets until nobody has much to gain, neither its equal nor who knows it.
 
-One table of strategies plays both seats of the real game. In every iteration the game is played through once in
-probabilities, measure by measure: what is known of the deals is passed forward and the chances to win backward, and in
-every information state the strategy changes by what each action would have won more (``_regret.py``). Deals and values
-of nodes are handed on from one iteration to the next, so that no iteration has to see more than one measure.
+In every iteration the game is played through once in probabilities, measure by measure: what is known of the deals is
+passed forward and the chances to win backward, and in every information state the strategy changes by what each action
+would have won more (``_regret.py``). Deals and values of nodes are handed on from one iteration to the next, so that no
+iteration has to see more than one measure.
 
-In two-player zero-sum games whose players forget nothing, the average of all strategies comes as close to an
-equilibrium as one likes. A player here forgets what the model of information says, and everything before the last deal.
-So how close the average is, is not proved but measured, by agents made to beat it (``exploiter.py``).
+The enemy is the player itself: one table plays both seats. In two-player zero-sum games whose players forget nothing,
+the average of all strategies then comes as close to an equilibrium as one likes. A player here forgets what the model
+of information says, and everything before the last deal. Then the averages soon settle where each action by itself has
+nothing to gain, but a whole plan has: who knows the strategy makes one that leads only to what it can tell apart.
+
+So a share ``h`` of the games can be played against just that enemy: an answer to the last strategy that is improved by
+a round in each iteration (``answer.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal Abstract
+Strategies in Extensive-Form Games", AAAI 2012) play all games so. Let ``c_t`` be the chance to win that strategy ``t``
+concedes above one half to its best answer, and ``R_T`` the regret of ``T`` iterations. Since some strategy wins half of
+its games against any mixture of enemies,
+
+    h (c_1 + ... + c_T) / T <= R_T / T,
+
+and the average of all strategies concedes no more than they do on average. But answers leap, and regrets against what
+leaps fall like ``1 / sqrt(T)`` instead of ``1 / T``: where nothing is forgotten, a share of 0 is best.
+
+How close the average is, is in any case not proved but measured, by agents made to beat it (``exploiter.py``).
 """
 
 from __future__ import annotations
@@ -18,6 +32,7 @@ from functools import partial
 
 import numpy as np
 
+from punish_fast.arena.answer import Answer
 from punish_fast.chunks import for_each
 from punish_fast.punish import _regret
 from punish_fast.punish.graph import N_PARTS, Graph, Outline
@@ -35,21 +50,24 @@ class Equilibrium:
         regret: float64 ``[n_rows]``, sums of regrets, never below 0.
         last_regret: float64 ``[n_rows]``, regrets of the last iteration.
         total: float64 ``[n_rows]``, weighted sums of all strategies.
+        share: The share of games against an answer.
         dealt: float64 ``[n]``, how often a game is expected to come to each full state of the first breath.
         nodes: float64 ``[n_nodes]``, chances to win from the nodes between measures.
         reach: float64 ``[n_full, 2]``, how likely the last iteration came to each full state, and how likely it would
             have with the own choices since the deal left out.
     """
 
-    def __init__(self, graph: Graph, opening: np.ndarray | None = None) -> None:
+    def __init__(self, graph: Graph, opening: np.ndarray | None = None, share: float = 0.0) -> None:
         """Begin with strategies that play every action alike.
 
         Args:
             graph: The game.
             opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning; by default,
                 all deals to players of full HP. One table plays both seats, so it must be the same seen from both.
+            share: The share of games that are played against an answer instead of against oneself, from 0 to 1.
         """
         self.graph = graph
+        self.share = share
         self.iterations = 0
         n_states = len(graph.full.ptr) - 1
         self._state_ptr = graph.space.state_ptr[: n_states + 1]
@@ -67,6 +85,11 @@ class Equilibrium:
         self._v[-2] = 1.0
         self._rows = (self._state_ptr, graph.space.action)
         self._strategy = np.empty(n_rows)
+        self._answer: Answer | None = None
+        self._enemy = self._strategy
+        if share > 0:
+            self._answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), opening)
+            self._enemy = np.empty(n_rows)
         self._match()
 
     @property
@@ -89,13 +112,15 @@ class Equilibrium:
     def passes(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """The passes of the next iteration, each by name, to be made one after the other.
 
-        They are ``spread`` and ``regret`` of each breath, ``deal`` and ``nodes`` of what is between measures, and
-        ``match``, which makes strategies of regrets.
+        They are ``answer`` if there is one to be improved, ``spread`` and ``regret`` of each breath, ``deal`` and
+        ``nodes`` of what is between measures, and ``match``, which makes strategies of regrets.
         """
         self.iterations += 1
         self._v[self.graph.n_full : -2] = self.nodes
         self.reach[: len(self.dealt)] = self.dealt[:, None]
         n_breaths = self.graph.space.rules.breaths
+        if self._answer is not None:
+            yield "answer", partial(self._meet, self._answer)
         for number in range(n_breaths):
             yield f"spread {number + 1}", partial(self._spread, number)
         yield "deal", self._deal
@@ -105,10 +130,18 @@ class Equilibrium:
         yield "match", self._match
 
     @property
+    def _strategies(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._strategy, self._enemy
+
+    @property
     def tables(self) -> dict[str, np.ndarray]:
         """All that the next iteration follows from, besides how many there were."""
         names = ("regret", "last_regret", "total", "dealt", "nodes")
-        return {name: getattr(self, name) for name in names}
+        tables: dict[str, np.ndarray] = {name: getattr(self, name) for name in names}
+        if self._answer is not None:
+            answer = self._answer
+            tables |= {"answer": answer.choice, "answer_dealt": answer.dealt, "answer_nodes": answer.nodes[:, 0]}
+        return tables
 
     @property
     def reached(self) -> np.ndarray:
@@ -118,20 +151,27 @@ class Equilibrium:
     def resume(self, iterations: int, tables: dict[str, np.ndarray]) -> None:
         """Go on from `tables` of an earlier time, after so many iterations."""
         self.iterations = iterations
+        mine = self.tables
         for name, table in tables.items():
-            getattr(self, name)[:] = table
+            mine[name][:] = table
         self._match()
 
     def _match(self) -> None:
         args = (self._state_ptr, self.regret, self.last_regret, self._strategy)
         for_each(_regret.match_regrets, len(self._state_ptr) - 1, *args)
 
+    def _meet(self, answer: Answer) -> None:
+        """Answer the strategy of now, and make that a part of the enemy."""
+        answer.improve(self._strategy)
+        args = (self._state_ptr, self._strategy, answer.choice, self.share, self._enemy)
+        for_each(_regret.mix_answer, len(self._state_ptr) - 1, *args)
+
     def _spread(self, number: int) -> None:
         """Both reaches of the full states that follow a breath, or of the nodes."""
         graph, shape = self.graph, self._shapes[number]
         parts, targets = graph.parts_of(number), graph.targets_of(number)
         out = self._room[: math.prod(shape)].reshape(shape)
-        args = (graph.full, graph.draws, self._rows, self._strategy, self.reach, targets, out)
+        args = (graph.full, graph.draws, self._rows, self._strategies, self.reach, targets, out)
         for_each(_regret.spread_reach, len(parts.buffer), parts, *args)
         is_last = number == len(self._shapes) - 1
         into = self._left if is_last else self.reach[targets[0] : targets[0] + shape[1]]
@@ -143,7 +183,7 @@ class Equilibrium:
 
     def _regret(self, number: int) -> None:
         """Regrets in a breath, and the values of its full states."""
-        args = (self.graph.full, self.graph.draws, self._rows, self._strategy, self.reach, self._v)
+        args = (self.graph.full, self.graph.draws, self._rows, self._strategies, self.reach, self._v)
         tables = (float(self.iterations) ** 2, self.regret, self.last_regret, self.total)
         self.graph.for_states(number, _regret.regret_full, *args, *tables)
 
@@ -151,8 +191,13 @@ class Equilibrium:
         self.nodes = self.graph.back_up_nodes(self._v[:, None])[:, 0]
 
 
-def bytes_needed(outline: Outline) -> int:
-    """About how much memory graph and tables of an equilibrium take at the most, from an outline of the game."""
+def bytes_needed(outline: Outline, share: float = 0.0) -> int:
+    """About how much memory an equilibrium takes at the most, with its graph, from an outline of the game.
+
+    Args:
+        outline: The game.
+        share: The share of games against an answer.
+    """
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
@@ -160,4 +205,7 @@ def bytes_needed(outline: Outline) -> int:
     # them on, and a value; while it is measured a belief, and value and length of the search and of two duels.
     room = 2 * (1 if outline.space.information.keeps_revealed else N_PARTS) * max(outline.full_by_breath)
     tables = (4 + 4) * n_rows + (2 + 1 + 1 + 3 * 2) * outline.n_full + room + 2 * n_states
+    if share > 0:
+        # The enemy's strategy and the answer; its values and beliefs.
+        tables += n_rows + n_states + (1 + 1) * outline.n_full
     return _PROGRAM + listed + 8 * tables

@@ -423,6 +423,14 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
         float | None,
         typer.Option("--time", metavar="T", envvar="PUNISH_FAST_TIME", help="Stop learning after so many seconds."),
     ] = None,
+    answers: Annotated[
+        float,
+        typer.Option(
+            metavar="H",
+            envvar="PUNISH_FAST_ANSWERS",
+            help="The share of games that are played against an answer to the strategy, and not against itself.",
+        ),
+    ] = 0.5,
     output: OutputOption = None,
     resume: Annotated[
         Path | None,
@@ -443,7 +451,7 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
     prepare_kernels()
     from punish_fast.cli import balancing
 
-    setting = balancing.Setting(rules, information, output, resume, dry_run, threads, quiet)
+    setting = balancing.Setting(rules, information, answers, output, resume, dry_run, threads, quiet)
     balancing.equilibrium_command(setting, balancing.Goal(iterations, target, seconds), as_json)
 
 

@@ -22,7 +22,7 @@ from punish_fast.punish.information import information_of
 from punish_fast.punish.information_space import InformationSpace, States
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.store.checkpoints import load_checkpoint, save_checkpoint
+from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
 
@@ -73,6 +73,7 @@ class Setting:
 
     rules: str | None
     information: str
+    answers: float
     output: Path | None
     resume: Path | None
     is_dry: bool
@@ -98,6 +99,9 @@ class Job:
         self.clock = Stopwatch()
         self._progress = Progress(setting.quiet)
         self._information = setting.information
+        self._answers = setting.answers
+        if not 0 <= self._answers <= 1:
+            raise UsageError(f"--answers is {self._answers}, allowed is from 0 to 1")
         self._resume = setting.resume
         self.rules = true_rules(load_rules(setting.rules or "tabletop"))
         information_of(setting.information, self.rules.breaths)
@@ -119,6 +123,10 @@ class Job:
         file.must_have_rules(self.rules)
         if file.information != self._information:
             raise UsageError(f"{self._resume}: is of the model {file.information!r}, not {self._information!r}")
+        if file.attributes["answers"] != self._answers:
+            raise UsageError(
+                f"{self._resume}: was learnt with --answers {file.attributes['answers']:g}, not {self._answers:g}"
+            )
         return file
 
     def count(self) -> dict[str, Any]:
@@ -131,7 +139,7 @@ class Job:
             )
             self._outline = outline = Outline(self.space)
         space = self.space
-        n_bytes = bytes_needed(outline)
+        n_bytes = bytes_needed(outline, self._answers)
         return {
             "states": int(space.layer_ptr[self.rules.breaths]),
             "rows": int(space.state_ptr[space.layer_ptr[self.rules.breaths]]),
@@ -144,11 +152,10 @@ class Job:
         """Learn, measure and write."""
         with self.clock("graph"):
             graph = Graph(self.space, self._outline)
-        equilibrium = Equilibrium(graph)
+        equilibrium = Equilibrium(graph, share=self._answers)
         if self._checkpoint is not None:
-            shapes = {name: table.shape for name, table in equilibrium.tables.items()}
-            tables = load_checkpoint(self._checkpoint, shapes)
-            equilibrium.resume(self._checkpoint.attributes["iterations"], tables)
+            begin = load_checkpoint(self._checkpoint, equilibrium.tables)
+            equilibrium.resume(begin.iterations, begin.tables)
         try:
             self._learn(equilibrium)
         except KeyboardInterrupt:
@@ -161,7 +168,12 @@ class Job:
         self._keep(equilibrium)
         concession = self._measure(equilibrium)
         with self.clock("store"):
-            origin = {"kind": "equilibrium", "iterations": equilibrium.iterations, "concedes": concession}
+            origin = {
+                "kind": "equilibrium",
+                "iterations": equilibrium.iterations,
+                "answers": self._answers,
+                "concedes": concession,
+            }
             save_policy(self.output, graph.space, equilibrium.average, origin, equilibrium.reached)
         return {
             "iterations": equilibrium.iterations,
@@ -195,7 +207,8 @@ class Job:
     def _keep(self, equilibrium: Equilibrium) -> None:
         if self._resume is not None:
             with self.clock("store"):
-                save_checkpoint(self._resume, equilibrium.graph.space, equilibrium.iterations, equilibrium.tables)
+                now = Checkpoint(equilibrium.iterations, equilibrium.share, equilibrium.tables)
+                save_checkpoint(self._resume, equilibrium.graph.space, now)
 
     def _measure(self, equilibrium: Equilibrium) -> float:
         """How many percentage points the average concedes to who knows it, and no more than it does."""
@@ -215,6 +228,7 @@ class Job:
             "rules": name_of(self.rules),
             "rules_digest": self.rules.digest,
             "information": self._information,
+            "answers": self._answers,
             "threads": _jit.threads(),
             "seconds": self.clock.seconds | {"total": self.clock.total()},
             "peak_memory_bytes": peak_memory(),

@@ -1,11 +1,11 @@
 """Predictive regret matching on the graph of the real game, one measure at a time.
 
-Both seats play by one table ``x`` over information states. In a full state ``(s, e)``, what the own side sees and the
-enemy's hand, let
+The own side plays by a table ``x`` over information states, the enemy by ``y``: the same one, or one that ``x`` shall
+hold out against. In a full state ``(s, e)``, what the own side sees and the enemy's hand, let
 
     R(s, e)     how likely the game comes there,
     C(s, e)     the same with all own choices since the deal left out: what chance and the enemy contribute,
-    q(s, e, a)  the chance to win after action ``a``, if both go on by ``x``.
+    q(s, e, a)  the chance to win after action ``a``, if both go on by ``x`` and ``y``.
 
 ``R`` and ``C`` are passed on forward through the measure, ``q`` backward. An action regrets what it would have won
 more, the hand ``e`` being as likely as it then is:
@@ -46,13 +46,14 @@ LEAST_CHANCE = 1e-30
 
 
 @kernel
-def spread_reach(begin, end, parts, full, draws, rows, strategy, reach, targets, out):
+def spread_reach(begin, end, parts, full, draws, rows, strategies, reach, targets, out):
     """Pass on both reaches of the full states of the given parts to their successors, and add them to ``out``.
 
-    ``parts`` is from `Graph.parts_of`. ``out[buffer]`` begins with number ``targets[0]``. Win and loss, from number
-    ``targets[1]`` on, are left out.
+    ``strategies`` are the own one and the enemy's, ``parts`` is from `Graph.parts_of`. ``out[buffer]`` begins with
+    number ``targets[0]``. Win and loss, from number ``targets[1]`` on, are left out.
     """
     state_ptr, action = rows
+    strategy, enemy_strategy = strategies
     parts_ptr, spans, buffers = parts.ptr, parts.spans, parts.buffer
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
     origin, win = np.uint64(targets[0]), np.uint64(targets[1])
@@ -72,7 +73,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategy, reach, targets,
                         own = here * strategy[own_row]
                         for enemy_row in range(first, last):
                             feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
-                            enemy = max(strategy[enemy_row], LEAST_CHANCE)
+                            enemy = max(enemy_strategy[enemy_row], LEAST_CHANCE)
                             n = np.uint64(n_draws[feinters])
                             if others > 0.0:
                                 for draw in range(n):
@@ -100,12 +101,14 @@ def empty_buffers(begin, end, out, into):
 
 
 @kernel
-def regret_full(begin, end, full, draws, rows, strategy, reach, v, weight, regret, last_regret, average):
+def regret_full(begin, end, full, draws, rows, strategies, reach, v, weight, regret, last_regret, average):
     """Regrets of the given information states: update ``regret``, ``last_regret`` and ``average``, write ``v``.
 
-    ``weight`` is that of the iteration in the average. Where chance does not lead to, nothing is regretted.
+    ``strategies`` are the own one and the enemy's, ``weight`` is that of the iteration in the average. Where chance
+    does not lead to, nothing is regretted.
     """
     state_ptr, action = rows
+    strategy, enemy_strategy = strategies
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
     total = np.zeros(N_ACTIONS)
     for row in range(begin, end):
@@ -129,7 +132,7 @@ def regret_full(begin, end, full, draws, rows, strategy, reach, v, weight, regre
                 value = 0.0
                 for enemy_row in range(first, last):
                     feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
-                    p = strategy[enemy_row]
+                    p = enemy_strategy[enemy_row]
                     n = np.uint64(n_draws[feinters])
                     if p > 0.0:
                         drawn = 0.0
@@ -164,3 +167,12 @@ def match_regrets(begin, end, state_ptr, regret, last_regret, strategy):
             total += strategy[row]
         for row in range(first, last):
             strategy[row] = strategy[row] / total if total > 0.0 else 1.0 / (last - first)
+
+
+@kernel
+def mix_answer(begin, end, state_ptr, strategy, choice, share, enemy):
+    """In the given information states ``enemy`` plays ``strategy``, but a ``share`` of all times the row ``choice``."""
+    for state in range(begin, end):
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            enemy[row] = (1.0 - share) * strategy[row]
+        enemy[choice[state]] += share

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,30 +12,43 @@ from punish_fast.store.files import ReadError
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
 
-TABLES = ("regret", "last_regret", "total", "dealt", "nodes")
+
+class Checkpoint(NamedTuple):
+    """An equilibrium at some time.
+
+    Attributes:
+        iterations: How many were made.
+        answers: The share of games against an answer.
+        tables: All its tables, by name.
+    """
+
+    iterations: int
+    answers: float
+    tables: dict[str, np.ndarray]
 
 
-def save_checkpoint(path: Path, space: States, iterations: int, tables: dict[str, np.ndarray]) -> None:
-    """Write the state of an equilibrium: its tables, by the names in ``TABLES``.
+def save_checkpoint(path: Path, space: States, checkpoint: Checkpoint) -> None:
+    """Write the state of an equilibrium.
 
     Raises:
         WriteError: writing failed; what was there before still is.
     """
-    with new_file(path, "equilibrium", space.rules, information=space.information.name, iterations=iterations) as out:
-        for name in TABLES:
-            out.array(f"/equilibrium/{name}", tables[name])
+    kept = {"iterations": checkpoint.iterations, "answers": checkpoint.answers}
+    with new_file(path, "equilibrium", space.rules, information=space.information.name, **kept) as out:
+        for name, table in checkpoint.tables.items():
+            out.array(f"/equilibrium/{name}", table)
 
 
-def load_checkpoint(file: Artefact, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """The tables of an equilibrium, of the given shapes.
+def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
+    """The state of an equilibrium of the game whose tables are those of `begin`.
 
     Raises:
         ReadError: the file is no equilibrium, is damaged, or of another game.
     """
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}, but an equilibrium is needed")
-    tables = {name: file.array(f"/equilibrium/{name}", shapes[name]) for name in TABLES}
+    tables = {name: file.array(f"/equilibrium/{name}", table.shape) for name, table in begin.items()}
     for name, table in tables.items():
         if not np.isfinite(table).all():
             raise ReadError(f"{file.path}: /equilibrium/{name}: a number is not finite")
-    return tables
+    return Checkpoint(file.attributes["iterations"], file.attributes["answers"], tables)

@@ -40,11 +40,14 @@ list of states, all rows of that model (``policies.py``)::
 
     /strategy/rows      uint16  [n_rows]        probabilities in units of 1 / 65535; all 0: play alike
 
-What is to go on later is an *equilibrium*, with ``information`` and ``iterations`` (``checkpoints.py``)::
+What is to go on later is an *equilibrium*, with ``information``, ``iterations`` and ``answers``, the share of games
+against an answer (``checkpoints.py``)::
 
     /equilibrium/regret, last_regret, total     float64 [n_rows]
     /equilibrium/dealt                          float64 [n]             by full states of the first breath
     /equilibrium/nodes                          float64 [n_nodes]
+    [/equilibrium/answer                        int64   [n_states]      the row that the answer takes
+     /equilibrium/answer_dealt, answer_nodes]   float64 [n], [n_nodes]
 
 Learners, of whatever game, have no rules. They have ``game`` and ``learner``, JSON objects: the game by its name and
 parameters, and how was learned (see ``store/learner.py``)::
@@ -87,6 +90,9 @@ DTYPES = {
     "/equilibrium/total": "float64",
     "/equilibrium/dealt": "float64",
     "/equilibrium/nodes": "float64",
+    "/equilibrium/answer": "int64",
+    "/equilibrium/answer_dealt": "float64",
+    "/equilibrium/answer_nodes": "float64",
 }
 LEARNER_DTYPES = {
     "/learner/q": "float64",

@@ -43,7 +43,7 @@ _OF_KIND: dict[str, dict[str, type]] = {
     "tensor": {"enemy": str},
     "agent": {"enemy": str} | _SOLVED,
     "strategy": {"name": str},
-    "equilibrium": {"information": str, "iterations": int},
+    "equilibrium": {"information": str, "iterations": int, "answers": float},
 }
 
 

@@ -21,6 +21,7 @@ from sequence_form import Game, Measure
 from punish_fast._jit import set_threads
 from punish_fast.arena.duel import check_policy, head_to_head
 from punish_fast.arena.equilibrium import Equilibrium
+from punish_fast.arena.exploiter import best_response
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import PRESETS, Rules
@@ -269,8 +270,8 @@ def graph():
     return Graph(StateSpace(TINY))
 
 
-def learnt(graph, iterations):
-    learning = Equilibrium(graph)
+def learnt(graph, iterations, share=0.0):
+    learning = Equilibrium(graph, share=share)
     for _ in range(iterations):
         learning.iterate()
     return learning
@@ -293,22 +294,24 @@ def test_equal_players_win_half_of_their_games(graph):
         assert value + worth[other] == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5])
 @pytest.mark.parametrize("model", ["view", "memory"])
-def test_one_thread_and_two_learn_the_same_bits(model):
+def test_one_thread_and_two_learn_the_same_bits(model, share):
     graph = Graph(InformationSpace(TINY, model))
     found = []
     for threads in (1, 2):
         set_threads(threads)
-        learning = learnt(graph, 5)
+        learning = learnt(graph, 5, share)
         found.append([*(table.tobytes() for table in learning.tables.values()), learning.average.tobytes()])
     set_threads(2)
     assert found[0] == found[1]
 
 
-def test_going_on_is_the_same_as_never_having_stopped(graph):
-    first = learnt(graph, 4)
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_going_on_is_the_same_as_never_having_stopped(graph, share):
+    first = learnt(graph, 4, share)
     tables = {name: table.copy() for name, table in first.tables.items()}
-    second = Equilibrium(graph)
+    second = Equilibrium(graph, share=share)
     second.resume(4, tables)
     for _ in range(3):
         first.iterate()
@@ -316,6 +319,33 @@ def test_going_on_is_the_same_as_never_having_stopped(graph):
     assert first.iterations == second.iterations == 7
     assert all(np.array_equal(first.tables[name], second.tables[name]) for name in tables)
     assert first.average.tobytes() == second.average.tobytes()
+
+
+def test_who_practises_against_an_exploiter_may_concede_less():
+    """That is so in this game and in the standard one; where little is forgotten, it is not."""
+    graph = Graph(StateSpace(ORDERS))
+
+    def concedes(share):
+        return best_response(graph, learnt(graph, 300, share).average, "true").win_probability - 0.5
+
+    alone = concedes(0.0)
+    assert 0 < concedes(0.5) < 0.8 * alone
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_the_enemy_is_oneself_but_for_the_share_of_the_answer(graph, share):
+    learning = learnt(graph, 3, share)
+    before, (own, _) = learning.tables["answer"].copy(), learning._strategies
+    played = own.copy()
+    name, answer = next(learning.passes())
+    assert name == "answer"
+    answer()
+    enemy = learning._strategies[1]
+    chosen = np.zeros(len(own))
+    chosen[learning.tables["answer"]] = 1
+    assert enemy == pytest.approx((1 - share) * played + share * chosen, abs=1e-15)
+    assert np.add.reduceat(enemy, graph.space.state_ptr[: len(before)]) == pytest.approx(1)
+    assert not np.array_equal(before, learning.tables["answer"])
 
 
 def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():
@@ -328,14 +358,16 @@ def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():
     assert head_to_head(fine, lifted, uniform(memory)).win_probability == pytest.approx(expected, abs=1e-12)
 
 
-def test_an_iteration_is_its_passes_one_after_the_other(graph):
-    whole, parts = learnt(graph, 2), learnt(graph, 1)
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
+    whole, parts = learnt(graph, 2, share), learnt(graph, 1, share)
     names = []
     for name, make in parts.passes():
         names.append(name)
         make()
     breaths = [str(number + 1) for number in range(TINY.breaths)]
     forward, backward = [f"spread {n}" for n in breaths], [f"regret {n}" for n in reversed(breaths)]
-    assert names == [*forward, "deal", *backward, "nodes", "match"]
+    answer = ["answer"] if share else []
+    assert names == [*answer, *forward, "deal", *backward, "nodes", "match"]
     assert parts.iterations == 2
     assert all(np.array_equal(whole.tables[name], table) for name, table in parts.tables.items())

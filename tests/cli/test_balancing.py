@@ -28,13 +28,14 @@ TINY = ("--rules", "tiny", "--quiet")
 def test_an_equilibrium_is_written_and_told(run, folder, name, output):
     report = run("equilibrium", *TINY, "--information", name, "--iterations", "12", "--json").report
     space = StateSpace(RULES) if name == "view" else InformationSpace(RULES, name)
-    equilibrium = Equilibrium(Graph(space))
+    equilibrium = Equilibrium(Graph(space), share=0.5)
     for _ in range(12):
         equilibrium.iterate()
     found = load_policy(load(folder / output), space)
     reached = np.repeat(equilibrium.reached, np.diff(space.state_ptr[: len(equilibrium.reached) + 1]))
     assert found[: len(reached)][reached] == pytest.approx(equilibrium.average[: len(reached)][reached], abs=1e-4)
-    assert (report["iterations"], report["information"], report["output"]) == (12, name, output)
+    assert (report["iterations"], report["answers"], report["information"]) == (12, 0.5, name)
+    assert report["output"] == output
     assert report["full_states"] == equilibrium.graph.n_full
     assert report["exploiter_wins"] == pytest.approx(0.5 + report["concedes_points"] / 100)
     assert 0 < report["concedes_points"] < 5
@@ -60,8 +61,8 @@ def test_a_dry_run_says_how_much_memory_and_does_nothing(run, folder):
 
 
 def test_it_stops_at_the_target_or_says_that_it_was_missed(run, folder):
-    report = run("equilibrium", *TINY, "--target", "0.3", "--json").report
-    assert report["concedes_points"] <= 0.3
+    report = run("equilibrium", *TINY, "--answers", "0", "--target", "0.3", "--json").report
+    assert (report["answers"], report["concedes_points"] <= 0.3) == (0, True)
     done = run("equilibrium", *TINY, "--target", "0.0001", "--iterations", "30", "-o", "b.h5")
     done.failed_with("the target of 0.0001 points was not reached", "after 30 iterations")
     assert done.code == 1
@@ -88,6 +89,8 @@ def test_it_goes_on_as_if_it_had_never_stopped(run, folder):
         (["--iterations", "0"], ["--iterations is 0"]),
         (["--iterations", "10001"], ["allowed are up to 10000"]),
         (["--target", "-1"], ["--target is -1"]),
+        (["--answers", "1.5"], ["--answers is 1.5, allowed is from 0 to 1"]),
+        (["--answers", "nan"], ["--answers is nan"]),
         (["--target", "nan"], ["--target is nan"]),
         (["--time", "0"], ["--time is 0"]),
         (["-o", "nowhere/a.h5"], ["nowhere"]),
@@ -113,6 +116,7 @@ def test_only_its_own_checkpoint_is_taken(run):
     run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
     run("equilibrium", *TINY, "--resume", "equilibrium.h5", "-o", "b.h5").refused("takes an equilibrium's own")
     run("equilibrium", *TINY, "--resume", "run.h5", "--information", "memory").refused("of the model 'view'")
+    run("equilibrium", *TINY, "--resume", "run.h5", "--answers", "0").refused("with --answers 0.5, not 0")
     run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("rules_digest")
 
 

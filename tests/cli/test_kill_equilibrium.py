@@ -60,10 +60,14 @@ def bytes_of(tables: dict[str, np.ndarray]) -> dict[str, bytes]:
     return {name: table.tobytes() for name, table in tables.items()}
 
 
+def begun() -> Equilibrium:
+    return Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=0.5)
+
+
 @pytest.fixture(scope="module")
 def history() -> list[dict[str, bytes]]:
     """The tables after each iteration of a run that nothing stops."""
-    equilibrium = Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))))
+    equilibrium = begun()
     found = [bytes_of(equilibrium.tables)]
     while equilibrium.iterations < LAST:
         equilibrium.iterate()
@@ -72,17 +76,16 @@ def history() -> list[dict[str, bytes]]:
 
 
 @pytest.fixture(scope="module")
-def shapes() -> dict[str, tuple[int, ...]]:
-    equilibrium = Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))))
-    return {name: table.shape for name, table in equilibrium.tables.items()}
+def tables() -> dict[str, np.ndarray]:
+    return begun().tables
 
 
 class Folder:
     """A folder with a checkpoint and the final file of a run that nothing stopped, and the history of that run."""
 
-    def __init__(self, run: Any, folder: Path, history: Any, shapes: Any) -> None:
+    def __init__(self, run: Any, folder: Path, history: Any, tables: Any) -> None:
         self.checkpoint, self._run, self._folder = folder / "run.h5", run, folder
-        self._history, self._shapes = history, shapes
+        self._history, self._tables = history, tables
         assert run(*LEARN, str(FIRST)).code == 0
         self._first = self.checkpoint.read_bytes()
         assert run(*LEARN, str(LAST)).code == 0
@@ -107,7 +110,7 @@ class Folder:
         try:
             file = load(self.checkpoint)
             n: int = file.attributes["iterations"]
-            is_whole = bytes_of(load_checkpoint(file, self._shapes)) == self._history[n]
+            is_whole = bytes_of(load_checkpoint(file, self._tables).tables) == self._history[n]
         except ReadError:
             return -1
         return n if is_whole else -1
@@ -121,9 +124,9 @@ class Folder:
 
 
 @pytest.fixture
-def learning(run, folder, history, shapes, monkeypatch):
+def learning(run, folder, history, tables, monkeypatch):
     monkeypatch.setattr(balancing, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
-    return Folder(run, folder, history, shapes)
+    return Folder(run, folder, history, tables)
 
 
 def start():

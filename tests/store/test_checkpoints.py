@@ -9,7 +9,7 @@ from punish_fast.punish.graph import Graph
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.store.checkpoints import TABLES, load_checkpoint, save_checkpoint
+from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from punish_fast.store.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
@@ -17,21 +17,22 @@ from punish_fast.store.reader import load
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
+@pytest.mark.parametrize("share", [0.0, 0.4])
 @pytest.mark.parametrize("name", ["view", "memory"])
-def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name):
+def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share):
     graph = Graph(StateSpace(RULES) if name == "view" else InformationSpace(RULES, name))
-    whole, first = Equilibrium(graph), Equilibrium(graph)
+    whole, first = Equilibrium(graph, share=share), Equilibrium(graph, share=share)
     for _ in range(5):
         whole.iterate()
     for _ in range(3):
         first.iterate()
-    assert set(first.tables) == set(TABLES)
-    save_checkpoint(tmp_path / "run.h5", graph.space, first.iterations, first.tables)
+    save_checkpoint(tmp_path / "run.h5", graph.space, Checkpoint(first.iterations, first.share, first.tables))
     file = load(tmp_path / "run.h5")
     assert (file.kind, file.information, file.attributes["iterations"]) == ("equilibrium", name, 3)
-    second = Equilibrium(graph)
-    tables = load_checkpoint(file, {key: table.shape for key, table in second.tables.items()})
-    second.resume(file.attributes["iterations"], tables)
+    second = Equilibrium(graph, share=share)
+    kept = load_checkpoint(file, second.tables)
+    assert (kept.iterations, kept.answers) == (3, share)
+    second.resume(kept.iterations, kept.tables)
     for _ in range(2):
         second.iterate()
     for key, table in whole.tables.items():
@@ -42,13 +43,13 @@ def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name):
 def test_files_of_other_kinds_and_games_are_refused(tmp_path):
     space = StateSpace(RULES)
     equilibrium = Equilibrium(Graph(space))
-    shapes = {key: table.shape for key, table in equilibrium.tables.items()}
+    tables = equilibrium.tables
     save_policy(tmp_path / "a.h5", space, mixed(space, 1))
     with pytest.raises(ReadError, match="kind: 'strategy', but an equilibrium is needed"):
-        load_checkpoint(load(tmp_path / "a.h5"), shapes)
-    save_checkpoint(tmp_path / "b.h5", space, 0, equilibrium.tables)
+        load_checkpoint(load(tmp_path / "a.h5"), tables)
+    save_checkpoint(tmp_path / "b.h5", space, Checkpoint(0, 0.0, tables))
     with pytest.raises(ReadError, match="/equilibrium/regret: shape is"):
-        load_checkpoint(load(tmp_path / "b.h5"), shapes | {"regret": (3,)})
-    save_checkpoint(tmp_path / "c.h5", space, 0, equilibrium.tables | {"nodes": equilibrium.nodes * np.nan})
+        load_checkpoint(load(tmp_path / "b.h5"), tables | {"regret": np.zeros(3)})
+    save_checkpoint(tmp_path / "c.h5", space, Checkpoint(0, 0.0, tables | {"nodes": equilibrium.nodes * np.nan}))
     with pytest.raises(ReadError, match="/equilibrium/nodes: a number is not finite"):
-        load_checkpoint(load(tmp_path / "c.h5"), shapes)
+        load_checkpoint(load(tmp_path / "c.h5"), tables)

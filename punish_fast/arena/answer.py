@@ -1,0 +1,80 @@
+"""An answer to an enemy, improved round by round: the agent that wins most, as far as that can be told so far.
+
+In an information state ``s`` the enemy's hand ``e`` has the weight
+
+    C(s, e) = sum over the ways from the deal to (s, e) of what chance and the enemy contribute to their probability,
+
+its *counterfactual reach*: a player's own moves say nothing about the enemy's hand. With these weights, a round works
+out the best actions backward through a measure from the values of the nodes between measures
+(``punish/_response.py``). Values of nodes and distribution of deals depend on the answer itself, since hands are kept
+from measure to measure. So both are handed on from round to round, as in policy iteration.
+
+If a player remembered everything, a round would give the best answer within a measure. But an information state forgets
+some of what was played, and everything before the last deal. Then the ways to ``(s, e)`` differ in one's own moves too,
+and those that the last answer would not make should hardly count. So own moves have a weight after all: 1 for those of
+the last answer, and a small one for all others, lest an information state that the answer avoids be without any belief.
+Where nothing is forgotten it cancels out. No round is sure to be better than the one before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.punish.graph import Graph
+
+# Weight of own moves that the last answer does not make.
+_STRAY_WEIGHT = 0.01
+
+
+class Answer:
+    """What is played against an enemy, and what it is worth.
+
+    Attributes:
+        graph: The game.
+        choice: int64 ``[n_states]``, the row taken in each information state.
+        dealt: float64 ``[n]``, how often a game is expected to come to each full state of the first breath.
+        v: float64 ``[n_full + n_nodes + 2, k]``, chances to win, in the first column, of full states, nodes, win and
+            loss.
+        nodes: Those of the nodes, a view of ``v``.
+    """
+
+    def __init__(self, graph: Graph, v: np.ndarray, opening: np.ndarray | None = None) -> None:
+        """Begin with the first action of every state.
+
+        Args:
+            graph: The game.
+            v: Chances to win; those of the nodes are what the first round begins with, all others are written.
+            opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning; by default,
+                all deals to players of full HP.
+        """
+        self.graph = graph
+        self.v = v
+        self.v[-2:, 0] = 1.0, 0.0
+        self.nodes = v[graph.n_full : -2]
+        self.choice = graph.space.state_ptr[: len(graph.full.ptr) - 1].astype(np.int64)
+        self._opening = graph.dealt if opening is None else opening
+        self.dealt = self._opening.copy()
+        self._reach = np.zeros(graph.n_full)
+
+    @property
+    def policy(self) -> np.ndarray:
+        """The policy that takes the rows ``choice``, float64 ``[n_rows]``."""
+        weight = np.ones(len(self.graph.space.action))
+        weight[: self.graph.space.state_ptr[len(self.choice)]] = 0.0
+        weight[self.choice] = 1.0
+        return weight
+
+    def improve(self, enemy: np.ndarray) -> None:
+        """A round against the policy ``enemy``, float64 ``[n_rows]``."""
+        self.graph.respond(enemy, self._beliefs(enemy), self.v, self.choice)
+        self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]
+
+    def _beliefs(self, enemy: np.ndarray) -> np.ndarray:
+        """Weights of all full states, float64 ``[n_full]``, after the deals that follow the last answer."""
+        own, reach = self.policy, self._reach
+        reach[: len(self.dealt)] = self.dealt
+        nodes, _ = self.graph.spread(own, enemy, reach)
+        self.dealt[:] = self._opening + self.graph.deal_again(nodes)
+        reach[: len(self.dealt)] = self.dealt
+        self.graph.spread(np.maximum(own, _STRAY_WEIGHT), enemy, reach)
+        return reach

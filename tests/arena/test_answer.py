@@ -1,0 +1,57 @@
+"""Answers, round by round; what the best of them are worth is tested with the exploiters made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from policies import mixed, uniform
+
+from punish_fast.arena.answer import Answer
+from punish_fast.arena.duel import check_policy, head_to_head
+from punish_fast.arena.exploiter import best_response
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(TINY))
+
+
+def answered(graph, enemy, rounds):
+    answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5))
+    for _ in range(rounds):
+        answer.improve(enemy)
+    return answer
+
+
+def test_an_answer_is_a_policy_of_one_action_in_each_state(graph):
+    answer = Answer(graph, np.zeros((graph.n_full + graph.n_nodes + 2, 1)))
+    policy = answer.policy
+    check_policy(graph, policy)
+    assert set(policy.tolist()) == {0.0, 1.0}
+    assert np.array_equal(np.flatnonzero(policy[: graph.space.state_ptr[len(answer.choice)]]), answer.choice)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_rounds_settle_on_an_answer_as_good_as_the_exploiter(graph, seed):
+    enemy = mixed(graph.space, seed)
+    before, after = (head_to_head(graph, answered(graph, enemy, n).policy, enemy).win_probability for n in (0, 20))
+    assert before < after == pytest.approx(best_response(graph, enemy, "true").win_probability, abs=1e-3)
+
+
+def test_values_and_deals_are_those_of_the_duel_once_rounds_have_settled(graph):
+    enemy = uniform(graph.space)
+    answer = answered(graph, enemy, 60)
+    duel = head_to_head(graph, answer.policy, enemy)
+    numbers, p = graph.opening
+    assert p @ answer.v[numbers, 0] == pytest.approx(duel.win_probability, abs=1e-9)
+    assert answer.nodes[:, 0] == pytest.approx(duel.v[graph.n_full : -2, 0], abs=1e-9)
+    # Every game begins once, and each further measure with a deal.
+    reach = np.zeros(graph.n_full)
+    reach[: len(answer.dealt)] = answer.dealt
+    nodes, _ = graph.spread(answer.policy, enemy, reach)
+    assert answer.dealt.sum() == pytest.approx(1 + nodes.sum(), abs=1e-9)
