@@ -16,7 +16,9 @@ import numpy as np
 
 from punish_fast._jit import kernel
 from punish_fast.punish._actions import N_ACTIONS
+from punish_fast.punish._regret import ONE, TWO
 
+ZERO = np.uint64(0)
 # What is better by less, relative to all weight, is rounding.
 _LEAST_GAIN = 1e-13
 
@@ -31,38 +33,41 @@ def respond_full(begin, end, full, draws, state_ptr, action, most_decks, enemy_w
     q = np.zeros((most_decks, N_ACTIONS))
     total = np.zeros(N_ACTIONS)
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
-    n_draws, chances = draws.n, draws.chance
     for row in range(begin, end):
-        first_row = state_ptr[row]
-        n_own = state_ptr[row + 1] - first_row
-        entry = entry_ptr[row]
+        first_row = np.uint64(state_ptr[row])
+        n_own = np.uint64(state_ptr[row + 1]) - first_row
+        entry = np.uint64(entry_ptr[row])
+        first_number = np.uint64(full_ptr[row])
+        n_decks = np.uint64(full_ptr[row + 1]) - first_number
         total[:] = 0.0
         mass = 0.0
-        for number in range(full_ptr[row], full_ptr[row + 1]):
-            deck = decks[number]
-            first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+        for k in range(n_decks):
+            number = first_number + k
+            n_draws, chances = draws.n[decks[number]], draws.chance[decks[number]]
+            enemy_state = enemy_rows[number]
+            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + 1])
             weight = belief[number]
             mass += weight
             for a in range(n_own):
-                own_feints = np.int64(action[first_row + a]) & 1
+                own_feints = np.uint64(action[first_row + a]) & ONE
                 value = 0.0
                 for enemy_row in range(first, last):
-                    feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                    feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                     p = enemy_weight[enemy_row]
-                    n = n_draws[deck, feinters]
+                    n = np.uint64(n_draws[feinters])
                     if p > 0.0:
                         for draw in range(n):
-                            value += p * chances[deck, feinters, draw] * v[after[entry + draw], 0]
+                            value += p * chances[feinters, draw] * v[np.uint64(after[entry + draw]), ZERO]
                     entry += n
-                q[number - full_ptr[row], a] = value
+                q[k, a] = value
                 total[a] += weight * value
-        best = choice[row] - first_row
+        best = np.uint64(choice[row]) - first_row
         for a in range(n_own):
             if total[a] > total[best] + _LEAST_GAIN * mass:
                 best = a
         choice[row] = first_row + best
-        for number in range(full_ptr[row], full_ptr[row + 1]):
-            v[number, 0] = q[number - full_ptr[row], best]
+        for k in range(n_decks):
+            v[first_number + k, ZERO] = q[k, best]
 
 
 @kernel
