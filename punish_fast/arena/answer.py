@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from punish_fast.arena.reach import Reach
+from punish_fast.punish._regret import OTHERS
 from punish_fast.punish.graph import Graph
 
 # Weight of own moves that the last answer does not make.
@@ -38,12 +40,13 @@ class Answer:
         nodes: Those of the nodes, a view of ``v``.
     """
 
-    def __init__(self, graph: Graph, v: np.ndarray, opening: np.ndarray | None = None) -> None:
+    def __init__(self, graph: Graph, v: np.ndarray, reach: Reach, opening: np.ndarray | None = None) -> None:
         """Begin with the first action of every state.
 
         Args:
             graph: The game.
             v: Chances to win; those of the nodes are what the first round begins with, all others are written.
+            reach: Room for how likely full states are, which each round writes anew.
             opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning; by default,
                 all deals to players of full HP.
         """
@@ -54,7 +57,7 @@ class Answer:
         self.choice = graph.space.state_ptr[: len(graph.full.ptr) - 1].astype(np.int64)
         self._opening = graph.dealt if opening is None else opening
         self.dealt = self._opening.copy()
-        self._reach = np.zeros(graph.n_full)
+        self._reach = reach
 
     @property
     def policy(self) -> np.ndarray:
@@ -66,15 +69,9 @@ class Answer:
 
     def improve(self, enemy: np.ndarray) -> None:
         """A round against the policy ``enemy``, float64 ``[n_rows]``."""
-        self.graph.respond(enemy, self._beliefs(enemy), self.v, self.choice)
+        reach = self._reach
+        reach.begin(self.dealt)
+        reach.spread_all((self.policy, enemy), _STRAY_WEIGHT)
+        self.dealt[:] = self._opening + reach.deal_again()
+        self.graph.respond(enemy, reach.table[:, OTHERS], self.v, self.choice)
         self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]
-
-    def _beliefs(self, enemy: np.ndarray) -> np.ndarray:
-        """Weights of all full states, float64 ``[n_full]``, after the deals that follow the last answer."""
-        own, reach = self.policy, self._reach
-        reach[: len(self.dealt)] = self.dealt
-        nodes, _ = self.graph.spread(own, enemy, reach)
-        self.dealt[:] = self._opening + self.graph.deal_again(nodes)
-        reach[: len(self.dealt)] = self.dealt
-        self.graph.spread(np.maximum(own, _STRAY_WEIGHT), enemy, reach)
-        return reach

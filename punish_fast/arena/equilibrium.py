@@ -26,13 +26,13 @@ How close the average is, is in any case not proved but measured, by agents made
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
 from punish_fast.arena.answer import Answer
+from punish_fast.arena.reach import Reach, Strategies
 from punish_fast.chunks import for_each
 from punish_fast.punish import _regret
 from punish_fast.punish.graph import N_PARTS, Graph, Outline
@@ -53,8 +53,6 @@ class Equilibrium:
         share: The share of games against an answer.
         dealt: float64 ``[n]``, how often a game is expected to come to each full state of the first breath.
         nodes: float64 ``[n_nodes]``, chances to win from the nodes between measures.
-        reach: float64 ``[n_full, 2]``, how likely the last iteration came to each full state, and how likely it would
-            have with the own choices since the deal left out.
     """
 
     def __init__(self, graph: Graph, opening: np.ndarray | None = None, share: float = 0.0) -> None:
@@ -76,11 +74,7 @@ class Equilibrium:
         self._opening = graph.dealt if opening is None else opening
         self.dealt = self._opening.copy()
         self.nodes = np.full(graph.n_nodes, 0.5)
-        self.reach = np.zeros((graph.n_full, 2))
-        # What parts pass on, of any breath; empty between two breaths.
-        self._shapes = [(*graph.room_after(number), 2) for number in range(graph.space.rules.breaths)]
-        self._room = np.zeros(max(math.prod(shape) for shape in self._shapes))
-        self._left = np.empty((graph.n_nodes, 2))
+        self._reach = Reach(graph)
         self._v = np.zeros(graph.n_full + graph.n_nodes + 2)
         self._v[-2] = 1.0
         self._rows = (self._state_ptr, graph.space.action)
@@ -88,7 +82,7 @@ class Equilibrium:
         self._answer: Answer | None = None
         self._enemy = self._strategy
         if share > 0:
-            self._answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), opening)
+            self._answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), self._reach, opening)
             self._enemy = np.empty(n_rows)
         self._match()
 
@@ -116,13 +110,12 @@ class Equilibrium:
         ``nodes`` of what is between measures, and ``match``, which makes strategies of regrets.
         """
         self.iterations += 1
-        self._v[self.graph.n_full : -2] = self.nodes
-        self.reach[: len(self.dealt)] = self.dealt[:, None]
         n_breaths = self.graph.space.rules.breaths
         if self._answer is not None:
             yield "answer", partial(self._meet, self._answer)
+        self._begin()
         for number in range(n_breaths):
-            yield f"spread {number + 1}", partial(self._spread, number)
+            yield f"spread {number + 1}", partial(self._reach.spread, number, self._strategies)
         yield "deal", self._deal
         for number in reversed(range(n_breaths)):
             yield f"regret {number + 1}", partial(self._regret, number)
@@ -130,7 +123,15 @@ class Equilibrium:
         yield "match", self._match
 
     @property
-    def _strategies(self) -> tuple[np.ndarray, np.ndarray]:
+    def reach(self) -> np.ndarray:
+        """How likely the last iteration came to each full state, float64 ``[n_full, 2]``.
+
+        The second column leaves out the own choices since the deal.
+        """
+        return self._reach.table
+
+    @property
+    def _strategies(self) -> Strategies:
         return self._strategy, self._enemy
 
     @property
@@ -166,24 +167,17 @@ class Equilibrium:
         args = (self._state_ptr, self._strategy, answer.choice, self.share, self._enemy)
         for_each(_regret.mix_answer, len(self._state_ptr) - 1, *args)
 
-    def _spread(self, number: int) -> None:
-        """Both reaches of the full states that follow a breath, or of the nodes."""
-        graph, shape = self.graph, self._shapes[number]
-        parts, targets = graph.parts_of(number), graph.targets_of(number)
-        out = self._room[: math.prod(shape)].reshape(shape)
-        args = (graph.full, graph.draws, self._rows, self._strategies, self.reach, targets, out)
-        for_each(_regret.spread_reach, len(parts.buffer), parts, *args)
-        is_last = number == len(self._shapes) - 1
-        into = self._left if is_last else self.reach[targets[0] : targets[0] + shape[1]]
-        for_each(_regret.empty_buffers, shape[1], out, into)
+    def _begin(self) -> None:
+        self._v[self.graph.n_full : -2] = self.nodes
+        self._reach.begin(self.dealt)
 
     def _deal(self) -> None:
-        """The deals of the next iteration, from the reach of the nodes."""
-        self.dealt = self._opening + self.graph.deal_again(np.ascontiguousarray(self._left[:, _regret.OWN]))
+        """The deals of the next iteration."""
+        self.dealt = self._opening + self._reach.deal_again()
 
     def _regret(self, number: int) -> None:
         """Regrets in a breath, and the values of its full states."""
-        args = (self.graph.full, self.graph.draws, self._rows, self._strategies, self.reach, self._v)
+        args = (self.graph.full, self.graph.draws, self._rows, self._strategies, self._reach.table, self._v)
         tables = (float(self.iterations) ** 2, self.regret, self.last_regret, self.total)
         self.graph.for_states(number, _regret.regret_full, *args, *tables)
 
@@ -202,10 +196,10 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
     # Four tables of rows, and while it is measured four more policies. Of full states two reaches, and room to pass
-    # them on, and a value; while it is measured a belief, and value and length of the search and of two duels.
+    # them on, and a value; while it is measured as much for the search, and value and length of it and of two duels.
     room = 2 * (1 if outline.space.information.keeps_revealed else N_PARTS) * max(outline.full_by_breath)
-    tables = (4 + 4) * n_rows + (2 + 1 + 1 + 3 * 2) * outline.n_full + room + 2 * n_states
+    tables = (4 + 4) * n_rows + (2 + 1 + 2 + 3 * 2) * outline.n_full + 2 * room + 2 * n_states
     if share > 0:
-        # The enemy's strategy and the answer; its values and beliefs.
-        tables += n_rows + n_states + (1 + 1) * outline.n_full
+        # The enemy's strategy, the answer, and its values.
+        tables += n_rows + n_states + outline.n_full
     return _PROGRAM + listed + 8 * tables

@@ -46,11 +46,12 @@ LEAST_CHANCE = 1e-30
 
 
 @kernel
-def spread_reach(begin, end, parts, full, draws, rows, strategies, reach, targets, out):
+def spread_reach(begin, end, parts, full, draws, rows, strategies, stray, reach, targets, out):
     """Pass on both reaches of the full states of the given parts to their successors, and add them to ``out``.
 
-    ``strategies`` are the own one and the enemy's, ``parts`` is from `Graph.parts_of`. ``out[buffer]`` begins with
-    number ``targets[0]``. Win and loss, from number ``targets[1]`` on, are left out.
+    ``strategies`` are the own one and the enemy's, ``parts`` is from `Graph.parts_of`. Where own choices are left out,
+    they weigh at least ``stray`` (1: all alike). ``out[buffer]`` begins with number ``targets[0]``. Win and loss, from
+    number ``targets[1]`` on, are left out.
     """
     state_ptr, action = rows
     strategy, enemy_strategy = strategies
@@ -71,6 +72,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, reach, target
                     for own_row in range(own_first, own_last):
                         own_feints = np.uint64(action[own_row]) & ONE
                         own = here * strategy[own_row]
+                        rest = others * max(strategy[own_row], stray)
                         for enemy_row in range(first, last):
                             feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                             enemy = max(enemy_strategy[enemy_row], LEAST_CHANCE)
@@ -81,7 +83,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, reach, target
                                     if target < win:
                                         p = enemy * chances[feinters, draw]
                                         into[target - origin, OWN] += own * p
-                                        into[target - origin, OTHERS] += others * p
+                                        into[target - origin, OTHERS] += rest * p
                             entry += n
 
 

@@ -9,6 +9,7 @@ from policies import mixed, uniform
 from punish_fast.arena.answer import Answer
 from punish_fast.arena.duel import check_policy, head_to_head
 from punish_fast.arena.exploiter import best_response
+from punish_fast.arena.reach import Reach
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -22,14 +23,14 @@ def graph():
 
 
 def answered(graph, enemy, rounds):
-    answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5))
+    answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), Reach(graph))
     for _ in range(rounds):
         answer.improve(enemy)
     return answer
 
 
 def test_an_answer_is_a_policy_of_one_action_in_each_state(graph):
-    answer = Answer(graph, np.zeros((graph.n_full + graph.n_nodes + 2, 1)))
+    answer = Answer(graph, np.zeros((graph.n_full + graph.n_nodes + 2, 1)), Reach(graph))
     policy = answer.policy
     check_policy(graph, policy)
     assert set(policy.tolist()) == {0.0, 1.0}

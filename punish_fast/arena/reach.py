@@ -1,0 +1,64 @@
+"""How likely a measure comes to each of its full states, passed on from breath to breath (``punish/_regret.py``)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from punish_fast.chunks import for_each
+from punish_fast.punish import _regret
+from punish_fast.punish.graph import Graph
+
+Strategies = tuple[np.ndarray, np.ndarray]
+
+
+class Reach:
+    """Two chances of each full state: with the own choices, and with most or all of them left out.
+
+    Attributes:
+        graph: The game.
+        table: float64 ``[n_full, 2]``, both chances.
+        nodes: float64 ``[n_nodes, 2]``, those of the nodes after the measure.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        """Make room for them."""
+        self.graph = graph
+        self.table = np.zeros((graph.n_full, 2))
+        self.nodes = np.empty((graph.n_nodes, 2))
+        # What parts pass on, of any breath; empty between two breaths.
+        self._shapes = [(*graph.room_after(number), 2) for number in range(graph.space.rules.breaths)]
+        self._room = np.zeros(max(math.prod(shape) for shape in self._shapes))
+        n_states = len(graph.full.ptr) - 1
+        self._rows = (graph.space.state_ptr[: n_states + 1], graph.space.action)
+
+    def begin(self, dealt: np.ndarray) -> None:
+        """Both chances of the full states of the first breath, float64 ``[n]``."""
+        self.table[: len(dealt)] = dealt[:, None]
+
+    def spread(self, number: int, strategies: Strategies, stray: float = 1.0) -> None:
+        """Go on to the full states that follow a breath, or to the nodes.
+
+        Args:
+            number: The breath, from 0.
+            strategies: The own strategy and the enemy's, float64 ``[n_rows]``.
+            stray: The least weight of an own choice in the second chance; 1 leaves own choices out.
+        """
+        graph, shape = self.graph, self._shapes[number]
+        parts, targets = graph.parts_of(number), graph.targets_of(number)
+        out = self._room[: math.prod(shape)].reshape(shape)
+        args = (graph.full, graph.draws, self._rows, strategies, stray, self.table, targets, out)
+        for_each(_regret.spread_reach, len(parts.buffer), parts, *args)
+        is_last = number == len(self._shapes) - 1
+        into = self.nodes if is_last else self.table[targets[0] : targets[0] + shape[1]]
+        for_each(_regret.empty_buffers, shape[1], out, into)
+
+    def spread_all(self, strategies: Strategies, stray: float = 1.0) -> None:
+        """Go on to the end of the measure."""
+        for number in range(len(self._shapes)):
+            self.spread(number, strategies, stray)
+
+    def deal_again(self) -> np.ndarray:
+        """How likely each full state of the first breath is after the measure, float64 ``[n]``."""
+        return self.graph.deal_again(np.ascontiguousarray(self.nodes[:, _regret.OWN]))

@@ -1,0 +1,50 @@
+"""Both chances of full states, against passing on each of them by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from policies import mixed
+
+from punish_fast.arena.reach import Reach
+from punish_fast.punish.graph import Graph
+from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.rules import PRESETS
+
+TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+@pytest.mark.parametrize("model", ["view", "memory"])
+@pytest.mark.parametrize("stray", [0.0, 0.01, 1.0])
+def test_both_chances_are_those_of_two_sweeps(model, stray):
+    graph = Graph(InformationSpace(TINY, model))
+    own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
+    reach = Reach(graph)
+    reach.begin(graph.dealt)
+    # Whatever was passed on before is gone.
+    for _ in range(2):
+        reach.spread_all((own, enemy), stray)
+    for column, weight in enumerate((own, np.maximum(own, stray))):
+        expected = np.zeros(graph.n_full)
+        expected[: len(graph.dealt)] = graph.dealt
+        nodes, _ends = graph.spread(weight, enemy, expected)
+        assert reach.table[:, column] == pytest.approx(expected, rel=1e-12, abs=1e-28)
+        assert reach.nodes[:, column] == pytest.approx(nodes, rel=1e-12, abs=1e-28)
+    own_nodes = np.ascontiguousarray(reach.nodes[:, 0])
+    assert np.array_equal(reach.deal_again(), graph.deal_again(own_nodes))
+    assert 0 < own_nodes.sum() < 1
+
+
+def test_where_an_enemy_never_goes_there_is_a_trace_of_it():
+    graph = Graph(InformationSpace(TINY, "view"))
+    sure = np.zeros(len(graph.space.action))
+    sure[graph.space.state_ptr[:-1]] = 1
+    reach, expected = Reach(graph), np.zeros(graph.n_full)
+    reach.begin(graph.dealt)
+    reach.spread_all((sure, sure))
+    expected[: len(graph.dealt)] = graph.dealt
+    graph.spread(np.ones(len(sure)), sure, expected)
+    never = expected == 0
+    traces = reach.table[never, 1]
+    assert (traces > 0).sum() > 0
+    assert traces.max() < 1e-29
