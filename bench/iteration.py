@@ -1,9 +1,9 @@
 """How near an iteration of equilibrium play comes to what the memory can do, pass by pass, and what keeps it away.
 
-An iteration passes both reaches forward, breath by breath, and regrets backward (``punish_fast/punish/_regret.py``). At
-the least it has to move the arrays of its passes once each; `bench.pass_traffic` has the formulas. The time that this
-takes at the read bandwidth, which is measured beside it with the same threads, stands as *at best*, and *ratio* is how
-many times longer the pass took.
+An iteration of play against oneself (``--answers 0``) passes both reaches forward, breath by breath, and regrets
+backward (``punish_fast/punish/_regret.py``). At the least it has to move the arrays of its passes once each;
+`bench.pass_traffic` has the formulas. The time that this takes at the read bandwidth, which is measured beside it with
+the same threads, stands as *at best*, and *ratio* is how many times longer the pass took.
 
 The promise is a ratio of 1.5, or to know why not. Why not:
 

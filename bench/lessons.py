@@ -1,7 +1,7 @@
 """The page ``docs/lessons.md``: what equilibrium play teaches, for people who play: ``python -m bench.lessons EQ.h5``.
 
 Every number of the page stands in a block between two comments, and so does every sentence that another strategy might
-prove wrong; blocks and figures are made from a strategy file, all by one command. With ``--games DB`` it also tells
+prove wrong; blocks and figures are made from a strategy file, all by one command. With ``--people DB`` it also tells
 where people play otherwise; without, that block and its figure stay as they are.
 """
 
@@ -92,7 +92,7 @@ def _hands(report: dict[str, Any]) -> str:
     rows = [["hand", "dealt", "wins"]]
     rows += [
         [cards_text(each["hand"]), _percent(each["probability"], 2), _percent(each["win"], 1)]
-        for each in [*hands[:_HANDS], *hands[-_HANDS:]]
+        for each in [*hands[:_HANDS], *hands[max(_HANDS, len(hands) - _HANDS) :]]
     ]
     most = max(copies for each in report["in_hand"].values() for copies in each["copies"])
     copies = [["copies in hand", *map(str, range(most + 1)), "one more"]]
@@ -171,8 +171,8 @@ def _people(people: dict[str, Any]) -> str:
     margin = "" if error is None else f" +- {200 * error:.0f}"
     lines = [
         f"In {people['games']:,} recorded games people made {people['choices']:,} choices between legal actions.",
-        f"Against the strategy they would lose {100 * everything['loss']:.1f} points by each,",
-        f"and each player {100 * people['loss_per_game']:.0f}{margin} points in a game.",
+        f"On average each of them loses {100 * everything['loss']:.1f} points,",
+        f"and all choices of a player in one game {100 * people['loss_per_game']:.0f}{margin} points together.",
         f"By the same measure, in the same states, a choice of the strategy itself loses {own:.1f} points,",
         "since it is not perfect.",
         f"What people play most too often, in per cent: {often}; most too seldom: {seldom}.",
@@ -265,16 +265,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m bench.lessons", description="Write docs/lessons.md and its figures."
     )
     parser.add_argument("file", type=Path, metavar="EQ.h5", help="a strategy or an agent")
-    parser.add_argument("--games", type=Path, metavar="DB", help="a database of recorded games")
+    parser.add_argument("--people", type=Path, metavar="DB", help="a database of recorded games")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="default: docs/lessons.md")
     options = parser.parse_args(arguments)
     prepare_kernels()
 
     def run() -> None:
-        for path in make(options.file, options.games, options.page):
+        for path in make(options.file, options.people, options.page):
             say(f"wrote {path}")
-        if options.games is None:
-            say("without --games, what is told of people stays as it was")
+        if options.people is None:
+            say("without --people, what is told of people stays as it was")
 
     return guarded(run)
 

@@ -10,16 +10,16 @@ the average of all strategies then comes as close to an equilibrium as one likes
 of information says, and everything before the last deal. Then the averages soon settle where each action by itself has
 nothing to gain, but a whole plan has: who knows the strategy makes one that leads only to what it can tell apart.
 
-So a share ``h`` of the games can be played against just that enemy: an answer to the last strategy that is improved by
-a round in each iteration (``answer.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal Abstract
+So a share ``h`` of the games can be played against just that enemy: an answer to the strategy that is improved by a
+round in each iteration (``answer.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal Abstract
 Strategies in Extensive-Form Games", AAAI 2012) play all games so. Let ``c_t`` be the chance to win that strategy ``t``
 concedes above one half to its best answer, and ``R_T`` the regret of ``T`` iterations. Since some strategy wins half of
 its games against any mixture of enemies,
 
     h (c_1 + ... + c_T) / T <= R_T / T,
 
-and the average of all strategies concedes no more than they do on average. But answers leap, and regrets against what
-leaps fall like ``1 / sqrt(T)`` instead of ``1 / T``: where nothing is forgotten, a share of 0 is best.
+and the plain average of all strategies concedes no more than they do on average. But answers leap, and regrets against
+what leaps fall like ``1 / sqrt(T)`` instead of ``1 / T``: where nothing is forgotten, a share of 0 is best.
 
 How close the average is, is in any case not proved but measured, by agents made to beat it (``exploiter.py``).
 """
@@ -63,7 +63,12 @@ class Equilibrium:
             opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning; by default,
                 all deals to players of full HP. One table plays both seats, so it must be the same seen from both.
             share: The share of games that are played against an answer instead of against oneself, from 0 to 1.
+
+        Raises:
+            ValueError: ``share`` is out of range.
         """
+        if not 0 <= share <= 1:
+            raise ValueError(f"share is {share}, allowed is from 0 to 1")
         self.graph = graph
         self.share = share
         self.iterations = 0
@@ -99,7 +104,10 @@ class Equilibrium:
         return policy
 
     def iterate(self) -> None:
-        """Play one measure in probabilities, and learn from it."""
+        """Play one measure in probabilities, and learn from it.
+
+        If it is interrupted, what was learned is spoilt; an equilibrium can be begun anew from a copy of `tables`.
+        """
         for _, make in self.passes():
             make()
 

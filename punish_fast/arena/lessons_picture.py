@@ -95,8 +95,8 @@ def _draw_hps(axes: Axes, chances: dict[tuple[int, int], float], title: str) -> 
 
 
 def _draw_kept(axes: Axes, found: Lessons) -> None:
-    gain = 100 * np.nan_to_num(found.kept.over_fresh)
-    order = np.argsort(gain, kind="stable")
+    gain = 100 * found.kept.over_fresh
+    order = [kind for kind in np.argsort(gain, kind="stable").tolist() if not np.isnan(gain[kind])]
     axes.barh([CARDS[kind] for kind in order], gain[order], color=_MIDDLE, height=0.62)
     for place, kind in enumerate(order):
         side = -1 if gain[kind] < 0 else 1

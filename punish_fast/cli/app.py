@@ -146,7 +146,7 @@ def build(
 @app.command(
     epilog="Examples: punish-fast show naive.h5; punish-fast show naive.h5 102012300350000300; "
     "punish-fast show naive.h5 --openings --plot openings.png; "
-    "punish-fast show equilibrium.h5 --lessons --games games.db"
+    "punish-fast show equilibrium.h5 --lessons --people games.db"
 )
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE.h5", help="A tensor, an agent or a strategy.")],
@@ -170,11 +170,11 @@ def show(
             "kept cards are worth, and how often to play what.",
         ),
     ] = False,
-    games: Annotated[
+    people: Annotated[
         Path | None,
         typer.Option(
             metavar="DB",
-            envvar="PUNISH_FAST_GAMES",
+            envvar="PUNISH_FAST_PEOPLE",
             help="With --lessons: a database of recorded games; show where people play otherwise, and what it costs.",
         ),
     ] = None,
@@ -190,11 +190,11 @@ def show(
     prepare_kernels()
     from punish_fast.cli import beginning, showing
 
-    showing.check_view(openings, lessons, games)
+    showing.check_view(openings, lessons, people)
     if lessons:
         from punish_fast.cli import teaching
 
-        teaching.lessons_command(file, state, teaching.Wanted(plot, games), as_json)
+        teaching.lessons_command(file, state, teaching.Wanted(plot, people), as_json)
     elif openings:
         beginning.openings_command(file, state, plot, as_json)
     else:

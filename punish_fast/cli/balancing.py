@@ -153,9 +153,7 @@ class Job:
         with self.clock("graph"):
             graph = Graph(self.space, self._outline)
         equilibrium = Equilibrium(graph, share=self._answers)
-        if self._checkpoint is not None:
-            begin = load_checkpoint(self._checkpoint, equilibrium.tables)
-            equilibrium.resume(begin.iterations, begin.tables)
+        self._go_on(equilibrium)
         try:
             self._learn(equilibrium)
         except KeyboardInterrupt:
@@ -184,6 +182,12 @@ class Job:
             "resume": None if self._resume is None else str(self._resume),
         }
 
+    def _go_on(self, equilibrium: Equilibrium) -> None:
+        """Take over what was learned before, whose tables are needed no longer than that."""
+        if self._checkpoint is not None:
+            begin = load_checkpoint(self._checkpoint, equilibrium.tables)
+            equilibrium.resume(begin.iterations, begin.tables)
+
     def _learn(self, equilibrium: Equilibrium) -> None:
         begin = kept = time.perf_counter()
         self._progress.start()
@@ -198,6 +202,7 @@ class Job:
                 self._keep(equilibrium)
                 kept = time.perf_counter()
             if self._goal.target is not None and equilibrium.iterations >= due:
+                self._keep(equilibrium)
                 due = 2 * equilibrium.iterations
                 if self._measure(equilibrium) <= self._goal.target:
                     return
@@ -268,7 +273,8 @@ def equilibrium_command(setting: Setting, goal: Goal, as_json: bool) -> None:
 
 
 def _print(report: dict[str, Any]) -> None:
-    print(f"rules {report['rules']}, information {report['information']}, {report['threads']} threads")
+    answers = f"{100 * report['answers']:g} % against answers"
+    print(f"rules {report['rules']}, information {report['information']}, {answers}, {report['threads']} threads")
     print()
     names = ("states", "rows", "full_states", "successors", "iterations")
     print_table([[name.replace("_", " "), f"{report[name]:,}"] for name in names])

@@ -9,7 +9,7 @@ from punish_fast.cli.beginning import cards_text, print_worth
 from punish_fast.cli.report import print_table
 from punish_fast.punish.rules import CARDS
 
-_HANDS = 4
+_HANDS = 5
 _WORST = 8
 # Frequencies that differ by less are not worth a remark.
 _LEAST_DIFFERENCE = 0.02
@@ -97,7 +97,7 @@ def _print_people(people: dict[str, Any]) -> None:
         print(f"  {line}")
     error = "" if people["loss_per_game_error"] is None else f" +- {200 * people['loss_per_game_error']:.1f}"
     loss = 100 * people["loss_per_game"]
-    print(f"  a player loses {loss:.1f}{error} points a game against this strategy (+- two standard errors)")
+    print(f"  all choices of a player in a game lose {loss:.1f}{error} points together (+- two standard errors)")
     own = 100 * people["strategy_loss_per_choice"]
     print(f"  by the same measure, a choice of the strategy itself would lose {own:.2f} points in the same states")
     print("\npeople: how often they play what in per cent, what the strategy would, and what a choice loses")
@@ -109,7 +109,7 @@ def _print_people(people: dict[str, Any]) -> None:
             [play, *_cost_cells(cost, _percent(everything["people"][play]), _percent(everything["strategy"][play]))]
         )
     print_table(rows, indent="  ")
-    print("\npeople: by situation, with what they play most too often and most too seldom")
+    print("\npeople: by situation, and the worst that come often; what they play most too often and most too seldom")
     rows = [["", "choices", "loses", "+-", "of all losses", "too often", "too seldom"]]
     shown = [cost for cost in people["costs"] if cost["grouping"] != "play"] + people["worst"][:_WORST]
     rows += [[cost["situation"], *_cost_cells(cost), *extremes(cost)] for cost in shown]

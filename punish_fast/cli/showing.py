@@ -18,7 +18,7 @@ from punish_fast.store.reader import Artefact, final_values, load
 _MOST_OUTCOMES = 8
 
 
-def check_view(openings: bool, lessons: bool, games: Path | None) -> None:
+def check_view(openings: bool, lessons: bool, people: Path | None) -> None:
     """Insist that the options of ``show`` go together.
 
     Raises:
@@ -26,8 +26,8 @@ def check_view(openings: bool, lessons: bool, games: Path | None) -> None:
     """
     if openings and lessons:
         raise UsageError("--openings and --lessons exclude each other")
-    if games is not None and not lessons:
-        raise UsageError("--games goes with --lessons only")
+    if people is not None and not lessons:
+        raise UsageError("--people goes with --lessons only")
 
 
 def show_command(path: Path, state: str | None, plot: Path | None, as_json: bool) -> None:

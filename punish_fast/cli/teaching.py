@@ -24,6 +24,7 @@ from punish_fast.cli.source import Source
 from punish_fast.punish.rules import CARDS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.plots import check_picture
+from punish_fast.store.reader import load
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Study(NamedTuple):
 def lessons_command(path: Path, state: str | None, wanted: Wanted, as_json: bool) -> None:
     """Run ``punish-fast show --lessons``."""
     if state is not None:
-        raise UsageError(f"--lessons tells of the whole game, the state {state} goes without")
+        raise UsageError(f"--lessons and a state ({state}) exclude each other")
     if wanted.plot is not None:
         must_draw()
         check_picture(wanted.plot)
@@ -84,6 +85,8 @@ def study_file(path: Path, games: Path | None) -> Study:
         ReadError: it cannot be read.
         DuelError: games of the strategy with itself may never end.
     """
+    # A built-in player of that name is not meant.
+    load(path)
     job = Job([str(path)], Setting(None, None, None, quiet=True))
     if games is not None:
         choices = Source(games, winners=False, since=None, until=None, player=None).read()

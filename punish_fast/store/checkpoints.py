@@ -40,7 +40,7 @@ def save_checkpoint(path: Path, space: States, checkpoint: Checkpoint) -> None:
 
 
 def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
-    """The state of an equilibrium of the game whose tables are those of `begin`.
+    """The state of an equilibrium whose tables were those of `begin` when it had just begun.
 
     Raises:
         ReadError: the file is no equilibrium, is damaged, or of another game.
@@ -51,4 +51,9 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     for name, table in tables.items():
         if not np.isfinite(table).all():
             raise ReadError(f"{file.path}: /equilibrium/{name}: a number is not finite")
+    if "answer" in tables:
+        # It begins with the first row of each state.
+        first, chosen = begin["answer"], tables["answer"]
+        if not ((first <= chosen) & (chosen < np.append(first[1:], len(begin["regret"])))).all():
+            raise ReadError(f"{file.path}: /equilibrium/answer: a row is not one of its state")
     return Checkpoint(file.attributes["iterations"], file.attributes["answers"], tables)

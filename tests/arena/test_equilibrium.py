@@ -371,3 +371,9 @@ def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
     assert names == [*answer, *forward, "deal", *backward, "nodes", "match"]
     assert parts.iterations == 2
     assert all(np.array_equal(whole.tables[name], table) for name, table in parts.tables.items())
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_a_share_is_from_0_to_1(graph, share):
+    with pytest.raises(ValueError, match="allowed is from 0 to 1"):
+        Equilibrium(graph, share=share)

@@ -54,7 +54,7 @@ def test_the_page_has_all_blocks_and_small_figures():
 
 
 def test_blocks_and_figures_are_made_again(folder):
-    code, text = make(folder, "--games", folder / "games.db")
+    code, text = make(folder, "--people", folder / "games.db")
     assert code == 0
     before = PAGE.read_text(encoding="utf-8")
     assert without_blocks(text) == without_blocks(before)
@@ -65,7 +65,7 @@ def test_blocks_and_figures_are_made_again(folder):
     for name in (FIGURES | PEOPLE_FIGURE).values():
         with Image.open(folder / name) as image:
             assert image.width > 1000
-    assert make(folder, "--games", folder / "games.db")[1] == text
+    assert make(folder, "--people", folder / "games.db")[1] == text
 
 
 def test_without_games_people_stay_as_they_were(folder, capsys):

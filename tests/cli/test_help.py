@@ -115,7 +115,7 @@ def test_a_group_lists_its_commands(run, group, arguments):
             ],
         ),
         ("build", ["--rules", "--enemy", "--temperature", "--threads", "--output", "-o", "--quiet"]),
-        ("show", ["FILE.h5", "[STATE]", "--openings", "--lessons", "--games", "--plot"]),
+        ("show", ["FILE.h5", "[STATE]", "--openings", "--lessons", "--people", "--plot"]),
         ("import", ["FILE.json", "--kind", "agent|strategy", "--rules", "--discount", "--output", "-o"]),
         ("compare", ["A.h5", "B.h5", "--most"]),
         (

@@ -44,7 +44,7 @@ def equilibria(made, folder):
 
 
 def test_lessons_are_those_of_the_library(run, equilibria):
-    report = run("show", "view.h5", "--lessons", "--games", "games.db", "--json").report
+    report = run("show", "view.h5", "--lessons", "--people", "games.db", "--json").report
     space = StateSpace(RULES)
     play = play_itself(Graph(space), load_policy(load(equilibria / "view.h5"), space))
     found = lessons(play)
@@ -74,9 +74,9 @@ def none_if_nan(value):
 @pytest.mark.usefixtures("equilibria")
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_lessons_are_told_in_words(run, name):
-    done = run("show", f"{name}.h5", "--lessons", "--games", "games.db")
+    done = run("show", f"{name}.h5", "--lessons", "--people", "games.db")
     assert (done.code, done.err) == (0, "")
-    report = run("show", f"{name}.h5", "--lessons", "--games", "games.db", "--json").report
+    report = run("show", f"{name}.h5", "--lessons", "--people", "games.db", "--json").report
     assert f"what {name} teaches: rules" in done.out
     assert f"information {name}" in done.out
     best, people = report["hands"][0], report["people"]
@@ -107,7 +107,7 @@ def test_agents_and_strategies_of_any_redeal_teach(run, name):
 
 @pytest.mark.parametrize("name", ["x.png", "x.svg"])
 def test_lessons_are_drawn(run, equilibria, name):
-    done = run("show", "view.h5", "--lessons", "--games", "games.db", "--plot", name)
+    done = run("show", "view.h5", "--lessons", "--people", "games.db", "--plot", name)
     assert (done.code, done.err) == (0, "")
     assert f"wrote {name}" in done.out
     assert (equilibria / name).stat().st_size > 1000
@@ -118,15 +118,15 @@ def test_lessons_are_drawn(run, equilibria, name):
     ("arguments", "text"),
     [
         (["view.h5", "--lessons", "--openings"], "--openings and --lessons exclude each other"),
-        (["view.h5", "--games", "games.db"], "--games goes with --lessons only"),
+        (["view.h5", "--people", "games.db"], "--people goes with --lessons only"),
         (["view.h5", "--plot", "x.png"], "--plot goes with --openings or --lessons only"),
-        (["view.h5", "101010200220000001", "--lessons"], "--lessons tells of the whole game"),
+        (["view.h5", "101010200220000001", "--lessons"], "--lessons and a state ("),
         (["view.h5", "--lessons", "--plot", "x.pdf"], "allowed are .png and .svg"),
         (["view.h5", "--lessons", "--plot", "no/x.png"], "there is no folder no"),
-        (["view.h5", "--lessons", "--games", "no.db"], "there is no such file"),
-        (["view.h5", "--lessons", "--games", "view.h5"], "is no SQLite database"),
-        (["view.h5", "--lessons", "--games", "bots.db"], "holds no choices of such games"),
-        (["view.h5", "--lessons", "--games", "strange.db"], "none is between legal actions by these rules"),
+        (["view.h5", "--lessons", "--people", "no.db"], "there is no such file"),
+        (["view.h5", "--lessons", "--people", "view.h5"], "is no SQLite database"),
+        (["view.h5", "--lessons", "--people", "bots.db"], "holds no choices of such games"),
+        (["view.h5", "--lessons", "--people", "strange.db"], "none is between legal actions by these rules"),
         (["no.h5", "--lessons"], "no.h5"),
         (["tensor.h5", "--lessons"], "is a tensor"),
     ],

@@ -53,3 +53,14 @@ def test_files_of_other_kinds_and_games_are_refused(tmp_path):
     save_checkpoint(tmp_path / "c.h5", space, Checkpoint(0, 0.0, tables | {"nodes": equilibrium.nodes * np.nan}))
     with pytest.raises(ReadError, match="/equilibrium/nodes: a number is not finite"):
         load_checkpoint(load(tmp_path / "c.h5"), tables)
+
+
+@pytest.mark.parametrize("row", [-1, 1_000_000])
+def test_an_answer_that_is_none_is_refused(tmp_path, row):
+    space = StateSpace(RULES)
+    tables = Equilibrium(Graph(space), share=0.5).tables
+    answer = tables["answer"].copy()
+    answer[3] = row
+    save_checkpoint(tmp_path / "a.h5", space, Checkpoint(0, 0.5, tables | {"answer": answer}))
+    with pytest.raises(ReadError, match="/equilibrium/answer: a row is not one of its state"):
+        load_checkpoint(load(tmp_path / "a.h5"), tables)
