@@ -8,7 +8,6 @@ depend on the number of threads, so neither do results.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -18,8 +17,7 @@ import numpy as np
 
 from punish_fast._jit import threads
 
-# Few enough that to hand them out takes no time, enough for the last ones of all threads to end together.
-_PIECES_PER_THREAD = 8
+_PIECES_PER_THREAD = 4
 
 
 def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
@@ -71,33 +69,13 @@ def _equal_pieces(n_items: int, n_pieces: int) -> list[tuple[int, int]]:
 
 
 def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
-    """Call ``kernel`` for all pieces; every thread takes a next one when it is free."""
-    left = iter(pieces)
-
-    def work() -> None:
-        for begin, end in left:
+    if threads() == 1:
+        # Still in pieces, so that an interrupt does not wait for all of them.
+        for begin, end in pieces:
             kernel(begin, end, *args)
-
-    takes_part = threads() == 1 or _is_loaded(kernel)
-    workers = [_pool(threads()).submit(work) for _ in range(threads() - takes_part)]
-    try:
-        if takes_part:
-            # In pieces even if there is no other thread, so that an interrupt does not wait for all of them.
-            work()
-        for worker in workers:
-            worker.result()
-    finally:
-        # After a failure the others shall not go on.
-        deque(left, maxlen=0)
-
-
-def _is_loaded(kernel: Callable[..., None]) -> bool:
-    """Whether it is known that a call runs machine code at once.
-
-    Until then the calling thread only waits: Numba does not recover from an interrupt while it loads a kernel that
-    another thread wants, too. Afterwards it works as well, since to wake up a thread takes as long as a short kernel.
-    """
-    return bool(getattr(kernel, "overloads", False))
+        return
+    for _ in _pool(threads()).map(lambda ends: kernel(*ends, *args), pieces):
+        pass
 
 
 def _pairs(chunks: np.ndarray) -> list[tuple[int, int]]:

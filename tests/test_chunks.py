@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -107,37 +106,3 @@ def test_error_in_a_piece_reaches_the_caller(count):
             for_chunks(fail, np.arange(100))
     finally:
         set_threads(before)
-
-
-def test_after_an_error_no_thread_takes_another_piece(two_threads):
-    both = threading.Barrier(two_threads)
-    begun = []
-
-    def work(begin, _end):
-        begun.append(begin)
-        both.wait(timeout=30)
-        if begin == 0:
-            raise ArithmeticError("no good")
-        # By the time that this ends there is nothing left.
-        time.sleep(0.1)
-
-    with pytest.raises(ArithmeticError, match="no good"):
-        for_chunks(work, np.arange(1000))
-    for_each(lambda *_: None, two_threads)
-    assert len(begun) == two_threads
-
-
-@pytest.mark.parametrize("is_loaded", [False, True])
-def test_calling_thread_works_only_once_the_kernel_is_loaded(two_threads, is_loaded):
-    both = threading.Barrier(two_threads)
-    workers = set()
-
-    def work(*_):
-        if len(workers) < two_threads:
-            workers.add(threading.current_thread())
-            both.wait(timeout=30)
-
-    work.overloads = ["machine code"] if is_loaded else []
-    for_chunks(work, np.arange(9))
-    assert len(workers) == two_threads
-    assert (threading.main_thread() in workers) == is_loaded
