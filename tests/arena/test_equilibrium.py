@@ -321,6 +321,7 @@ def test_going_on_is_the_same_as_never_having_stopped(graph, share):
     assert first.average.tobytes() == second.average.tobytes()
 
 
+@not_interpreted
 def test_who_practises_against_an_exploiter_may_concede_less():
     """That is so in this game and in the standard one; where little is forgotten, it is not."""
     graph = Graph(StateSpace(ORDERS))
