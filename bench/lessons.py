@@ -19,11 +19,10 @@ from bench.child import ROOT
 from bench.tables import Table, markdown
 from punish_fast.arena.frequencies import PLAYS
 from punish_fast.arena.lessons_picture import draw_lessons
-from punish_fast.cli.beginning import cards_text
 from punish_fast.cli.errors import UsageError, guarded
 from punish_fast.cli.explaining import caveats, extremes
 from punish_fast.cli.startup import prepare_kernels
-from punish_fast.punish.rules import CARDS
+from punish_fast.punish.rules import CARDS, cards_text
 
 PAGE = ROOT / "docs" / "lessons.md"
 # Figures by the row of the picture.

@@ -11,8 +11,8 @@ import numpy as np
 from punish_fast.arena.deviations import Deviations
 from punish_fast.arena.frequencies import PLAYS, Habit
 from punish_fast.arena.lessons import Lessons
-from punish_fast.arena.openings_picture import cards_text, draw_extremes, draw_worth, gap_of, worths_of
-from punish_fast.punish.rules import CARDS
+from punish_fast.arena.openings_picture import draw_extremes, draw_worth, gap_of, worths_of
+from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.records.plots import picture
 
 if TYPE_CHECKING:

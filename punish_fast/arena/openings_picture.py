@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.punish.openings import Openings, Worth, worth
-from punish_fast.punish.rules import CARDS
+from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.records.plots import picture
 
 if TYPE_CHECKING:
@@ -125,9 +125,3 @@ def _apart(heights: np.ndarray, gap: float) -> np.ndarray:
     for k in range(1, len(moved)):
         moved[k] = min(moved[k], moved[k - 1] - gap)
     return np.asarray(moved + (heights - moved).mean())
-
-
-def cards_text(counts: np.ndarray) -> str:
-    """Cards in words."""
-    names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts.tolist(), strict=True) if n > 0]
-    return ", ".join(names) or "nothing"

@@ -13,7 +13,7 @@ from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import print_json, print_table
 from punish_fast.punish.decimals import decimals_of
 from punish_fast.punish.openings import Openings, openings, worth
-from punish_fast.punish.rules import CARDS
+from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.records.plots import check_picture
 from punish_fast.store.reader import Artefact, load
 
@@ -119,9 +119,3 @@ def print_worth(table: dict[str, Any], form: str) -> None:
         unit = form.replace("{:", "{:+") if "+" not in form else form
         rows.append([card, *cells, unit.format(each["step"]) if each["step"] is not None else ""])
     print_table(rows, indent="  ")
-
-
-def cards_text(counts: list[int]) -> str:
-    """Cards in words."""
-    names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts, strict=True) if n > 0]
-    return ", ".join(names) or "nothing"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from punish_fast.arena.frequencies import PLAYS
-from punish_fast.cli.beginning import cards_text, print_worth
+from punish_fast.cli.beginning import print_worth
 from punish_fast.cli.report import print_table
-from punish_fast.punish.rules import CARDS
+from punish_fast.punish.rules import CARDS, cards_text
 
 _HANDS = 5
 _WORST = 8

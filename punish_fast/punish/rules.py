@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,6 +103,12 @@ _TUPLE_RANGES = {
     "priority": (6, 0, 5),
     "exhausting": (5, 0, 1),
 }
+
+
+def cards_text(counts: Iterable[int]) -> str:
+    """Counts of the five cards in words."""
+    names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts, strict=True) if n > 0]
+    return ", ".join(names) or "nothing"
 
 
 def _brief(value: object) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from houses import house_rules
 from hypothesis import given
@@ -10,6 +11,7 @@ from punish_fast.punish.rules import (
     PRESETS,
     Rules,
     RulesError,
+    cards_text,
     from_json,
     from_mapping,
     load_rules,
@@ -188,3 +190,8 @@ def test_file_that_names_no_game_is_refused(tmp_path, content):
 def test_name_of_nothing_is_refused_with_the_presets(name):
     with pytest.raises(RulesError, match=re.escape(f"{name!r} is neither a preset (notebook, tabletop, tiny)")):
         load_rules(name)
+
+
+def test_cards_are_told_in_words():
+    assert cards_text([0, 2, 0, 1, 0]) == "2 rush, strike"
+    assert cards_text(np.zeros(5, dtype=np.int64)) == "nothing"
