@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast._jit import threads
+from punish_fast.interrupts import uninterrupted
 
 _PIECES_PER_THREAD = 4
 
@@ -74,8 +75,30 @@ def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tu
         for begin, end in pieces:
             kernel(begin, end, *args)
         return
+    if getattr(kernel, "signatures", ()):
+        _share(kernel, pieces, args)
+        return
+    # It is compiled or loaded first, which can take seconds, and is better left to another thread: this one waits, and
+    # can be interrupted.
     for _ in _pool(threads()).map(lambda ends: kernel(*ends, *args), pieces):
         pass
+
+
+def _share(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
+    """Spread the pieces over the threads, of which this one is one; an interrupt waits for those that are begun."""
+    rest = iter(pieces)
+    with uninterrupted() as pending:
+
+        def work() -> None:
+            for begin, end in rest:
+                if pending:
+                    return
+                kernel(begin, end, *args)
+
+        others = [_pool(threads()).submit(work) for _ in range(threads() - 1)]
+        work()
+        for other in others:
+            other.result()
 
 
 def _pairs(chunks: np.ndarray) -> list[tuple[int, int]]:

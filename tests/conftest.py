@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from fractions import Fraction
 
 import pytest
@@ -29,6 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "full" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def _interrupts() -> None:
+    """An interrupt is an exception in every test: shells have what they start in the background ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", params=REDEALS)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import threading
 
 import numpy as np
@@ -90,6 +91,50 @@ def test_work_is_shared_among_as_many_threads_as_are_set(two_threads):
 
     for_chunks(work, np.arange(9))
     assert len(workers) == two_threads
+
+
+def loaded(work):
+    """``work`` as if it were a kernel that is compiled already, which the calling thread takes a part of."""
+    work.signatures = ["(int64, int64)"]
+    return work
+
+
+def test_the_calling_thread_takes_a_part_of_what_is_compiled(two_threads):
+    barrier = threading.Barrier(two_threads)
+    visits, workers = np.zeros(9, dtype=np.int64), set()
+
+    @loaded
+    def work(begin, end):
+        visits[begin:end] += 1
+        if threading.get_ident() not in workers:
+            workers.add(threading.get_ident())
+            barrier.wait(timeout=30)
+
+    for_chunks(work, np.arange(10))
+    assert (visits == 1).all()
+    assert len(workers) == two_threads
+    assert threading.get_ident() in workers
+
+
+def test_an_interrupt_waits_for_the_pieces_that_are_begun_and_no_others(two_threads):
+    barrier = threading.Barrier(two_threads)
+    begun, ended = [], []
+
+    @loaded
+    def work(begin, _end):
+        begun.append(begin)
+        barrier.wait(timeout=30)
+        if threading.current_thread() is threading.main_thread():
+            signal.raise_signal(signal.SIGINT)
+        # The other one goes on when the interrupt has come.
+        barrier.wait(timeout=30)
+        ended.append(begin)
+
+    with pytest.raises(KeyboardInterrupt):
+        for_chunks(work, np.arange(100))
+    assert sorted(begun) == sorted(ended)
+    assert len(begun) == two_threads
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("count", [1, max_threads()])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from types import FrameType
@@ -33,15 +35,30 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
+_RETRY_SECONDS = 0.01
 _interrupted = False
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
+def _interrupt(_number: int, frame: FrameType | None) -> None:
     # The first interrupt stops cleanly; a second one while files are tidied up aborts.
     global _interrupted  # noqa: PLW0603 - a signal is the whole process's
+    if _is_importing(frame):
+        # Compiled modules print what goes wrong while they import others, and make something else of it.
+        retry = threading.Timer(_RETRY_SECONDS, _thread.interrupt_main)
+        retry.daemon = True
+        retry.start()
+        return
     _interrupted = True
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     raise KeyboardInterrupt
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def check_interrupt() -> None:
@@ -59,7 +76,8 @@ def _warn(message: Warning | str, *_details: object) -> None:
 
 
 def _pass_over_interrupts(unraisable: Any) -> None:
-    if unraisable.exc_type is not KeyboardInterrupt:
+    # What an interrupt left half made may fail when it is given up.
+    if not _interrupted and unraisable.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(unraisable)
 
 

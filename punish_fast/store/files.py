@@ -11,8 +11,6 @@ import errno
 import itertools
 import os
 import shutil
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,27 +35,6 @@ class OutputError(StoreError):
 _numbers = itertools.count()
 # Temporary files of this process that are being written.
 _temporaries: set[Path] = set()
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Put off an interrupt until the block ends: HDF5 does not recover from one in the middle of its work.
-
-    That holds for reading, too, and for giving its objects up. A function that has some in local variables is best
-    decorated as a whole, so that they are gone before the block ends.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pending: list[int] = []
-    previous = signal.signal(signal.SIGINT, lambda number, _frame: pending.append(number))
-    try:
-        yield
-    finally:
-        # None stands for a handler that was not set from Python.
-        signal.signal(signal.SIGINT, signal.SIG_DFL if previous is None else previous)
-        if pending:
-            signal.raise_signal(signal.SIGINT)
 
 
 def discard_temporaries() -> None:

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import h5py
 import numpy as np
 
+from punish_fast.interrupts import uninterrupted
 from punish_fast.store import layout
-from punish_fast.store.files import ReadError, uninterrupted
+from punish_fast.store.files import ReadError
 from punish_fast.store.seal import check_seal
 from punish_fast.store.writer import sealed_file
 

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from punish_fast._jit import threads
+from punish_fast.interrupts import uninterrupted
 from punish_fast.store.files import ReadError
 
 SIZE = 512
@@ -41,6 +42,7 @@ def _seal_of(path: Path) -> bytes:
     return (_MAGIC + text.encode()).ljust(SIZE, b"\n")
 
 
+@uninterrupted()
 def seal(path: Path) -> None:
     """Seal a file whose first 512 bytes are free."""
     with path.open("r+b") as file, ThreadPoolExecutor(1) as pool:
@@ -51,6 +53,7 @@ def seal(path: Path) -> None:
         file.write(content)
 
 
+@uninterrupted()
 def check_seal(path: Path) -> None:
     """Insist that a file is as it was when it was sealed.
 
