@@ -31,6 +31,7 @@ from numba.core.caching import FunctionCache
 from numba.core.runtime.nrt import rtsys
 
 from punish_fast import __version__
+from punish_fast.interrupts import uninterrupted
 
 __all__ = [
     "ThreadsError",
@@ -92,6 +93,7 @@ def _numba_cache_at(folder: str | None) -> Iterator[None]:
 class _Cache(FunctionCache):
     """Numba's cache of one function, looked up without getting ready to compile."""
 
+    @uninterrupted()
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function for a signature, or None if there is none."""
         # All that machine code needs to run, and does not bring along itself.

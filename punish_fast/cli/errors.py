@@ -37,6 +37,8 @@ def say(message: str) -> None:
 
 _RETRY_SECONDS = 0.01
 _interrupted = False
+# What the work was ended by, with all that was half made then: LLVM may crash if it has to give that up.
+_kept: list[BaseException] = []
 
 
 def _interrupt(_number: int, frame: FrameType | None) -> None:
@@ -85,6 +87,7 @@ def guarded(call: Callable[[], Any]) -> int:
     """Call and return the exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
     global _interrupted  # noqa: PLW0603 - a signal is the whole process's
     _interrupted = False
+    _kept.clear()
     signal.signal(signal.SIGINT, _interrupt)
     sys.unraisablehook = _pass_over_interrupts
     warnings.showwarning = _warn  # type: ignore[assignment]
@@ -92,9 +95,11 @@ def guarded(call: Callable[[], Any]) -> int:
         return _code_of(call())
     try:
         code = _code_of(call())
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        _kept.append(error)
         code = INTERRUPTED
     except Exception as error:
+        _kept.append(error)
         # An interrupt may come out of a library as another error.
         code = INTERRUPTED if _interrupted else _explain(error)
     if code != 0 and "punish_fast.store.files" in sys.modules:
