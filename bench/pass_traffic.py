@@ -36,9 +36,11 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
         common = 4 e + (4 + 4 + 16) f + (8 + 1) r + 3 * 8 s
 
     bytes: successors; mirrored information states, decks and both reaches; strategies and actions; where rows, full
-    states and successors begin. Forward, ``16 g`` are written. Backward, ``8 g`` are read, and ``8 f`` written, and of
-    the tables of regrets, last regrets and the average ``5 * 8 r`` are read or written. Nodes read a probability and a
-    deal, 12 bytes, for each deal that can follow what is in hand.
+    states and successors begin. Forward, ``16 g`` are written. Backward, ``8 g`` are read, and ``8 f + 8 r + 8 s``
+    written: values, regrets and own contributions. To learn from them, ``9 * 8 r`` are read or written: the sums of
+    regrets and the average twice, regrets and strategies once, and to match them, sums, regrets and strategies again;
+    and the own contributions are read, and twice where rows begin. Nodes read a probability and a deal, 12 bytes, for
+    each deal that can follow what is in hand.
     """
     rules, full = graph.space.rules, graph.full
     states = np.array(graph.space.layer_ptr[: rules.breaths + 1], dtype=np.int64)
@@ -51,11 +53,15 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
         common = _INDEX * entries + (2 * _INDEX + 2 * _FLOAT) * here
         common += (_FLOAT + _ACTION) * n_rows + 3 * _POINTER * n_states
         moved[f"spread {number + 1}"] = common + 2 * _FLOAT * after
-        moved[f"regret {number + 1}"] = common + _FLOAT * (after + here + 5 * n_rows)
+        moved[f"regret {number + 1}"] = common + _FLOAT * (after + here + n_rows + n_states)
     listed = graph.redeal.deal.nbytes + graph.redeal.p.nbytes
     between = listed + _FLOAT * (graph.full_by_breath[0] + graph.n_nodes)
     n_rows = int(graph.space.state_ptr[states[-1]])
-    return moved | {"deal": between, "nodes": between, "match": 3 * _FLOAT * n_rows + _POINTER * int(states[-1])}
+    return moved | {
+        "deal": between,
+        "nodes": between,
+        "learn": 9 * _FLOAT * n_rows + (2 * _POINTER + _FLOAT) * int(states[-1]),
+    }
 
 
 def crowded(graph: Graph) -> Full:

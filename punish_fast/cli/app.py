@@ -430,7 +430,7 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
             envvar="PUNISH_FAST_ANSWERS",
             help="The share of games that are played against an answer to the strategy, and not against itself.",
         ),
-    ] = 0.5,
+    ] = 0.8,
     output: OutputOption = None,
     resume: Annotated[
         Path | None,

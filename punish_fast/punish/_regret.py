@@ -1,10 +1,11 @@
-"""Predictive regret matching on the graph of the real game, one measure at a time.
+"""Regrets on the graph of the real game, one measure at a time, and predictive regret matching.
 
 The own side plays by a table ``x`` over information states, the enemy by ``y``: the same one, or one that ``x`` shall
 hold out against. In a full state ``(s, e)``, what the own side sees and the enemy's hand, let
 
     R(s, e)     how likely the game comes there,
-    C(s, e)     the same with all own choices since the deal left out: what chance and the enemy contribute,
+    C(s, e)     the same with all own choices since the deal left out: what chance and the enemy contribute (or with
+                them kept, but for those that hardly ever are made, which weigh more than they are made),
     q(s, e, a)  the chance to win after action ``a``, if both go on by ``x`` and ``y``.
 
 ``R`` and ``C`` are passed on forward through the measure, ``q`` backward. An action regrets what it would have won
@@ -103,11 +104,10 @@ def empty_buffers(begin, end, out, into):
 
 
 @kernel
-def regret_full(begin, end, full, draws, rows, strategies, reach, v, weight, regret, last_regret, average):
-    """Regrets of the given information states: update ``regret``, ``last_regret`` and ``average``, write ``v``.
+def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, own):
+    """Regrets of the given information states: write ``regret[row]``, ``own[state]``, which is R / C, and ``v``.
 
-    ``strategies`` are the own one and the enemy's, ``weight`` is that of the iteration in the average. Where chance
-    does not lead to, nothing is regretted.
+    ``strategies`` are the own one and the enemy's. Where chance does not lead to, nothing is regretted.
     """
     state_ptr, action = rows
     strategy, enemy_strategy = strategies
@@ -145,17 +145,22 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, weight, reg
                 mean += strategy[own_row] * value
                 total[a] += belief * value
             v[number] = mean
-        if others > 0.0:
-            mean = 0.0
-            for a in range(n_own):
-                mean += strategy[first_row + a] * total[a]
-            share = weight * here / others
-            for a in range(n_own):
-                own_row = first_row + a
-                r = (total[a] - mean) / others
-                last_regret[own_row] = r
-                regret[own_row] = max(0.0, regret[own_row] + r)
-                average[own_row] += share * strategy[own_row]
+        own[row] = here / others if others > 0.0 else 0.0
+        mean = 0.0
+        for a in range(n_own):
+            mean += strategy[first_row + a] * total[a]
+        for a in range(n_own):
+            regret[first_row + a] = (total[a] - mean) / others if others > 0.0 else 0.0
+
+
+@kernel
+def sum_regrets(begin, end, state_ptr, weight, last_regret, own, strategy, regret, average):
+    """Add up the last regrets of the given information states, and their strategies; ``weight`` is the iteration's."""
+    for state in range(begin, end):
+        share = weight * own[state]
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            regret[row] = max(0.0, regret[row] + last_regret[row])
+            average[row] += share * strategy[row]
 
 
 @kernel

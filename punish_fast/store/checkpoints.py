@@ -54,6 +54,6 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     if "answer" in tables:
         # It begins with the first row of each state.
         first, chosen = begin["answer"], tables["answer"]
-        if not ((first <= chosen) & (chosen < np.append(first[1:], len(begin["regret"])))).all():
+        if not ((first <= chosen) & (chosen < np.append(first[1:], len(begin["total"])))).all():
             raise ReadError(f"{file.path}: /equilibrium/answer: a row is not one of its state")
     return Checkpoint(file.attributes["iterations"], file.attributes["answers"], tables)

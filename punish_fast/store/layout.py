@@ -43,7 +43,9 @@ list of states, all rows of that model (``policies.py``)::
 What is to go on later is an *equilibrium*, with ``information``, ``iterations`` and ``answers``, the share of games
 against an answer (``checkpoints.py``)::
 
-    /equilibrium/regret, last_regret, total     float64 [n_rows]
+    /equilibrium/total                          float64 [n_rows]
+    [/equilibrium/regret, last_regret           float64 [n_rows]        without answers]
+    [/equilibrium/logit                         float64 [n_rows]        with answers]
     /equilibrium/dealt                          float64 [n]             by full states of the first breath
     /equilibrium/nodes                          float64 [n_nodes]
     [/equilibrium/answer                        int64   [n_states]      the row that the answer takes
@@ -85,6 +87,7 @@ DTYPES = {
     "/strategy/state": "int32",
     "/strategy/p": "float64",
     "/strategy/rows": "uint16",
+    "/equilibrium/logit": "float64",
     "/equilibrium/regret": "float64",
     "/equilibrium/last_regret": "float64",
     "/equilibrium/total": "float64",

@@ -369,7 +369,7 @@ def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
     breaths = [str(number + 1) for number in range(TINY.breaths)]
     forward, backward = [f"spread {n}" for n in breaths], [f"regret {n}" for n in reversed(breaths)]
     answer = ["answer"] if share else []
-    assert names == [*answer, *forward, "deal", *backward, "nodes", "match"]
+    assert names == [*answer, *forward, "deal", *backward, "nodes", "learn"]
     assert parts.iterations == 2
     assert all(np.array_equal(whole.tables[name], table) for name, table in parts.tables.items())
 

@@ -6,7 +6,7 @@ from bench.benchmark import Options
 from bench.iteration import WHOLE, measurements_of, run
 from bench.pass_traffic import FAR, NEAR, READ
 
-PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "match"]
+PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "learn"]
 
 
 def test_tiny_is_measured(lines):
@@ -27,7 +27,7 @@ def test_an_iteration_is_the_sum_of_its_passes():
     facts = {measurement.name: measurement.facts for measurement in measurements_of(found)}
     assert facts[READ]["GB/s"] == pytest.approx(2.0)
     assert facts["spread 2"] == pytest.approx({"at best": 0.5, "ratio": 6.0, "near": 1.0, "successors/us": 2.0})
-    assert "successors/us" not in facts["match"]
+    assert "successors/us" not in facts["learn"]
     whole = measurements_of(found)[-1]
     assert whole.seconds == (14.0, 28.0, 21.0)
     assert whole.facts["at best"] == pytest.approx(3.5)

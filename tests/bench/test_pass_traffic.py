@@ -11,7 +11,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
-PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "match"]
+PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "learn"]
 
 
 @pytest.fixture(scope="module")
@@ -22,19 +22,17 @@ def graph():
 def test_bytes_are_those_of_the_arrays(graph):
     moved, space, full = pass_bytes(graph), graph.space, graph.full
     learning = Equilibrium(graph)
-    tables = (learning.regret, learning.last_regret, learning.total)
-    n_states, n_rows, n_full = len(full.ptr) - 1, len(learning.regret), graph.n_full
+    n_states, n_rows, n_full = len(full.ptr) - 1, len(learning.learner.regret), graph.n_full
     common = full.after.nbytes + full.enemy_row.nbytes + full.deck.nbytes + learning.reach.nbytes
     common += 8 * n_rows + space.action[:n_rows].nbytes + 3 * 8 * n_states
     first = graph.full_by_breath[0]
     forward, backward = (sum(moved[f"{kind} {k}"] for k in (1, 2)) for kind in ("spread", "regret"))
     assert forward == common + 16 * (n_full - first + graph.n_nodes)
-    # Two of the three tables are read and written.
-    both_ways = 2 * sum(table.nbytes for table in tables) - learning.last_regret.nbytes
-    assert backward == common + 8 * (n_full - first + graph.n_nodes) + 8 * n_full + both_ways
+    assert backward == common + 8 * (n_full - first + graph.n_nodes) + 8 * n_full + 8 * n_rows + 8 * n_states
     between = graph.redeal.p.nbytes + graph.redeal.deal.nbytes + 8 * first + 8 * graph.n_nodes
     assert moved["deal"] == moved["nodes"] == between
-    assert moved["match"] == 3 * 8 * n_rows + 8 * n_states
+    # To learn, two of three tables are read and written, one and the strategy read; then two read, and one written.
+    assert moved["learn"] == (6 + 3) * 8 * n_rows + 3 * 8 * n_states
 
 
 def test_a_crowd_has_the_same_ends_and_stands_close(graph):

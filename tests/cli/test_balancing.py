@@ -28,13 +28,13 @@ TINY = ("--rules", "tiny", "--quiet")
 def test_an_equilibrium_is_written_and_told(run, folder, name, output):
     report = run("equilibrium", *TINY, "--information", name, "--iterations", "12", "--json").report
     space = StateSpace(RULES) if name == "view" else InformationSpace(RULES, name)
-    equilibrium = Equilibrium(Graph(space), share=0.5)
+    equilibrium = Equilibrium(Graph(space), share=0.8)
     for _ in range(12):
         equilibrium.iterate()
     found = load_policy(load(folder / output), space)
     reached = np.repeat(equilibrium.reached, np.diff(space.state_ptr[: len(equilibrium.reached) + 1]))
     assert found[: len(reached)][reached] == pytest.approx(equilibrium.average[: len(reached)][reached], abs=1e-4)
-    assert (report["iterations"], report["answers"], report["information"]) == (12, 0.5, name)
+    assert (report["iterations"], report["answers"], report["information"]) == (12, 0.8, name)
     assert report["output"] == output
     assert report["full_states"] == equilibrium.graph.n_full
     assert report["exploiter_wins"] == pytest.approx(0.5 + report["concedes_points"] / 100)
@@ -116,7 +116,7 @@ def test_only_its_own_checkpoint_is_taken(run):
     run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
     run("equilibrium", *TINY, "--resume", "equilibrium.h5", "-o", "b.h5").refused("takes an equilibrium's own")
     run("equilibrium", *TINY, "--resume", "run.h5", "--information", "memory").refused("of the model 'view'")
-    run("equilibrium", *TINY, "--resume", "run.h5", "--answers", "0").refused("with --answers 0.5, not 0")
+    run("equilibrium", *TINY, "--resume", "run.h5", "--answers", "0").refused("with --answers 0.8, not 0")
     run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("rules_digest")
 
 

@@ -1,0 +1,109 @@
+"""How a strategy follows from regrets: two ways to learn in all information states at once.
+
+Both get the regrets of an iteration (``punish/_regret.py``), and keep a weighted sum of all strategies, whose mean is
+what they have learned. They differ in whom they are made for:
+
+`Regrets`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), expects the last regrets again.
+It is fast where the enemy changes as slowly as oneself, as in play against oneself. Its strategies leap, so only their
+average is good, and they belong into it by how much the own choices contribute to being in a state.
+
+`Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), goes a short step
+from where it is, shorter with every iteration, and is good against an enemy that leaps. If the enemy is the best answer
+to the strategy, that is to descend along the gradient of what the strategy concedes, which makes sense for players who
+forget, too: *exploitability descent* (E. Lockhart et al., "Computing Approximate Equilibria in Sequential Adversarial
+Games by Exploitability Descent", IJCAI 2019). For the gradient, the hands of the enemy are as likely as the own choices
+make them. Since the strategies are near each other, their plain mean is like them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from punish_fast.chunks import for_each
+from punish_fast.punish import _hedge, _regret
+
+# Of the chance of an action, for a regret of one game in the first iteration; falls with the root of the iterations.
+_FIRST_RATE = 7.0
+# Weight in beliefs of own choices that are never made.
+_STRAY_WEIGHT = 0.01
+_LEAST_CHANCE = 1e-4
+
+
+class Learner(Protocol):
+    """What learns.
+
+    Attributes:
+        tables: All that its strategy follows from, and ``total``, the weighted sum of all strategies, by name: float64
+            ``[n_rows]``.
+        regret: float64 ``[n_rows]``, where the regrets of an iteration are written.
+        stray: The least weight of an own choice in what is believed of the enemy's hand.
+        least_chance: Actions that are less likely on average are left out of what it has learned.
+    """
+
+    tables: dict[str, np.ndarray]
+    regret: np.ndarray
+    stray: float
+    least_chance: float
+
+    def learn(self, iteration: int, own: np.ndarray, strategy: np.ndarray) -> None:
+        """Learn from `regret` of an iteration.
+
+        Args:
+            iteration: Its number, from 1.
+            own: float64 ``[n_states]``, how much the own choices contribute to being in each information state.
+            strategy: float64 ``[n_rows]``, the strategy that was played.
+        """
+
+    def match(self, strategy: np.ndarray) -> None:
+        """Write the strategy that follows from the tables."""
+
+
+class Regrets:
+    """Predictive regret matching+."""
+
+    stray = 1.0
+    least_chance = 0.0
+
+    def __init__(self, state_ptr: np.ndarray) -> None:
+        """Begin without regrets, for information states whose rows begin at ``state_ptr``, int64 ``[n_states + 1]``."""
+        n_rows = int(state_ptr[-1])
+        self._state_ptr = state_ptr
+        self.tables = {name: np.zeros(n_rows) for name in ("regret", "last_regret", "total")}
+        self.regret = self.tables["last_regret"]
+
+    def learn(self, iteration: int, own: np.ndarray, strategy: np.ndarray) -> None:
+        """See `Learner`."""
+        args = (self._state_ptr, float(iteration) ** 2, self.regret, own, strategy)
+        for_each(_regret.sum_regrets, len(own), *args, self.tables["regret"], self.tables["total"])
+
+    def match(self, strategy: np.ndarray) -> None:
+        """See `Learner`."""
+        args = (self._state_ptr, self.tables["regret"], self.regret, strategy)
+        for_each(_regret.match_regrets, len(self._state_ptr) - 1, *args)
+
+
+class Hedge:
+    """Multiplicative weights."""
+
+    stray = _STRAY_WEIGHT
+    least_chance = _LEAST_CHANCE
+
+    def __init__(self, state_ptr: np.ndarray) -> None:
+        """Begin with all actions alike, for information states as those of `Regrets`."""
+        n_rows = int(state_ptr[-1])
+        self._state_ptr = state_ptr
+        self.tables = {name: np.zeros(n_rows) for name in ("logit", "total")}
+        self.regret = np.zeros(n_rows)
+
+    def learn(self, iteration: int, own: np.ndarray, strategy: np.ndarray) -> None:
+        """See `Learner`."""
+        rate, weight = _FIRST_RATE / math.sqrt(iteration), float(iteration) ** 2
+        args = (self._state_ptr, rate, weight, self.regret, strategy, self.tables["logit"], self.tables["total"])
+        for_each(_hedge.follow_regrets, len(own), *args)
+
+    def match(self, strategy: np.ndarray) -> None:
+        """See `Learner`."""
+        for_each(_hedge.match_logits, len(self._state_ptr) - 1, self._state_ptr, self.tables["logit"], strategy)
