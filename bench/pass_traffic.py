@@ -38,9 +38,9 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
     bytes: successors; mirrored information states, decks and both reaches; strategies and actions; where rows, full
     states and successors begin. Forward, ``16 g`` are written. Backward, ``8 g`` are read, and ``8 f + 8 r + 8 s``
     written: values, regrets and own contributions. To learn from them, ``9 * 8 r`` are read or written: the sums of
-    regrets and the average twice, regrets and strategies once, and to match them, sums, regrets and strategies again;
-    and the own contributions are read, and twice where rows begin. Nodes read a probability and a deal, 12 bytes, for
-    each deal that can follow what is in hand.
+    regrets and the average twice, regrets and strategies once, and to make a strategy of them, sums, regrets and
+    strategies again; and the own contributions are read, and twice where rows begin. Nodes read a probability and a
+    deal, 12 bytes, for each deal that can follow what is in hand.
     """
     rules, full = graph.space.rules, graph.full
     states = np.array(graph.space.layer_ptr[: rules.breaths + 1], dtype=np.int64)

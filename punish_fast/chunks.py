@@ -2,15 +2,16 @@
 
 Kernels run over chunks of items and release the interpreter's lock, so plain threads share the work. Compared with
 parallel loops inside the kernels this compiles in half the time, needs no threading layer, and cuts long work into
-short calls that can be interrupted. Every item has one owner, and what is summed is summed over chunks that do not
-depend on the number of threads, so neither do results.
+short calls, between which it can be interrupted. Every item has one owner, and what is summed is summed over chunks
+that do not depend on the number of threads, so neither do results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -48,15 +49,16 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, thread_name_prefix="kernel")
 
 
-def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any) -> None:
+def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin: int = 0) -> None:
     """Call ``kernel(begin, end, *args)`` for chunks of items that together are all, spread over the threads.
 
     Args:
         kernel: Fills what belongs to the items from ``begin`` to ``end`` and nothing else.
         ptr: ``[n + 1]``, ascending, the weights of the items as in `balanced_chunks`.
         *args: Further arguments.
+        origin: The number of the first item.
     """
-    _spread(kernel, _pairs(balanced_chunks(ptr, threads() * _PIECES_PER_THREAD)), args)
+    _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _PIECES_PER_THREAD)), args)
 
 
 def for_each(kernel: Callable[..., None], n_items: int, *args: Any) -> None:
@@ -78,27 +80,35 @@ def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tu
     if getattr(kernel, "signatures", ()):
         _share(kernel, pieces, args)
         return
-    # It is compiled or loaded first, which can take seconds, and is better left to another thread: this one waits, and
-    # can be interrupted.
+    # A plain function, or a kernel that is compiled or loaded first. That can take seconds and is better left to other
+    # threads: this one waits, and can be interrupted.
     for _ in _pool(threads()).map(lambda ends: kernel(*ends, *args), pieces):
         pass
 
 
 def _share(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
     """Spread the pieces over the threads, of which this one is one; an interrupt waits for those that are begun."""
-    rest = iter(pieces)
+    rest, failed = iter(pieces), Event()
     with uninterrupted() as pending:
 
         def work() -> None:
-            for begin, end in rest:
-                if pending:
-                    return
-                kernel(begin, end, *args)
+            while not pending and not failed.is_set() and (piece := next(rest, None)) is not None:
+                kernel(*piece, *args)
 
         others = [_pool(threads()).submit(work) for _ in range(threads() - 1)]
-        work()
+        try:
+            work()
+        except BaseException:
+            failed.set()
+            raise
+        finally:
+            wait(others)
         for other in others:
             other.result()
+    # Whoever handles interrupts need not raise anything. Then the rest is still to be done.
+    left = list(rest)
+    if left:
+        _share(kernel, left, args)
 
 
 def _pairs(chunks: np.ndarray) -> list[tuple[int, int]]:

@@ -14,7 +14,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def uninterrupted() -> Iterator[list[int]]:
-    """Put off an interrupt until the block ends; it gets a list that is empty as long as none has come.
+    """Put off an interrupt until the block ends; the block gets a list that is empty as long as none has come.
+
+    Then it is left to the handler of before, which need not raise anything.
 
     HDF5 does not recover from an interrupt in the middle of its work. That holds for reading, too, and for giving its
     objects up. A function that has some in local variables is best decorated as a whole, so that they are gone before

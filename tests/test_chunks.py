@@ -137,6 +137,49 @@ def test_an_interrupt_waits_for_the_pieces_that_are_begun_and_no_others(two_thre
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("two_threads")
+def test_an_interrupt_that_is_ignored_leaves_nothing_undone():
+    visits = np.zeros(99, dtype=np.int64)
+
+    @loaded
+    def work(begin, end):
+        visits[begin:end] += 1
+        if threading.current_thread() is threading.main_thread():
+            signal.raise_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for_chunks(work, np.arange(100))
+    assert (visits == 1).all()
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_an_error_in_a_thread_ends_the_work_of_all(two_threads, is_here):
+    barrier = threading.Barrier(two_threads)
+    begun = []
+
+    @loaded
+    def fail(begin, _end):
+        begun.append(begin)
+        barrier.wait(timeout=30)
+        if (threading.current_thread() is threading.main_thread()) == is_here:
+            raise ArithmeticError("no good")
+        barrier.abort()
+
+    with pytest.raises((ArithmeticError, threading.BrokenBarrierError)):
+        for_chunks(fail, np.arange(100))
+    assert two_threads <= len(begun) <= two_threads + 1
+
+
+def test_items_may_have_numbers_from_any_on():
+    visits = np.zeros(20, dtype=np.int64)
+
+    def visit(begin, end):
+        visits[begin:end] += 1
+
+    for_chunks(visit, np.arange(11), origin=10)
+    assert visits.tolist() == [0] * 10 + [1] * 10
+
+
 @pytest.mark.parametrize("count", [1, max_threads()])
 def test_error_in_a_piece_reaches_the_caller(count):
     before = threads()

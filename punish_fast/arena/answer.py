@@ -25,7 +25,7 @@ from punish_fast.punish._regret import OTHERS
 from punish_fast.punish.graph import Graph
 
 # Weight of own moves that the last answer does not make.
-_STRAY_WEIGHT = 0.01
+STRAY_WEIGHT = 0.01
 
 
 class Answer:
@@ -71,7 +71,7 @@ class Answer:
         """A round against the policy ``enemy``, float64 ``[n_rows]``."""
         reach = self._reach
         reach.begin(self.dealt)
-        reach.spread_all((self.policy, enemy), _STRAY_WEIGHT)
+        reach.spread_all((self.policy, enemy), STRAY_WEIGHT)
         self.dealt[:] = self._opening + reach.deal_again()
         self.graph.respond(enemy, reach.table[:, OTHERS], self.v, self.choice)
         self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]

@@ -12,9 +12,8 @@ nothing to gain, but a whole plan has: who knows the strategy makes one that lea
 
 So a share of the games can be played against just that enemy: an answer to the strategy that is improved by a round in
 each iteration (``answer.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal Abstract Strategies in
-Extensive-Form Games", AAAI 2012) play all games so. Answers leap, and a player who follows them alone leaps from one to
-the next; its equal, in the other games, is what holds it. Without answers the player matches regrets, against them it
-takes short steps.
+Extensive-Form Games", AAAI 2012) play all games so. Answers leap. So against them the player takes short steps
+(`Hedge`), and its equal, in the other games, holds it. Without answers it matches regrets (`Regrets`).
 
 How close the average is, is in any case not proved but measured, by agents made to beat it (``exploiter.py``).
 """
@@ -56,7 +55,8 @@ class Equilibrium:
             graph: The game.
             opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning; by default,
                 all deals to players of full HP. One table plays both seats, so it must be the same seen from both.
-            share: The share of games that are played against an answer instead of against oneself, from 0 to 1.
+            share: The share of games that are played against an answer instead of against oneself, from 0 to 1; with 0
+                it learns by regret matching, otherwise by multiplicative weights.
 
         Raises:
             ValueError: ``share`` is out of range.
@@ -85,21 +85,22 @@ class Equilibrium:
         if share > 0:
             self._answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), self._reach, opening)
             self._enemy = np.empty(n_rows)
-        self.learner.match(self._strategy)
+        self.learner.play(self._strategy)
 
     @property
     def average(self) -> np.ndarray:
         """The average strategy, float64 ``[n_rows]``: a policy of the graph's information states.
 
-        Where the average never comes by its own choice, it is the last strategy.
+        Where nothing was added up, it is the last strategy. Actions less likely than the learner's ``least_kept`` are
+        left out.
         """
         policy = np.ones(len(self.graph.space.action))
         total, own = self.learner.tables["total"], policy[: len(self._strategy)]
         mass = self._by_state(total)
         np.divide(total, mass, out=own, where=mass > 0)
         np.copyto(own, self._strategy, where=mass <= 0)
-        if self.learner.least_chance > 0:
-            own[own < self.learner.least_chance] = 0.0
+        if self.learner.least_kept > 0:
+            own[own < self.learner.least_kept] = 0.0
             own /= self._by_state(own)
         return policy
 
@@ -157,7 +158,7 @@ class Equilibrium:
 
     @property
     def reached(self) -> np.ndarray:
-        """Which information states the average comes to by its own choices, bool ``[n_states]``."""
+        """Which information states the average comes to by its own choices from any deal, bool ``[n_states]``."""
         reach, full_ptr = Reach(self.graph), self.graph.full.ptr
         reach.begin(np.ones(len(self.dealt)))
         reach.spread_all((self.average, np.ones(len(self._strategy))))
@@ -169,11 +170,11 @@ class Equilibrium:
         mine = self.tables
         for name, table in tables.items():
             mine[name][:] = table
-        self.learner.match(self._strategy)
+        self.learner.play(self._strategy)
 
     def _learn(self) -> None:
         self.learner.learn(self.iterations, self._own, self._strategy)
-        self.learner.match(self._strategy)
+        self.learner.play(self._strategy)
 
     def _meet(self, answer: Answer) -> None:
         """Answer the strategy of now, and make that a part of the enemy."""

@@ -5,14 +5,14 @@ what they have learned. They differ in whom they are made for:
 
 `Regrets`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), expects the last regrets again.
 It is fast where the enemy changes as slowly as oneself, as in play against oneself. Its strategies leap, so only their
-average is good, and they belong into it by how much the own choices contribute to being in a state.
+average is good. Each counts in it by how much the own choices contribute to being in a state.
 
 `Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), goes a short step
 from where it is, shorter with every iteration, and is good against an enemy that leaps. If the enemy is the best answer
 to the strategy, that is to descend along the gradient of what the strategy concedes, which makes sense for players who
 forget, too: *exploitability descent* (E. Lockhart et al., "Computing Approximate Equilibria in Sequential Adversarial
-Games by Exploitability Descent", IJCAI 2019). For the gradient, the hands of the enemy are as likely as the own choices
-make them. Since the strategies are near each other, their plain mean is like them.
+Games by Exploitability Descent", IJCAI 2019). So in what it believes of the enemy's hand, own choices count, and those
+that are never made a little. Since the strategies are near each other, their plain mean is like them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import Protocol
 
 import numpy as np
 
+from punish_fast.arena.answer import STRAY_WEIGHT
 from punish_fast.chunks import for_each
 from punish_fast.punish import _hedge, _regret
 
-# Of the chance of an action, for a regret of one game in the first iteration; falls with the root of the iterations.
+# The rate of the first iteration; it falls with the root of their number.
 _FIRST_RATE = 7.0
-# Weight in beliefs of own choices that are never made.
-_STRAY_WEIGHT = 0.01
-_LEAST_CHANCE = 1e-4
+# Actions that are less likely on average are left out.
+_LEAST_KEPT = 1e-4
 
 
 class Learner(Protocol):
@@ -40,24 +40,25 @@ class Learner(Protocol):
             ``[n_rows]``.
         regret: float64 ``[n_rows]``, where the regrets of an iteration are written.
         stray: The least weight of an own choice in what is believed of the enemy's hand.
-        least_chance: Actions that are less likely on average are left out of what it has learned.
+        least_kept: Actions that are less likely on average are left out of what it has learned.
     """
 
     tables: dict[str, np.ndarray]
     regret: np.ndarray
     stray: float
-    least_chance: float
+    least_kept: float
 
     def learn(self, iteration: int, own: np.ndarray, strategy: np.ndarray) -> None:
         """Learn from `regret` of an iteration.
 
         Args:
             iteration: Its number, from 1.
-            own: float64 ``[n_states]``, how much the own choices contribute to being in each information state.
+            own: float64 ``[n_states]``, how much the own choices contribute to being in each information state, if
+                `stray` is 1; otherwise of no use.
             strategy: float64 ``[n_rows]``, the strategy that was played.
         """
 
-    def match(self, strategy: np.ndarray) -> None:
+    def play(self, strategy: np.ndarray) -> None:
         """Write the strategy that follows from the tables."""
 
 
@@ -65,7 +66,7 @@ class Regrets:
     """Predictive regret matching+."""
 
     stray = 1.0
-    least_chance = 0.0
+    least_kept = 0.0
 
     def __init__(self, state_ptr: np.ndarray) -> None:
         """Begin without regrets, for information states whose rows begin at ``state_ptr``, int64 ``[n_states + 1]``."""
@@ -79,7 +80,7 @@ class Regrets:
         args = (self._state_ptr, float(iteration) ** 2, self.regret, own, strategy)
         for_each(_regret.sum_regrets, len(own), *args, self.tables["regret"], self.tables["total"])
 
-    def match(self, strategy: np.ndarray) -> None:
+    def play(self, strategy: np.ndarray) -> None:
         """See `Learner`."""
         args = (self._state_ptr, self.tables["regret"], self.regret, strategy)
         for_each(_regret.match_regrets, len(self._state_ptr) - 1, *args)
@@ -88,8 +89,8 @@ class Regrets:
 class Hedge:
     """Multiplicative weights."""
 
-    stray = _STRAY_WEIGHT
-    least_chance = _LEAST_CHANCE
+    stray = STRAY_WEIGHT
+    least_kept = _LEAST_KEPT
 
     def __init__(self, state_ptr: np.ndarray) -> None:
         """Begin with all actions alike, for information states as those of `Regrets`."""
@@ -104,6 +105,6 @@ class Hedge:
         args = (self._state_ptr, rate, weight, self.regret, strategy, self.tables["logit"], self.tables["total"])
         for_each(_hedge.follow_regrets, len(own), *args)
 
-    def match(self, strategy: np.ndarray) -> None:
+    def play(self, strategy: np.ndarray) -> None:
         """See `Learner`."""
-        for_each(_hedge.match_logits, len(self._state_ptr) - 1, self._state_ptr, self.tables["logit"], strategy)
+        for_each(_hedge.play_logits, len(self._state_ptr) - 1, self._state_ptr, self.tables["logit"], strategy)

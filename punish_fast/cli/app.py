@@ -428,7 +428,7 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
         typer.Option(
             metavar="H",
             envvar="PUNISH_FAST_ANSWERS",
-            help="The share of games that are played against an answer to the strategy, and not against itself.",
+            help="The share of games against an answer to the strategy; the others are against itself.",
         ),
     ] = 0.8,
     output: OutputOption = None,

@@ -37,22 +37,31 @@ def say(message: str) -> None:
 
 _RETRY_SECONDS = 0.01
 _interrupted = False
+# An interrupt will be tried again soon; another one before that does not wait.
+_put_off = False
 # What the work was ended by, with all that was half made then: LLVM may crash if it has to give that up.
 _kept: list[BaseException] = []
 
 
 def _interrupt(_number: int, frame: FrameType | None) -> None:
     # The first interrupt stops cleanly; a second one while files are tidied up aborts.
-    global _interrupted  # noqa: PLW0603 - a signal is the whole process's
-    if _is_importing(frame):
+    global _interrupted, _put_off  # noqa: PLW0603 - a signal is the whole process's
+    if _is_importing(frame) and not _put_off:
         # Compiled modules print what goes wrong while they import others, and make something else of it.
-        retry = threading.Timer(_RETRY_SECONDS, _thread.interrupt_main)
+        _put_off = True
+        retry = threading.Timer(_RETRY_SECONDS, _interrupt_again)
         retry.daemon = True
         retry.start()
         return
     _interrupted = True
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     raise KeyboardInterrupt
+
+
+def _interrupt_again() -> None:
+    global _put_off  # noqa: PLW0603 - as above
+    _put_off = False
+    _thread.interrupt_main()
 
 
 def _is_importing(frame: FrameType | None) -> bool:
@@ -85,8 +94,8 @@ def _pass_over_interrupts(unraisable: Any) -> None:
 
 def guarded(call: Callable[[], Any]) -> int:
     """Call and return the exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
-    global _interrupted  # noqa: PLW0603 - a signal is the whole process's
-    _interrupted = False
+    global _interrupted, _put_off  # noqa: PLW0603 - a signal is the whole process's
+    _interrupted = _put_off = False
     _kept.clear()
     signal.signal(signal.SIGINT, _interrupt)
     sys.unraisablehook = _pass_over_interrupts
@@ -99,9 +108,10 @@ def guarded(call: Callable[[], Any]) -> int:
         _kept.append(error)
         code = INTERRUPTED
     except Exception as error:
-        _kept.append(error)
         # An interrupt may come out of a library as another error.
         code = INTERRUPTED if _interrupted else _explain(error)
+        if _interrupted:
+            _kept.append(error)
     if code != 0 and "punish_fast.store.files" in sys.modules:
         sys.modules["punish_fast.store.files"].discard_temporaries()
     code = _flush_output(code)

@@ -11,6 +11,7 @@ import numpy as np
 
 from punish_fast import __version__, _jit
 from punish_fast.arena.batch import simulate
+from punish_fast.arena.equilibrium import Equilibrium
 from punish_fast.arena.exploiter import best_response
 from punish_fast.cli.errors import CheckError
 from punish_fast.cli.report import in_units, print_json, print_table
@@ -61,6 +62,8 @@ def warmup_command(as_json: bool) -> None:
     graph = Graph(space)
     best_response(graph, policy, "true")
     simulate(graph, policy, policy, 2)
+    for share in (0.0, 0.5):
+        Equilibrium(graph, share=share).iterate()
     _play_small_games()
     report = {"seconds": time.perf_counter() - begin, "cache": _jit.cache_folder}
     if as_json:

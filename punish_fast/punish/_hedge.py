@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast._jit import kernel
 
-# What was played as rarely as that once can still come back.
+# Keeps what is hardly ever played from being lost for ever.
 LEAST_LOGIT = -20.0
 
 
@@ -33,7 +33,7 @@ def follow_regrets(begin, end, state_ptr, rate, weight, regret, strategy, logit,
 
 
 @kernel
-def match_logits(begin, end, state_ptr, logit, strategy):
+def play_logits(begin, end, state_ptr, logit, strategy):
     """Play in proportion to the exponentials of the logits, in the given information states."""
     for state in range(begin, end):
         first, last = state_ptr[state], state_ptr[state + 1]

@@ -4,8 +4,8 @@ The own side plays by a table ``x`` over information states, the enemy by ``y``:
 hold out against. In a full state ``(s, e)``, what the own side sees and the enemy's hand, let
 
     R(s, e)     how likely the game comes there,
-    C(s, e)     the same with all own choices since the deal left out: what chance and the enemy contribute (or with
-                them kept, but for those that hardly ever are made, which weigh more than they are made),
+    C(s, e)     the same, but own choices since the deal weigh at least ``stray``: 1 leaves them out, and what chance
+                and the enemy contribute remains; less keeps them, and those hardly made count a little,
     q(s, e, a)  the chance to win after action ``a``, if both go on by ``x`` and ``y``.
 
 ``R`` and ``C`` are passed on forward through the measure, ``q`` backward. An action regrets what it would have won

@@ -310,8 +310,7 @@ class Graph(Outline):
 
     def for_states(self, number: int, kernel: Callable[..., None], *args: Any) -> None:
         """Call ``kernel(begin, end, *args)`` for the information states of a breath, spread over the threads."""
-        origin = int(self.space.layer_ptr[number])
-        for_chunks(lambda begin, end: kernel(origin + begin, origin + end, *args), self._entries_of(number))
+        for_chunks(kernel, self._entries_of(number), *args, origin=int(self.space.layer_ptr[number]))
 
     def _entries_of(self, number: int) -> np.ndarray:
         """Where the successors of each information state of a breath begin."""

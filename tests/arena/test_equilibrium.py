@@ -6,15 +6,18 @@ of its own. Its tests are skipped unless ``pip install open_spiel cvxpy ecos`` w
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
+import duel_twin
 import numpy as np
 import pytest
-from duel_twin import Node
+import twin
+from duel_twin import Node, Position
 from extensive_form import ExtensiveGame
 from numba import config
 from policies import uniform
-from positions import nodes_of
+from positions import nodes_of, positions_of
 from seen import deals_to, keys_of
 from sequence_form import Game, Measure
 
@@ -347,6 +350,44 @@ def test_the_enemy_is_oneself_but_for_the_share_of_the_answer(graph, share):
     assert enemy == pytest.approx((1 - share) * played + share * chosen, abs=1e-15)
     assert np.add.reduceat(enemy, graph.space.state_ptr[: len(before)]) == pytest.approx(1)
     assert not np.array_equal(before, learning.tables["answer"])
+
+
+def test_what_hardly_ever_is_played_is_left_out_of_an_average(graph):
+    learning = learnt(graph, 1, 0.5)
+    ptr, total = graph.space.state_ptr, learning.tables["total"]
+    first, last = next((a, b) for a, b in itertools.pairwise(ptr) if b - a > 1)
+    total[first:last] = 1.0
+    total[first] = 5e-5 * (last - first)
+    average = learning.average
+    assert average[first] == 0
+    assert average[first + 1 : last] == pytest.approx(1 / (last - first - 1))
+    check_policy(graph, average)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_an_average_comes_where_its_own_choices_lead(graph, share):
+    learning = learnt(graph, 1, share)
+    # One action in each state, now and then another one.
+    total = np.random.default_rng(1).random(len(learning.tables["total"])) < 0.1
+    total[graph.space.state_ptr[: len(graph.full.ptr) - 1]] = True
+    learning.tables["total"][:] = total
+    reached, average = learning.reached, learning.average
+    positions, rows = positions_of(graph), np.repeat(np.arange(len(reached)), np.diff(graph.full.ptr))
+    row_of = {position.view: row for position, row in zip(positions, rows.tolist(), strict=True)}
+    expected = np.arange(len(reached)) < graph.space.layer_ptr[1]
+    for position in positions:
+        row = row_of[position.view]
+        if not expected[row]:
+            continue
+        for own_row in range(*graph.space.state_ptr[row : row + 2]):
+            if average[own_row] > 0:
+                for enemy in twin.actions(graph.space.rules, duel_twin.enemy_view(position)):
+                    law = duel_twin.breath(graph.space.rules, position, int(graph.space.action[own_row]), enemy)
+                    for then in law:
+                        if isinstance(then, Position):
+                            expected[row_of[then.view]] = True
+    assert 0 < expected.sum() < len(expected)
+    assert np.array_equal(reached, expected)
 
 
 def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():

@@ -24,12 +24,12 @@ def regrets(strategy, enemy):
 def learn(learner, iterations, enemy_of):
     """What is learned on average against ``enemy_of(strategy)``."""
     strategy = np.empty(5)
-    learner.match(strategy)
+    learner.play(strategy)
     assert strategy == pytest.approx([1 / 3] * 3 + [1 / 2] * 2)
     for iteration in range(1, iterations + 1):
         learner.regret[:] = regrets(strategy, enemy_of(strategy[:3]))
         learner.learn(iteration, np.ones(2), strategy)
-        learner.match(strategy)
+        learner.play(strategy)
     total = learner.tables["total"]
     return total / np.repeat(np.add.reduceat(total, PTR[:-1]), np.diff(PTR))
 
@@ -64,17 +64,17 @@ def test_tables_say_all_there_is_to_go_on(kind):
     generator = np.random.default_rng(1)
     first, second = kind(PTR), kind(PTR)
     strategy, again = np.empty(5), np.empty(5)
-    first.match(strategy)
+    first.play(strategy)
     for iteration in (1, 2, 3):
         if iteration == 3:
             for name, table in first.tables.items():
                 second.tables[name][:] = table
-            second.match(again)
+            second.play(again)
             assert np.array_equal(strategy, again)
         first.regret[:] = generator.normal(size=5)
         first.learn(iteration, np.ones(2), strategy)
-        first.match(strategy)
+        first.play(strategy)
     second.regret[:] = first.regret
     second.learn(3, np.ones(2), again)
-    second.match(again)
+    second.play(again)
     assert np.array_equal(strategy, again)

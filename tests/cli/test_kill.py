@@ -176,6 +176,40 @@ def test_interrupted_while_importing_shows_no_traceback(folder):
     assert list(folder.iterdir()) == []
 
 
+# Interrupts while the command imports what it needs: one that waits, and two of which the second one does not.
+_WHILE_THE_COMMAND_IMPORTS = """
+import signal, sys, time
+
+class Interrupting:
+    @staticmethod
+    def find_spec(name, *_args):
+        if name == "punish_fast.cli.solving":
+            sys.meta_path.remove(Interrupting)
+            for _ in range(int(sys.argv.pop(1))):
+                signal.raise_signal(signal.SIGINT)
+            print("went on importing", flush=True)
+
+sys.meta_path.insert(0, Interrupting)
+from punish_fast.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("interrupts", "goes_on"), [(1, True), (2, False)])
+def test_an_interrupt_waits_for_what_the_command_imports(folder, interrupts, goes_on):
+    child = subprocess.run(
+        [sys.executable, "-c", _WHILE_THE_COMMAND_IMPORTS, str(interrupts), *SOLVE],
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        check=False,
+        timeout=60,
+    )
+    assert (child.returncode, child.stderr.count("\n")) == (130, 1)
+    assert ("went on importing" in child.stdout) == goes_on
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
 @pytest.mark.parametrize("module", [store_files, writer, solving], ids=lambda module: module.__name__)
 def test_interrupted_at_any_line(run, folder, expected, module):

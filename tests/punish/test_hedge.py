@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punish_fast.punish._hedge import LEAST_LOGIT, follow_regrets, match_logits
+from punish_fast.punish._hedge import LEAST_LOGIT, follow_regrets, play_logits
 
 numbers = st.floats(-3, 3)
 
@@ -26,7 +26,7 @@ def states(draw):
 
 def matched(ptr, logit):
     strategy = np.empty(len(logit))
-    match_logits(0, len(ptr) - 1, ptr, logit, strategy)
+    play_logits(0, len(ptr) - 1, ptr, logit, strategy)
     return strategy
 
 

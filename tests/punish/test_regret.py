@@ -47,9 +47,9 @@ def begin(graph):
 
 
 class Slow:
-    """The same iteration, position by position."""
+    """The same iteration, position by position; by default both sides play what the regrets say."""
 
-    def __init__(self, graph, tables, weight):
+    def __init__(self, graph, tables, weight, strategies=None, stray=1.0):
         space = graph.space
         self.rules, self.tables, self.weight = space.rules, tables, weight
         self.positions, self.nodes = positions_of(graph), nodes_of(graph)
@@ -57,7 +57,13 @@ class Slow:
         for number, position in enumerate(self.positions):
             views[position.view] = int(np.searchsorted(graph.full.ptr, number, side="right")) - 1
         self.rows = {view: range(*space.state_ptr[row : row + 2]) for view, row in views.items()}
-        self.strategy = {view: self.played(rows) for view, rows in self.rows.items()}
+        if strategies is None:
+            self.strategy = self.enemy = {view: self.played(rows) for view, rows in self.rows.items()}
+        else:
+            self.strategy, self.enemy = (
+                {view: strategy[rows].tolist() for view, rows in self.rows.items()} for strategy in strategies
+            )
+        self.stray = stray
         self.deals = {node: self.floats(duel_twin.deal(self.rules, node)) for node in self.nodes}
         self.reach = self.forward()
         self.value = {twin.WIN: 1.0, twin.LOSS: 0.0, **dict(zip(self.nodes, tables["nodes"], strict=True))}
@@ -75,7 +81,7 @@ class Slow:
         enemy_view = duel_twin.enemy_view(position)
         for a, own in enumerate(twin.actions(self.rules, position.view)):
             for b, enemy in enumerate(twin.actions(self.rules, enemy_view)):
-                yield a, self.strategy[enemy_view][b], self.floats(duel_twin.breath(self.rules, position, own, enemy))
+                yield a, self.enemy[enemy_view][b], self.floats(duel_twin.breath(self.rules, position, own, enemy))
 
     def forward(self):
         """Both reaches of positions and nodes."""
@@ -86,8 +92,9 @@ class Slow:
             here, others = reach[position]
             for a, y, law in self.breaths(position):
                 for then, p in law.items():
-                    reach[then][0] += here * self.strategy[position.view][a] * max(y, LEAST_CHANCE) * p
-                    reach[then][1] += others * max(y, LEAST_CHANCE) * p
+                    x = self.strategy[position.view][a]
+                    reach[then][0] += here * x * max(y, LEAST_CHANCE) * p
+                    reach[then][1] += others * max(x, self.stray) * max(y, LEAST_CHANCE) * p
         return reach
 
     def backward(self):
@@ -100,21 +107,26 @@ class Slow:
             self.value[position] = sum(x * v for x, v in zip(self.strategy[position.view], values, strict=True))
         return q
 
+    def regrets(self):
+        """Of the rows of each state that chance leads to."""
+        for view, rows in self.rows.items():
+            others = sum(self.reach[position][1] for position in self.q[view])
+            if others > 0:
+                weighted = [np.multiply(self.reach[position][1], q) for position, q in self.q[view].items()]
+                q = np.sum(weighted, axis=0) / others
+                yield rows, q - np.array(self.strategy[view]) @ q
+
     def learnt(self):
         """Sums of regrets, last regrets and sums of strategies, by row; states without chance regret nothing."""
         tables = {name: self.tables[name].copy() for name in ("regret", "last_regret", "total")}
-        for view, rows in self.rows.items():
-            here, others = np.sum([self.reach[position] for position in self.q[view]], axis=0)
-            if others == 0:
-                tables["last_regret"][rows] = 0
-                continue
-            weighted = [np.multiply(self.reach[position][1], q) for position, q in self.q[view].items()]
-            q = np.sum(weighted, axis=0) / others
-            strategy = np.array(self.strategy[view])
-            regret = q - strategy @ q
+        tables["last_regret"][:] = 0
+        for rows, regret in self.regrets():
             tables["last_regret"][rows] = regret
             tables["regret"][rows] = np.maximum(0, tables["regret"][rows] + regret)
-            tables["total"][rows] += self.weight * here / others * strategy
+        for view, rows in self.rows.items():
+            here, others = np.sum([self.reach[position] for position in self.q[view]], axis=0)
+            if others > 0:
+                tables["total"][rows] += self.weight * here / others * np.array(self.strategy[view])
         return tables
 
     def dealt_again(self):
@@ -138,6 +150,31 @@ def test_an_iteration_is_that_of_the_formulas(graph):
     assert learning.dealt == pytest.approx(opening + again, abs=1e-13)
     worth = [sum(p * slow.value[position] for position, p in slow.deals[node].items()) for node in slow.nodes]
     assert learning.nodes == pytest.approx(worth, abs=1e-13)
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
+    learning = Equilibrium(graph, share=share)
+    generator = np.random.default_rng(3)
+    tables = {name: generator.random(len(table)) for name, table in learning.tables.items() if name != "answer"}
+    tables["logit"] = -8 * tables["logit"]
+    learning.resume(4, tables)
+    passes = learning.passes()
+    assert next(passes)[0] == "answer"
+    learning._meet(learning._answer)
+    strategies = [strategy.copy() for strategy in learning._strategies]
+    slow = Slow(graph, tables, 25.0, strategies, stray=0.01)
+    for _, make in passes:
+        make()
+    compared = 0
+    for rows, expected in slow.regrets():
+        assert learning.learner.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
+        compared += len(rows)
+    assert compared == len(learning.learner.regret)
+    logit = tables["logit"] + 7 / 5**0.5 * learning.learner.regret
+    first, n_rows = learning._state_ptr[:-1], np.diff(learning._state_ptr)
+    logit -= np.repeat(np.maximum.reduceat(logit, first), n_rows)
+    assert learning.tables["logit"] == pytest.approx(logit, abs=1e-12)
 
 
 def test_nothing_is_learnt_where_chance_does_not_lead_to(graph):
