@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
+from itertools import pairwise
 from threading import Event
 from typing import Any
 
@@ -68,7 +69,8 @@ def for_each(kernel: Callable[..., None], n_items: int, *args: Any) -> None:
 
 @lru_cache(maxsize=64)
 def _equal_pieces(n_items: int, n_pieces: int) -> list[tuple[int, int]]:
-    return _pairs(balanced_chunks(np.arange(n_items + 1), n_pieces))
+    ends = [n_items * k // n_pieces for k in range(n_pieces + 1)]
+    return [(begin, end) for begin, end in pairwise(ends) if begin < end]
 
 
 def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
