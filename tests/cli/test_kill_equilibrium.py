@@ -61,7 +61,7 @@ def bytes_of(tables: dict[str, np.ndarray]) -> dict[str, bytes]:
 
 
 def begun() -> Equilibrium:
-    return Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=0.5)
+    return Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=0.8)
 
 
 @pytest.fixture(scope="module")
