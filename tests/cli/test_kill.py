@@ -178,14 +178,16 @@ def test_interrupted_while_importing_shows_no_traceback(folder):
 
 # Interrupts while the command imports what it needs: one that waits, and two of which the second one does not.
 _WHILE_THE_COMMAND_IMPORTS = """
-import signal, sys, time
+import signal, sys
+
+interrupts = int(sys.argv.pop(1))
 
 class Interrupting:
     @staticmethod
     def find_spec(name, *_args):
         if name == "punish_fast.cli.solving":
             sys.meta_path.remove(Interrupting)
-            for _ in range(int(sys.argv.pop(1))):
+            for _ in range(interrupts):
                 signal.raise_signal(signal.SIGINT)
             print("went on importing", flush=True)
 
