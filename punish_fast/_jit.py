@@ -93,6 +93,7 @@ def _numba_cache_at(folder: str | None) -> Iterator[None]:
 class _Cache(FunctionCache):
     """Numba's cache of one function, looked up without getting ready to compile."""
 
+    # LLVM may crash when it has to give up a library that an interrupt left half loaded.
     @uninterrupted()
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function for a signature, or None if there is none."""

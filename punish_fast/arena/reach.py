@@ -14,7 +14,7 @@ Strategies = tuple[np.ndarray, np.ndarray]
 
 
 class Reach:
-    """Two chances of each full state: with the own choices, and with most or all of them left out.
+    """Two chances of each full state: with the own choices, and with those choices weighing more or left out.
 
     Attributes:
         graph: The game.
