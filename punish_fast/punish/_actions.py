@@ -59,3 +59,12 @@ def fill_actions(begin, end, layout, layer, counts, actions):
         for status in block_statuses(layer, block):
             counts[i] = list_actions(layout, hand, hand_size, status, actions[i])
             i += 1
+
+
+@kernel
+def pack_actions(begin, end, ptr, actions, packed):
+    """Copy the legal actions of the given states side by side: those of state ``i`` to ``packed[ptr[i]]``."""
+    for i in range(begin, end):
+        first = ptr[i]
+        for k in range(ptr[i + 1] - first):
+            packed[first + k] = actions[i, k]

@@ -110,6 +110,30 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, length
             state += 1
 
 
+@kernel
+def place_rows(indptr, data_ptr):
+    """Turn lengths and owners of all rows into where their entries and their probabilities begin.
+
+    ``indptr[row + 1]`` is the number of entries of a row, and becomes where they end. ``data_ptr[row]`` is its owner,
+    which is the row itself or one before it, and becomes where the owner's probabilities begin.
+
+    Returns:
+        How many probabilities there are.
+    """
+    n_data = 0
+    indptr[0] = 0
+    for row in range(len(data_ptr)):
+        n = indptr[row + 1]
+        indptr[row + 1] = indptr[row] + n
+        owner = data_ptr[row]
+        if owner == row:
+            data_ptr[row] = n_data
+            n_data += n
+        else:
+            data_ptr[row] = data_ptr[owner]
+    return n_data
+
+
 @routine
 def state_key(layout, status, unseen, enemy_hand):
     """The key of a state's marginal against the naive enemy; ``unseen`` is the number for the unseen cards."""

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.chunks import cumulated, for_chunks
+from punish_fast.chunks import cumulated, for_chunks, for_each
 from punish_fast.memory import require_memory
 from punish_fast.punish import _actions, _space
 from punish_fast.punish._actions import REST_ACTION
@@ -140,13 +140,16 @@ class StateSpace:
     @cached_property
     def _legal(self) -> tuple[np.ndarray, np.ndarray]:
         counts = np.ones(self.n_states, dtype=np.int64)
-        actions = np.zeros((self.n_states, len(ACTIONS)), dtype=np.uint8)
+        actions = np.empty((self.n_states, len(ACTIONS)), dtype=np.uint8)
         actions[self.layer_ptr[-2] :, 0] = REST_ACTION
         for layer in self.layers[:-1]:
             rows = slice(layer.first[0], layer.first[-1])
             args = (self.layout, layer, counts[rows], actions[rows])
             for_chunks(_actions.fill_actions, layer.first, *args)
-        return cumulated(counts), actions[actions > 0]
+        ptr = cumulated(counts)
+        packed = np.empty(ptr[-1], dtype=np.uint8)
+        for_each(_actions.pack_actions, self.n_states, ptr, actions, packed)
+        return ptr, packed
 
     @property
     def state_ptr(self) -> np.ndarray:

@@ -46,8 +46,7 @@ def build(space: StateSpace, enemy: StrategyTable | None = None, on_layer: OnLay
         MemoryError: the tensor would not fit into memory.
     """
     enemy = _checked(space, enemy)
-    lengths, _ = _count(space)
-    indptr = cumulated(lengths)
+    indptr, _, _ = _place(space)
     rows = _room_for_rows(space, indptr, indptr, int(indptr[-1]))
     mdp = MDP(
         state_ptr=rows.state_ptr,
@@ -86,9 +85,7 @@ def build_compact(
         MemoryError: the tensor would not fit into memory.
     """
     enemy = _checked(space, enemy)
-    lengths, owner = _count(space)
-    own_ptr = cumulated(np.where(owner == np.arange(len(owner)), lengths, 0))
-    rows = _room_for_rows(space, cumulated(lengths), own_ptr[owner], int(own_ptr[-1]))
+    rows = _room_for_rows(space, *_place(space))
     prepared = _prepare(space, enemy)
     for number in range(len(space.layers)):
         _fill(space, number, prepared, rows)
@@ -136,10 +133,14 @@ def _reshuffles(space: StateSpace) -> bool:
     return space.rules.redeal == "reshuffle"
 
 
-def _count(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
-    """How many entries each row has, and the row that owns its probabilities, both int64 ``[n_rows]``."""
-    lengths = np.empty(len(space.action), dtype=np.int64)
-    owner = np.empty(len(space.action), dtype=np.int64)
+def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
+    """Where the entries of each row begin, int64 ``[n_rows + 1]``, and where its shared probabilities do, ``[n_rows]``.
+
+    With them comes how many shared probabilities there are.
+    """
+    indptr = np.empty(len(space.action) + 1, dtype=np.int64)
+    # At first how many entries each row has, and the row that owns its probabilities.
+    lengths, owner = indptr[1:], np.empty(len(space.action), dtype=np.int64)
     for number, layer in enumerate(space.layers[:-1]):
         args = (space.layout, space.outcomes_of(number), layer, space.state_ptr, space.action, lengths, owner)
         for_chunks(_transitions.count_entries, layer.first, *args)
@@ -147,7 +148,7 @@ def _count(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
     n_before = int(space.state_ptr[last.first[0]])
     counts = (n_before, lengths[n_before:], owner[n_before:])
     for_chunks(_redeal.count_redeals, last.first, space.layout, _reshuffles(space), last, *counts)
-    return lengths, owner
+    return indptr, owner, int(_transitions.place_rows(indptr, owner))
 
 
 def _fill(space: StateSpace, number: int, enemy: _transitions.Enemy, rows: _transitions.Rows) -> None:

@@ -9,6 +9,7 @@ import pytest
 from numba import config
 from processes import compacted, process
 
+from punish_fast.mdp import model
 from punish_fast.mdp.model import MDP, ModelError, check, check_arrays
 from punish_fast.mdp.solver import solve
 
@@ -25,6 +26,13 @@ def mdp() -> MDP:
     return process(states, layers=[2, 1, 1], terminals=[1.0, -1.0])
 
 
+@pytest.fixture(params=[1, 2, 1 << 14])
+def blocks(request, monkeypatch):
+    """Pointers are looked at in blocks of so many rows."""
+    monkeypatch.setattr(model, "_BLOCK", request.param)
+
+
+@pytest.mark.usefixtures("blocks")
 def test_sizes_follow_from_the_arrays(mdp):
     assert (mdp.n_states, mdp.n_rows, mdp.n_entries, mdp.n_layers, mdp.n_columns) == (4, 6, 10, 3, 6)
     assert mdp.longest_rows.tolist() == [3, 1, 2]
@@ -164,6 +172,7 @@ def test_data_of_the_wrong_length_is_refused(mdp):
         check(replace(mdp, data=mdp.data[:-1]))
 
 
+@pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize("name", ["state_ptr", "indptr", "layer_ptr"])
 def test_pointer_that_does_not_begin_end_or_ascend_is_named(mdp, name):
     ptr = getattr(mdp, name)
@@ -221,6 +230,7 @@ def test_reward_that_is_not_finite_is_named(mdp, name, value):
         check(replace(mdp, **{name: changed(getattr(mdp, name), 0, value)}))
 
 
+@pytest.mark.usefixtures("blocks")
 def test_compact_process_stores_common_probabilities_once(mdp):
     compact = compacted(mdp)
     check_arrays(compact)
@@ -245,6 +255,7 @@ def test_entries_that_are_zero_are_left_out(mdp):
 
 
 @pytest.mark.parametrize("data_ptr", [[-1, 2, 3, 2, 0, 2], [1, 2, 3, 2, 0, 2], [0, 2, 3, 2, 0, 6]])
+@pytest.mark.usefixtures("blocks")
 def test_probabilities_out_of_place_are_refused(mdp, data_ptr):
     compact = replace(compacted(mdp), data_ptr=np.array(data_ptr))
     with pytest.raises(ModelError, match=r"^data_ptr: must be from 0 to indptr, and each row end within 6 prob"):

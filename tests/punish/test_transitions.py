@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from punish_fast._jit import max_threads, set_threads, threads
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.solver import solve
+from punish_fast.punish._transitions import place_rows
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.space import StateSpace
@@ -59,6 +60,19 @@ def assert_successors_in_next_layer(space: StateSpace, mdp: MDP, row: np.ndarray
     decided = successor == -1
     assert np.array_equal(successor[~decided], (layer_of_row[~decided] + 1) % n_layers)
     assert (layer_of_row[decided] < n_layers - 1).all(), "a redeal decides no game"
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), max_size=30))
+def test_rows_stand_side_by_side_and_probabilities_with_those_of_their_owner(drawn):
+    lengths = np.array([length for length, _ in drawn], dtype=np.int64)
+    # A row owns itself or shares what the last owner before it has.
+    owns = np.array([k == 0 or wants for k, (_, wants) in enumerate(drawn)], dtype=bool)
+    owner = np.maximum.accumulate(np.where(owns, np.arange(len(drawn)), 0)).astype(np.int64)
+    own_ptr = np.concatenate([[0], np.cumsum(np.where(owns, lengths, 0))])
+    indptr, data_ptr = np.append(-1, lengths), owner.copy()
+    assert place_rows(indptr, data_ptr) == own_ptr[-1]
+    assert indptr.tolist() == [0, *np.cumsum(lengths)]
+    assert np.array_equal(data_ptr, own_ptr[owner])
 
 
 def test_rows_against_the_naive_enemy_are_the_exact_ones_rounded_once(tiny, tiny_mdp):
