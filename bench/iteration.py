@@ -1,14 +1,15 @@
 """How near an iteration of equilibrium play comes to what the memory can do, pass by pass, and what keeps it away.
 
-An iteration of play against oneself (``--answers 0``) passes both reaches forward, breath by breath, and regrets
-backward (``punish_fast/punish/_regret.py``). At the least it has to move the arrays of its passes once each;
-`bench.pass_traffic` has the formulas. The time that this takes at the read bandwidth, which is measured beside it with
-the same threads, stands as *at best*, and *ratio* is how many times longer the pass took.
+An iteration passes the reaches of the player and of its answer forward, breath by breath, then regrets backward
+(``punish_fast/punish/_regret.py``), and then works out the next answer, also backward. At the least it has to move the
+arrays of its passes once each; `bench.pass_traffic` has the formulas. The time that this takes at the read bandwidth,
+which is measured beside it with the same threads, stands as *at best*, and *ratio* is how many times longer the pass
+took.
 
 The promise is a ratio of 1.5, or to know why not. Why not:
 
 * Successors stand in the order in which they are played, but what is known of them in that of their numbers. So for
-  each of them 8 or 16 bytes are picked from a line of 64 that may lie anywhere, and forward the line is written back.
+  each of them 8 or 32 bytes are picked from a line of 64 that may lie anywhere, and forward the line is written back.
   *near* is the time of the same pass, with the same steps and the same list of successors to read, if they were a few
   that stand side by side and never leave the cache. What it takes longer than that, successors cost by being far.
 * What is left, from *at best* to *near*, is work on data that is there: for every successor an index, a chance and one
@@ -64,7 +65,7 @@ def measurements_of(found: dict[str, Any]) -> list[Measurement]:
         f"{kind} {number}": n
         for number, n in enumerate(found["successors_by_breath"], start=1)
         for kind in ("spread", "regret")
-    }
+    } | {"answer": sum(found["successors_by_breath"])}
     measurements = [Measurement(READ, tuple(seconds[READ]), {"MB": moved[READ] / 1e6, "GB/s": rate / 1e9})]
     for name in names:
         near = statistics.median(seconds[NEAR + name])

@@ -19,7 +19,9 @@ from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace
 
 READ, FAR, NEAR = "read", "far ", "near "
-# Later ones play as sparsely as they ever will.
+# The share of games against an answer that the command has by default.
+ANSWERS = 0.8
+# By then the answer has settled.
 _ITERATIONS_BEFORE = 10
 _FLOAT, _POINTER, _INDEX, _ACTION = 8, 8, 4, 1
 # So many successors fit into a core's smallest cache, and are far enough apart not to wait for each other.
@@ -31,37 +33,38 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
     """The bytes that each pass of an iteration must move if it moves each of its arrays once.
 
     With ``e`` successors of ``f`` full states of ``s`` information states with ``r`` rows in a breath, and ``g`` full
-    states or nodes after it, both ways read
+    states or nodes after it, every walk reads
 
-        common = 4 e + (4 + 4 + 16) f + (8 + 1) r + 3 * 8 s
+        common = 4 e + (4 + 4) f + (8 + 1) r + 3 * 8 s
 
-    bytes: successors; mirrored information states, decks and both reaches; strategies and actions; where rows, full
-    states and successors begin. Forward, ``16 g`` are written. Backward, ``8 g`` are read, and ``8 f + 8 r + 8 s``
-    written: values, regrets and own contributions. To learn from them, ``9 * 8 r`` are read or written: the sums of
-    regrets and the average twice, regrets and strategies once, and to make a strategy of them, sums, regrets and
-    strategies again; and the own contributions are read, and twice where rows begin. Nodes read a probability and a
-    deal, 12 bytes, for each deal that can follow what is in hand.
+    bytes: successors; mirrored information states and decks; the own strategy and actions; where rows, full states and
+    successors begin. Forward, the enemy's strategy and the answer's choices are read, ``8 r + 8 s``, and four reaches
+    of full states, ``32 f``, and as many are written, ``32 g``. Backward, the enemy's strategy, two reaches and values
+    after the breath are read, ``8 r + 16 f + 8 g``, and values, regrets and own contributions written, ``8 f + 8 r +
+    8 s``. To answer, one reach and values are read, ``8 f + 8 g``, values written, ``8 f``, and choices read and
+    written, ``16 s``; and then the enemy's strategy is mixed, of which choices are read once more, ``16 r + 8 s``.
+
+    To learn, ``8 * 8 r + 4 * 8 s`` are read or written: logits and average twice, regrets and strategies once, and to
+    make a strategy of them, logits and strategies again; how regrets varied twice, and twice where rows begin. Nodes
+    read a probability and a deal, 12 bytes, for each deal that can follow what is in hand; there are two kinds of deals
+    to be passed on, and two kinds of values.
     """
-    rules, full = graph.space.rules, graph.full
-    states = np.array(graph.space.layer_ptr[: rules.breaths + 1], dtype=np.int64)
-    sizes = zip(*(np.diff(ptr[states]).tolist() for ptr in (full.entry_ptr, full.ptr)), strict=True)
-    moved: dict[str, int] = {}
-    for number, (entries, here) in enumerate(sizes):
-        n_states = int(states[number + 1] - states[number])
-        n_rows = int(np.diff(graph.space.state_ptr[states[number : number + 2]])[0])
-        after = graph.room_after(number)[1]
-        common = _INDEX * entries + (2 * _INDEX + 2 * _FLOAT) * here
-        common += (_FLOAT + _ACTION) * n_rows + 3 * _POINTER * n_states
-        moved[f"spread {number + 1}"] = common + 2 * _FLOAT * after
-        moved[f"regret {number + 1}"] = common + _FLOAT * (after + here + n_rows + n_states)
+    rules, full, space = graph.space.rules, graph.full, graph.space
+    states = np.array(space.layer_ptr[: rules.breaths + 1], dtype=np.int64)
+    ptrs = (full.entry_ptr[states], full.ptr[states], space.state_ptr[states], states)
+    sizes = zip(*(np.diff(ptr).tolist() for ptr in ptrs), strict=True)
     listed = graph.redeal.deal.nbytes + graph.redeal.p.nbytes
     between = listed + _FLOAT * (graph.full_by_breath[0] + graph.n_nodes)
-    n_rows = int(graph.space.state_ptr[states[-1]])
-    return moved | {
-        "deal": between,
-        "nodes": between,
-        "learn": 9 * _FLOAT * n_rows + (2 * _POINTER + _FLOAT) * int(states[-1]),
-    }
+    moved = {"deal": 2 * between, "nodes": between, "answer": between, "learn": 0}
+    for number, (entries, here, n_rows, n_states) in enumerate(sizes):
+        after = graph.room_after(number)[1]
+        common = _INDEX * entries + 2 * _INDEX * here + (_FLOAT + _ACTION) * n_rows + 3 * _POINTER * n_states
+        forward = _FLOAT * (n_rows + n_states + 4 * here + 4 * after)
+        moved[f"spread {number + 1}"] = common + forward
+        moved[f"regret {number + 1}"] = common + _FLOAT * (2 * n_rows + 3 * here + after + n_states)
+        moved["answer"] += common + _FLOAT * (2 * here + after + 3 * n_states + 2 * n_rows)
+        moved["learn"] += _FLOAT * (8 * n_rows + 4 * n_states)
+    return moved
 
 
 def crowded(graph: Graph) -> Full:
@@ -89,7 +92,7 @@ class Learning:
         """Build the game and learn a little."""
         game = true_rules(load_rules(rules))
         self.graph = Graph(StateSpace(game) if information == "view" else InformationSpace(game, information))
-        self.equilibrium = Equilibrium(self.graph)
+        self.equilibrium = Equilibrium(self.graph, share=ANSWERS)
         self._full, self._crowded = self.graph.full, crowded(self.graph)
         for _ in range(_ITERATIONS_BEFORE):
             self.equilibrium.iterate()

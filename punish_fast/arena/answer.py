@@ -40,13 +40,12 @@ class Answer:
         nodes: Those of the nodes, a view of ``v``.
     """
 
-    def __init__(self, graph: Graph, v: np.ndarray, reach: Reach, opening: np.ndarray | None = None) -> None:
+    def __init__(self, graph: Graph, v: np.ndarray, opening: np.ndarray | None = None) -> None:
         """Begin with the first action of every state.
 
         Args:
             graph: The game.
             v: Chances to win; those of the nodes are what the first round begins with, all others are written.
-            reach: Room for how likely full states are, which each round writes anew.
             opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning; by default,
                 all deals to players of full HP.
         """
@@ -57,7 +56,6 @@ class Answer:
         self.choice = graph.space.state_ptr[: len(graph.full.ptr) - 1].astype(np.int64)
         self._opening = graph.dealt if opening is None else opening
         self.dealt = self._opening.copy()
-        self._reach = reach
 
     @property
     def policy(self) -> np.ndarray:
@@ -67,11 +65,18 @@ class Answer:
         weight[self.choice] = 1.0
         return weight
 
-    def improve(self, enemy: np.ndarray) -> None:
-        """A round against the policy ``enemy``, float64 ``[n_rows]``."""
-        reach = self._reach
+    def improve(self, enemy: np.ndarray, reach: Reach) -> None:
+        """A round against the policy ``enemy``, float64 ``[n_rows]``; what is in ``reach`` is written anew."""
         reach.begin(self.dealt)
         reach.spread_all((self.policy, enemy), STRAY_WEIGHT)
-        self.dealt[:] = self._opening + reach.deal_again()
-        self.graph.respond(enemy, reach.table[:, OTHERS], self.v, self.choice)
+        self.deal_again(reach.deal_again())
+        self.choose(enemy, reach.table[:, OTHERS])
+
+    def deal_again(self, again: np.ndarray) -> None:
+        """Take over how likely each full state of the first breath is after a measure, float64 ``[n]``."""
+        self.dealt[:] = self._opening + again
+
+    def choose(self, enemy: np.ndarray, belief: np.ndarray) -> None:
+        """Take the best actions against ``enemy`` where its hands weigh ``belief``, float64 ``[n_full]``."""
+        self.graph.respond(enemy, belief, self.v, self.choice)
         self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]

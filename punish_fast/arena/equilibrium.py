@@ -73,7 +73,7 @@ class Equilibrium:
         self._opening = graph.dealt if opening is None else opening
         self.dealt = self._opening.copy()
         self.nodes = np.full(graph.n_nodes, 0.5)
-        self._reach = Reach(graph)
+        self._reach = Reach(graph, has_answer=share > 0)
         self._v = np.zeros(graph.n_full + graph.n_nodes + 2)
         self._v[-2] = 1.0
         self._rows = (self._state_ptr, graph.space.action)
@@ -83,9 +83,9 @@ class Equilibrium:
         self._answer: Answer | None = None
         self._enemy = self._strategy
         if share > 0:
-            self._answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), self._reach, opening)
+            self._answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), opening)
             self._enemy = np.empty(n_rows)
-        self.learner.play(self._strategy)
+        self._play()
 
     @property
     def average(self) -> np.ndarray:
@@ -119,25 +119,25 @@ class Equilibrium:
     def passes(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """The passes of the next iteration, each by name, to be made one after the other.
 
-        They are ``answer`` if there is one to be improved, ``spread`` and ``regret`` of each breath, ``deal`` and
-        ``nodes`` of what is between measures, and ``learn``, which makes a strategy of regrets.
+        They are ``spread`` and ``regret`` of each breath, ``deal`` and ``nodes`` of what is between measures,
+        ``learn``, which makes a strategy of regrets, and ``answer``, if there is one to be improved against it.
         """
         self.iterations += 1
         n_breaths = self.graph.space.rules.breaths
-        if self._answer is not None:
-            yield "answer", partial(self._meet, self._answer)
         self._begin()
         for number in range(n_breaths):
-            yield f"spread {number + 1}", partial(self._reach.spread, number, self._strategies, self.learner.stray)
+            yield f"spread {number + 1}", partial(self._spread, number)
         yield "deal", self._deal
         for number in reversed(range(n_breaths)):
             yield f"regret {number + 1}", partial(self._regret, number)
         yield "nodes", self._back_up
         yield "learn", self._learn
+        if self._answer is not None:
+            yield "answer", partial(self._improve, self._answer)
 
     @property
     def reach(self) -> np.ndarray:
-        """How likely the last iteration came to each full state, float64 ``[n_full, 2]``.
+        """How likely the last iteration came to each full state, as `Reach.table` has it.
 
         In the second column, own choices since the deal weigh at least as much as the learner says.
         """
@@ -170,25 +170,46 @@ class Equilibrium:
         mine = self.tables
         for name, table in tables.items():
             mine[name][:] = table
-        self.learner.play(self._strategy)
+        self._play()
 
-    def _learn(self) -> None:
-        self.learner.learn(self.iterations, self._own, self._strategy)
+    def _play(self) -> None:
+        """Strategies of both sides, from all tables."""
         self.learner.play(self._strategy)
+        if self._answer is not None:
+            self._meet(self._answer)
 
     def _meet(self, answer: Answer) -> None:
-        """Answer the strategy of now, and make that a part of the enemy."""
-        answer.improve(self._strategy)
+        """Make the answer a part of the enemy."""
         args = (self._state_ptr, self._strategy, answer.choice, self.share, self._enemy)
         for_each(_regret.mix_answer, len(self._state_ptr) - 1, *args)
 
     def _begin(self) -> None:
         self._v[self.graph.n_full : -2] = self.nodes
-        self._reach.begin(self.dealt)
+        self._reach.begin(self.dealt, None if self._answer is None else self._answer.dealt)
+
+    def _spread(self, number: int) -> None:
+        if self._answer is None:
+            self._reach.spread(number, self._strategies, self.learner.stray)
+        else:
+            self._reach.spread_both(number, self._strategies, self._answer.choice, self.learner.stray)
 
     def _deal(self) -> None:
         """The deals of the next iteration."""
         self.dealt = self._opening + self._reach.deal_again()
+        if self._answer is not None:
+            self._answer.deal_again(self._reach.deal_again(int(_regret.ANSWER_OWN)))
+
+    def _learn(self) -> None:
+        self.learner.learn(self.iterations, self._own, self._strategy)
+        self.learner.play(self._strategy)
+
+    def _improve(self, answer: Answer) -> None:
+        """Answer the strategy of now.
+
+        What is believed of hands is of the strategy before, which was hardly another one: it needs no walk of its own.
+        """
+        answer.choose(self._strategy, self._reach.table[:, _regret.ANSWER_OTHERS])
+        self._meet(answer)
 
     def _regret(self, number: int) -> None:
         """Regrets in a breath, and the values of its full states."""
@@ -210,10 +231,11 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
     # Four tables of rows, and while it is measured four more policies. Of full states two reaches, and room to pass
-    # them on, and a value; while it is measured as much for the search, and value and length of it and of two duels.
-    room = 2 * (1 if outline.space.information.keeps_revealed else N_PARTS) * max(outline.full_by_breath)
-    tables = (4 + 4) * n_rows + (2 + 1 + 2 + 3 * 2) * outline.n_full + 2 * room + 3 * n_states
+    # them on in parts, and a value; while it is measured as much for the search, and value and length of it and of two
+    # duels.
+    reach = outline.n_full + (0 if outline.space.information.keeps_revealed else N_PARTS * max(outline.full_by_breath))
+    tables = (4 + 4) * n_rows + (2 + 2) * reach + (1 + 3 * 2) * outline.n_full + 3 * n_states
     if share > 0:
-        # The enemy's strategy, the answer, and its values.
-        tables += n_rows + n_states + outline.n_full
+        # The enemy's strategy; the answer and how much regrets varied; two more reaches, and the answer's values.
+        tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
     return _PROGRAM + listed + 8 * tables

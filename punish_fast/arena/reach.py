@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from punish_fast.chunks import for_each
+from punish_fast.chunks import for_chunks, for_each
 from punish_fast.punish import _regret
 from punish_fast.punish.graph import Graph
 
@@ -16,26 +18,31 @@ Strategies = tuple[np.ndarray, np.ndarray]
 class Reach:
     """Two chances of each full state: with the own choices, and with those choices weighing more or left out.
 
+    An answer to the own strategy may have both of its own beside them.
+
     Attributes:
         graph: The game.
-        table: float64 ``[n_full, 2]``, both chances.
-        nodes: float64 ``[n_nodes, 2]``, those of the nodes after the measure.
+        table: float64 ``[n_full, 2]``, both chances, or with those of an answer ``[n_full, 4]``.
+        nodes: float64 ``[n_nodes, 2 or 4]``, those of the nodes after the measure.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, has_answer: bool = False) -> None:
         """Make room for them."""
         self.graph = graph
-        self.table = np.zeros((graph.n_full, 2))
-        self.nodes = np.empty((graph.n_nodes, 2))
-        # What parts pass on, of any breath; empty between two breaths.
-        self._shapes = [(*graph.room_after(number), 2) for number in range(graph.space.rules.breaths)]
-        self._room = np.zeros(max(math.prod(shape) for shape in self._shapes))
+        n_columns = 4 if has_answer else 2
+        self.table = np.zeros((graph.n_full, n_columns))
+        self.nodes = np.empty((graph.n_nodes, n_columns))
+        # What parts pass on into several buffers, of any breath; empty between two breaths.
+        self._shapes = [(*graph.room_after(number), n_columns) for number in range(graph.space.rules.breaths)]
+        self._room = np.zeros(max((math.prod(shape) for shape in self._shapes if shape[0] > 1), default=0))
         n_states = len(graph.full.ptr) - 1
         self._rows = (graph.space.state_ptr[: n_states + 1], graph.space.action)
 
-    def begin(self, dealt: np.ndarray) -> None:
+    def begin(self, dealt: np.ndarray, answer_dealt: np.ndarray | None = None) -> None:
         """Both chances of the full states of the first breath, float64 ``[n]``."""
-        self.table[: len(dealt)] = dealt[:, None]
+        self.table[: len(dealt), :2] = dealt[:, None]
+        if answer_dealt is not None:
+            self.table[: len(dealt), 2:] = answer_dealt[:, None]
 
     def spread(self, number: int, strategies: Strategies, stray: float = 1.0) -> None:
         """Go on to the full states that follow a breath, or to the nodes.
@@ -45,20 +52,32 @@ class Reach:
             strategies: The own strategy and the enemy's, float64 ``[n_rows]``.
             stray: The least weight of an own choice in the second chance; 1 leaves own choices out.
         """
+        self._pass_on(number, _regret.spread_reach, strategies, stray)
+
+    def spread_both(self, number: int, strategies: Strategies, choice: np.ndarray, stray: float) -> None:
+        """Like `spread`, also for an answer that plays the rows ``choice``, int64 ``[n_states]``."""
+        self._pass_on(number, _regret.spread_both, strategies, choice, stray)
+
+    def _pass_on(self, number: int, kernel: Callable[..., None], *args: Any) -> None:
         graph, shape = self.graph, self._shapes[number]
         parts, targets = graph.parts_of(number), graph.targets_of(number)
-        out = self._room[: math.prod(shape)].reshape(shape)
-        args = (graph.full, graph.draws, self._rows, strategies, stray, self.table, targets, out)
-        for_each(_regret.spread_reach, len(parts.buffer), parts, *args)
         is_last = number == len(self._shapes) - 1
         into = self.nodes if is_last else self.table[targets[0] : targets[0] + shape[1]]
-        for_each(_regret.empty_buffers, shape[1], out, into)
+        if shape[0] == 1:
+            out = into[None]
+            for_each(_regret.clear, shape[1], into)
+        else:
+            out = self._room[: math.prod(shape)].reshape(shape)
+        args = (graph.full, graph.draws, self._rows, *args, self.table, targets, out)
+        for_chunks(kernel, graph.weights_of(number), parts, *args)
+        if shape[0] > 1:
+            for_each(_regret.empty_buffers, shape[1], out, into)
 
     def spread_all(self, strategies: Strategies, stray: float = 1.0) -> None:
         """Go on to the end of the measure."""
         for number in range(len(self._shapes)):
             self.spread(number, strategies, stray)
 
-    def deal_again(self) -> np.ndarray:
-        """How likely each full state of the first breath is after the measure, float64 ``[n]``."""
-        return self.graph.deal_again(np.ascontiguousarray(self.nodes[:, _regret.OWN]))
+    def deal_again(self, column: int = 0) -> np.ndarray:
+        """How likely each full state of the first breath is after the measure, float64 ``[n]``, by a column."""
+        return self.graph.deal_again(np.ascontiguousarray(self.nodes[:, column]))

@@ -1,9 +1,19 @@
-"""Multiplicative weights in all information states at once.
+"""Multiplicative weights in all information states at once, each at a rate of its own.
 
-With a rate ``h``, every iteration multiplies the chance of an action by what it regrets (``_regret.py``), and makes the
-chances of a state a distribution again::
+Every iteration multiplies the chance of an action by what it regrets (``_regret.py``), and makes the chances of a state
+a distribution again::
 
-    x(s, a) ~ x(s, a) exp(h r(s, a))
+    x(s, a) ~ x(s, a) exp(h(s) r(s, a))
+
+A state's rate falls with the root of the sum, over all iterations, of how much its actions differed in worth, which is
+the variance of the regrets among the actions as they were played::
+
+    h(s) = min(c / sqrt(V(s)), 1 / max_a |r(s, a)|)        V(s) = sum over iterations and a of x(s, a) r(s, a)^2
+
+N. Cesa-Bianchi, Y. Mansour and G. Stoltz ("Improved second-order bounds for prediction with expert advice", Machine
+Learning 66, 2007) show that such rates need to know neither the number of iterations nor how large regrets are, and
+lose nothing by it. What decides a game in its last breath is worth more than what is played in its first: one rate for
+all would be too high for the one or too low for the other.
 
 What is kept are the logarithms, of which the largest of each state is 0.
 """
@@ -14,19 +24,29 @@ import numpy as np
 
 from punish_fast._jit import kernel
 
+# Of which steps still know the size.
+LEAST_REGRET = 1e-100
 # Keeps what is hardly ever played from being lost for ever.
 LEAST_LOGIT = -20.0
 
 
 @kernel
-def follow_regrets(begin, end, state_ptr, rate, weight, regret, strategy, logit, average):
-    """Move the logits of the given information states, and add ``weight`` times their strategies to ``average``."""
+def follow_regrets(begin, end, state_ptr, rate, weight, regret, strategy, variance, logit, average):
+    """Move the logits of the given information states, and add ``weight`` times their strategies to ``average``.
+
+    ``rate`` is c, ``variance[state]`` is V and must be positive.
+    """
     for state in range(begin, end):
-        first, last = state_ptr[state], state_ptr[state + 1]
-        largest = -np.inf
+        first, last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
+        most = LEAST_REGRET
         for row in range(first, last):
             average[row] += weight * strategy[row]
-            logit[row] += rate * regret[row]
+            variance[state] += strategy[row] * regret[row] ** 2
+            most = max(most, abs(regret[row]))
+        step = min(rate / np.sqrt(variance[state]), 1 / most)
+        largest = -np.inf
+        for row in range(first, last):
+            logit[row] += step * regret[row]
             largest = max(largest, logit[row])
         for row in range(first, last):
             logit[row] = max(logit[row] - largest, LEAST_LOGIT)
@@ -36,7 +56,7 @@ def follow_regrets(begin, end, state_ptr, rate, weight, regret, strategy, logit,
 def play_logits(begin, end, state_ptr, logit, strategy):
     """Play in proportion to the exponentials of the logits, in the given information states."""
     for state in range(begin, end):
-        first, last = state_ptr[state], state_ptr[state + 1]
+        first, last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
         total = 0.0
         for row in range(first, last):
             strategy[row] = np.exp(logit[row])

@@ -38,8 +38,9 @@ import numpy as np
 from punish_fast._jit import kernel
 from punish_fast.punish._actions import N_ACTIONS
 
-# Columns of reach.
+# Columns of reach, and those of an answer beside them.
 OWN, OTHERS = np.uint64(0), np.uint64(1)
+ANSWER_OWN, ANSWER_OTHERS = np.uint64(2), np.uint64(3)
 # Unsigned, because a plain 1 and an unsigned integer would give a float.
 ONE, TWO = np.uint64(1), np.uint64(2)
 # Least chance of an enemy's action; even eight of them, in the longest measure, leave a normal number.
@@ -89,18 +90,70 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, stray, reach,
 
 
 @kernel
+def spread_both(begin, end, parts, full, draws, rows, strategies, choice, stray, reach, targets, out):
+    """Pass on the reaches of the own side and of an answer to it, as `spread_reach` does those of the one.
+
+    The own side plays and meets ``strategies``; the answer plays the rows ``choice`` and meets the own side. It is one
+    walk for both, since finding successors takes longer than passing on.
+    """
+    state_ptr, action = rows
+    strategy, enemy_strategy = strategies
+    parts_ptr, spans, buffers = parts.ptr, parts.spans, parts.buffer
+    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    origin, win = np.uint64(targets[0]), np.uint64(targets[1])
+    for part in range(begin, end):
+        into = out[buffers[part]]
+        for span in range(parts_ptr[part], parts_ptr[part + 1]):
+            for row in range(spans[span, 0], spans[span, 1]):
+                own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
+                entry = np.uint64(entry_ptr[row])
+                chosen = np.uint64(choice[row])
+                for number in range(full_ptr[row], full_ptr[row + 1]):
+                    n_draws, chances = draws.n[decks[number]], draws.chance[decks[number]]
+                    enemy_state = enemy_rows[number]
+                    first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + 1])
+                    here, others = reach[number, OWN], reach[number, OTHERS]
+                    answer_here, answer_others = reach[number, ANSWER_OWN], reach[number, ANSWER_OTHERS]
+                    for own_row in range(own_first, own_last):
+                        own_feints = np.uint64(action[own_row]) & ONE
+                        own = here * strategy[own_row]
+                        rest = others * max(strategy[own_row], stray)
+                        answer_own = answer_here if own_row == chosen else 0.0
+                        answer_rest = answer_others if own_row == chosen else answer_others * stray
+                        for enemy_row in range(first, last):
+                            feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
+                            enemy = max(enemy_strategy[enemy_row], LEAST_CHANCE)
+                            met = max(strategy[enemy_row], LEAST_CHANCE)
+                            n = np.uint64(n_draws[feinters])
+                            for draw in range(n):
+                                target = np.uint64(after[entry + draw])
+                                if target < win:
+                                    chance = chances[feinters, draw]
+                                    p, q = enemy * chance, met * chance
+                                    into[target - origin, OWN] += own * p
+                                    into[target - origin, OTHERS] += rest * p
+                                    into[target - origin, ANSWER_OWN] += answer_own * q
+                                    into[target - origin, ANSWER_OTHERS] += answer_rest * q
+                            entry += n
+
+
+@kernel
+def clear(begin, end, into):
+    """Set the given rows of ``into`` to 0."""
+    for k in range(begin, end):
+        for column in range(into.shape[1]):
+            into[k, column] = 0.0
+
+
+@kernel
 def empty_buffers(begin, end, out, into):
     """Sum what all buffers ``out`` have for each of the given successors, in their order, and set them to 0."""
     for k in range(begin, end):
-        own = 0.0
-        others = 0.0
+        into[k] = 0.0
         for buffer in range(out.shape[0]):
-            own += out[buffer, k, OWN]
-            others += out[buffer, k, OTHERS]
-            out[buffer, k, OWN] = 0.0
-            out[buffer, k, OTHERS] = 0.0
-        into[k, OWN] = own
-        into[k, OTHERS] = others
+            for column in range(out.shape[2]):
+                into[k, column] += out[buffer, k, column]
+                out[buffer, k, column] = 0.0
 
 
 @kernel

@@ -251,7 +251,7 @@ class Graph(Outline):
             parts, targets = self.parts_of(number), self.targets_of(number)
             out = np.zeros(self.room_after(number))
             ended = np.zeros((len(parts.buffer), 2))
-            for_each(_passes.spread_full, len(parts.buffer), parts, *args, targets, out, ended)
+            for_chunks(_passes.spread_full, self.weights_of(number), parts, *args, targets, out, ended)
             ends[number] = ended.sum(axis=0)
             after: np.ndarray = out[0] if len(out) == 1 else out.sum(axis=0)
             if number < n_breaths - 1:
@@ -261,6 +261,10 @@ class Graph(Outline):
     def parts_of(self, number: int) -> Parts:
         """The information states of a breath, in parts that may pass on probabilities at the same time."""
         return self._parts[number]
+
+    def weights_of(self, number: int) -> np.ndarray:
+        """Successors of the parts of a breath, cumulated from 0 on: int64 ``[n_parts + 1]``."""
+        return self._part_weights[number]
 
     def targets_of(self, number: int) -> tuple[int, int]:
         """The numbers of the first successor that the full states of a breath can have, and of win."""
@@ -275,6 +279,11 @@ class Graph(Outline):
     @cached_property
     def _parts(self) -> list[Parts]:
         return [self._cut(number) for number in range(self.space.rules.breaths)]
+
+    @cached_property
+    def _part_weights(self) -> list[np.ndarray]:
+        entries = [self.full.entry_ptr[parts.spans] for parts in self._parts]
+        return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self._parts, strict=True)]
 
     def _cut(self, number: int) -> Parts:
         """Parts by what was revealed, if that is borne in mind: it stays the same, so no successor is shared.

@@ -47,8 +47,11 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     """
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}, but an equilibrium is needed")
-    if "logit" in begin and "/equilibrium/logit" not in file.shapes:
-        raise ReadError(f"{file.path}: /equilibrium/logit: missing, it was learnt in another way by an older version")
+    for name in ("logit", "variance"):
+        if name in begin and f"/equilibrium/{name}" not in file.shapes:
+            raise ReadError(
+                f"{file.path}: /equilibrium/{name}: missing, it was learnt in another way by an older version"
+            )
     tables = {name: file.array(f"/equilibrium/{name}", table.shape) for name, table in begin.items()}
     for name, table in tables.items():
         if not np.isfinite(table).all():

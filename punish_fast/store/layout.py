@@ -45,7 +45,8 @@ against an answer (``checkpoints.py``)::
 
     /equilibrium/total                          float64 [n_rows]
     [/equilibrium/regret, last_regret           float64 [n_rows]        without answers]
-    [/equilibrium/logit                         float64 [n_rows]        with answers]
+    [/equilibrium/logit                         float64 [n_rows]        with answers
+     /equilibrium/variance]                     float64 [n_states]
     /equilibrium/dealt                          float64 [n]             by full states of the first breath
     /equilibrium/nodes                          float64 [n_nodes]
     [/equilibrium/answer                        int64   [n_states]      the row that the answer takes
@@ -88,6 +89,7 @@ DTYPES = {
     "/strategy/p": "float64",
     "/strategy/rows": "uint16",
     "/equilibrium/logit": "float64",
+    "/equilibrium/variance": "float64",
     "/equilibrium/regret": "float64",
     "/equilibrium/last_regret": "float64",
     "/equilibrium/total": "float64",

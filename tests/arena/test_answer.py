@@ -23,14 +23,14 @@ def graph():
 
 
 def answered(graph, enemy, rounds):
-    answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), Reach(graph))
+    answer, reach = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5)), Reach(graph)
     for _ in range(rounds):
-        answer.improve(enemy)
+        answer.improve(enemy, reach)
     return answer
 
 
 def test_an_answer_is_a_policy_of_one_action_in_each_state(graph):
-    answer = Answer(graph, np.zeros((graph.n_full + graph.n_nodes + 2, 1)), Reach(graph))
+    answer = Answer(graph, np.zeros((graph.n_full + graph.n_nodes + 2, 1)))
     policy = answer.policy
     check_policy(graph, policy)
     assert set(policy.tolist()) == {0.0, 1.0}

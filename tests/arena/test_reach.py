@@ -48,3 +48,25 @@ def test_where_an_enemy_never_goes_there_is_a_trace_of_it():
     traces = reach.table[never, 1]
     assert (traces > 0).sum() > 0
     assert traces.max() < 1e-29
+
+
+@pytest.mark.parametrize("model", ["view", "memory"])
+def test_chances_of_an_answer_are_those_it_has_by_itself(model):
+    graph = Graph(InformationSpace(TINY, model))
+    own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
+    n_rows = np.diff(graph.space.state_ptr[: len(graph.full.ptr)])
+    choice = graph.space.state_ptr[: len(n_rows)] + np.random.default_rng(3).integers(n_rows)
+    chosen = np.zeros(len(own))
+    chosen[choice] = 1
+    both, deals = Reach(graph, has_answer=True), np.random.default_rng(4).random((2, len(graph.dealt)))
+    for _ in range(2):
+        both.begin(*deals)
+        for number in range(TINY.breaths):
+            both.spread_both(number, (own, enemy), choice, 0.01)
+    for columns, dealt, strategies in (((0, 1), deals[0], (own, enemy)), ((2, 3), deals[1], (chosen, own))):
+        alone = Reach(graph)
+        alone.begin(dealt)
+        alone.spread_all(strategies, 0.01)
+        assert both.table[:, columns] == pytest.approx(alone.table, rel=1e-12, abs=1e-28)
+        assert both.nodes[:, columns] == pytest.approx(alone.nodes, rel=1e-12, abs=1e-28)
+        assert both.deal_again(columns[0]) == pytest.approx(alone.deal_again(), rel=1e-12)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.pass_traffic import FAR, NEAR, READ, Learning, crowded, pass_bytes, work
+from bench.pass_traffic import ANSWERS, FAR, NEAR, READ, Learning, crowded, pass_bytes, work
 from bench.traffic import Stopwatches
 from punish_fast.arena.equilibrium import Equilibrium
 from punish_fast.punish.graph import Graph
@@ -11,7 +11,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
-PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "learn"]
+PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "learn", "answer"]
 
 
 @pytest.fixture(scope="module")
@@ -21,18 +21,25 @@ def graph():
 
 def test_bytes_are_those_of_the_arrays(graph):
     moved, space, full = pass_bytes(graph), graph.space, graph.full
-    learning = Equilibrium(graph)
+    learning = Equilibrium(graph, share=ANSWERS)
     n_states, n_rows, n_full = len(full.ptr) - 1, len(learning.learner.regret), graph.n_full
-    common = full.after.nbytes + full.enemy_row.nbytes + full.deck.nbytes + learning.reach.nbytes
-    common += 8 * n_rows + space.action[:n_rows].nbytes + 3 * 8 * n_states
+    walk = full.after.nbytes + full.enemy_row.nbytes + full.deck.nbytes
+    walk += 8 * n_rows + space.action[:n_rows].nbytes + 3 * 8 * n_states
     first = graph.full_by_breath[0]
+    after = n_full - first + graph.n_nodes
+    choice = learning.tables["answer"].nbytes
     forward, backward = (sum(moved[f"{kind} {k}"] for k in (1, 2)) for kind in ("spread", "regret"))
-    assert forward == common + 16 * (n_full - first + graph.n_nodes)
-    assert backward == common + 8 * (n_full - first + graph.n_nodes) + 8 * n_full + 8 * n_rows + 8 * n_states
+    assert forward == walk + 8 * n_rows + choice + learning.reach.nbytes + 32 * after
+    assert (
+        backward == walk + 8 * n_rows + learning.reach.nbytes / 2 + 8 * after + 8 * n_full + 8 * n_rows + 8 * n_states
+    )
     between = graph.redeal.p.nbytes + graph.redeal.deal.nbytes + 8 * first + 8 * graph.n_nodes
-    assert moved["deal"] == moved["nodes"] == between
-    # To learn, two of three tables are read and written, one and the strategy read; then two read, and one written.
-    assert moved["learn"] == (6 + 3) * 8 * n_rows + 3 * 8 * n_states
+    assert moved["deal"] == 2 * moved["nodes"] == 2 * between
+    # Values come from what is after, and are written; choices are read and written, and mixed with a strategy.
+    assert moved["answer"] == walk + 2 * 8 * n_full + 8 * after + 2 * choice + (16 * n_rows + choice) + between
+    # To learn, two tables are read and written, regrets and the strategy read; then logits read, and it is written.
+    tables = learning.learner.tables
+    assert moved["learn"] == (4 + 2 + 2) * 8 * n_rows + 2 * tables["variance"].nbytes + 2 * 8 * n_states
 
 
 def test_a_crowd_has_the_same_ends_and_stands_close(graph):
@@ -54,7 +61,7 @@ def test_measuring_changes_nothing_that_is_learnt(information):
     learning, watches = Learning("tiny", information), Stopwatches()
     for _ in range(2):
         learning.run(watches)
-    plain = Equilibrium(learning.graph)
+    plain = Equilibrium(learning.graph, share=ANSWERS)
     while plain.iterations < learning.equilibrium.iterations:
         plain.iterate()
     assert all(np.array_equal(table, plain.tables[name]) for name, table in learning.equilibrium.tables.items())

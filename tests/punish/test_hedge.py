@@ -30,32 +30,54 @@ def matched(ptr, logit):
     return strategy
 
 
-@given(states(), st.floats(0.01, 2))
-def test_chances_are_multiplied_by_what_is_regretted(drawn, rate):
+@given(states(), st.floats(0.01, 2), st.floats(1e-3, 2))
+def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
     ptr, logit, regret = drawn
-    before, average = matched(ptr, logit), np.ones(len(logit))
-    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, regret, before, logit, average)
+    before, average, variance = matched(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
+    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, regret, before, variance, logit, average)
     after = matched(ptr, logit)
-    for first, last in itertools.pairwise(ptr):
-        expected = before[first:last] * np.exp(rate * regret[first:last])
-        assert after[first:last] == pytest.approx(expected / expected.sum(), rel=1e-12)
+    for state, (first, last) in enumerate(itertools.pairwise(ptr)):
+        varied = begin + before[first:last] @ regret[first:last] ** 2
+        assert variance[state] == pytest.approx(varied, rel=1e-12)
+        # No logit moves by more than 1, and no chance is less than the least of them allows.
+        step = min(rate / np.sqrt(varied), 1 / max(np.abs(regret[first:last]).max(), 1e-100))
+        expected = logit_of(before[first:last]) + step * regret[first:last]
+        expected = np.maximum(expected - expected.max(), LEAST_LOGIT)
+        assert logit_of(after[first:last]) == pytest.approx(expected, abs=1e-9)
         assert logit[first:last].max() == 0
     assert average == pytest.approx(1 + 4 * before)
 
 
+def logit_of(chances):
+    return np.log(chances) - np.log(chances.max())
+
+
+@given(states(), st.floats(1e-3, 1e3))
+def test_how_large_regrets_are_does_not_matter(drawn, scale):
+    """All that was regretted so far decides the step, so it is the same for a game that is worth more or less."""
+    ptr, logit, regret = drawn
+    before, found = matched(ptr, logit), []
+    for factor in (1.0, scale):
+        moved, variance = logit.copy(), np.full(len(ptr) - 1, 1e-2 * factor**2)
+        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, factor * regret, before, variance, moved, np.zeros(len(logit)))
+        found.append(moved)
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+
+
 def test_what_was_hardly_ever_played_can_come_back():
-    ptr, logit, average = np.array([0, 2]), np.zeros(2), np.zeros(2)
+    ptr, logit, average, variance = np.array([0, 2]), np.zeros(2), np.zeros(2), np.full(1, 1e-4)
     for regret in (-1.0, 1.0):
-        for _ in range(100):
+        for _ in range(300):
             given_up = np.array([regret, 0.0])
-            follow_regrets(0, 1, ptr, 1.0, 1.0, given_up, matched(ptr, logit), logit, average)
+            follow_regrets(0, 1, ptr, 1.0, 1.0, given_up, matched(ptr, logit), variance, logit, average)
         assert logit.min() == LEAST_LOGIT
         assert logit.argmax() == (0 if regret > 0 else 1)
 
 
 def test_only_the_given_states_change():
-    ptr, logit, average = np.array([0, 2, 4]), np.zeros(4), np.zeros(4)
+    ptr, logit, average, variance = np.array([0, 2, 4]), np.zeros(4), np.zeros(4), np.full(2, 0.5)
     strategy = matched(ptr, logit)
-    follow_regrets(1, 2, ptr, 1.0, 1.0, np.array([1.0, 0.0, 1.0, 0.0]), strategy, logit, average)
+    follow_regrets(1, 2, ptr, 1.0, 1.0, np.array([1.0, 0.0, 1.0, 0.0]), strategy, variance, logit, average)
     assert logit.tolist() == [0, 0, 0, -1]
     assert average.tolist() == [0, 0, 0.5, 0.5]
+    assert variance.tolist() == [0.5, 1.0]

@@ -11,7 +11,9 @@ import twin
 from duel_twin import Position
 from positions import nodes_of, positions_of
 
+from punish_fast.arena import learners
 from punish_fast.arena.equilibrium import Equilibrium
+from punish_fast.arena.reach import Reach
 from punish_fast.punish._regret import LEAST_CHANCE, empty_buffers
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
@@ -158,23 +160,46 @@ def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
     generator = np.random.default_rng(3)
     tables = {name: generator.random(len(table)) for name, table in learning.tables.items() if name != "answer"}
     tables["logit"] = -8 * tables["logit"]
+    first, n_rows = learning._state_ptr[:-1], np.diff(learning._state_ptr)
+    tables["answer"] = first + generator.integers(n_rows)
     learning.resume(4, tables)
-    passes = learning.passes()
-    assert next(passes)[0] == "answer"
-    learning._meet(learning._answer)
     strategies = [strategy.copy() for strategy in learning._strategies]
     slow = Slow(graph, tables, 25.0, strategies, stray=0.01)
-    for _, make in passes:
-        make()
+    learning.iterate()
     compared = 0
     for rows, expected in slow.regrets():
         assert learning.learner.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
         compared += len(rows)
     assert compared == len(learning.learner.regret)
-    logit = tables["logit"] + 7 / 5**0.5 * learning.learner.regret
-    first, n_rows = learning._state_ptr[:-1], np.diff(learning._state_ptr)
+    regret = learning.learner.regret
+    variance = tables["variance"] + np.add.reduceat(strategies[0] * regret**2, first)
+    assert learning.tables["variance"] == pytest.approx(variance, abs=1e-12)
+    most = np.maximum(np.maximum.reduceat(np.abs(regret), first), 1e-100)
+    rate = learners.FIRST_RATE / 5**0.25
+    logit = tables["logit"] + regret * np.repeat(np.minimum(rate / np.sqrt(variance), 1 / most), n_rows)
     logit -= np.repeat(np.maximum.reduceat(logit, first), n_rows)
     assert learning.tables["logit"] == pytest.approx(logit, abs=1e-12)
+
+
+def test_an_answer_is_to_what_was_learnt_by_hands_as_likely_as_they_were(graph):
+    learning = Equilibrium(graph, share=0.5)
+    for _ in range(3):
+        learning.iterate()
+    before = {name: learning.tables[name].copy() for name in ("answer", "answer_dealt", "answer_nodes")}
+    played = learning._strategies[0].copy()
+    learning.iterate()
+    chosen = np.zeros(len(played))
+    chosen[before["answer"]] = 1
+    reach = Reach(graph)
+    reach.begin(before["answer_dealt"])
+    reach.spread_all((chosen, played), 0.01)
+    v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
+    v[graph.n_full : -2, 0], v[-2, 0] = before["answer_nodes"], 1
+    graph.respond(learning._strategies[0], reach.table[:, 1], v, choice := before["answer"])
+    assert np.array_equal(learning.tables["answer"], choice)
+    assert learning.tables["answer_nodes"] == pytest.approx(graph.back_up_nodes(v)[:, 0], rel=1e-12)
+    again = graph.dealt + reach.deal_again()
+    assert learning.tables["answer_dealt"] == pytest.approx(again, rel=1e-12)
 
 
 def test_nothing_is_learnt_where_chance_does_not_lead_to(graph):

@@ -55,6 +55,16 @@ def test_files_of_other_kinds_and_games_are_refused(tmp_path):
         load_checkpoint(load(tmp_path / "c.h5"), tables)
 
 
+@pytest.mark.parametrize("name", ["logit", "variance"])
+def test_what_was_learnt_in_another_way_is_refused(tmp_path, name):
+    space = StateSpace(RULES)
+    tables = Equilibrium(Graph(space), share=0.5).tables
+    kept = {key: table for key, table in tables.items() if key != name}
+    save_checkpoint(tmp_path / "a.h5", space, Checkpoint(0, 0.5, kept))
+    with pytest.raises(ReadError, match=f"/equilibrium/{name}: missing, it was learnt in another way"):
+        load_checkpoint(load(tmp_path / "a.h5"), tables)
+
+
 @pytest.mark.parametrize("row", [-1, 1_000_000])
 def test_an_answer_that_is_none_is_refused(tmp_path, row):
     space = StateSpace(RULES)
