@@ -12,8 +12,8 @@ The promise is a ratio of 1.5, or to know why not. Why not:
   each of them 8 or 32 bytes are picked from a line of 64 that may lie anywhere, and forward the line is written back.
   *near* is the time of the same pass, with the same steps and the same list of successors to read, if they were a few
   that stand side by side and never leave the cache. What it takes longer than that, successors cost by being far.
-* What is left, from *at best* to *near*, is work on data that is there: for every successor an index, a chance and one
-  or two products and sums, in loops of one to four steps whose ends processors foresee badly, and that no vector unit
+* What is left, from *at best* to *near*, is work on data that is there: for every successor an index, a chance and up
+  to four products and sums, in loops of one to four steps whose ends processors foresee badly, and that no vector unit
   takes together, since sums keep their order. Forward, it is also to sum eight buffers, of which but one is counted:
   in the view, parts that work at the same time have successors in common.
 """

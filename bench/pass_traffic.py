@@ -35,14 +35,14 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
     With ``e`` successors of ``f`` full states of ``s`` information states with ``r`` rows in a breath, and ``g`` full
     states or nodes after it, every walk reads
 
-        common = 4 e + (4 + 4) f + (8 + 1) r + 3 * 8 s
+        common = 4 e + (4 + 4 + 32) f + (8 + 1) r + 3 * 8 s
 
-    bytes: successors; mirrored information states and decks; the own strategy and actions; where rows, full states and
-    successors begin. Forward, the enemy's strategy and the answer's choices are read, ``8 r + 8 s``, and four reaches
-    of full states, ``32 f``, and as many are written, ``32 g``. Backward, the enemy's strategy, two reaches and values
-    after the breath are read, ``8 r + 16 f + 8 g``, and values, regrets and own contributions written, ``8 f + 8 r +
-    8 s``. To answer, one reach and values are read, ``8 f + 8 g``, values written, ``8 f``, and choices read and
-    written, ``16 s``; and then the enemy's strategy is mixed, of which choices are read once more, ``16 r + 8 s``.
+    bytes: successors; mirrored information states, decks and four reaches that stand in one line, whichever of them it
+    wants; the own strategy and actions; where rows, full states and successors begin. Forward, the enemy's strategy and
+    the answer's choices are read, ``8 r + 8 s``, and reaches written, ``32 g``. Backward, the enemy's strategy and
+    values after the breath are read, ``8 r + 8 g``, and values, regrets and own contributions written, ``8 f + 8 r +
+    8 s``. To answer, values are read and written, ``8 g + 8 f``, and choices, too, ``16 s``; and then the enemy's
+    strategy is mixed of the own one and choices, ``16 r + 16 s`` with where rows begin.
 
     To learn, ``8 * 8 r + 4 * 8 s`` are read or written: logits and average twice, regrets and strategies once, and to
     make a strategy of them, logits and strategies again; how regrets varied twice, and twice where rows begin. Nodes
@@ -58,11 +58,11 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
     moved = {"deal": 2 * between, "nodes": between, "answer": between, "learn": 0}
     for number, (entries, here, n_rows, n_states) in enumerate(sizes):
         after = graph.room_after(number)[1]
-        common = _INDEX * entries + 2 * _INDEX * here + (_FLOAT + _ACTION) * n_rows + 3 * _POINTER * n_states
-        forward = _FLOAT * (n_rows + n_states + 4 * here + 4 * after)
-        moved[f"spread {number + 1}"] = common + forward
-        moved[f"regret {number + 1}"] = common + _FLOAT * (2 * n_rows + 3 * here + after + n_states)
-        moved["answer"] += common + _FLOAT * (2 * here + after + 3 * n_states + 2 * n_rows)
+        common = _INDEX * entries + (2 * _INDEX + 4 * _FLOAT) * here + (_FLOAT + _ACTION) * n_rows
+        common += 3 * _POINTER * n_states
+        moved[f"spread {number + 1}"] = common + _FLOAT * (n_rows + n_states + 4 * after)
+        moved[f"regret {number + 1}"] = common + _FLOAT * (2 * n_rows + here + after + n_states)
+        moved["answer"] += common + _FLOAT * (here + after + 4 * n_states + 2 * n_rows)
         moved["learn"] += _FLOAT * (8 * n_rows + 4 * n_states)
     return moved
 
@@ -111,12 +111,12 @@ class Learning:
     def _run_near(self, watches: Stopwatches) -> None:
         """The same passes from the same tables and reaches, so that all that is skipped stays the same."""
         learning = self.equilibrium
-        iterations, reach = learning.iterations, learning.reach.copy()
+        iterations, reach, nodes = learning.iterations, learning.reach.table.copy(), learning.reach.nodes.copy()
         tables = {name: table.copy() for name, table in learning.tables.items()}
         self.graph.full = self._crowded
         try:
             for name, make in learning.passes():
-                learning.reach[:] = reach
+                learning.reach.table[:], learning.reach.nodes[:] = reach, nodes
                 watches.time(NEAR + name, make)
         finally:
             self.graph.full = self._full

@@ -136,12 +136,12 @@ class Equilibrium:
             yield "answer", partial(self._improve, self._answer)
 
     @property
-    def reach(self) -> np.ndarray:
-        """How likely the last iteration came to each full state, as `Reach.table` has it.
+    def reach(self) -> Reach:
+        """How likely the last iteration came to each full state and node.
 
         In the second column, own choices since the deal weigh at least as much as the learner says.
         """
-        return self._reach.table
+        return self._reach
 
     @property
     def _strategies(self) -> Strategies:
@@ -232,8 +232,9 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
     # Four tables of rows, and while it is measured four more policies. Of full states two reaches, and room to pass
     # them on in parts, and a value; while it is measured as much for the search, and value and length of it and of two
-    # duels.
-    reach = outline.n_full + (0 if outline.space.information.keeps_revealed else N_PARTS * max(outline.full_by_breath))
+    # duels. How many nodes there are is not known yet: fewer than full states of the largest breath.
+    n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
+    reach = outline.n_full + n_parts * max(outline.full_by_breath)
     tables = (4 + 4) * n_rows + (2 + 2) * reach + (1 + 3 * 2) * outline.n_full + 3 * n_states
     if share > 0:
         # The enemy's strategy; the answer and how much regrets varied; two more reaches, and the answer's values.

@@ -12,7 +12,8 @@ from where it is, shorter with every iteration, and is good against an enemy tha
 to the strategy, that is to descend along the gradient of what the strategy concedes, which makes sense for players who
 forget, too: *exploitability descent* (E. Lockhart et al., "Computing Approximate Equilibria in Sequential Adversarial
 Games by Exploitability Descent", IJCAI 2019). So in what it believes of the enemy's hand, own choices count, and those
-that are never made a little. Since the strategies are near each other, their plain mean is like them.
+that are never made a little. Since strategies that follow each other are near each other, a plain mean of the later
+ones is like them.
 """
 
 from __future__ import annotations

@@ -56,6 +56,8 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     for name, table in tables.items():
         if not np.isfinite(table).all():
             raise ReadError(f"{file.path}: /equilibrium/{name}: a number is not finite")
+    if "variance" in tables and not (tables["variance"] > 0).all():
+        raise ReadError(f"{file.path}: /equilibrium/variance: a number is not above 0")
     if "answer" in tables:
         # It begins with the first row of each state.
         first, chosen = begin["answer"], tables["answer"]

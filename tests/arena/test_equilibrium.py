@@ -22,10 +22,11 @@ from seen import deals_to, keys_of
 from sequence_form import Game, Measure
 
 from punish_fast._jit import set_threads
+from punish_fast.arena import equilibrium
 from punish_fast.arena.duel import check_policy, head_to_head
-from punish_fast.arena.equilibrium import Equilibrium
+from punish_fast.arena.equilibrium import Equilibrium, bytes_needed
 from punish_fast.arena.exploiter import best_response
-from punish_fast.punish.graph import Graph
+from punish_fast.punish.graph import Graph, Outline
 from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.space import StateSpace
@@ -410,6 +411,20 @@ def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
     assert names == [*forward, "deal", *backward, "nodes", "learn", *answer]
     assert parts.iterations == 2
     assert all(np.array_equal(whole.tables[name], table) for name, table in parts.tables.items())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize("model", ["view", "memory"])
+def test_what_is_held_is_no_more_than_what_was_announced(model, share):
+    graph = Graph(InformationSpace(TINY, model))
+    learning = learnt(graph, 2, share)
+    arrays = [learning._v, learning._strategy, learning._own, *learning.tables.values(), *graph.full]
+    arrays += [array for name, array in vars(learning.reach).items() if isinstance(array, np.ndarray)]
+    if share > 0:
+        arrays += [learning.learner.regret, learning._enemy, learning._answer.v]
+    # Next to a small game everything else is much, so it is left out.
+    announced = bytes_needed(Outline(graph.space), share) - equilibrium._PROGRAM
+    assert sum(array.nbytes for array in arrays) < announced < 10 * sum(array.nbytes for array in arrays)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])

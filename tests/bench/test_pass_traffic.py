@@ -23,20 +23,19 @@ def test_bytes_are_those_of_the_arrays(graph):
     moved, space, full = pass_bytes(graph), graph.space, graph.full
     learning = Equilibrium(graph, share=ANSWERS)
     n_states, n_rows, n_full = len(full.ptr) - 1, len(learning.learner.regret), graph.n_full
-    walk = full.after.nbytes + full.enemy_row.nbytes + full.deck.nbytes
+    walk = full.after.nbytes + full.enemy_row.nbytes + full.deck.nbytes + learning.reach.table.nbytes
     walk += 8 * n_rows + space.action[:n_rows].nbytes + 3 * 8 * n_states
     first = graph.full_by_breath[0]
     after = n_full - first + graph.n_nodes
     choice = learning.tables["answer"].nbytes
     forward, backward = (sum(moved[f"{kind} {k}"] for k in (1, 2)) for kind in ("spread", "regret"))
-    assert forward == walk + 8 * n_rows + choice + learning.reach.nbytes + 32 * after
-    assert (
-        backward == walk + 8 * n_rows + learning.reach.nbytes / 2 + 8 * after + 8 * n_full + 8 * n_rows + 8 * n_states
-    )
+    assert forward == walk + 8 * n_rows + choice + 32 * after
+    assert backward == walk + 8 * n_rows + 8 * after + 8 * n_full + 8 * n_rows + 8 * n_states
     between = graph.redeal.p.nbytes + graph.redeal.deal.nbytes + 8 * first + 8 * graph.n_nodes
     assert moved["deal"] == 2 * moved["nodes"] == 2 * between
     # Values come from what is after, and are written; choices are read and written, and mixed with a strategy.
-    assert moved["answer"] == walk + 2 * 8 * n_full + 8 * after + 2 * choice + (16 * n_rows + choice) + between
+    mixed = 16 * n_rows + choice + 8 * n_states
+    assert moved["answer"] == walk + 8 * n_full + 8 * after + 2 * choice + mixed + between
     # To learn, two tables are read and written, regrets and the strategy read; then logits read, and it is written.
     tables = learning.learner.tables
     assert moved["learn"] == (4 + 2 + 2) * 8 * n_rows + 2 * tables["variance"].nbytes + 2 * 8 * n_states
@@ -76,7 +75,7 @@ def test_near_passes_skip_what_the_others_skip(monkeypatch):
 
     def watched():
         for name, make in passes():
-            yield name, lambda name=name, make=make: (reaches.append((name, equilibrium.reach.copy())), make())
+            yield name, lambda name=name, make=make: (reaches.append((name, equilibrium.reach.table.copy())), make())
 
     monkeypatch.setattr(equilibrium, "passes", watched)
     learning.run(Stopwatches())
@@ -85,6 +84,24 @@ def test_near_passes_skip_what_the_others_skip(monkeypatch):
     # Backward, both see what the one pass forward left.
     assert np.array_equal(far["regret 1"], near["regret 1"])
     assert np.array_equal(near["spread 2"], near["regret 2"])
+
+
+def test_near_nodes_are_as_likely_as_the_others(monkeypatch):
+    learning, nodes = Learning("tiny", "view"), []
+    equilibrium = learning.equilibrium
+    passes = equilibrium.passes
+
+    def watched():
+        for name, make in passes():
+            if name == "deal":
+                yield name, lambda make=make: (nodes.append(equilibrium.reach.nodes.copy()), make())
+            else:
+                yield name, make
+
+    monkeypatch.setattr(equilibrium, "passes", watched)
+    learning.run(Stopwatches())
+    far, near = nodes
+    assert np.array_equal(far, near)
 
 
 def test_what_is_not_read_is_noticed():

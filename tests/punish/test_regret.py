@@ -171,6 +171,8 @@ def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
         assert learning.learner.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
         compared += len(rows)
     assert compared == len(learning.learner.regret)
+    total = tables["total"] + 5.0**5 * strategies[0]
+    assert learning.tables["total"] == pytest.approx(total, rel=1e-12)
     regret = learning.learner.regret
     variance = tables["variance"] + np.add.reduceat(strategies[0] * regret**2, first)
     assert learning.tables["variance"] == pytest.approx(variance, abs=1e-12)

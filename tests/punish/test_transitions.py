@@ -62,13 +62,17 @@ def assert_successors_in_next_layer(space: StateSpace, mdp: MDP, row: np.ndarray
     assert (layer_of_row[decided] < n_layers - 1).all(), "a redeal decides no game"
 
 
-@given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), max_size=30))
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 5)), max_size=30))
 def test_rows_stand_side_by_side_and_probabilities_with_those_of_their_owner(drawn):
+    """Each row takes one of the owners before it, or owns itself."""
+    owner = np.zeros(len(drawn), dtype=np.int64)
+    owners = []
+    for row, (_, wanted) in enumerate(drawn):
+        if wanted >= len(owners):
+            owners.append(row)
+        owner[row] = owners[min(wanted, len(owners) - 1)]
     lengths = np.array([length for length, _ in drawn], dtype=np.int64)
-    # A row owns itself or shares what the last owner before it has.
-    owns = np.array([k == 0 or wants for k, (_, wants) in enumerate(drawn)], dtype=bool)
-    owner = np.maximum.accumulate(np.where(owns, np.arange(len(drawn)), 0)).astype(np.int64)
-    own_ptr = np.concatenate([[0], np.cumsum(np.where(owns, lengths, 0))])
+    own_ptr = np.concatenate([[0], np.cumsum(np.where(owner == np.arange(len(drawn)), lengths, 0))])
     indptr, data_ptr = np.append(-1, lengths), owner.copy()
     assert place_rows(indptr, data_ptr) == own_ptr[-1]
     assert indptr.tolist() == [0, *np.cumsum(lengths)]

@@ -65,6 +65,17 @@ def test_what_was_learnt_in_another_way_is_refused(tmp_path, name):
         load_checkpoint(load(tmp_path / "a.h5"), tables)
 
 
+@pytest.mark.parametrize("variance", [0.0, -1.0])
+def test_a_variance_is_above_0(tmp_path, variance):
+    space = StateSpace(RULES)
+    tables = Equilibrium(Graph(space), share=0.5).tables
+    varied = tables["variance"].copy()
+    varied[3] = variance
+    save_checkpoint(tmp_path / "a.h5", space, Checkpoint(0, 0.5, tables | {"variance": varied}))
+    with pytest.raises(ReadError, match="/equilibrium/variance: a number is not above 0"):
+        load_checkpoint(load(tmp_path / "a.h5"), tables)
+
+
 @pytest.mark.parametrize("row", [-1, 1_000_000])
 def test_an_answer_that_is_none_is_refused(tmp_path, row):
     space = StateSpace(RULES)
