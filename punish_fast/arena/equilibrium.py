@@ -188,10 +188,8 @@ class Equilibrium:
         self._reach.begin(self.dealt, None if self._answer is None else self._answer.dealt)
 
     def _spread(self, number: int) -> None:
-        if self._answer is None:
-            self._reach.spread(number, self._strategies, self.learner.stray)
-        else:
-            self._reach.spread_both(number, self._strategies, self._answer.choice, self.learner.stray)
+        choice = None if self._answer is None else self._answer.choice
+        self._reach.spread(number, self._strategies, self.learner.stray, choice)
 
     def _deal(self) -> None:
         """The deals of the next iteration."""

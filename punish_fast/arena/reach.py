@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -44,21 +42,15 @@ class Reach:
         if answer_dealt is not None:
             self.table[: len(dealt), 2:] = answer_dealt[:, None]
 
-    def spread(self, number: int, strategies: Strategies, stray: float = 1.0) -> None:
+    def spread(self, number: int, strategies: Strategies, stray: float = 1.0, choice: np.ndarray | None = None) -> None:
         """Go on to the full states that follow a breath, or to the nodes.
 
         Args:
             number: The breath, from 0.
             strategies: The own strategy and the enemy's, float64 ``[n_rows]``.
             stray: The least weight of an own choice in the second chance; 1 leaves own choices out.
+            choice: int64 ``[n_states]``, the rows that an answer to the own strategy takes, if there is one.
         """
-        self._pass_on(number, _regret.spread_reach, strategies, stray)
-
-    def spread_both(self, number: int, strategies: Strategies, choice: np.ndarray, stray: float) -> None:
-        """Like `spread`, also for an answer that plays the rows ``choice``, int64 ``[n_states]``."""
-        self._pass_on(number, _regret.spread_both, strategies, choice, stray)
-
-    def _pass_on(self, number: int, kernel: Callable[..., None], *args: Any) -> None:
         graph, shape = self.graph, self._shapes[number]
         parts, targets = graph.parts_of(number), graph.targets_of(number)
         is_last = number == len(self._shapes) - 1
@@ -68,8 +60,8 @@ class Reach:
             for_each(_regret.clear, shape[1], into)
         else:
             out = self._room[: math.prod(shape)].reshape(shape)
-        args = (graph.full, graph.draws, self._rows, *args, self.table, targets, out)
-        for_chunks(kernel, graph.weights_of(number), parts, *args)
+        args = (graph.full, graph.draws, self._rows, strategies, choice, stray, self.table, targets, out)
+        for_chunks(_regret.spread_reach, graph.weights_of(number), parts, *args)
         if shape[0] > 1:
             for_each(_regret.empty_buffers, shape[1], out, into)
 

@@ -48,12 +48,16 @@ LEAST_CHANCE = 1e-30
 
 
 @kernel
-def spread_reach(begin, end, parts, full, draws, rows, strategies, stray, reach, targets, out):
-    """Pass on both reaches of the full states of the given parts to their successors, and add them to ``out``.
+def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray, reach, targets, out):
+    """Pass on all reaches of the full states of the given parts to their successors, and add them to ``out``.
 
     ``strategies`` are the own one and the enemy's, ``parts`` is from `Graph.parts_of`. Where own choices are left out,
     they weigh at least ``stray`` (1: all alike). ``out[buffer]`` begins with number ``targets[0]``. Win and loss, from
     number ``targets[1]`` on, are left out.
+
+    An answer to the own strategy, which takes the rows ``choice``, has two more columns of reach: one walk does for
+    both, since to find successors takes longer than to pass on. Without one ``choice`` is None, and Numba compiles the
+    kernel without it.
     """
     state_ptr, action = rows
     strategy, enemy_strategy = strategies
@@ -75,65 +79,24 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, stray, reach,
                         own_feints = np.uint64(action[own_row]) & ONE
                         own = here * strategy[own_row]
                         rest = others * max(strategy[own_row], stray)
+                        if choice is not None:
+                            chosen = 1.0 if own_row == np.uint64(choice[row]) else 0.0
+                            answer_own = reach[number, ANSWER_OWN] * chosen
+                            answer_rest = reach[number, ANSWER_OTHERS] * max(chosen, stray)
                         for enemy_row in range(first, last):
                             feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                             enemy = max(enemy_strategy[enemy_row], LEAST_CHANCE)
-                            n = np.uint64(n_draws[feinters])
-                            if others > 0.0:
-                                for draw in range(n):
-                                    target = np.uint64(after[entry + draw])
-                                    if target < win:
-                                        p = enemy * chances[feinters, draw]
-                                        into[target - origin, OWN] += own * p
-                                        into[target - origin, OTHERS] += rest * p
-                            entry += n
-
-
-@kernel
-def spread_both(begin, end, parts, full, draws, rows, strategies, choice, stray, reach, targets, out):
-    """Pass on the reaches of the own side and of an answer to it, as `spread_reach` does those of the one.
-
-    The own side plays and meets ``strategies``; the answer plays the rows ``choice`` and meets the own side. It is one
-    walk for both, since finding successors takes longer than passing on.
-    """
-    state_ptr, action = rows
-    strategy, enemy_strategy = strategies
-    parts_ptr, spans, buffers = parts.ptr, parts.spans, parts.buffer
-    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
-    origin, win = np.uint64(targets[0]), np.uint64(targets[1])
-    for part in range(begin, end):
-        into = out[buffers[part]]
-        for span in range(parts_ptr[part], parts_ptr[part + 1]):
-            for row in range(spans[span, 0], spans[span, 1]):
-                own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
-                entry = np.uint64(entry_ptr[row])
-                chosen = np.uint64(choice[row])
-                for number in range(full_ptr[row], full_ptr[row + 1]):
-                    n_draws, chances = draws.n[decks[number]], draws.chance[decks[number]]
-                    enemy_state = enemy_rows[number]
-                    first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + 1])
-                    here, others = reach[number, OWN], reach[number, OTHERS]
-                    answer_here, answer_others = reach[number, ANSWER_OWN], reach[number, ANSWER_OTHERS]
-                    for own_row in range(own_first, own_last):
-                        own_feints = np.uint64(action[own_row]) & ONE
-                        own = here * strategy[own_row]
-                        rest = others * max(strategy[own_row], stray)
-                        answer_own = answer_here if own_row == chosen else 0.0
-                        answer_rest = answer_others if own_row == chosen else answer_others * stray
-                        for enemy_row in range(first, last):
-                            feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
-                            enemy = max(enemy_strategy[enemy_row], LEAST_CHANCE)
-                            met = max(strategy[enemy_row], LEAST_CHANCE)
                             n = np.uint64(n_draws[feinters])
                             for draw in range(n):
                                 target = np.uint64(after[entry + draw])
                                 if target < win:
-                                    chance = chances[feinters, draw]
-                                    p, q = enemy * chance, met * chance
+                                    p = enemy * chances[feinters, draw]
                                     into[target - origin, OWN] += own * p
                                     into[target - origin, OTHERS] += rest * p
-                                    into[target - origin, ANSWER_OWN] += answer_own * q
-                                    into[target - origin, ANSWER_OTHERS] += answer_rest * q
+                                    if choice is not None:
+                                        p = max(strategy[enemy_row], LEAST_CHANCE) * chances[feinters, draw]
+                                        into[target - origin, ANSWER_OWN] += answer_own * p
+                                        into[target - origin, ANSWER_OTHERS] += answer_rest * p
                             entry += n
 
 

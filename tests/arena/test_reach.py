@@ -62,7 +62,7 @@ def test_chances_of_an_answer_are_those_it_has_by_itself(model):
     for _ in range(2):
         both.begin(*deals)
         for number in range(TINY.breaths):
-            both.spread_both(number, (own, enemy), choice, 0.01)
+            both.spread(number, (own, enemy), 0.01, choice)
     for columns, dealt, strategies in (((0, 1), deals[0], (own, enemy)), ((2, 3), deals[1], (chosen, own))):
         alone = Reach(graph)
         for _ in range(2):

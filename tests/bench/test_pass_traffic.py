@@ -68,16 +68,21 @@ def test_measuring_changes_nothing_that_is_learnt(information):
     assert all(len(seconds) == 2 for seconds in watches.seconds.values())
 
 
-def test_near_passes_skip_what_the_others_skip(monkeypatch):
-    learning, reaches = Learning("tiny", "view"), []
-    equilibrium = learning.equilibrium
-    passes = equilibrium.passes
+def watched(monkeypatch, equilibrium, look):
+    """What ``look`` finds before each pass from now on, with the name of the pass."""
+    found, passes = [], equilibrium.passes
 
-    def watched():
+    def watching():
         for name, make in passes():
-            yield name, lambda name=name, make=make: (reaches.append((name, equilibrium.reach.table.copy())), make())
+            yield name, lambda name=name, make=make: (found.append((name, look())), make())
 
-    monkeypatch.setattr(equilibrium, "passes", watched)
+    monkeypatch.setattr(equilibrium, "passes", watching)
+    return found
+
+
+def test_near_passes_skip_what_the_others_skip(monkeypatch):
+    learning = Learning("tiny", "view")
+    reaches = watched(monkeypatch, learning.equilibrium, learning.equilibrium.reach.table.copy)
     learning.run(Stopwatches())
     far, near = dict(reaches[: len(PASSES)]), dict(reaches[len(PASSES) :])
     assert list(near) == PASSES
@@ -87,20 +92,10 @@ def test_near_passes_skip_what_the_others_skip(monkeypatch):
 
 
 def test_near_nodes_are_as_likely_as_the_others(monkeypatch):
-    learning, nodes = Learning("tiny", "view"), []
-    equilibrium = learning.equilibrium
-    passes = equilibrium.passes
-
-    def watched():
-        for name, make in passes():
-            if name == "deal":
-                yield name, lambda make=make: (nodes.append(equilibrium.reach.nodes.copy()), make())
-            else:
-                yield name, make
-
-    monkeypatch.setattr(equilibrium, "passes", watched)
+    learning = Learning("tiny", "view")
+    nodes = watched(monkeypatch, learning.equilibrium, learning.equilibrium.reach.nodes.copy)
     learning.run(Stopwatches())
-    far, near = nodes
+    far, near = (likely for name, likely in nodes if name == "deal")
     assert np.array_equal(far, near)
 
 
