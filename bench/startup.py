@@ -61,6 +61,9 @@ def start(command: Sequence[str], folder: Path, cache: Path) -> Ended:
         BenchmarkError: it failed.
     """
     log = folder / "stderr.txt"
+    surroundings = environment(NUMBA_CACHE_DIR=str(cache))
+    # Whoever starts a program a second time has its bytecode.
+    surroundings.pop("PYTHONDONTWRITEBYTECODE", None)
     with log.open("w", encoding="utf-8") as errors:
         begin = time.perf_counter()
         process = subprocess.Popen(
@@ -69,7 +72,7 @@ def start(command: Sequence[str], folder: Path, cache: Path) -> Ended:
             stderr=errors,
             stdin=subprocess.DEVNULL,
             cwd=folder,
-            env=environment(NUMBA_CACHE_DIR=str(cache)),
+            env=surroundings,
             start_new_session=True,
         )
         try:

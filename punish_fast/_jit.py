@@ -10,7 +10,8 @@ sources and of everything else the machine code depends on. ``NUMBA_CACHE_DIR`` 
 
 Before Numba looks into its cache it gets everything ready that compiling needs, which takes longer than enumerating
 all states. Kernels of ours are looked up first: those that are found need none of it, and compiling the others gets it
-ready all the same.
+ready all the same. Loading one takes about as long as a sweep, mostly outside the interpreter; so a process that knows
+what it will call has it loaded ahead, by another thread.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numba
 import numpy as np
 import platformdirs
-from numba import njit
-from numba.core.caching import FunctionCache
+from numba import extending, njit
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
 from punish_fast import __version__
@@ -37,7 +40,9 @@ __all__ = [
     "ThreadsError",
     "cache_folder",
     "inlined_routine",
+    "intrinsic",
     "kernel",
+    "load_ahead",
     "max_threads",
     "routine",
     "set_threads",
@@ -90,8 +95,28 @@ def _numba_cache_at(folder: str | None) -> Iterator[None]:
         config.CACHE_DIR = before
 
 
+class _Payload(CompileResultCacheImpl):
+    """What of a compiled function is kept."""
+
+    def reduce(self, result: Any) -> Any:
+        """All but the constants of Numba's own functions.
+
+        No kernel of ours needs them, since none raises or calls Python, and they would have most of Numba imported.
+        """
+        *parts, environments = super().reduce(result)
+        return (*parts, tuple(env for env in environments if env.globals["__name__"].startswith(_PACKAGE.name)))
+
+
 class _Cache(FunctionCache):
     """Numba's cache of one function, looked up without getting ready to compile."""
+
+    _impl_class = _Payload
+
+    @property
+    def signatures(self) -> list[Any]:
+        """Those of all compiled functions that are kept."""
+        codegen = cpu_target.target_context.codegen()
+        return [key[0] for key in self._cache_file._load_index() if key == self._index_key(key[0], codegen)]
 
     # LLVM may crash when it has to give up a library that an interrupt left half loaded.
     @uninterrupted()
@@ -130,6 +155,33 @@ def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     compiled: Callable[..., Any] = njit(inline="always", **_OPTIONS)(function)
     return compiled
+
+
+def intrinsic(generator: Callable[..., Any]) -> Callable[..., Any]:
+    """An instruction for kernels, emitted by ``generator`` as Numba takes it; without a compiler it does nothing."""
+    return _do_nothing if config.DISABLE_JIT else extending.intrinsic(generator)
+
+
+def _do_nothing(*_args: Any) -> None:
+    return None
+
+
+def load_ahead(kernels: Iterable[Callable[..., Any]] = ()) -> None:
+    """Begin to load what kernels need to run, and all of ``kernels`` that is cached, in the order they will be called.
+
+    It goes on in the background. Whoever calls a kernel meanwhile waits for it, or loads it if its turn has not come.
+    """
+    if cache_folder is not None:
+        Thread(target=_load, args=(kernels,), name="loader", daemon=True).start()
+
+
+def _load(kernels: Iterable[Any]) -> None:
+    # Whatever is wrong with the cache will show when the kernel is called.
+    with suppress(Exception):
+        rtsys.initialize(cpu_target.target_context)
+        for function in kernels:
+            for signature in function._cache.signatures:
+                function.compile(signature)
 
 
 def max_threads() -> int:

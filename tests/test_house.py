@@ -14,7 +14,7 @@ PACKAGE = Path(punish_fast.__file__).parent
 
 # From the top to the ground: a folder imports only what stands below it.
 STACK = ("cli", "play", "arena", "learn", "games", "enemies", "records", "store", "punish", "mdp")
-JIT = {"njit", "jit", "vectorize", "guvectorize", "stencil", "generated_jit", "cfunc"}
+JIT = {"njit", "jit", "vectorize", "guvectorize", "stencil", "generated_jit", "cfunc", "intrinsic"}
 DECORATORS = JIT | {"kernel", "routine", "inlined_routine"}
 # Which folders may import a library.
 HOMES = {

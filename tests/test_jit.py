@@ -46,6 +46,42 @@ def test_kernels_that_are_not_cached_can_be_compiled_with_those_that_are(tmp_pat
     assert len(list(tmp_path.rglob("_codes.cards_code-*.nbc"))) == 1
 
 
+AHEAD = """
+import threading
+import numpy as np
+from punish_fast import _jit
+from punish_fast.punish import _codes
+_jit.load_ahead([_codes.pair_digit, _codes.cards_code])
+for thread in threading.enumerate():
+    if thread.name == "loader":
+        thread.join()
+loaded = sum(_codes.pair_digit.stats.cache_hits.values()), len(_codes.pair_digit.signatures)
+assert _codes.pair_digit(np.int64(1), np.int64(2)) == 7
+assert sum(_codes.pair_digit.stats.cache_misses.values()) == (0 if loaded[0] else 1)
+print(*loaded)
+"""
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
+def test_kernels_that_are_cached_are_loaded_ahead_and_others_wait_until_they_are_called(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", AHEAD]
+    for loaded in ("0 0", "1 1"):
+        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        assert (done.stdout.strip(), done.stderr) == (loaded, "")
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
+def test_a_cache_that_cannot_be_read_is_left_to_who_calls(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", AHEAD]
+    subprocess.run(command, env=environment, check=True)
+    for index in tmp_path.rglob("*.nbi"):
+        index.write_bytes(b"damaged")
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    assert "loader" not in done.stderr
+
+
 @pytest.fixture
 def home(monkeypatch, tmp_path):
     """A cache folder of the user's own, with nothing set that overrides it."""

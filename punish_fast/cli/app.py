@@ -24,7 +24,7 @@ from punish_fast.cli.options import (
     TemperatureOption,
     ThreadsOption,
 )
-from punish_fast.cli.startup import prepare_kernels
+from punish_fast.cli.startup import load_solver, prepare_kernels
 from punish_fast.cli.tapnswap import tapnswap as tapnswap_group
 
 app = typer.Typer(
@@ -119,6 +119,7 @@ def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
     Without arguments: the notebook's game against the naive enemy, written to naive.h5.
     """
     prepare_kernels()
+    load_solver()
     from punish_fast.cli import solving
 
     wanted = solving.Wanted(rules, enemy, temperature, threads, output, quiet)
@@ -138,6 +139,7 @@ def build(
 ) -> None:
     """Build the transition tensor alone, to be solved later."""
     prepare_kernels()
+    load_solver()
     from punish_fast.cli import solving
 
     solving.build_command(solving.Wanted(rules, enemy, temperature, threads, output, quiet), as_json)

@@ -13,11 +13,22 @@ _M_MMAP_THRESHOLD = -3
 
 def prepare_kernels() -> None:
     """Import what defines kernels, and end the break of the garbage collector that ``__main__`` began."""
-    from punish_fast import _jit  # noqa: F401 - most of what is imported comes with it
+    from punish_fast import _jit
 
+    _jit.load_ahead()
     _keep_memory()
     gc.freeze()
     gc.enable()
+
+
+def load_solver() -> None:
+    """Begin to load the kernels that ``solve`` calls, best before all else that it needs is imported."""
+    from punish_fast import _jit
+    from punish_fast.mdp.sweeps import SWEEP_KERNELS
+    from punish_fast.punish.space import SPACE_KERNELS
+    from punish_fast.punish.transitions import TENSOR_KERNELS
+
+    _jit.load_ahead((*SPACE_KERNELS, *TENSOR_KERNELS, *SWEEP_KERNELS))
 
 
 def _keep_memory() -> None:

@@ -36,6 +36,19 @@ _FIRST_CAPACITY = 1 << 16
 # Enough for a call to pay, few enough for an interrupt not to wait.
 _BLOCKS_AT_ONCE = 1 << 14
 
+# In the order in which they are called first.
+SPACE_KERNELS = (
+    tabulate_outcomes,
+    _space.deal_openings,
+    play_status,
+    _space.number_states,
+    _space.index_blocks,
+    _space.discover_cards,
+    _space.mark_states,
+    _actions.fill_actions,
+    _actions.pack_actions,
+)
+
 Progress = Callable[[str, int, int], None]
 
 
@@ -216,16 +229,26 @@ def empty_slots(n_codes: int, n_blocks: int) -> np.ndarray:
 
 def _discover(layout: Layout, outcomes: Outcomes, before: Layer) -> np.ndarray:
     """Sorted cards codes of the blocks of the next layer."""
+    found = [np.zeros(0, dtype=np.int64)]
+
+    def discover(begin: int, end: int) -> None:
+        found.append(_discover_from(begin, end, layout, outcomes, before))
+
+    for_chunks(discover, before.first)
+    return np.unique(np.concatenate(found))
+
+
+def _discover_from(begin: int, end: int, layout: Layout, outcomes: Outcomes, before: Layer) -> np.ndarray:
+    """Cards codes of the blocks that those from ``begin`` to ``end`` lead to."""
     found = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
     slots = empty_slots(layout.n_cards_codes, len(found))
-    n_blocks = len(before.cards)
-    block, n_found = 0, 0
+    block, n_found = begin, 0
     while True:
-        end = min(block + _BLOCKS_AT_ONCE, n_blocks)
-        block, n_found = _space.discover_cards(block, end, layout, outcomes, before, slots, found, n_found)
-        if block == n_blocks:
-            return np.sort(found[:n_found])
+        stop = min(block + _BLOCKS_AT_ONCE, end)
+        block, n_found = _space.discover_cards(block, stop, layout, outcomes, before, slots, found, n_found)
         if block == end:
+            return found[:n_found]
+        if block == stop:
             continue
         found = np.concatenate([found, np.zeros(3 * len(found), dtype=np.int64)])
         slots = empty_slots(layout.n_cards_codes, len(found))

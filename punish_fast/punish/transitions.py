@@ -24,6 +24,17 @@ from punish_fast.punish.codes import Layout
 from punish_fast.punish.space import Progress, StateSpace
 from punish_fast.punish.strategy import StrategyError, StrategyTable, naive
 
+# In the order in which they are called first, against the naive enemy.
+TENSOR_KERNELS = (
+    _transitions.count_entries,
+    _redeal.count_redeals,
+    _transitions.place_rows,
+    _transitions.mark_keys,
+    _enemy.fill_naive_marginals,
+    _transitions.fill_blocks,
+    _redeal.fill_redeals,
+)
+
 OnLayer = Callable[[MDP, int], None]
 
 TERMINAL_REWARD = np.array([1.0, -1.0])

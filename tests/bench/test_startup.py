@@ -10,10 +10,12 @@ from bench.startup import COLD, HELP, NUMBA, SOLVE, TYPER, commands, run, start
 NOTHING = [sys.executable, "-c", "pass"]
 
 
-def test_a_command_runs_to_its_end_with_its_own_cache(tmp_path):
-    code = "import os, pathlib; pathlib.Path('out').write_text(os.environ['NUMBA_CACHE_DIR']); bytearray(10**8)[::64]"
+def test_a_command_runs_to_its_end_with_its_own_cache_and_bytecode(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    seen = "os.environ['NUMBA_CACHE_DIR'] + ' ' + str(sys.dont_write_bytecode)"
+    code = f"import os, pathlib, sys; pathlib.Path('out').write_text({seen}); bytearray(10**8)[::64]"
     ended = start([sys.executable, "-c", code], tmp_path, tmp_path / "cache")
-    assert (tmp_path / "out").read_text(encoding="utf-8") == str(tmp_path / "cache")
+    assert (tmp_path / "out").read_text(encoding="utf-8") == f"{tmp_path / 'cache'} False"
     assert ended.seconds > 0
     assert ended.peak_bytes > 10**6
 
