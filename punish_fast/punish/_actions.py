@@ -53,11 +53,21 @@ def fill_actions(begin, end, layout, layer, counts, actions):
     hand = np.zeros(N_KINDS, dtype=np.int64)
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
+    listed = np.zeros((3, N_ACTIONS), dtype=np.uint8)
+    n_listed = np.zeros(3, dtype=np.int64)
     for block in range(begin, end):
         hand_size, _ = open_block(layout, layer, block, hand, discard, unseen)
         i = layer.first[block] - layer.first[0]
+        n_listed[:] = 0
         for status in block_statuses(layer, block):
-            counts[i] = list_actions(layout, hand, hand_size, status, actions[i])
+            _, _, _, own_feinted, _, _ = split_status(layout, status)
+            # All that matters of a status within a block: one list for each is enough.
+            which = 0 if rests(layout, status, hand_size) else 1 if own_feinted < layout.feints else 2
+            if n_listed[which] == 0:
+                n_listed[which] = list_actions(layout, hand, hand_size, status, listed[which])
+            counts[i] = n_listed[which]
+            for k in range(n_listed[which]):
+                actions[i, k] = listed[which, k]
             i += 1
 
 

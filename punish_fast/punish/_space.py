@@ -23,8 +23,6 @@ from punish_fast.punish._outcomes import FEINT, N_WAYS, REST_WAY
 
 # In the rank table: the status cannot occur with these cards.
 ABSENT = np.uint16(65535)
-# Most copies that a breath can add to one kind's digit, plus one.
-N_JOINING = 4
 
 
 class Layer(NamedTuple):
@@ -111,21 +109,18 @@ def deal_openings(layout, found):
 
 
 @routine
-def next_cards(layout, hand, discard, pick, reach, targets):
-    """Cards codes after picking ``pick`` (5: nothing) when each multiset of the bit mask ``reach`` joins."""
-    digits = np.zeros((N_KINDS, N_JOINING), dtype=np.int64)
+def next_cards(layout, hand, discard, joining, codes):
+    """Cards codes when each multiset of the bit mask ``joining`` joins the discard pile and nothing is picked.
+
+    After a pick, which leaves the hand for the discard pile, they are less by its kind's place.
+    """
     place = layout.place
-    for kind in range(N_KINDS):
-        held = hand[kind] - (1 if kind == pick else 0)
-        gone = discard[kind] + (1 if kind == pick else 0)
-        for joining in range(N_JOINING):
-            digits[kind, joining] = place[kind] * pair_digit(held, gone + joining)
     for a in range(N_ADDED):
-        if (reach >> a) & 1:
+        if (joining >> a) & 1:
             code = 0
             for kind in range(N_KINDS):
-                code += digits[kind, ADDED[a, kind]]
-            targets[a] = code
+                code += place[kind] * pair_digit(hand[kind], discard[kind] + ADDED[a, kind])
+            codes[a] = code
 
 
 @routine
@@ -193,33 +188,34 @@ def discover_cards(begin, end, layout, outcomes, layer, slots, found, n_found):
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     reach = np.zeros(N_KINDS + 1, dtype=np.int64)
-    targets = np.zeros(N_ADDED, dtype=np.int64)
+    codes = np.zeros(N_ADDED, dtype=np.int64)
     for block in range(begin, end):
         if n_found + (N_KINDS + 1) * N_ADDED > len(found):
             return block, n_found
         sizes = open_block(layout, layer, block, hand, discard, unseen)
         block_reach(layout, outcomes, block_statuses(layer, block), hand, sizes, reach)
         possible = possible_added(unseen)
+        next_cards(layout, hand, discard, possible, codes)
         for pick in range(N_KINDS + 1):
             joining = reach[pick] & possible
-            next_cards(layout, hand, discard, pick, joining, targets)
+            less = layout.place[pick] if pick < N_KINDS else 0
             for a in range(N_ADDED):
                 if (joining >> a) & 1:
-                    n_found = insert_cards(targets[a], slots, found, n_found)
+                    n_found = insert_cards(codes[a] - less, slots, found, n_found)
     return end, n_found
 
 
 @routine
 def find_targets(layout, after, hand, discard, reach, possible, targets):
     """Blocks of the next layer: ``targets[pick, a]`` for every pick (5: rest) and multiset that can join."""
+    codes = targets[N_KINDS]
+    next_cards(layout, hand, discard, possible, codes)
     for pick in range(N_KINDS + 1):
         joining = reach[pick] & possible
-        if joining == 0:
-            continue
-        next_cards(layout, hand, discard, pick, joining, targets[pick])
+        less = layout.place[pick] if pick < N_KINDS else 0
         for a in range(N_ADDED):
             if (joining >> a) & 1:
-                targets[pick, a] = find_block(after, targets[pick, a])
+                targets[pick, a] = find_block(after, codes[a] - less)
 
 
 @inlined_routine
