@@ -65,10 +65,13 @@ class Answer:
         weight[self.choice] = 1.0
         return weight
 
-    def improve(self, enemy: np.ndarray, reach: Reach) -> None:
-        """A round against the policy ``enemy``, float64 ``[n_rows]``; what is in ``reach`` is written anew."""
+    def improve(self, enemy: np.ndarray, reach: Reach, stray: float = STRAY_WEIGHT) -> None:
+        """A round against the policy ``enemy``, float64 ``[n_rows]``; what is in ``reach`` is written anew.
+
+        ``stray`` is the weight of own moves that the last answer does not make; with 1 all own moves are left out.
+        """
         reach.begin(self.dealt)
-        reach.spread_all((self.policy, enemy), STRAY_WEIGHT)
+        reach.spread_all((self.policy, enemy), stray)
         self.deal_again(reach.deal_again())
         self.choose(enemy, reach.table[:, OTHERS])
 

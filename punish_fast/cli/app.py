@@ -367,6 +367,15 @@ def exploit(
         bool,
         typer.Option("--ceiling", envvar="PUNISH_FAST_CEILING", help="Also what nobody wins more often than."),
     ] = False,
+    stray: Annotated[
+        float,
+        typer.Option(
+            metavar="W",
+            envvar="PUNISH_FAST_STRAY",
+            help="How much its own moves that an exploiter would not make count in what hands it takes for likely; "
+            "with 1 it leaves all of them out, as if it forgot nothing.",
+        ),
+    ] = 0.01,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -382,7 +391,7 @@ def exploit(
     from punish_fast.cli import exploiting, meeting
 
     setting = meeting.Setting(rules, temperature, threads, quiet)
-    exploiting.exploit_command(agent, setting, exploiting.Wanted(exploiter or [], seed, ceiling), as_json)
+    exploiting.exploit_command(agent, setting, exploiting.Wanted(exploiter or [], seed, ceiling, stray), as_json)
 
 
 @app.command(

@@ -322,6 +322,9 @@ def test_an_agent_is_exploited(run, graph):
     assert max(report["rounds"]["true"]) == expected["true"]
     soft = run("exploit", "agent.h5", "--temperature", "5", "-q", "--json").report
     assert soft["exploiters"]["uniform"] != expected["uniform"]
+    plain = run("exploit", "agent.h5", "--exploiter", "true", "--stray", "1", "-q", "--json").report
+    assert plain["exploiters"]["true"] == best_response(graph, policy, "true", stray=1.0).win_probability
+    assert (report["stray"], plain["stray"]) == (0.01, 1.0)
 
 
 def test_an_exploit_is_told(run):
@@ -341,6 +344,8 @@ def test_an_exploit_is_told(run):
         ([], ["AGENT.h5"]),
         (["nobody"], ["nobody: there is no such file"]),
         (["tensor.h5"], ["tensor.h5: is a tensor"]),
+        (["random", "--stray", "0"], ["--stray is 0.0, allowed is above 0 and at most 1"]),
+        (["random", "--stray", "1.5"], ["--stray is 1.5"]),
         (["random", "--temperature", "1"], ["--temperature goes with agent files and naive only"]),
         (["agent.h5", "--rules", "tabletop"], ["agent.h5: made for rules"]),
     ],
