@@ -26,10 +26,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "interpreted" if conf
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not config.DISABLE_JIT:
         return
-    skip = pytest.mark.skip(reason="the whole game takes hours with NUMBA_DISABLE_JIT=1")
     for item in items:
-        if "full" in item.keywords:
-            item.add_marker(skip)
+        for marker, time in (("full", "hours"), ("compiled", "minutes")):
+            if marker in item.keywords:
+                item.add_marker(pytest.mark.skip(reason=f"takes {time} with NUMBA_DISABLE_JIT=1"))
 
 
 @pytest.fixture(autouse=True)

@@ -37,6 +37,7 @@ def test_an_answer_is_a_policy_of_one_action_in_each_state(graph):
     assert np.array_equal(np.flatnonzero(policy[: graph.space.state_ptr[len(answer.choice)]]), answer.choice)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("seed", [1, 2])
 def test_rounds_settle_on_an_answer_as_good_as_the_exploiter(graph, seed):
     enemy = mixed(graph.space, seed)

@@ -84,6 +84,7 @@ def test_the_greedy_agent_beats_the_random_one(graph):
     assert head_to_head(graph, agent, uniform(graph.space)).win_probability > 0.6
 
 
+@pytest.mark.compiled
 @given(house_rules(), st.integers(0, 100))
 def test_identities_hold_under_house_rules(rules, seed):
     # Every card hurts, so that games end.
@@ -98,6 +99,7 @@ def test_identities_hold_under_house_rules(rules, seed):
     assert ends(graph, own, enemy)[..., 0].sum() == pytest.approx(one.win_probability, abs=1e-10)
 
 
+@pytest.mark.compiled
 def test_a_game_that_never_ends_is_no_duel():
     space = StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0)))
     graph = Graph(space)

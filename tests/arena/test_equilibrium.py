@@ -15,7 +15,6 @@ import pytest
 import twin
 from duel_twin import Node, Position
 from extensive_form import ExtensiveGame
-from numba import config
 from policies import uniform
 from positions import nodes_of, positions_of
 from seen import deals_to, keys_of
@@ -127,10 +126,7 @@ def exact_games(*games):
     return pytest.mark.parametrize(("rules", "model", "own_hp", "enemy_hp"), games)
 
 
-not_interpreted = pytest.mark.skipif(config.DISABLE_JIT, reason="a thousand iterations take minutes without a compiler")
-
-
-@not_interpreted
+@pytest.mark.compiled
 @exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 2, 1), (FEINTS, "order", 1, 1))
 def test_averages_become_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
     exact = Exact(rules, model, own_hp, enemy_hp)
@@ -140,7 +136,7 @@ def test_averages_become_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
     assert played.exploitability < 1e-5
 
 
-@not_interpreted
+@pytest.mark.compiled
 @exact_games((HANDS, "memory", 2, 2), (HANDS, "order", 2, 1), (ORDERS, "order", 3, 2), (MEASURES, "memory", 2, 1))
 def test_averages_come_near_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
     exact = Exact(rules, model, own_hp, enemy_hp)
@@ -298,6 +294,7 @@ def test_equal_players_win_half_of_their_games(graph):
         assert value + worth[other] == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("share", [0.0, 0.5])
 @pytest.mark.parametrize("model", ["view", "memory"])
 def test_one_thread_and_two_learn_the_same_bits(model, share):
@@ -325,7 +322,7 @@ def test_going_on_is_the_same_as_never_having_stopped(graph, share):
     assert first.average.tobytes() == second.average.tobytes()
 
 
-@not_interpreted
+@pytest.mark.compiled
 def test_who_practises_against_an_exploiter_may_concede_less():
     """That is so in this game and in the standard one; where little is forgotten, it is not."""
     graph = Graph(StateSpace(ORDERS))

@@ -50,6 +50,7 @@ def test_both_sides_of_a_pair_add_up(exact):
     assert np.array_equal(exact.breaths, exact.breaths.T)
 
 
+@pytest.mark.compiled
 def test_games_agree_with_the_exact_results(graph, opponents, exact):
     sampled = hold(graph, opponents, games=20_000, seed=1)
     assert sampled.games == 20_000
