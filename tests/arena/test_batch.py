@@ -155,7 +155,7 @@ def test_games_that_do_not_end_are_refused(monkeypatch):
 
 
 def standard_pairs(space, mdp):
-    """Ten pairs of policies of the standard game."""
+    """Pairs of policies of the standard game."""
     q, undiscounted = solve(mdp).q, solve(mdp, 1.0).q
     agents = [
         uniform(space),
@@ -165,7 +165,7 @@ def standard_pairs(space, mdp):
         softmax(space.state_ptr, undiscounted, 0.1),
         *(mixed(space, seed) for seed in range(3)),
     ]
-    places = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 0), (4, 1), (5, 6), (6, 7), (7, 1), (2, 5)]
+    places = [(0, 1), (2, 4), (3, 5), (6, 7)]
     return [(agents[one], agents[other]) for one, other in places]
 
 

@@ -89,14 +89,16 @@ def test_length_is_that_of_the_duel(play, found):
     assert found.length == play.duel.length
 
 
-@pytest.mark.full
-def test_lessons_of_the_standard_game(tabletop):
-    play = play_itself(Graph(tabletop), uniform(tabletop))
+@pytest.mark.compiled
+def test_lessons_of_a_larger_house():
+    space = StateSpace(PRESETS["tabletop"]._replace(copies=(2, 2, 2, 2, 2), hand_size=3, reveal_size=2))
+    play = play_itself(Graph(space), uniform(space))
     found = lessons(play)
     assert list(found.dealt) == [(3, 3), (3, 2), (2, 3), (2, 2)]
     assert found.dealt[3, 2] + found.dealt[2, 3] == pytest.approx(1, abs=1e-9)
     assert found.dealt[3, 2] > 0.6
-    assert len(found.hands.p) == 101
+    # Three of ten cards, two of each kind.
+    assert len(found.hands.p) == 30
     assert play.visits.sum() == pytest.approx(found.length, abs=1e-8)
     # Every kind of card can be kept.
     assert not np.isnan(found.kept.over_other).any()
