@@ -158,10 +158,7 @@ def judge(play: SelfPlay, view: StateSpace, choices: Choices) -> Judged:
 def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations:
     """Where people play otherwise than a policy; arguments and errors as in `judge`."""
     judged = judge(play, view, choices)
-    _, place = np.unique(judged.game, return_inverse=True)
-    by_game = np.bincount(place, weights=judged.loss) / 2
-    # Games without any choice cost nothing.
-    per_game = np.append(by_game, np.zeros(judged.n_games - len(by_game)))
+    per_game = _losses(judged, choices)
     spread = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf
     sights = sights_of(view)
     sorts = groupings(view.rules, sights)
@@ -171,6 +168,15 @@ def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations
     worst = [each for each in _costs(judged, *kinds[:2], kinds.group[judged.row]) if each.n >= LEAST_CHOICES]
     worst.sort(key=lambda each: -each.mean)
     return Deviations(judged, float(per_game.mean()), float(spread), float(judged.policy_loss.mean()), costs, worst)
+
+
+def _losses(judged: Judged, choices: Choices) -> np.ndarray:
+    """What a player loses in each game, float64 ``[n_games]``: the mean of those whose choices are on record."""
+    games, place = np.unique(choices.game, return_inverse=True)
+    sides = np.unique(np.column_stack([place, choices.won]), axis=0)
+    n_players = np.bincount(sides[:, 0], minlength=len(games))
+    total = np.bincount(np.searchsorted(games, judged.game), weights=judged.loss, minlength=len(games))
+    return np.asarray(total / n_players)
 
 
 def _means(play: SelfPlay, found: Recalled, n: int) -> tuple[np.ndarray, np.ndarray]:

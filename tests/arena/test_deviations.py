@@ -131,6 +131,14 @@ def test_a_game_costs_each_player_half_of_what_both_lose(choices, found, view):
     assert found.per_game_error == pytest.approx(sums.std(ddof=1) / np.sqrt(len(sums)))
 
 
+def test_where_only_one_player_is_on_record_a_game_costs_what_that_one_loses(play, view, choices):
+    games = np.unique(choices.game)
+    winners = deviations(play, view, part_of(choices, choices.won | (choices.game > games[0])))
+    judged = winners.judged
+    losses = [judged.loss[judged.game == game].sum() / (1 if game == games[0] else 2) for game in games]
+    assert winners.per_game == pytest.approx(np.mean(losses))
+
+
 def test_the_worst_kinds_come_first_and_are_frequent(found):
     assert found.worst
     means = [cost.mean for cost in found.worst]
