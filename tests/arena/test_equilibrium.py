@@ -148,7 +148,7 @@ def test_averages_come_near_the_exact_equilibrium(rules, model, own_hp, enemy_hp
 
 @pytest.mark.full
 def test_averages_become_the_exact_equilibrium_in_the_long_run():
-    played = Exact(HANDS, "memory", 2, 2).learn(12_000)
+    played = Exact(HANDS, "memory", 2, 2).learn(8_000)
     assert played.error < 1e-6
     assert played.exploitability < 1e-5
 

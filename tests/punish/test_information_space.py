@@ -46,6 +46,7 @@ def test_finer_models_have_no_fewer_states_and_every_state_an_enemy(rules):
     assert np.array_equal(np.bincount(full_enemy, minlength=spaces[2].n_states), np.diff(graph.full.ptr))
 
 
+@pytest.mark.compiled
 @given(house_rules(largest_hp=2))
 def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
     space = StateSpace(rules)
@@ -60,6 +61,7 @@ def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
     assert nodes[1] == pytest.approx(nodes[0], abs=1e-12)
 
 
+@pytest.mark.compiled
 def test_a_lifted_policy_has_the_same_duel():
     space = StateSpace(PRESETS["tiny"])
     own, enemy = mixed(space, 1), mixed(space, 2)

@@ -88,6 +88,7 @@ def test_probabilities_pass_forward_as_in_the_exact_model(graph, policies, laws)
     assert dealt == pytest.approx(np.array([again[position] for position in list(laws)[:n_dealt]]), abs=1e-12)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", MODELS)
 @given(rules=house_rules(largest_hp=2))
 def test_parts_hold_every_state_once_and_share_no_successor_in_a_buffer(name, rules):

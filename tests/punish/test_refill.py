@@ -71,6 +71,7 @@ def test_probabilities_are_stored_once(tiny):
     assert np.array_equal(np.unique(ends), [*begins[1:], len(mdp.probabilities)])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("discount", DISCOUNTS)
 def test_values_against_a_sequence_of_enemies_are_those_of_new_tensors(tiny, discount):
     game, start = Refillable(tiny), None
@@ -98,6 +99,7 @@ def test_a_jacobi_run_is_the_same(tiny):
     assert found.log.rmse == expected.log.rmse
 
 
+@pytest.mark.compiled
 @given(house_rules(), st.integers(0, 2**32 - 1))
 def test_random_house_rules_are_refilled(rules, seed):
     space = StateSpace(rules)
