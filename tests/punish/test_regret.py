@@ -14,7 +14,7 @@ from positions import nodes_of, positions_of
 from punish_fast.arena import learners
 from punish_fast.arena.equilibrium import Equilibrium
 from punish_fast.arena.reach import Reach
-from punish_fast.punish._regret import LEAST_CHANCE, empty_buffers
+from punish_fast.punish._regret import LEAST_CHANCE, empty_buffers, mix_answer
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -264,3 +264,10 @@ def test_buffers_are_summed_in_their_order_and_left_empty():
     assert not out[:, :4].any()
     assert np.array_equal(out[:, 4], untouched)
     assert not into[4].any()
+
+
+def test_an_answer_takes_its_share_of_the_times():
+    state_ptr, choice = np.array([0, 2, 5]), np.array([1, 2])
+    strategy, enemy = np.array([0.5, 0.5, 0.2, 0.3, 0.5]), np.full(5, np.nan)
+    mix_answer(0, 2, state_ptr, strategy, choice, 0.25, enemy)
+    assert enemy == pytest.approx([0.375, 0.625, 0.4, 0.225, 0.375], abs=1e-15)
