@@ -28,10 +28,11 @@ from typing import Any
 import numba
 import numpy as np
 import platformdirs
-from numba import extending, njit
+from numba import extending, njit, typeof
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
+from numba.core.sigutils import normalize_signature
 
 from punish_fast import __version__
 from punish_fast.interrupts import uninterrupted
@@ -39,6 +40,7 @@ from punish_fast.interrupts import uninterrupted
 __all__ = [
     "ThreadsError",
     "cache_folder",
+    "compile_for",
     "inlined_routine",
     "intrinsic",
     "kernel",
@@ -125,7 +127,9 @@ class _Cache(FunctionCache):
         # All that machine code needs to run, and does not bring along itself.
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            found = self._load_overload(sig, target_context)
+        # Processes that compile a function for different types at once may take the same name for both.
+        return found if found is not None and found.signature.args == normalize_signature(sig)[0] else None
 
 
 # "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast. Nobody calls kernels
@@ -166,21 +170,33 @@ def _do_nothing(*_args: Any) -> None:
     return None
 
 
-def load_ahead(kernels: Iterable[Callable[..., Any]] = ()) -> None:
+def compile_for(kernel: Callable[..., Any], *arguments: Any) -> None:
+    """Compile ``kernel`` for arguments of these types, or load it if it is cached."""
+    function: Any = kernel
+    function.compile(tuple(typeof(argument) for argument in arguments))
+
+
+def load_ahead(kernels: Iterable[Callable[..., Any]] = (), if_missing: Callable[[], None] | None = None) -> None:
     """Begin to load what kernels need to run, and all of ``kernels`` that is cached, in the order they will be called.
 
     It goes on in the background. Whoever calls a kernel meanwhile waits for it, or loads it if its turn has not come.
+    The first kernel that is not cached ends it, with a call of ``if_missing``.
     """
     if cache_folder is not None:
-        Thread(target=_load, args=(kernels,), name="loader", daemon=True).start()
+        Thread(target=_load, args=(kernels, if_missing), name="loader", daemon=True).start()
 
 
-def _load(kernels: Iterable[Any]) -> None:
+def _load(kernels: Iterable[Any], if_missing: Callable[[], None] | None) -> None:
     # Whatever is wrong with the cache will show when the kernel is called.
     with suppress(Exception):
         rtsys.initialize(cpu_target.target_context)
         for function in kernels:
-            for signature in function._cache.signatures:
+            signatures = function._cache.signatures
+            if not signatures:
+                if if_missing is not None:
+                    if_missing()
+                return
+            for signature in signatures:
                 function.compile(signature)
 
 

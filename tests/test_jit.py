@@ -51,14 +51,15 @@ import threading
 import numpy as np
 from punish_fast import _jit
 from punish_fast.punish import _codes
-_jit.load_ahead([_codes.pair_digit, _codes.cards_code])
+missing = []
+_jit.load_ahead([_codes.pair_digit, _codes.cards_code], lambda: missing.append("missing"))
 for thread in threading.enumerate():
     if thread.name == "loader":
         thread.join()
 loaded = sum(_codes.pair_digit.stats.cache_hits.values()), len(_codes.pair_digit.signatures)
 assert _codes.pair_digit(np.int64(1), np.int64(2)) == 7
 assert sum(_codes.pair_digit.stats.cache_misses.values()) == (0 if loaded[0] else 1)
-print(*loaded)
+print(*loaded, *missing)
 """
 
 
@@ -66,7 +67,7 @@ print(*loaded)
 def test_kernels_that_are_cached_are_loaded_ahead_and_others_wait_until_they_are_called(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", AHEAD]
-    for loaded in ("0 0", "1 1"):
+    for loaded in ("0 0 missing", "1 1 missing"):
         done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
         assert (done.stdout.strip(), done.stderr) == (loaded, "")
 
@@ -80,6 +81,31 @@ def test_a_cache_that_cannot_be_read_is_left_to_who_calls(tmp_path):
         index.write_bytes(b"damaged")
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     assert "loader" not in done.stderr
+
+
+TYPES = """
+from punish_fast import _jit
+from punish_fast.punish import _codes
+_jit.compile_for(_codes.pair_digit, 1, 2)
+_jit.compile_for(_codes.pair_digit, 1.0, 2.0)
+print(sum(_codes.pair_digit.stats.cache_hits.values()), _codes.pair_digit(1, 2), _codes.pair_digit(1.0, 2.0))
+"""
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
+def test_what_is_cached_under_the_name_of_other_types_is_compiled_again(tmp_path):
+    def run():
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", TYPES]
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.split()
+
+    assert run() == ["0", "7", "7.0"]
+    assert run() == ["2", "7", "7.0"]
+    [integers] = tmp_path.rglob("*.1.nbc")
+    [floats] = tmp_path.rglob("*.2.nbc")
+    integers.write_bytes(floats.read_bytes())
+    assert run() == ["1", "7", "7.0"]
+    assert run() == ["2", "7", "7.0"]
 
 
 @pytest.fixture

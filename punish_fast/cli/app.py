@@ -24,7 +24,7 @@ from punish_fast.cli.options import (
     TemperatureOption,
     ThreadsOption,
 )
-from punish_fast.cli.startup import load_solver, prepare_kernels
+from punish_fast.cli.startup import prepare_kernels
 from punish_fast.cli.tapnswap import tapnswap as tapnswap_group
 
 app = typer.Typer(
@@ -119,7 +119,9 @@ def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
     Without arguments: the notebook's game against the naive enemy, written to naive.h5.
     """
     prepare_kernels()
-    load_solver()
+    from punish_fast.cli.kernels import load_solver
+
+    load_solver(is_compact=no_tensor)
     from punish_fast.cli import solving
 
     wanted = solving.Wanted(rules, enemy, temperature, threads, output, quiet)
@@ -139,7 +141,9 @@ def build(
 ) -> None:
     """Build the transition tensor alone, to be solved later."""
     prepare_kernels()
-    load_solver()
+    from punish_fast.cli.kernels import load_solver
+
+    load_solver(is_compact=False)
     from punish_fast.cli import solving
 
     solving.build_command(solving.Wanted(rules, enemy, temperature, threads, output, quiet), as_json)
@@ -470,6 +474,9 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
 def warmup(as_json: JsonOption = False) -> None:
     """Compile every kernel now, so that the first run is as fast as all others."""
     prepare_kernels()
+    from punish_fast.cli.kernels import load_solver
+
+    load_solver(is_compact=False)
     from punish_fast.cli import health
 
     health.warmup_command(as_json)

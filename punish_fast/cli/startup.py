@@ -21,16 +21,6 @@ def prepare_kernels() -> None:
     gc.enable()
 
 
-def load_solver() -> None:
-    """Begin to load the kernels that ``solve`` calls, best before all else that it needs is imported."""
-    from punish_fast import _jit
-    from punish_fast.mdp.sweeps import SWEEP_KERNELS
-    from punish_fast.punish.space import SPACE_KERNELS
-    from punish_fast.punish.transitions import TENSOR_KERNELS
-
-    _jit.load_ahead((*SPACE_KERNELS, *TENSOR_KERNELS, *SWEEP_KERNELS))
-
-
 def _keep_memory() -> None:
     """Let freed memory be used again: to get fresh pages from the system can take longer than to fill them."""
     if sys.platform == "linux":

@@ -36,9 +36,6 @@ from punish_fast.mdp.contraction import Contraction, discounted, undiscounted
 from punish_fast.mdp.model import Process
 from punish_fast.mdp.policy import first_best
 
-# In the order in which they are called first.
-SWEEP_KERNELS = (_bellman.find_successors, _bellman.sweep, _bellman.back_up_rows)
-
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 

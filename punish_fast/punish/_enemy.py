@@ -195,8 +195,10 @@ def list_hands(layout, layer, discard, unseen, hands):
             n += 1
             if n == len(hands.deck[drawn]):
                 break
-            hands.deck[drawn, n] = deck
-            deck = hands.deck[drawn, n]
+            begun, deck = deck, hands.deck[drawn, n]
+            # Numba would bring what it takes to tell of arrays that do not fit each other, a tenth of all it compiles.
+            for kind in range(N_KINDS):
+                deck[kind] = begun[kind]
             more = next_subset(unseen, deck)
         hands.n_hands[drawn] = n
 

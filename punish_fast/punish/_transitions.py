@@ -44,20 +44,26 @@ from punish_fast.punish._space import (
 )
 
 
-class Enemy(NamedTuple):
-    """An enemy as the kernels see it.
+class Naive(NamedTuple):
+    """An enemy that plays every legal action alike in every state, so that states share marginals.
 
     Attributes:
-        is_naive: Whether every legal action is played alike in every state; then `marginal` holds all there is.
-        slot: int32 ``[n_keys]``, for a naive enemy: from the key of ``naive_key`` to a row of `marginal`.
+        slot: int32 ``[n_keys]``, from the key of ``naive_key`` to a row of `marginal`.
         marginal: float64 ``[n, 186]``.
-        state_ptr: int64 ``[n_states + 1]``, where the legal actions of each state begin.
-        weights: float64 ``[n_rows]``, for a table: how likely each of them is, in units of 1/2520.
     """
 
-    is_naive: bool
     slot: np.ndarray
     marginal: np.ndarray
+
+
+class Table(NamedTuple):
+    """An enemy that plays by a table.
+
+    Attributes:
+        state_ptr: int64 ``[n_states + 1]``, where the legal actions of each state begin.
+        weights: float64 ``[n_rows]``, how likely each of them is, in units of 1/2520.
+    """
+
     state_ptr: np.ndarray
     weights: np.ndarray
 
@@ -199,23 +205,29 @@ def write_columns(status_after, added, first, rank, targets, pick, n, chosen, li
 
 
 @kernel
-def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows):
-    """Fill the rows of the given blocks; ``after`` is the next layer."""
+def fill_blocks(begin, end, layout, outcomes, layer, after, naive, table, action, rows):
+    """Fill the rows of the given blocks; ``after`` is the next layer.
+
+    Either ``naive`` or ``table`` is None, and what is for it alone is not compiled.
+    """
     hand = np.zeros(N_KINDS, dtype=np.int64)
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     reach = np.zeros(N_KINDS + 1, dtype=np.int64)
     targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
-    table_row = np.zeros((1, N_PLAYS))
-    hands = room_for_hands(layout)
-    kinds = np.zeros(N_KINDS, dtype=np.int64)
+    # Numba leaves out what is asked of an argument that is None.
+    if naive is not None:
+        slot, marginal = naive
+    if table is not None:
+        marginal = np.zeros((1, N_PLAYS))
+        hands = room_for_hands(layout)
+        kinds = np.zeros(N_KINDS, dtype=np.int64)
     # One line for an action without a feint, one for all feints of a state, which share their outcomes.
     chosen = np.empty((2, N_PLAYS), dtype=np.int64)
     p = np.empty((2, N_PLAYS))
     ptr, added, status_after, mask, play_ptr, play, _ = outcomes
     state_ptr, indptr, indices, data_ptr, data, reward = rows
     first, after_first, rank = layer.first, after.first, after.rank
-    slot, marginal = enemy.slot, enemy.marginal if enemy.is_naive else table_row
     n_states = len(state_ptr) - 1
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, hand, discard, unseen)
@@ -223,17 +235,18 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
         block_reach(layout, outcomes, statuses, hand, sizes, reach)
         possible = possible_added(unseen)
         find_targets(layout, after, hand, discard, reach, possible, targets)
-        code = unseen_code(layout, unseen)
-        if not enemy.is_naive:
+        if naive is not None:
+            code = unseen_code(layout, unseen)
+        if table is not None:
             list_hands(layout, layer, discard, unseen, hands)
         state = first[block]
         for status in statuses:
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
             place = 0
-            if enemy.is_naive:
+            if naive is not None:
                 place = slot[state_key(layout, status, code, enemy_hand)]
-            else:
-                table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, kinds, table_row[0])
+            if table is not None:
+                table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, kinds, marginal[0])
             total = denominator(enemy_hand, deck_left(layout, status))
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
             n_feint = 0
@@ -257,8 +270,8 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, enemy, action, rows)
 
 
 @kernel
-def refill_blocks(begin, end, layout, outcomes, layer, enemy, action, rows):
-    """Put the probabilities against an enemy, given by a table, in the place of others, for the given blocks."""
+def refill_blocks(begin, end, layout, outcomes, layer, table, action, rows):
+    """Put the probabilities against an enemy who plays by a table in the place of others, for the given blocks."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     discard = np.zeros(N_KINDS, dtype=np.int64)
     unseen = np.zeros(N_KINDS, dtype=np.int64)
@@ -276,7 +289,7 @@ def refill_blocks(begin, end, layout, outcomes, layer, enemy, action, rows):
         state = layer.first[block]
         for status in block_statuses(layer, block):
             enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            table_marginal(layout, layer, enemy, status, unseen, enemy_hand, hands, kinds, marginal[0])
+            table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, kinds, marginal[0])
             total = denominator(enemy_hand, deck_left(layout, status))
             base = status_for_ways(layout, status, enemy_hand) * N_WAYS
             owner = -1

@@ -36,19 +36,6 @@ _FIRST_CAPACITY = 1 << 16
 # Enough for a call to pay, few enough for an interrupt not to wait.
 _BLOCKS_AT_ONCE = 1 << 14
 
-# In the order in which they are called first.
-SPACE_KERNELS = (
-    tabulate_outcomes,
-    _space.deal_openings,
-    play_status,
-    _space.number_states,
-    _space.index_blocks,
-    _space.discover_cards,
-    _space.mark_states,
-    _actions.fill_actions,
-    _actions.pack_actions,
-)
-
 Progress = Callable[[str, int, int], None]
 
 

@@ -24,16 +24,8 @@ from punish_fast.punish.codes import Layout
 from punish_fast.punish.space import Progress, StateSpace
 from punish_fast.punish.strategy import StrategyError, StrategyTable, naive
 
-# In the order in which they are called first, against the naive enemy.
-TENSOR_KERNELS = (
-    _transitions.count_entries,
-    _redeal.count_redeals,
-    _transitions.place_rows,
-    _transitions.mark_keys,
-    _enemy.fill_naive_marginals,
-    _transitions.fill_blocks,
-    _redeal.fill_redeals,
-)
+# One of the two is None.
+_Enemy = tuple[_transitions.Naive | None, _transitions.Table | None]
 
 OnLayer = Callable[[MDP, int], None]
 
@@ -162,13 +154,13 @@ def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
     return indptr, owner, int(_transitions.place_rows(indptr, owner))
 
 
-def _fill(space: StateSpace, number: int, enemy: _transitions.Enemy, rows: _transitions.Rows) -> None:
+def _fill(space: StateSpace, number: int, enemy: _Enemy, rows: _transitions.Rows) -> None:
     """Fill the rows of one layer."""
     layer = space.layers[number]
     weights = rows.indptr[rows.state_ptr[layer.first]]
     if number < space.rules.breaths:
         outcomes, after = space.outcomes_of(number), space.layers[number + 1]
-        for_chunks(_transitions.fill_blocks, weights, space.layout, outcomes, layer, after, enemy, space.action, rows)
+        for_chunks(_transitions.fill_blocks, weights, space.layout, outcomes, layer, after, *enemy, space.action, rows)
         return
     first_row = rows.state_ptr[layer.first[0]]
     pointers = rows.indptr[first_row:], rows.data_ptr[first_row:]
@@ -176,23 +168,19 @@ def _fill(space: StateSpace, number: int, enemy: _transitions.Enemy, rows: _tran
     for_chunks(_redeal.fill_redeals, weights, *args)
 
 
-def _prepare(space: StateSpace, enemy: StrategyTable) -> _transitions.Enemy:
-    """The enemy as the kernels take it."""
-    slot = np.zeros(0, dtype=np.int32)
-    marginal = np.zeros((0, N_PLAYS))
+def _prepare(space: StateSpace, enemy: StrategyTable) -> _Enemy:
+    """The enemy as the kernels take it: as a naive one, or as a table."""
     if enemy.is_naive:
-        slot, marginal = _naive_marginals(space)
-        return _transitions.Enemy(True, slot, marginal, space.state_ptr, np.zeros(0))
-    return _transitions.Enemy(False, slot, marginal, space.state_ptr, _weights(space, enemy))
+        return _naive_marginals(space), None
+    return None, _table(space, enemy)
 
 
-def _weights(space: StateSpace, enemy: StrategyTable) -> np.ndarray:
-    """How likely the enemy takes each row, float64 ``[n_rows]``, as `_enemy.weigh_rows` has it."""
+def _table(space: StateSpace, enemy: StrategyTable) -> _transitions.Table:
     entry = np.full(space.n_states, -1, dtype=np.int32)
     entry[enemy.state] = np.arange(len(enemy.state), dtype=np.int32)
     weights = np.empty(len(space.action))
     for_each(_enemy.weigh_rows, space.n_states, space.state_ptr, space.action, entry, enemy.p, weights)
-    return weights
+    return _transitions.Table(space.state_ptr, weights)
 
 
 def refill(space: StateSpace, mdp: CompactMDP, enemy: StrategyTable) -> None:
@@ -206,9 +194,7 @@ def refill(space: StateSpace, mdp: CompactMDP, enemy: StrategyTable) -> None:
     Raises:
         StrategyError: the strategy was made for other rules.
     """
-    enemy = _checked(space, enemy)
-    nothing = np.zeros(0, dtype=np.int32), np.zeros((0, N_PLAYS))
-    table = _transitions.Enemy(False, *nothing, space.state_ptr, _weights(space, enemy))
+    table = _table(space, _checked(space, enemy))
     rows = _transitions.Rows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.probabilities, mdp.reward)
     for number, layer in enumerate(space.layers[:-1]):
         weights = mdp.indptr[mdp.state_ptr[layer.first]]
@@ -216,8 +202,8 @@ def refill(space: StateSpace, mdp: CompactMDP, enemy: StrategyTable) -> None:
         for_chunks(_transitions.refill_blocks, weights, *args)
 
 
-def _naive_marginals(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
-    """The marginals that states share, and where each is."""
+def _naive_marginals(space: StateSpace) -> _transitions.Naive:
+    """The marginals that states share."""
     layout: Layout = space.layout
     n_unseen = int(np.prod(layout.copies + 1))
     used = np.zeros(n_unseen * (layout.deck_size + 1) * _enemy.N_MODES, dtype=np.uint8)
@@ -228,7 +214,7 @@ def _naive_marginals(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
     slot[keys] = np.arange(len(keys), dtype=np.int32)
     marginal = np.empty((len(keys), N_PLAYS))
     for_each(_enemy.fill_naive_marginals, len(keys), layout, keys, marginal)
-    return slot, marginal
+    return _transitions.Naive(slot, marginal)
 
 
 def _without_zeros(mdp: MDP) -> MDP:

@@ -17,7 +17,7 @@ from punish_fast.punish import _enemy, _multisets, _space
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._enemy import PICKS, PICKS_OR_FEINTS, RESTS, UNIT
 from punish_fast.punish._outcomes import DRAW_OF, FEINTS_OF, N_ENEMY_PLAYS, N_PLAYS, PICK_OF
-from punish_fast.punish._transitions import Enemy
+from punish_fast.punish._transitions import Table
 from punish_fast.punish.codes import ACTIONS, State, layout_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.strategy import policy_of
@@ -207,7 +207,7 @@ def test_table_marginal_asks_the_mirrored_state_of_every_hand(tiny):
     table = random_table(tiny, 6)
     strategy = strategy_of(tiny, table)
     weights = UNIT * policy_of(tiny, table)
-    enemy = Enemy(False, np.zeros(0, np.int32), np.zeros((0, N_PLAYS)), tiny.state_ptr, weights)
+    enemy = Table(tiny.state_ptr, weights)
     action_of = 10 * (PICK_OF + 1) + FEINTS_OF
     action_of[0] = 90
     for row in range(0, tiny.layer_ptr[-2], 7):
