@@ -104,6 +104,16 @@ class Equilibrium:
             own /= self._by_state(own)
         return policy
 
+    @property
+    def rival(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where to begin to look for who beats the average: a policy, and its chances to win from the nodes.
+
+        It is the answer, which knows the last strategies, or the average itself if there is none.
+        """
+        if self._answer is None:
+            return self.average, self.nodes
+        return self._answer.policy, self._answer.nodes[:, 0]
+
     def _by_state(self, rows: np.ndarray) -> np.ndarray:
         """The sum over its information state, for each row."""
         return np.repeat(np.add.reduceat(rows, self._state_ptr[:-1]), np.diff(self._state_ptr))

@@ -218,10 +218,10 @@ class Job:
     def _measure(self, equilibrium: Equilibrium) -> float:
         """How many percentage points the average concedes to who knows it, and no more than it does."""
         if self._measured.get("iterations") != equilibrium.iterations:
-            nodes = np.column_stack([equilibrium.nodes, np.zeros_like(equilibrium.nodes)])
-            policy = equilibrium.average
+            rival, chances = equilibrium.rival
+            start = Start(rival, np.column_stack([chances, np.zeros_like(chances)]))
             with self.clock("measure"):
-                found = best_response(equilibrium.graph, policy, "true", self._progress.answer, Start(policy, nodes))
+                found = best_response(equilibrium.graph, equilibrium.average, "true", self._progress.answer, start)
             points = 100 * (found.win_probability - 0.5)
             self._measured = {"iterations": equilibrium.iterations, "points": points}
         return float(self._measured["points"])

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast._jit import kernel
-from punish_fast.mdp._prefetch import prefetch
+from punish_fast._prefetch import prefetch
 
 BAD_SUM = 1
 BAD_PROBABILITY = 2

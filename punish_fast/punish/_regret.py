@@ -36,13 +36,15 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast._jit import kernel
+from punish_fast._prefetch import prefetch
 from punish_fast.punish._actions import N_ACTIONS
+from punish_fast.punish._ahead import fetch_enemy, fetch_successor
 
 # Columns of reach, and those of an answer beside them.
 OWN, OTHERS = np.uint64(0), np.uint64(1)
 ANSWER_OWN, ANSWER_OTHERS = np.uint64(2), np.uint64(3)
 # Unsigned, because a plain 1 and an unsigned integer would give a float.
-ONE, TWO = np.uint64(1), np.uint64(2)
+ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 # Least chance of an enemy's action; even eight of them, in the longest measure, leave a normal number.
 LEAST_CHANCE = 1e-30
 
@@ -63,6 +65,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray
     strategy, enemy_strategy = strategies
     parts_ptr, spans, buffers = parts.ptr, parts.spans, parts.buffer
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    n_draws, chances = draws.n, draws.chance
     origin, win = np.uint64(targets[0]), np.uint64(targets[1])
     for part in range(begin, end):
         into = out[buffers[part]]
@@ -70,10 +73,13 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray
             for row in range(spans[span, 0], spans[span, 1]):
                 own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
                 entry = np.uint64(entry_ptr[row])
-                for number in range(full_ptr[row], full_ptr[row + 1]):
-                    n_draws, chances = draws.n[decks[number]], draws.chance[decks[number]]
-                    enemy_state = enemy_rows[number]
-                    first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + 1])
+                for number in range(np.uint64(full_ptr[row]), np.uint64(full_ptr[row + 1])):
+                    soon = fetch_enemy(state_ptr, action, enemy_strategy, enemy_rows, number)
+                    if choice is not None:
+                        prefetch(strategy, soon)
+                    deck = np.uint64(decks[number])
+                    enemy_state = np.uint64(enemy_rows[number])
+                    first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
                     here, others = reach[number, OWN], reach[number, OTHERS]
                     for own_row in range(own_first, own_last):
                         own_feints = np.uint64(action[own_row]) & ONE
@@ -86,17 +92,18 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray
                         for enemy_row in range(first, last):
                             feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                             enemy = max(enemy_strategy[enemy_row], LEAST_CHANCE)
-                            n = np.uint64(n_draws[feinters])
+                            met = max(strategy[enemy_row], LEAST_CHANCE)
+                            n = np.uint64(n_draws[deck, feinters])
                             for draw in range(n):
                                 target = np.uint64(after[entry + draw])
                                 if target < win:
-                                    p = enemy * chances[feinters, draw]
-                                    into[target - origin, OWN] += own * p
-                                    into[target - origin, OTHERS] += rest * p
+                                    # Most often nothing is drawn.
+                                    p = chances[deck, feinters, draw] if n > ONE else 1.0
+                                    into[target - origin, OWN] += own * enemy * p
+                                    into[target - origin, OTHERS] += rest * enemy * p
                                     if choice is not None:
-                                        p = max(strategy[enemy_row], LEAST_CHANCE) * chances[feinters, draw]
-                                        into[target - origin, ANSWER_OWN] += answer_own * p
-                                        into[target - origin, ANSWER_OTHERS] += answer_rest * p
+                                        into[target - origin, ANSWER_OWN] += answer_own * met * p
+                                        into[target - origin, ANSWER_OTHERS] += answer_rest * met * p
                             entry += n
 
 
@@ -128,6 +135,7 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, own
     state_ptr, action = rows
     strategy, enemy_strategy = strategies
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    n_draws, chances = draws.n, draws.chance
     total = np.zeros(N_ACTIONS)
     for row in range(begin, end):
         first_row = np.uint64(state_ptr[row])
@@ -136,10 +144,11 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, own
         total[:] = 0.0
         here = 0.0
         others = 0.0
-        for number in range(full_ptr[row], full_ptr[row + 1]):
-            n_draws, chances = draws.n[decks[number]], draws.chance[decks[number]]
-            enemy_state = enemy_rows[number]
-            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + 1])
+        for number in range(np.uint64(full_ptr[row]), np.uint64(full_ptr[row + 1])):
+            fetch_enemy(state_ptr, action, enemy_strategy, enemy_rows, number)
+            deck = np.uint64(decks[number])
+            enemy_state = np.uint64(enemy_rows[number])
+            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
             belief = reach[number, OTHERS]
             here += reach[number, OWN]
             others += belief
@@ -151,12 +160,15 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, own
                 for enemy_row in range(first, last):
                     feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                     p = enemy_strategy[enemy_row]
-                    n = np.uint64(n_draws[feinters])
-                    if p > 0.0:
-                        drawn = 0.0
-                        for draw in range(n):
-                            drawn += chances[feinters, draw] * v[np.uint64(after[entry + draw])]
-                        value += p * drawn
+                    n = np.uint64(n_draws[deck, feinters])
+                    fetch_successor(after, v, ONE, entry)
+                    # Most often nothing is drawn.
+                    drawn = v[np.uint64(after[entry])]
+                    if n > ONE:
+                        drawn *= chances[deck, feinters, ZERO]
+                        for draw in range(ONE, n):
+                            drawn += chances[deck, feinters, draw] * v[np.uint64(after[entry + draw])]
+                    value += p * drawn
                     entry += n
                 mean += strategy[own_row] * value
                 total[a] += belief * value

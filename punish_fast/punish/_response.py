@@ -16,9 +16,9 @@ import numpy as np
 
 from punish_fast._jit import kernel
 from punish_fast.punish._actions import N_ACTIONS
-from punish_fast.punish._regret import ONE, TWO
+from punish_fast.punish._ahead import fetch_enemy, fetch_successor
+from punish_fast.punish._regret import ONE, TWO, ZERO
 
-ZERO = np.uint64(0)
 # What is better by less, relative to all weight, is rounding.
 _LEAST_GAIN = 1e-13
 
@@ -33,6 +33,8 @@ def respond_full(begin, end, full, draws, state_ptr, action, most_decks, enemy_w
     q = np.zeros((most_decks, N_ACTIONS))
     total = np.zeros(N_ACTIONS)
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    n_draws, chances = draws.n, draws.chance
+    n_columns = np.uint64(v.shape[1])
     for row in range(begin, end):
         first_row = np.uint64(state_ptr[row])
         n_own = np.uint64(state_ptr[row + 1]) - first_row
@@ -43,9 +45,10 @@ def respond_full(begin, end, full, draws, state_ptr, action, most_decks, enemy_w
         mass = 0.0
         for k in range(n_decks):
             number = first_number + k
-            n_draws, chances = draws.n[decks[number]], draws.chance[decks[number]]
-            enemy_state = enemy_rows[number]
-            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + 1])
+            fetch_enemy(state_ptr, action, enemy_weight, enemy_rows, number)
+            deck = np.uint64(decks[number])
+            enemy_state = np.uint64(enemy_rows[number])
+            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
             weight = belief[number]
             mass += weight
             for a in range(n_own):
@@ -54,10 +57,16 @@ def respond_full(begin, end, full, draws, state_ptr, action, most_decks, enemy_w
                 for enemy_row in range(first, last):
                     feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                     p = enemy_weight[enemy_row]
-                    n = np.uint64(n_draws[feinters])
+                    n = np.uint64(n_draws[deck, feinters])
+                    fetch_successor(after, v, n_columns, entry)
                     if p > 0.0:
-                        for draw in range(n):
-                            value += p * chances[feinters, draw] * v[np.uint64(after[entry + draw]), ZERO]
+                        # Most often nothing is drawn.
+                        drawn = v[np.uint64(after[entry]), ZERO]
+                        if n > ONE:
+                            drawn *= chances[deck, feinters, ZERO]
+                            for draw in range(ONE, n):
+                                drawn += chances[deck, feinters, draw] * v[np.uint64(after[entry + draw]), ZERO]
+                        value += p * drawn
                     entry += n
                 q[k, a] = value
                 total[a] += weight * value

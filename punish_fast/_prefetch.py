@@ -18,7 +18,7 @@ _HINTS = (0, 3, 1)
 
 @intrinsic
 def prefetch(_context, array, index):
-    """Fetch ``array[index]``, of an array of one dimension, into the cache; ``index`` is unsigned."""
+    """Fetch an element of ``array`` into the cache: the one with so many before it, ``index``, which is unsigned."""
 
     def generate(context, builder, signature, args):
         # Importing it takes as long as some sweeps, and only compiling needs it.
