@@ -26,7 +26,7 @@ from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_chec
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
 
-_DEFAULT_ITERATIONS = 100
+_DEFAULT_ITERATIONS = 70
 _MOST_ITERATIONS = 10_000
 # With a target, exploitability is measured after so many iterations, and whenever that number has doubled.
 _FIRST_MEASURE = 25

@@ -8,8 +8,8 @@ drawn follows. So
 backward, and forward every full state passes its probability on to what follows in the same shares. Full states are
 taken by their information states, whose successors stand side by side.
 
-Numba tests every signed index for being negative, which costs the passes over nodes half of their time; so their
-indices are unsigned.
+Numba tests every signed index for being negative, which costs the passes over nodes half of their time; so indices
+are unsigned.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast._jit import kernel
+from punish_fast.punish._ahead import fetch_enemy, fetch_successor
+
+# Unsigned, because a plain 1 and an unsigned integer would give a float.
+ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 
 
 class Parts(NamedTuple):
@@ -44,26 +48,32 @@ def back_up_full(begin, end, full, draws, state_ptr, action, own_weight, enemy_w
     full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
     n_draws, chances = draws.n, draws.chance
     for row in range(begin, end):
-        entry = entry_ptr[row]
-        for number in range(full_ptr[row], full_ptr[row + 1]):
-            deck = decks[number]
-            first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
+        own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
+        entry = np.uint64(entry_ptr[row])
+        for number in range(np.uint64(full_ptr[row]), np.uint64(full_ptr[row + 1])):
+            fetch_enemy(state_ptr, action, enemy_weight, enemy_rows, number)
+            deck = np.uint64(decks[number])
+            enemy_state = np.uint64(enemy_rows[number])
+            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
             value = 0.0
             length = 1.0
-            for own_row in range(state_ptr[row], state_ptr[row + 1]):
-                own_feints = np.int64(action[own_row]) & 1
+            for own_row in range(own_first, own_last):
+                own_feints = np.uint64(action[own_row]) & ONE
                 for enemy_row in range(first, last):
-                    feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
+                    feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                     weight = own_weight[own_row] * enemy_weight[enemy_row]
-                    n = n_draws[deck, feinters]
+                    n = np.uint64(n_draws[deck, feinters])
+                    fetch_successor(after, v, TWO, entry)
                     if weight > 0.0:
                         for draw in range(n):
-                            p = weight * chances[deck, feinters, draw]
-                            value += p * v[after[entry + draw], 0]
-                            length += p * v[after[entry + draw], 1]
+                            target = np.uint64(after[entry + draw])
+                            # Most often nothing is drawn.
+                            p = weight * chances[deck, feinters, draw] if n > ONE else weight
+                            value += p * v[target, ZERO]
+                            length += p * v[target, ONE]
                     entry += n
-            v[number, 0] = value
-            v[number, 1] = length
+            v[number, ZERO] = value
+            v[number, ONE] = length
 
 
 @kernel

@@ -39,12 +39,11 @@ from punish_fast._jit import kernel
 from punish_fast._prefetch import prefetch
 from punish_fast.punish._actions import N_ACTIONS
 from punish_fast.punish._ahead import fetch_enemy, fetch_successor
+from punish_fast.punish._passes import ONE, TWO, ZERO
 
 # Columns of reach, and those of an answer beside them.
 OWN, OTHERS = np.uint64(0), np.uint64(1)
 ANSWER_OWN, ANSWER_OTHERS = np.uint64(2), np.uint64(3)
-# Unsigned, because a plain 1 and an unsigned integer would give a float.
-ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 # Least chance of an enemy's action; even eight of them, in the longest measure, leave a normal number.
 LEAST_CHANCE = 1e-30
 

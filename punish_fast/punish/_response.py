@@ -17,7 +17,7 @@ import numpy as np
 from punish_fast._jit import kernel
 from punish_fast.punish._actions import N_ACTIONS
 from punish_fast.punish._ahead import fetch_enemy, fetch_successor
-from punish_fast.punish._regret import ONE, TWO, ZERO
+from punish_fast.punish._passes import ONE, TWO, ZERO
 
 # What is better by less, relative to all weight, is rounding.
 _LEAST_GAIN = 1e-13
