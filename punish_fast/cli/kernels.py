@@ -26,6 +26,8 @@ from punish_fast.punish.rules import PRESETS
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 _COMPACT = "compact"
+# Python complains of processes that are forgotten before they end.
+_begun: list[subprocess.Popen[bytes]] = []
 
 
 def solver_calls(is_compact: bool) -> list[Call]:
@@ -80,9 +82,8 @@ def _begin_to_compile(is_compact: bool) -> None:
     environment = os.environ | {"NUMBA_CACHE_DIR": _jit.cache_folder}
     # Without it, this process compiles all by itself.
     with suppress(OSError):
-        subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        nothing = subprocess.DEVNULL
+        _begun.append(subprocess.Popen(command, env=environment, stdin=nothing, stdout=nothing, stderr=nothing))
 
 
 def _compile(parent: int, is_compact: bool) -> None:

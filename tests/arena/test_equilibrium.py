@@ -424,6 +424,20 @@ def test_what_is_held_is_no_more_than_what_was_announced(model, share):
     assert sum(array.nbytes for array in arrays) < announced < 10 * sum(array.nbytes for array in arrays)
 
 
+def test_a_rival_is_the_answer_or_oneself(graph):
+    alone, practised = learnt(graph, 5), learnt(graph, 40, share=0.8)
+    policy, nodes = alone.rival
+    assert np.array_equal(policy, alone.average)
+    assert np.array_equal(nodes, alone.nodes)
+    policy, nodes = practised.rival
+    check_policy(graph, policy)
+    assert set(policy) == {0.0, 1.0}
+    duel = head_to_head(graph, policy, practised.average)
+    assert duel.win_probability > 0.5
+    # The answer is to the last strategy, not to the average.
+    assert nodes == pytest.approx(duel.v[graph.n_full : -2, 0], abs=0.05)
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
 def test_a_share_is_from_0_to_1(graph, share):
     with pytest.raises(ValueError, match="allowed is from 0 to 1"):
