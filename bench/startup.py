@@ -4,7 +4,7 @@
 ``--help`` with importing Typer; these imports are what no program built on them can go below. They are measured in
 turns. A cold start has an empty cache folder and compiles every kernel. All processes get the same fresh cache folder,
 so what the user's own holds does not matter, and the peak memory is what the system says of each process when it has
-ended.
+ended. A cold start's second process, which compiles half of the kernels, is not counted there.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
     prepare_kernels()
     from punish_fast.cli.kernels import load_solver
 
-    load_solver(is_compact=no_tensor)
+    load_solver(no_tensor, threads)
     from punish_fast.cli import solving
 
     wanted = solving.Wanted(rules, enemy, temperature, threads, output, quiet)
@@ -143,7 +143,7 @@ def build(
     prepare_kernels()
     from punish_fast.cli.kernels import load_solver
 
-    load_solver(is_compact=False)
+    load_solver(False, threads)
     from punish_fast.cli import solving
 
     solving.build_command(solving.Wanted(rules, enemy, temperature, threads, output, quiet), as_json)

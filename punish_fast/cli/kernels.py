@@ -68,17 +68,21 @@ def solver_calls(is_compact: bool) -> list[Call]:
     ]
 
 
-def load_solver(is_compact: bool) -> None:
-    """Begin to load the kernels that ``solve`` calls, or to compile them if they are not cached."""
+def load_solver(is_compact: bool, threads: int | None = None) -> None:
+    """Begin to load the kernels that ``solve`` calls, or to compile them if they are not cached.
+
+    Who asks for one of the ``threads`` alone gets no second process.
+    """
     kernels = [kernel for kernel, _ in solver_calls(is_compact)]
-    _jit.load_ahead(kernels, lambda: _begin_to_compile(is_compact))
+    _jit.load_ahead(kernels, None if threads == 1 else lambda: _begin_to_compile(is_compact))
 
 
 def _begin_to_compile(is_compact: bool) -> None:
-    """Begin to compile in another process, if there is a processor for it."""
-    if _jit.cache_folder is None or _jit.max_threads() == 1:
+    """Begin to compile in another process, if there is a processor for it and it can tell whether this one is there."""
+    if _jit.cache_folder is None or _jit.max_threads() == 1 or os.name != "posix":
         return
-    command = [sys.executable, "-m", __name__, str(os.getpid()), *([_COMPACT] if is_compact else [])]
+    # Nothing is to be imported from the folder that the command happens to run in.
+    command = [sys.executable, "-P", "-m", __name__, str(os.getpid()), *([_COMPACT] if is_compact else [])]
     environment = os.environ | {"NUMBA_CACHE_DIR": _jit.cache_folder}
     # Without it, this process compiles all by itself.
     with suppress(OSError):

@@ -8,8 +8,8 @@ drawn follows. So
 backward, and forward every full state passes its probability on to what follows in the same shares. Full states are
 taken by their information states, whose successors stand side by side.
 
-Numba tests every signed index for being negative, which costs the passes over nodes half of their time; so indices
-are unsigned.
+Numba tests every signed index for being negative, which costs the passes over nodes half of their time; so theirs and
+those of the pass backward are unsigned.
 """
 
 from __future__ import annotations

@@ -96,9 +96,17 @@ def test_another_process_compiles_if_a_kernel_is_missing(begun, monkeypatch, tmp
     monkeypatch.setattr(_jit, "load_ahead", lambda _kernels, if_missing: if_missing())
     kernels.load_solver(is_compact)
     [(command, environment)] = begun
-    assert command[:4] == [sys.executable, "-m", "punish_fast.cli.kernels", str(os.getpid())]
-    assert command[4:] == (["compact"] if is_compact else [])
+    assert command[:5] == [sys.executable, "-P", "-m", "punish_fast.cli.kernels", str(os.getpid())]
+    assert command[5:] == (["compact"] if is_compact else [])
     assert environment["NUMBA_CACHE_DIR"] == str(tmp_path)
+
+
+def test_who_asks_for_one_thread_gets_one_process(begun, monkeypatch):
+    monkeypatch.setattr(_jit, "load_ahead", lambda _kernels, if_missing: if_missing and if_missing())
+    kernels.load_solver(False, 1)
+    assert begun == []
+    kernels.load_solver(False, 2)
+    assert len(begun) == 1
 
 
 def test_no_other_process_compiles_on_a_single_processor_or_for_no_cache(begun, monkeypatch):
