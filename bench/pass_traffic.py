@@ -19,9 +19,9 @@ from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace
 
 READ, FAR, NEAR = "read", "far ", "near "
-# The share of games against an answer that the command has by default.
+# The share of games against an answer that the command has by default for the view.
 ANSWERS = 0.8
-# By then the answer has settled.
+# By then the answer has settled, and the next iteration still goes everywhere.
 _ITERATIONS_BEFORE = 10
 _FLOAT, _POINTER, _INDEX, _ACTION = 8, 8, 4, 1
 # So many successors fit into a core's smallest cache, and are far enough apart not to wait for each other.
@@ -35,19 +35,19 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
     With ``e`` successors of ``f`` full states of ``s`` information states with ``r`` rows in a breath, and ``g`` full
     states or nodes after it, every walk reads
 
-        common = 4 e + (4 + 4 + 32) f + (8 + 1) r + 3 * 8 s
+        common = 4 e + (4 + 4 + 4 + 32) f + (8 + 1) r + 2 * 8 s
 
-    bytes: successors; mirrored information states, decks and four reaches that stand in one line, whichever of them it
-    wants; the own strategy and actions; where rows, full states and successors begin. Forward, the enemy's strategy and
-    the answer's choices are read, ``8 r + 8 s``, and reaches written, ``32 g``. Backward, the enemy's strategy and
-    values after the breath are read, ``8 r + 8 g``, and values, regrets and own contributions written, ``8 f + 8 r +
-    8 s``. To answer, values are read and written, ``8 g + 8 f``, and choices, too, ``16 s``; and then the enemy's
-    strategy is mixed of the own one and choices, ``16 r + 16 s`` with where rows begin.
+    bytes: successors; where they begin, mirrored information states, decks and four reaches that stand in one line,
+    whichever of them it wants; the own strategy and actions; where rows and full states begin. Forward, the enemy's
+    strategy and the answer's choices are read, ``8 r + 8 s``, and reaches written, ``32 g``. Backward, the enemy's
+    strategy and values after the breath are read, ``8 r + 8 g``, and values, regrets and both chances of states
+    written, ``8 f + 8 r + 16 s``. To answer, values are read and written, ``8 g + 8 f``, and choices, too, ``16 s``;
+    and then the enemy's strategy is mixed of the own one and choices, ``16 r + 16 s`` with where rows begin.
 
-    To learn, ``8 * 8 r + 4 * 8 s`` are read or written: logits and average twice, regrets and strategies once, and to
-    make a strategy of them, logits and strategies again; how regrets varied twice, and twice where rows begin. Nodes
-    read a probability and a deal, 12 bytes, for each deal that can follow what is in hand; there are two kinds of deals
-    to be passed on, and two kinds of values.
+    To learn, ``8 * 8 r + 6 * 8 s`` are read or written: logits and average twice, regrets and strategies once, and to
+    make a strategy of them, logits and strategies again; how regrets varied twice, chances of states, which stand in
+    pairs, and twice where rows begin. Nodes read a probability and a deal, 12 bytes, for each deal that can follow what
+    is in hand; there are two kinds of deals to be passed on, and two kinds of values.
     """
     rules, full, space = graph.space.rules, graph.full, graph.space
     states = np.array(space.layer_ptr[: rules.breaths + 1], dtype=np.int64)
@@ -58,12 +58,12 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
     moved = {"deal": 2 * between, "nodes": between, "answer": between, "learn": 0}
     for number, (entries, here, n_rows, n_states) in enumerate(sizes):
         after = graph.room_after(number)[1]
-        common = _INDEX * entries + (2 * _INDEX + 4 * _FLOAT) * here + (_FLOAT + _ACTION) * n_rows
-        common += 3 * _POINTER * n_states
+        common = _INDEX * entries + (3 * _INDEX + 4 * _FLOAT) * here + (_FLOAT + _ACTION) * n_rows
+        common += 2 * _POINTER * n_states
         moved[f"spread {number + 1}"] = common + _FLOAT * (n_rows + n_states + 4 * after)
-        moved[f"regret {number + 1}"] = common + _FLOAT * (2 * n_rows + here + after + n_states)
+        moved[f"regret {number + 1}"] = common + _FLOAT * (2 * n_rows + here + after + 2 * n_states)
         moved["answer"] += common + _FLOAT * (here + after + 4 * n_states + 2 * n_rows)
-        moved["learn"] += _FLOAT * (8 * n_rows + 4 * n_states)
+        moved["learn"] += _FLOAT * (8 * n_rows + 6 * n_states)
     return moved
 
 
@@ -96,11 +96,13 @@ class Learning:
         self._full, self._crowded = self.graph.full, crowded(self.graph)
         for _ in range(_ITERATIONS_BEFORE):
             self.equilibrium.iterate()
+        self._begin = {name: table.copy() for name, table in self.equilibrium.tables.items()}
         self.numbers = np.ones(max(_LEAST_READ, self.graph.n_entries // 2))
         self._bandwidth = Bandwidth(len(self.numbers))
 
     def run(self, watches: Stopwatches) -> None:
-        """Measure everything once."""
+        """Measure everything once, always the same iteration."""
+        self.equilibrium.resume(_ITERATIONS_BEFORE, self._begin)
         total = watches.time(READ, lambda: self._bandwidth.read(self.numbers))
         if total != len(self.numbers):
             raise ArithmeticError(f"{len(self.numbers)} ones add up to {total}")

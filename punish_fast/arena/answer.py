@@ -79,7 +79,10 @@ class Answer:
         """Take over how likely each full state of the first breath is after a measure, float64 ``[n]``."""
         self.dealt[:] = self._opening + again
 
-    def choose(self, enemy: np.ndarray, belief: np.ndarray) -> None:
-        """Take the best actions against ``enemy`` where its hands weigh ``belief``, float64 ``[n_full]``."""
-        self.graph.respond(enemy, belief, self.v, self.choice)
+    def choose(self, enemy: np.ndarray, belief: np.ndarray, least: float = 0.0) -> None:
+        """Take the best actions against ``enemy`` where its hands weigh ``belief``, float64 ``[n_full]``.
+
+        Full states that weigh less than ``least`` are passed over.
+        """
+        self.graph.respond(enemy, belief, self.v, self.choice, least)
         self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]

@@ -26,7 +26,7 @@ from functools import partial
 import numpy as np
 
 from punish_fast.arena.answer import Answer
-from punish_fast.arena.learners import Hedge, Learner, Regrets
+from punish_fast.arena.learners import Care, Hedge, Learner, Regrets
 from punish_fast.arena.reach import Reach, Strategies
 from punish_fast.chunks import for_each
 from punish_fast.punish import _regret
@@ -78,8 +78,9 @@ class Equilibrium:
         self._v[-2] = 1.0
         self._rows = (self._state_ptr, graph.space.action)
         self._strategy = np.empty(n_rows)
-        # How much the own choices contribute to being in each information state.
-        self._own = np.empty(n_states)
+        # How likely the last iteration came to each information state.
+        self._seen = np.empty((n_states, 2))
+        self._care = Care()
         self._answer: Answer | None = None
         self._enemy = self._strategy
         if share > 0:
@@ -133,6 +134,7 @@ class Equilibrium:
         ``learn``, which makes a strategy of regrets, and ``answer``, if there is one to be improved against it.
         """
         self.iterations += 1
+        self._care = self.learner.care(self.iterations)
         n_breaths = self.graph.space.rules.breaths
         self._begin()
         for number in range(n_breaths):
@@ -164,6 +166,9 @@ class Equilibrium:
         if self._answer is not None:
             answer = self._answer
             tables |= {"answer": answer.choice, "answer_dealt": answer.dealt, "answer_nodes": answer.nodes[:, 0]}
+            # Of full states that the next iteration passes over, the values of before are read.
+            n_full = self.graph.n_full
+            tables |= {"values": self._v[:n_full], "answer_values": answer.v[:n_full, 0]}
         return tables
 
     @property
@@ -199,7 +204,7 @@ class Equilibrium:
 
     def _spread(self, number: int) -> None:
         choice = None if self._answer is None else self._answer.choice
-        self._reach.spread(number, self._strategies, self.learner.stray, choice)
+        self._reach.spread(number, self._strategies, self.learner.stray, choice, self._care.full_states)
 
     def _deal(self) -> None:
         """The deals of the next iteration."""
@@ -208,7 +213,7 @@ class Equilibrium:
             self._answer.deal_again(self._reach.deal_again(int(_regret.ANSWER_OWN)))
 
     def _learn(self) -> None:
-        self.learner.learn(self.iterations, self._own, self._strategy)
+        self.learner.learn(self.iterations, self._seen, self._strategy)
         self.learner.play(self._strategy)
 
     def _improve(self, answer: Answer) -> None:
@@ -216,13 +221,14 @@ class Equilibrium:
 
         What is believed of hands is of the strategy before, which was hardly another one: it needs no walk of its own.
         """
-        answer.choose(self._strategy, self._reach.table[:, _regret.ANSWER_OTHERS])
+        answer.choose(self._strategy, self._reach.table[:, _regret.ANSWER_OTHERS], self._care.full_states)
         self._meet(answer)
 
     def _regret(self, number: int) -> None:
         """Regrets in a breath, and the values of its full states."""
-        args = (self.graph.full, self.graph.draws, self._rows, self._strategies, self._reach.table, self._v)
-        self.graph.for_states(number, _regret.regret_full, *args, self.learner.regret, self._own)
+        full, draws = self.graph.full, self.graph.draws
+        args = (full, draws, self._rows, self._strategies, self._care.states, self._reach.table, self._v)
+        self.graph.for_states(number, _regret.regret_full, *args, self.learner.regret, self._seen)
 
     def _back_up(self) -> None:
         self.nodes = self.graph.back_up_nodes(self._v[:, None])[:, 0]
@@ -243,7 +249,7 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     # duels. How many nodes there are is not known yet: fewer than full states of the largest breath.
     n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
     reach = outline.n_full + n_parts * max(outline.full_by_breath)
-    tables = (4 + 4) * n_rows + (2 + 2) * reach + (1 + 3 * 2) * outline.n_full + 3 * n_states
+    tables = (4 + 4) * n_rows + (2 + 2) * reach + (1 + 3 * 2) * outline.n_full + 4 * n_states
     if share > 0:
         # The enemy's strategy; the answer and how much regrets varied; two more reaches, and the answer's values.
         tables += n_rows + 2 * n_states + 2 * reach + outline.n_full

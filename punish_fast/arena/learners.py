@@ -14,11 +14,16 @@ forget, too: *exploitability descent* (E. Lockhart et al., "Computing Approximat
 Games by Exploitability Descent", IJCAI 2019). So in what it believes of the enemy's hand, own choices count, and those
 that are never made a little. Since strategies that follow each other are near each other, a plain mean of the later
 ones is like them.
+
+Its steps are short, so little is lost if those of a state that hardly matters are taken several at a time. In a finer
+model, chance and the enemy lead to most states less than once in ten million games. So most iterations are *hasty*:
+they pass over such states, and take about half of the time. Every few a *thorough* one goes everywhere, and counts for
+those before where they have not been.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -35,6 +40,23 @@ _GROWTH = 5
 _FIRST_VARIANCE = 1e-8
 # Actions that are less likely on average are left out.
 _LEAST_KEPT = 1e-4
+# Iterations up to this one are thorough, and of the others one in so many.
+_FIRST_THOROUGH, _THOROUGH = 16, 16
+
+
+class Care(NamedTuple):
+    """What an iteration passes over, because it is less likely than this; 0 is to go everywhere.
+
+    Attributes:
+        states: Information states, of which no regrets are worked out, by C (``punish/_regret.py``).
+        full_states: Full states, which are neither passed on nor answered, by C, too.
+    """
+
+    states: float = 0.0
+    full_states: float = 0.0
+
+
+_HASTY = Care(1e-7, 1e-9)
 
 
 class Learner(Protocol):
@@ -53,13 +75,16 @@ class Learner(Protocol):
     stray: float
     least_kept: float
 
-    def learn(self, iteration: int, own: np.ndarray, strategy: np.ndarray) -> None:
+    def care(self, iteration: int) -> Care:
+        """What the iteration, counted from 1, may pass over."""
+
+    def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
         """Learn from `regret` of an iteration.
 
         Args:
             iteration: Its number, from 1.
-            own: float64 ``[n_states]``, how much the own choices contribute to being in each information state, if
-                `stray` is 1; otherwise of no use.
+            seen: float64 ``[n_states, 2]``, how likely the iteration came to each information state, in both ways of
+                ``punish/_regret.py``.
             strategy: float64 ``[n_rows]``, the strategy that was played.
         """
 
@@ -80,10 +105,14 @@ class Regrets:
         self.tables = {name: np.zeros(n_rows) for name in ("regret", "last_regret", "total")}
         self.regret = self.tables["last_regret"]
 
-    def learn(self, iteration: int, own: np.ndarray, strategy: np.ndarray) -> None:
+    def care(self, iteration: int) -> Care:  # noqa: ARG002
+        """See `Learner`; regrets of one iteration are nothing like those of the next."""
+        return Care()
+
+    def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
         """See `Learner`."""
-        args = (self._state_ptr, float(iteration) ** 2, self.regret, own, strategy)
-        for_each(_regret.sum_regrets, len(own), *args, self.tables["regret"], self.tables["total"])
+        args = (self._state_ptr, float(iteration) ** 2, self.regret, seen, strategy)
+        for_each(_regret.sum_regrets, len(seen), *args, self.tables["regret"], self.tables["total"])
 
     def play(self, strategy: np.ndarray) -> None:
         """See `Learner`."""
@@ -105,12 +134,17 @@ class Hedge:
         self.tables["variance"] = np.full(len(state_ptr) - 1, _FIRST_VARIANCE)
         self.regret = np.zeros(n_rows)
 
-    def learn(self, iteration: int, own: np.ndarray, strategy: np.ndarray) -> None:
+    def care(self, iteration: int) -> Care:
         """See `Learner`."""
+        return Care() if iteration <= _FIRST_THOROUGH or iteration % _THOROUGH == 0 else _HASTY
+
+    def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
+        """See `Learner`."""
+        often = 0.0 if self.care(iteration) == _HASTY else 1.0 if iteration <= _FIRST_THOROUGH else float(_THOROUGH)
         tables = (self.tables["variance"], self.tables["logit"], self.tables["total"])
         rate, weight = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH
-        args = (self._state_ptr, rate, weight, self.regret, strategy, *tables)
-        for_each(_hedge.follow_regrets, len(own), *args)
+        args = (self._state_ptr, rate, weight, (_HASTY.states, often), self.regret, seen, strategy, *tables)
+        for_each(_hedge.follow_regrets, len(seen), *args)
 
     def play(self, strategy: np.ndarray) -> None:
         """See `Learner`."""

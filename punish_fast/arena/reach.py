@@ -42,7 +42,14 @@ class Reach:
         if answer_dealt is not None:
             self.table[: len(dealt), 2:] = answer_dealt[:, None]
 
-    def spread(self, number: int, strategies: Strategies, stray: float = 1.0, choice: np.ndarray | None = None) -> None:
+    def spread(
+        self,
+        number: int,
+        strategies: Strategies,
+        stray: float = 1.0,
+        choice: np.ndarray | None = None,
+        least: float = 0.0,
+    ) -> None:
         """Go on to the full states that follow a breath, or to the nodes.
 
         Args:
@@ -50,6 +57,7 @@ class Reach:
             strategies: The own strategy and the enemy's, float64 ``[n_rows]``.
             stray: The least weight of an own choice in the second chance; 1 leaves own choices out.
             choice: int64 ``[n_states]``, the rows that an answer to the own strategy takes, if there is one.
+            least: Full states whose second chance is below it, the answer's included, are not passed on.
         """
         graph, shape = self.graph, self._shapes[number]
         parts, targets = graph.parts_of(number), graph.targets_of(number)
@@ -60,7 +68,7 @@ class Reach:
             for_each(_regret.clear, shape[1], into)
         else:
             out = self._room[: math.prod(shape)].reshape(shape)
-        args = (graph.full, graph.draws, self._rows, strategies, choice, stray, self.table, targets, out)
+        args = (graph.full, graph.draws, self._rows, strategies, choice, stray, least, self.table, targets, out)
         for_chunks(_regret.spread_reach, graph.weights_of(number), parts, *args)
         if shape[0] > 1:
             for_each(_regret.empty_buffers, shape[1], out, into)

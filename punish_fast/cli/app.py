@@ -439,13 +439,14 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
         typer.Option("--time", metavar="T", envvar="PUNISH_FAST_TIME", help="Stop learning after so many seconds."),
     ] = None,
     answers: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="H",
             envvar="PUNISH_FAST_ANSWERS",
-            help="The share of games against an answer to the strategy; the others are against itself.",
+            help="The share of games against an answer to the strategy; the others are against itself.  "
+            "[default: 0.8, or 0.7 if it remembers more than the view]",
         ),
-    ] = 0.8,
+    ] = None,
     output: OutputOption = None,
     resume: Annotated[
         Path | None,

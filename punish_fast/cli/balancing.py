@@ -28,6 +28,8 @@ from punish_fast.store.reader import Artefact, load
 
 _DEFAULT_ITERATIONS = 70
 _MOST_ITERATIONS = 10_000
+# The share of games against an answer. Who forgets less comes nearer to an equilibrium by playing against an equal.
+_VIEW_ANSWERS, _FINER_ANSWERS = 0.8, 0.7
 # With a target, exploitability is measured after so many iterations, and whenever that number has doubled.
 _FIRST_MEASURE = 25
 _SECONDS_BETWEEN_CHECKPOINTS = 60.0
@@ -73,7 +75,7 @@ class Setting:
 
     rules: str | None
     information: str
-    answers: float
+    answers: float | None
     output: Path | None
     resume: Path | None
     is_dry: bool
@@ -99,7 +101,8 @@ class Job:
         self.clock = Stopwatch()
         self._progress = Progress(setting.quiet)
         self._information = setting.information
-        self._answers = setting.answers
+        usual = _VIEW_ANSWERS if setting.information == "view" else _FINER_ANSWERS
+        self._answers = usual if setting.answers is None else setting.answers
         if not 0 <= self._answers <= 1:
             raise UsageError(f"--answers is {self._answers}, allowed is from 0 to 1")
         self._resume = setting.resume

@@ -41,6 +41,7 @@ class Full(NamedTuple):
     Attributes:
         ptr: int64 ``[n_states + 1]``, the first full state of each information state.
         entry_ptr: int64 ``[n_states + 1]``, the first successor of each information state's full states.
+        entry: uint32 ``[n_full]``, the first successor of each full state.
         enemy_row: int32 ``[n_full]``, the information state of the enemy.
         deck: int32 ``[n_full]``, the deck.
         after: int32 ``[n_entries]``, successors.
@@ -48,6 +49,7 @@ class Full(NamedTuple):
 
     ptr: np.ndarray
     entry_ptr: np.ndarray
+    entry: np.ndarray
     enemy_row: np.ndarray
     deck: np.ndarray
     after: np.ndarray
@@ -146,7 +148,7 @@ def fill_full(begin, end, layout, places, breath, statuses, layers, draws, all_d
     decks, (next_ptr, next_deck) = all_decks[0], (all_decks[1].ptr, all_decks[1].deck)
     next_first, next_rank = after_layer.first, after_layer.rank
     decks_ptr, decks_deck, decks_block = decks.ptr, decks.deck, decks.block
-    full_ptr, after, enemy_rows, full_deck = full.ptr, full.after, full.enemy_row, full.deck
+    full_ptr, full_entry, after, enemy_rows, full_deck = full.ptr, full.entry, full.after, full.enemy_row, full.deck
     copies, n_draws, own_draws, enemy_draws, lefts = draws.copies, draws.n, draws.own, draws.enemy, draws.left
     weight, move = places.weight, places.move[breath]
     room = room_for_cards()
@@ -165,6 +167,7 @@ def fill_full(begin, end, layout, places, breath, statuses, layers, draws, all_d
             for i in range(full_ptr[row + 1] - full_ptr[row]):
                 deck = decks_deck[first + i]
                 full_deck[full_ptr[row] + i] = deck
+                full_entry[full_ptr[row] + i] = entry
                 enemy_rows[full_ptr[row] + i] = row_of(layer, decks_block[first + i], mirrored)
                 for kind in range(N_KINDS):
                     enemy[kind] = piles[2, kind] - copies[deck, kind]
@@ -203,7 +206,7 @@ def fill_last(begin, end, layout, places, statuses, layer, draws, decks, full, a
     Every key is marked in ``used``; threads may mark the same one, but all write 1.
     """
     decks_ptr, decks_deck, decks_block = decks.ptr, decks.deck, decks.block
-    full_ptr, after, enemy_rows, full_deck = full.ptr, full.after, full.enemy_row, full.deck
+    full_ptr, full_entry, after, enemy_rows, full_deck = full.ptr, full.entry, full.after, full.enemy_row, full.deck
     copies, n_draws, own_draws, enemy_draws = draws.copies, draws.n, draws.own, draws.enemy
     room = room_for_cards()
     digits, piles, enemy, actions = room.digits, room.piles, room.enemy, room.actions
@@ -220,6 +223,7 @@ def fill_last(begin, end, layout, places, statuses, layer, draws, decks, full, a
             for i in range(full_ptr[row + 1] - full_ptr[row]):
                 deck = decks_deck[first + i]
                 full_deck[full_ptr[row] + i] = deck
+                full_entry[full_ptr[row] + i] = entry
                 enemy_rows[full_ptr[row] + i] = row_of(layer, decks_block[first + i], mirrored)
                 for kind in range(N_KINDS):
                     enemy[kind] = piles[2, kind] - copies[deck, kind]

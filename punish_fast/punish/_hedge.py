@@ -15,6 +15,8 @@ Learning 66, 2007) show that such rates need to know neither the number of itera
 lose nothing by it. What decides a game in its last breath is worth more than what is played in its first: one rate for
 all would be too high for the one or too low for the other.
 
+What is regretted in a state that is seldom come to may be worked out seldom, and counts for several iterations then.
+
 What is kept are the logarithms, of which the largest of each state is 0.
 """
 
@@ -23,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast._jit import kernel
+from punish_fast.punish._regret import OTHERS
 
 # Of which steps still know the size.
 LEAST_REGRET = 1e-100
@@ -31,19 +34,25 @@ LEAST_LOGIT = -20.0
 
 
 @kernel
-def follow_regrets(begin, end, state_ptr, rate, weight, regret, strategy, variance, logit, average):
+def follow_regrets(begin, end, state_ptr, rate, weight, seldom, regret, seen, strategy, variance, logit, average):
     """Move the logits of the given information states, and add ``weight`` times their strategies to ``average``.
 
-    ``rate`` is c, ``variance[state]`` is V and must be positive.
+    ``rate`` is c, ``variance[state]`` is V and must be positive. ``seldom`` are a chance and a number: where C, in
+    ``seen`` from `_regret.regret_full`, is below that chance, regrets count that often, 0 for not at all.
     """
+    least, often = seldom
     for state in range(begin, end):
         first, last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
-        most = LEAST_REGRET
+        times = often if seen[state, OTHERS] < least else 1.0
         for row in range(first, last):
             average[row] += weight * strategy[row]
-            variance[state] += strategy[row] * regret[row] ** 2
-            most = max(most, abs(regret[row]))
-        step = min(rate / np.sqrt(variance[state]), 1 / most)
+        if times == 0.0:
+            continue
+        most = LEAST_REGRET
+        for row in range(first, last):
+            variance[state] += times * strategy[row] * regret[row] ** 2
+            most = max(most, times * abs(regret[row]))
+        step = times * min(rate / np.sqrt(variance[state]), 1 / most)
         largest = -np.inf
         for row in range(first, last):
             logit[row] += step * regret[row]

@@ -49,12 +49,12 @@ LEAST_CHANCE = 1e-30
 
 
 @kernel
-def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray, reach, targets, out):
+def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray, least, reach, targets, out):
     """Pass on all reaches of the full states of the given parts to their successors, and add them to ``out``.
 
     ``strategies`` are the own one and the enemy's, ``parts`` is from `Graph.parts_of`. Where own choices are left out,
     they weigh at least ``stray`` (1: all alike). ``out[buffer]`` begins with number ``targets[0]``. Win and loss, from
-    number ``targets[1]`` on, are left out.
+    number ``targets[1]`` on, are left out. Full states that nobody comes to more often than ``least`` are passed over.
 
     An answer to the own strategy, which takes the rows ``choice``, has two more columns of reach: one walk does for
     both, since to find successors takes longer than to pass on. Without one ``choice`` is None, and Numba compiles the
@@ -63,7 +63,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray
     state_ptr, action = rows
     strategy, enemy_strategy = strategies
     parts_ptr, spans, buffers = parts.ptr, parts.spans, parts.buffer
-    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    full_ptr, entries, enemy_rows, decks, after = full.ptr, full.entry, full.enemy_row, full.deck, full.after
     n_draws, chances = draws.n, draws.chance
     origin, win = np.uint64(targets[0]), np.uint64(targets[1])
     for part in range(begin, end):
@@ -71,15 +71,20 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray
         for span in range(parts_ptr[part], parts_ptr[part + 1]):
             for row in range(spans[span, 0], spans[span, 1]):
                 own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
-                entry = np.uint64(entry_ptr[row])
                 for number in range(np.uint64(full_ptr[row]), np.uint64(full_ptr[row + 1])):
                     soon = fetch_enemy(state_ptr, action, enemy_strategy, enemy_rows, number)
                     if choice is not None:
                         prefetch(strategy, soon)
+                    here, others = reach[number, OWN], reach[number, OTHERS]
+                    most = others
+                    if choice is not None:
+                        most = max(others, reach[number, ANSWER_OTHERS])
+                    if most < least:
+                        continue
+                    entry = np.uint64(entries[number])
                     deck = np.uint64(decks[number])
                     enemy_state = np.uint64(enemy_rows[number])
                     first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
-                    here, others = reach[number, OWN], reach[number, OTHERS]
                     for own_row in range(own_first, own_last):
                         own_feints = np.uint64(action[own_row]) & ONE
                         own = here * strategy[own_row]
@@ -126,31 +131,37 @@ def empty_buffers(begin, end, out, into):
 
 
 @kernel
-def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, own):
-    """Regrets of the given information states: write ``regret[row]``, ``own[state]``, which is R / C, and ``v``.
+def regret_full(begin, end, full, draws, rows, strategies, least, reach, v, regret, seen):
+    """Regrets of the given information states: write ``regret[row]``, and ``v``, the chances to win from full states.
 
-    ``strategies`` are the own one and the enemy's. Where chance does not lead to, nothing is regretted.
+    ``strategies`` are the own one and the enemy's. ``seen[state]`` gets both chances of the state, R and C. If C is
+    below ``least`` the state is passed over: its regrets and values stay. Where chance does not lead to, nothing is
+    regretted.
     """
     state_ptr, action = rows
     strategy, enemy_strategy = strategies
-    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    full_ptr, entries, enemy_rows, decks, after = full.ptr, full.entry, full.enemy_row, full.deck, full.after
     n_draws, chances = draws.n, draws.chance
     total = np.zeros(N_ACTIONS)
     for row in range(begin, end):
         first_row = np.uint64(state_ptr[row])
         n_own = np.uint64(state_ptr[row + 1]) - first_row
-        entry = np.uint64(entry_ptr[row])
         total[:] = 0.0
         here = 0.0
         others = 0.0
         for number in range(np.uint64(full_ptr[row]), np.uint64(full_ptr[row + 1])):
+            here += reach[number, OWN]
+            others += reach[number, OTHERS]
+        seen[row, OWN], seen[row, OTHERS] = here, others
+        if others < least:
+            continue
+        for number in range(np.uint64(full_ptr[row]), np.uint64(full_ptr[row + 1])):
             fetch_enemy(state_ptr, action, enemy_strategy, enemy_rows, number)
+            entry = np.uint64(entries[number])
             deck = np.uint64(decks[number])
             enemy_state = np.uint64(enemy_rows[number])
             first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
             belief = reach[number, OTHERS]
-            here += reach[number, OWN]
-            others += belief
             mean = 0.0
             for a in range(n_own):
                 own_row = first_row + a
@@ -172,7 +183,6 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, own
                 mean += strategy[own_row] * value
                 total[a] += belief * value
             v[number] = mean
-        own[row] = here / others if others > 0.0 else 0.0
         mean = 0.0
         for a in range(n_own):
             mean += strategy[first_row + a] * total[a]
@@ -181,10 +191,13 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, own
 
 
 @kernel
-def sum_regrets(begin, end, state_ptr, weight, last_regret, own, strategy, regret, average):
-    """Add up the last regrets of the given information states, and their strategies; ``weight`` is the iteration's."""
+def sum_regrets(begin, end, state_ptr, weight, last_regret, seen, strategy, regret, average):
+    """Add up the last regrets of the given information states, and their strategies; ``weight`` is the iteration's.
+
+    ``seen`` is from `regret_full`.
+    """
     for state in range(begin, end):
-        share = weight * own[state]
+        share = weight * seen[state, OWN] / seen[state, OTHERS] if seen[state, OTHERS] > 0.0 else 0.0
         for row in range(state_ptr[state], state_ptr[state + 1]):
             regret[row] = max(0.0, regret[row] + last_regret[row])
             average[row] += share * strategy[row]

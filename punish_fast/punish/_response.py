@@ -24,21 +24,20 @@ _LEAST_GAIN = 1e-13
 
 
 @kernel
-def respond_full(begin, end, full, draws, state_ptr, action, most_decks, enemy_weight, belief, v, choice):
+def respond_full(begin, end, full, draws, state_ptr, action, most_decks, least, enemy_weight, belief, v, choice):
     """Answer in the given information states: write ``choice[row]`` and ``v[number, 0]``.
 
-    A choice changes only if another one is better; so where ``belief`` has no weight, it stays. No state has more than
-    ``most_decks`` decks.
+    A choice changes only if another one is better; so where ``belief`` has no weight, it stays. Full states that weigh
+    less than ``least`` are passed over. No state has more than ``most_decks`` decks.
     """
     q = np.zeros((most_decks, N_ACTIONS))
     total = np.zeros(N_ACTIONS)
-    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
+    full_ptr, entries, enemy_rows, decks, after = full.ptr, full.entry, full.enemy_row, full.deck, full.after
     n_draws, chances = draws.n, draws.chance
     n_columns = np.uint64(v.shape[1])
     for row in range(begin, end):
         first_row = np.uint64(state_ptr[row])
         n_own = np.uint64(state_ptr[row + 1]) - first_row
-        entry = np.uint64(entry_ptr[row])
         first_number = np.uint64(full_ptr[row])
         n_decks = np.uint64(full_ptr[row + 1]) - first_number
         total[:] = 0.0
@@ -46,11 +45,14 @@ def respond_full(begin, end, full, draws, state_ptr, action, most_decks, enemy_w
         for k in range(n_decks):
             number = first_number + k
             fetch_enemy(state_ptr, action, enemy_weight, enemy_rows, number)
+            weight = belief[number]
+            if weight < least:
+                continue
+            mass += weight
+            entry = np.uint64(entries[number])
             deck = np.uint64(decks[number])
             enemy_state = np.uint64(enemy_rows[number])
             first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
-            weight = belief[number]
-            mass += weight
             for a in range(n_own):
                 own_feints = np.uint64(action[first_row + a]) & ONE
                 value = 0.0
@@ -76,7 +78,8 @@ def respond_full(begin, end, full, draws, state_ptr, action, most_decks, enemy_w
                 best = a
         choice[row] = first_row + best
         for k in range(n_decks):
-            v[first_number + k, ZERO] = q[k, best]
+            if belief[first_number + k] >= least:
+                v[first_number + k, ZERO] = q[k, best]
 
 
 @kernel

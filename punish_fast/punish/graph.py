@@ -100,9 +100,10 @@ class Outline:
         ptr, entry_ptr = cumulated(n_full), cumulated(n_entries)
         if entry_ptr[-1] > _MOST_ENTRIES:
             raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors, allowed are {_MOST_ENTRIES:,}")
-        require_memory(4 * int(entry_ptr[-1]) + 8 * int(ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
+        require_memory(4 * int(entry_ptr[-1]) + 12 * int(ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
+        entry = np.empty(ptr[-1], dtype=np.uint32)
         enemy_row, deck = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32)
-        return _graph.Full(ptr, entry_ptr, enemy_row, deck, np.empty(entry_ptr[-1], dtype=np.int32))
+        return _graph.Full(ptr, entry_ptr, entry, enemy_row, deck, np.empty(entry_ptr[-1], dtype=np.int32))
 
 
 class Graph(Outline):
@@ -199,7 +200,9 @@ class Graph(Outline):
         for_chunks(_passes.back_up_nodes, cumulated(lengths), redeal, v, out)
         return out
 
-    def respond(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray) -> None:
+    def respond(
+        self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray, least: float = 0.0
+    ) -> None:
         """The best answer to an enemy within a measure, for given values of the nodes.
 
         Args:
@@ -208,8 +211,9 @@ class Graph(Outline):
             v: float64 ``[n_full + n_nodes + 2, 2]``, values in the first column; full states are written, all others
                 read.
             choice: int64 ``[k]``, the row chosen in each information state, written where another one is better.
+            least: Full states that weigh less are passed over: they keep their values and have no say.
         """
-        args = (self.full, self.draws, self.space.state_ptr, self.space.action, self.most_decks)
+        args = (self.full, self.draws, self.space.state_ptr, self.space.action, self.most_decks, least)
         for number in reversed(range(self.space.rules.breaths)):
             self.for_states(number, _response.respond_full, *args, enemy_weight, belief, v, choice)
 

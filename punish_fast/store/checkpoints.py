@@ -47,7 +47,7 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     """
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}, but an equilibrium is needed")
-    for name in ("logit", "variance"):
+    for name in ("logit", "variance", "values"):
         if name in begin and f"/equilibrium/{name}" not in file.shapes:
             raise ReadError(
                 f"{file.path}: /equilibrium/{name}: missing, it was learnt in another way by an older version"

@@ -50,7 +50,8 @@ against an answer (``checkpoints.py``)::
     /equilibrium/dealt                          float64 [n]             by full states of the first breath
     /equilibrium/nodes                          float64 [n_nodes]
     [/equilibrium/answer                        int64   [n_states]      the row that the answer takes
-     /equilibrium/answer_dealt, answer_nodes]   float64 [n], [n_nodes]
+     /equilibrium/answer_dealt, answer_nodes    float64 [n], [n_nodes]
+     /equilibrium/values, answer_values]        float64 [n_full]        chances to win
 
 Learners, of whatever game, have no rules. They have ``game`` and ``learner``, JSON objects: the game by its name and
 parameters, and how was learned (see ``store/learner.py``)::
@@ -98,6 +99,8 @@ DTYPES = {
     "/equilibrium/answer": "int64",
     "/equilibrium/answer_dealt": "float64",
     "/equilibrium/answer_nodes": "float64",
+    "/equilibrium/values": "float64",
+    "/equilibrium/answer_values": "float64",
 }
 LEARNER_DTYPES = {
     "/learner/q": "float64",

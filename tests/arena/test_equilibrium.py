@@ -21,7 +21,7 @@ from seen import deals_to, keys_of
 from sequence_form import Game, Measure
 
 from punish_fast._jit import set_threads
-from punish_fast.arena import equilibrium
+from punish_fast.arena import equilibrium, learners
 from punish_fast.arena.duel import check_policy, head_to_head
 from punish_fast.arena.equilibrium import Equilibrium, bytes_needed
 from punish_fast.arena.exploiter import best_response
@@ -308,8 +308,11 @@ def test_one_thread_and_two_learn_the_same_bits(model, share):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_going_on_is_the_same_as_never_having_stopped(graph, share):
+@pytest.mark.parametrize(("share", "care"), [(0.0, 0.0), (0.5, 0.0), (0.5, 0.002)])
+def test_going_on_is_the_same_as_never_having_stopped(graph, share, care, monkeypatch):
+    # What the last iteration passed over has values of an earlier one.
+    monkeypatch.setattr(learners, "_HASTY", learners.Care(care, care / 100))
+    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
     first = learnt(graph, 4, share)
     tables = {name: table.copy() for name, table in first.tables.items()}
     second = Equilibrium(graph, share=share)
@@ -415,7 +418,7 @@ def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
 def test_what_is_held_is_no_more_than_what_was_announced(model, share):
     graph = Graph(InformationSpace(TINY, model))
     learning = learnt(graph, 2, share)
-    arrays = [learning._v, learning._strategy, learning._own, *learning.tables.values(), *graph.full]
+    arrays = [learning._v, learning._strategy, learning._seen, *learning.tables.values(), *graph.full]
     arrays += [array for name, array in vars(learning.reach).items() if isinstance(array, np.ndarray)]
     if share > 0:
         arrays += [learning.learner.regret, learning._enemy, learning._answer.v]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.arena.learners import Hedge, Regrets
+from punish_fast.arena.learners import Care, Hedge, Regrets
 
 # A player with one decision among three, and one among two.
 PTR = np.array([0, 3, 5])
 # Rock, paper and scissors, where paper wins twice: played 1/4, 1/4 and 1/2 of the time.
 PAYOFF = np.array([[0.0, -2.0, 1.0], [2.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 EQUILIBRIUM = np.array([0.25, 0.25, 0.5])
+# Both decisions come up always.
+SEEN = np.ones((2, 2))
 
 
 def regrets(strategy, enemy):
@@ -28,7 +30,7 @@ def learn(learner, iterations, enemy_of):
     assert strategy == pytest.approx([1 / 3] * 3 + [1 / 2] * 2)
     for iteration in range(1, iterations + 1):
         learner.regret[:] = regrets(strategy, enemy_of(strategy[:3]))
-        learner.learn(iteration, np.ones(2), strategy)
+        learner.learn(iteration, SEEN, strategy)
         learner.play(strategy)
     total = learner.tables["total"]
     return total / np.repeat(np.add.reduceat(total, PTR[:-1]), np.diff(PTR))
@@ -55,7 +57,10 @@ def test_steps_come_to_the_equilibrium_against_answers(enemy_of):
 
 def test_what_is_not_come_to_by_own_choice_counts_less():
     learner, strategy = Regrets(PTR), np.full(5, 0.5)
-    learner.learn(3, np.array([1.0, 0.25]), strategy)
+    learner.learn(3, np.array([[0.3, 0.3], [0.1, 0.4]]), strategy)
+    assert learner.tables["total"].tolist() == [4.5, 4.5, 4.5, 1.125, 1.125]
+    # Nobody knows what contributes to being where chance does not lead to.
+    learner.learn(4, np.zeros((2, 2)), strategy)
     assert learner.tables["total"].tolist() == [4.5, 4.5, 4.5, 1.125, 1.125]
 
 
@@ -72,9 +77,43 @@ def test_tables_say_all_there_is_to_go_on(kind):
             second.play(again)
             assert np.array_equal(strategy, again)
         first.regret[:] = generator.normal(size=5)
-        first.learn(iteration, np.ones(2), strategy)
+        first.learn(iteration, SEEN, strategy)
         first.play(strategy)
     second.regret[:] = first.regret
-    second.learn(3, np.ones(2), again)
+    second.learn(3, SEEN, again)
     second.play(again)
     assert np.array_equal(strategy, again)
+
+
+def test_only_steps_are_short_enough_to_pass_over_what_is_seldom():
+    learner, everywhere = Hedge(PTR), Care()
+    assert everywhere == (0, 0)
+    assert all(Regrets(PTR).care(iteration) == everywhere for iteration in range(1, 100))
+    thorough = [iteration for iteration in range(1, 65) if learner.care(iteration) == everywhere]
+    assert thorough == [*range(1, 17), 32, 48, 64]
+    # What is passed on is so exact that it can be told which states are seldom.
+    hasty = learner.care(17)
+    assert 0 < hasty.full_states < hasty.states < 1e-6
+
+
+def test_a_seldom_decision_is_learnt_as_fast_by_thorough_iterations_alone():
+    """Its regrets are the same in all iterations, so that nothing depends on when they are worked out."""
+    seldom = np.array([[1.0, 1.0], [0.0, 1e-9]])
+    learners = [Hedge(PTR), Hedge(PTR)]
+    strategies, before = [np.empty(5), np.empty(5)], 0.0
+    for learner, strategy in zip(learners, strategies, strict=True):
+        learner.play(strategy)
+    for iteration in range(1, 49):
+        for learner, strategy, seen in zip(learners, strategies, (SEEN, seldom), strict=True):
+            learner.regret[:] = [0, 0, 0, 1e-3, -1e-3]
+            learner.learn(iteration, seen, strategy)
+            learner.play(strategy)
+        now, late = (learner.tables["logit"][4] for learner in learners)
+        if iteration == 16:
+            assert late == now
+            before = late
+        if 16 < iteration < 32:
+            assert late == before
+    # Steps that are taken at once are limited by the number of the last of them.
+    assert late == pytest.approx(now, rel=0.2)
+    assert late < before

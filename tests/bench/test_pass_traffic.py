@@ -23,14 +23,16 @@ def test_bytes_are_those_of_the_arrays(graph):
     moved, space, full = pass_bytes(graph), graph.space, graph.full
     learning = Equilibrium(graph, share=ANSWERS)
     n_states, n_rows, n_full = len(full.ptr) - 1, len(learning.learner.regret), graph.n_full
-    walk = full.after.nbytes + full.enemy_row.nbytes + full.deck.nbytes + learning.reach.table.nbytes
-    walk += 8 * n_rows + space.action[:n_rows].nbytes + 3 * 8 * n_states
+    walk = (
+        full.after.nbytes + full.entry.nbytes + full.enemy_row.nbytes + full.deck.nbytes + learning.reach.table.nbytes
+    )
+    walk += 8 * n_rows + space.action[:n_rows].nbytes + 2 * 8 * n_states
     first = graph.full_by_breath[0]
     after = n_full - first + graph.n_nodes
     choice = learning.tables["answer"].nbytes
     forward, backward = (sum(moved[f"{kind} {k}"] for k in (1, 2)) for kind in ("spread", "regret"))
     assert forward == walk + 8 * n_rows + choice + 32 * after
-    assert backward == walk + 8 * n_rows + 8 * after + 8 * n_full + 8 * n_rows + 8 * n_states
+    assert backward == walk + 8 * n_rows + 8 * after + 8 * n_full + 8 * n_rows + 16 * n_states
     between = graph.redeal.p.nbytes + graph.redeal.deal.nbytes + 8 * first + 8 * graph.n_nodes
     assert moved["deal"] == 2 * moved["nodes"] == 2 * between
     # Values come from what is after, and are written; choices are read and written, and mixed with a strategy.
@@ -38,7 +40,7 @@ def test_bytes_are_those_of_the_arrays(graph):
     assert moved["answer"] == walk + 8 * n_full + 8 * after + 2 * choice + mixed + between
     # To learn, two tables are read and written, regrets and the strategy read; then logits read, and it is written.
     tables = learning.learner.tables
-    assert moved["learn"] == (4 + 2 + 2) * 8 * n_rows + 2 * tables["variance"].nbytes + 2 * 8 * n_states
+    assert moved["learn"] == (4 + 2 + 2) * 8 * n_rows + 2 * tables["variance"].nbytes + 4 * 8 * n_states
 
 
 def test_a_crowd_has_the_same_ends_and_stands_close(graph):

@@ -24,17 +24,19 @@ RULES = true_rules(PRESETS["tiny"])
 TINY = ("--rules", "tiny", "--quiet")
 
 
-@pytest.mark.parametrize(("name", "output"), [("view", "equilibrium.h5"), ("memory", "equilibrium-memory.h5")])
-def test_an_equilibrium_is_written_and_told(run, folder, name, output):
+@pytest.mark.parametrize(
+    ("name", "output", "share"), [("view", "equilibrium.h5", 0.8), ("memory", "equilibrium-memory.h5", 0.7)]
+)
+def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     report = run("equilibrium", *TINY, "--information", name, "--iterations", "12", "--json").report
     space = StateSpace(RULES) if name == "view" else InformationSpace(RULES, name)
-    equilibrium = Equilibrium(Graph(space), share=0.8)
+    equilibrium = Equilibrium(Graph(space), share=share)
     for _ in range(12):
         equilibrium.iterate()
     found = load_policy(load(folder / output), space)
     reached = np.repeat(equilibrium.reached, np.diff(space.state_ptr[: len(equilibrium.reached) + 1]))
     assert found[: len(reached)][reached] == pytest.approx(equilibrium.average[: len(reached)][reached], abs=1e-4)
-    assert (report["iterations"], report["answers"], report["information"]) == (12, 0.8, name)
+    assert (report["iterations"], report["answers"], report["information"]) == (12, share, name)
     assert report["output"] == output
     assert report["full_states"] == equilibrium.graph.n_full
     assert report["exploiter_wins"] == pytest.approx(0.5 + report["concedes_points"] / 100)

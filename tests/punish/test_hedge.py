@@ -12,6 +12,13 @@ from hypothesis import strategies as st
 from punish_fast.punish._hedge import LEAST_LOGIT, follow_regrets, play_logits
 
 numbers = st.floats(-3, 3)
+# No state is so seldom that its regrets count otherwise.
+ALWAYS = (0.0, 0.0)
+
+
+def seen(ptr, chance=0.5):
+    """How likely all information states are, in both ways."""
+    return np.full((len(ptr) - 1, 2), chance)
 
 
 @st.composite
@@ -34,7 +41,7 @@ def matched(ptr, logit):
 def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
     ptr, logit, regret = drawn
     before, average, variance = matched(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
-    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, regret, before, variance, logit, average)
+    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, ALWAYS, regret, seen(ptr), before, variance, logit, average)
     after = matched(ptr, logit)
     for state, (first, last) in enumerate(itertools.pairwise(ptr)):
         varied = begin + before[first:last] @ regret[first:last] ** 2
@@ -59,7 +66,8 @@ def test_how_large_regrets_are_does_not_matter(drawn, scale):
     before, found = matched(ptr, logit), []
     for factor in (1.0, scale):
         moved, variance = logit.copy(), np.full(len(ptr) - 1, 1e-2 * factor**2)
-        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, factor * regret, before, variance, moved, np.zeros(len(logit)))
+        scaled, average = factor * regret, np.zeros(len(logit))
+        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, ALWAYS, scaled, seen(ptr), before, variance, moved, average)
         found.append(moved)
     assert found[0] == pytest.approx(found[1], abs=1e-9)
 
@@ -69,15 +77,47 @@ def test_what_was_hardly_ever_played_can_come_back():
     for regret in (-1.0, 1.0):
         for _ in range(300):
             given_up = np.array([regret, 0.0])
-            follow_regrets(0, 1, ptr, 1.0, 1.0, given_up, matched(ptr, logit), variance, logit, average)
+            strategy = matched(ptr, logit)
+            follow_regrets(0, 1, ptr, 1.0, 1.0, ALWAYS, given_up, seen(ptr), strategy, variance, logit, average)
         assert logit.min() == LEAST_LOGIT
         assert logit.argmax() == (0 if regret > 0 else 1)
 
 
 def test_only_the_given_states_change():
     ptr, logit, average, variance = np.array([0, 2, 4]), np.zeros(4), np.zeros(4), np.full(2, 0.5)
-    strategy = matched(ptr, logit)
-    follow_regrets(1, 2, ptr, 1.0, 1.0, np.array([1.0, 0.0, 1.0, 0.0]), strategy, variance, logit, average)
+    strategy, regret = matched(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0])
+    follow_regrets(1, 2, ptr, 1.0, 1.0, ALWAYS, regret, seen(ptr), strategy, variance, logit, average)
     assert logit.tolist() == [0, 0, 0, -1]
     assert average.tolist() == [0, 0, 0.5, 0.5]
     assert variance.tolist() == [0.5, 1.0]
+
+
+@given(states(), st.integers(0, 20))
+def test_what_is_seldom_come_to_counts_as_often_as_is_said(drawn, times):
+    """Every second state; what it regrets this time, it is taken to have regretted several times."""
+    ptr, logit, regret = drawn
+    strategy, rare = matched(ptr, logit), np.arange(len(ptr) - 1) % 2 == 1
+    chances = seen(ptr)
+    chances[rare, 1] = 0.01
+    rows = np.repeat(rare, np.diff(ptr))
+    moved, average, variance = logit.copy(), np.ones(len(logit)), np.full(len(ptr) - 1, 0.5)
+    follow_regrets(
+        0, len(ptr) - 1, ptr, 1.0, 4.0, (0.02, float(times)), regret, chances, strategy, variance, moved, average
+    )
+    usual, varied = logit.copy(), np.full(len(ptr) - 1, 0.5)
+    follow_regrets(
+        0, len(ptr) - 1, ptr, 1.0, 4.0, ALWAYS, regret, seen(ptr), strategy, varied, usual, np.ones(len(logit))
+    )
+    assert np.array_equal(moved[~rows], usual[~rows])
+    assert np.array_equal(variance[~rare], varied[~rare])
+    assert variance[rare] == pytest.approx(0.5 + times * (varied[rare] - 0.5), rel=1e-12)
+    # The average does not wait.
+    assert average == pytest.approx(1 + 4 * strategy)
+    if times == 0:
+        assert np.array_equal(moved[rows], logit[rows])
+    for state in np.flatnonzero(rare):
+        own = slice(ptr[state], ptr[state + 1])
+        largest = max(np.abs(regret[own]).max(), 1e-100)
+        step = min(1 / np.sqrt(variance[state]), 1 / (times * largest)) if times else 0.0
+        expected = logit[own] + times * step * regret[own]
+        assert moved[own] == pytest.approx(np.maximum(expected - expected.max(), LEAST_LOGIT), abs=1e-9)

@@ -183,6 +183,32 @@ def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
     assert learning.tables["logit"] == pytest.approx(logit, abs=1e-12)
 
 
+def test_hasty_iterations_leave_alone_what_is_seldom_and_thorough_ones_make_up_for_it(graph, monkeypatch):
+    """What is seldom: information states to which chance and enemy lead less than twice in a thousand games."""
+    monkeypatch.setattr(learners, "_HASTY", learners.Care(0.002, 0.0))
+    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
+    monkeypatch.setattr(learners, "_THOROUGH", 4)
+    learning, first = Equilibrium(graph, share=0.5), graph.full.ptr[:-1]
+    names = ("logit", "variance", "values")
+    for iteration in range(1, 9):
+        before = {name: learning.tables[name].copy() for name in names}
+        strategy = learning._strategies[0].copy()
+        learning.iterate()
+        others = np.add.reduceat(learning.reach.table[:, 1], first)
+        seldom = others < 0.002
+        assert 0 < seldom.sum() < len(seldom)
+        rows, numbers = np.repeat(seldom, np.diff(learning._state_ptr)), np.repeat(seldom, np.diff(graph.full.ptr))
+        now, regret = learning.tables, learning.learner.regret
+        if iteration in (3, 5, 6, 7):
+            assert np.array_equal(now["logit"][rows], before["logit"][rows])
+            assert np.array_equal(now["variance"][seldom], before["variance"][seldom])
+            assert np.array_equal(now["values"][numbers], before["values"][numbers])
+        times = np.where(seldom, 1.0 if iteration <= 2 else 4.0 if iteration in (4, 8) else 0.0, 1.0)
+        varied = np.add.reduceat(strategy * regret**2, learning._state_ptr[:-1])
+        assert now["variance"] == pytest.approx(before["variance"] + times * varied, rel=1e-12)
+        assert (now["logit"][~rows] != before["logit"][~rows]).any()
+
+
 def test_an_answer_is_to_what_was_learnt_by_hands_as_likely_as_they_were(graph):
     learning = Equilibrium(graph, share=0.5)
     for _ in range(3):

@@ -122,3 +122,24 @@ def test_action_values_do_not_depend_on_threads():
         found.append(graph.action_values(enemy, belief, v))
     set_threads(2)
     assert np.array_equal(*found)
+
+
+def test_who_is_less_likely_than_the_least_is_passed_over():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 7)
+    passed, generator = belief < 0.4, np.random.default_rng(8)
+    before = v.copy()
+    before[: graph.n_full, 0] = generator.random(graph.n_full)
+    first = space.state_ptr[: len(graph.full.ptr) - 1].copy()
+    hasty, choice = before.copy(), first.copy()
+    graph.respond(enemy, belief, hasty, choice, 0.4)
+    assert np.array_equal(hasty[: graph.n_full][passed], before[: graph.n_full][passed])
+    # In the last breath the others are answered as if they were all there is.
+    last = int(space.layer_ptr[space.rules.breaths - 1])
+    numbers = np.arange(graph.full.ptr[last], graph.n_full)
+    alone, expected = before.copy(), first.copy()
+    graph.respond(enemy, np.where(passed, 0.0, belief), alone, expected)
+    assert np.array_equal(choice[last:], expected[last:])
+    there = numbers[~passed[numbers]]
+    assert np.array_equal(hasty[there], alone[there])
+    assert 0 < len(there) < len(numbers)

@@ -47,7 +47,7 @@ def test_lists_serve_as_arrays(space):
     assert strategy_table(space, [0], [one_action(space, 0).tolist()]).state.tolist() == [0]
 
 
-@given(house_rules())
+@given(house_rules(largest_hp=2, most_breaths=2))
 def test_random_tables_over_legal_actions_are_accepted(rules):
     space = StateSpace(rules)
     table = random_table(space, 1, covered=1.0)
@@ -123,7 +123,7 @@ def test_policy_becomes_a_table_of_all_states(tiny, tiny_mdp):
 
 def test_strategy_of_other_rules_builds_nothing():
     rules = PRESETS["tiny"]
-    space, other = StateSpace(rules), StateSpace(rules._replace(hp=3))
+    space, other = StateSpace(rules), StateSpace(rules._replace(hp=1))
     table = from_policy(space, np.repeat(1 / np.diff(space.state_ptr), np.diff(space.state_ptr)))
     with pytest.raises(StrategyError, match=f"{space.rules.digest}.*{other.rules.digest}"):
         build(other, table)
