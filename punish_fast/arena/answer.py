@@ -26,6 +26,8 @@ from punish_fast.punish.graph import Graph
 
 # Weight of own moves that the last answer does not make.
 STRAY_WEIGHT = 0.01
+# Full states that are less likely are passed over: all of them together come up less than once in a million games.
+_LEAST_REACH = 1e-12
 
 
 class Answer:
@@ -71,9 +73,9 @@ class Answer:
         ``stray`` is the weight of own moves that the last answer does not make; with 1 all own moves are left out.
         """
         reach.begin(self.dealt)
-        reach.spread_all((self.policy, enemy), stray)
+        reach.spread_all((self.policy, enemy), stray, _LEAST_REACH)
         self.deal_again(reach.deal_again())
-        self.choose(enemy, reach.table[:, OTHERS])
+        self.choose(enemy, reach.table[:, OTHERS], _LEAST_REACH)
 
     def deal_again(self, again: np.ndarray) -> None:
         """Take over how likely each full state of the first breath is after a measure, float64 ``[n]``."""

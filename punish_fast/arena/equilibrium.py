@@ -214,7 +214,6 @@ class Equilibrium:
 
     def _learn(self) -> None:
         self.learner.learn(self.iterations, self._seen, self._strategy)
-        self.learner.play(self._strategy)
 
     def _improve(self, answer: Answer) -> None:
         """Answer the strategy of now.

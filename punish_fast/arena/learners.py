@@ -79,13 +79,13 @@ class Learner(Protocol):
         """What the iteration, counted from 1, may pass over."""
 
     def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
-        """Learn from `regret` of an iteration.
+        """Learn from `regret` of an iteration, and play what follows from it.
 
         Args:
             iteration: Its number, from 1.
             seen: float64 ``[n_states, 2]``, how likely the iteration came to each information state, in both ways of
                 ``punish/_regret.py``.
-            strategy: float64 ``[n_rows]``, the strategy that was played.
+            strategy: float64 ``[n_rows]``, the strategy that was played; the next one is written.
         """
 
     def play(self, strategy: np.ndarray) -> None:
@@ -113,6 +113,7 @@ class Regrets:
         """See `Learner`."""
         args = (self._state_ptr, float(iteration) ** 2, self.regret, seen, strategy)
         for_each(_regret.sum_regrets, len(seen), *args, self.tables["regret"], self.tables["total"])
+        self.play(strategy)
 
     def play(self, strategy: np.ndarray) -> None:
         """See `Learner`."""

@@ -73,10 +73,10 @@ class Reach:
         if shape[0] > 1:
             for_each(_regret.empty_buffers, shape[1], out, into)
 
-    def spread_all(self, strategies: Strategies, stray: float = 1.0) -> None:
-        """Go on to the end of the measure."""
+    def spread_all(self, strategies: Strategies, stray: float = 1.0, least: float = 0.0) -> None:
+        """Go on to the end of the measure, as in `spread`."""
         for number in range(len(self._shapes)):
-            self.spread(number, strategies, stray)
+            self.spread(number, strategies, stray, least=least)
 
     def deal_again(self, column: int = 0) -> np.ndarray:
         """How likely each full state of the first breath is after the measure, float64 ``[n]``, by a column."""

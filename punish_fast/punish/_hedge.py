@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast._jit import inlined_routine, kernel
 from punish_fast.punish._regret import OTHERS
 
 # Of which steps still know the size.
@@ -33,9 +33,20 @@ LEAST_REGRET = 1e-100
 LEAST_LOGIT = -20.0
 
 
+@inlined_routine
+def play_state(first, last, logit, strategy):
+    """Play in proportion to the exponentials of the logits, in the rows from ``first`` to ``last``."""
+    total = 0.0
+    for row in range(first, last):
+        strategy[row] = np.exp(logit[row])
+        total += strategy[row]
+    for row in range(first, last):
+        strategy[row] /= total
+
+
 @kernel
 def follow_regrets(begin, end, state_ptr, rate, weight, seldom, regret, seen, strategy, variance, logit, average):
-    """Move the logits of the given information states, and add ``weight`` times their strategies to ``average``.
+    """Add ``weight`` times the strategies of the given information states to ``average``, and move them and the logits.
 
     ``rate`` is c, ``variance[state]`` is V and must be positive. ``seldom`` are a chance and a number: where C, in
     ``seen`` from `_regret.regret_full`, is below that chance, regrets count that often, 0 for not at all.
@@ -59,16 +70,11 @@ def follow_regrets(begin, end, state_ptr, rate, weight, seldom, regret, seen, st
             largest = max(largest, logit[row])
         for row in range(first, last):
             logit[row] = max(logit[row] - largest, LEAST_LOGIT)
+        play_state(first, last, logit, strategy)
 
 
 @kernel
 def play_logits(begin, end, state_ptr, logit, strategy):
     """Play in proportion to the exponentials of the logits, in the given information states."""
     for state in range(begin, end):
-        first, last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
-        total = 0.0
-        for row in range(first, last):
-            strategy[row] = np.exp(logit[row])
-            total += strategy[row]
-        for row in range(first, last):
-            strategy[row] /= total
+        play_state(np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1]), logit, strategy)

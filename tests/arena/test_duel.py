@@ -6,7 +6,7 @@ import duel_twin
 import numpy as np
 import pytest
 from houses import house_rules
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from policies import uniform
 
@@ -84,7 +84,9 @@ def test_the_greedy_agent_beats_the_random_one(graph):
     assert head_to_head(graph, agent, uniform(graph.space)).win_probability > 0.6
 
 
+# A few, since some of these games take hundreds of measures.
 @pytest.mark.compiled
+@settings(max_examples=15)
 @given(house_rules(), st.integers(0, 100))
 def test_identities_hold_under_house_rules(rules, seed):
     # Every card hurts, so that games end.

@@ -41,8 +41,9 @@ def matched(ptr, logit):
 def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
     ptr, logit, regret = drawn
     before, average, variance = matched(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
-    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, ALWAYS, regret, seen(ptr), before, variance, logit, average)
-    after = matched(ptr, logit)
+    after = before.copy()
+    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, ALWAYS, regret, seen(ptr), after, variance, logit, average)
+    assert np.array_equal(after, matched(ptr, logit))
     for state, (first, last) in enumerate(itertools.pairwise(ptr)):
         varied = begin + before[first:last] @ regret[first:last] ** 2
         assert variance[state] == pytest.approx(varied, rel=1e-12)
@@ -66,8 +67,8 @@ def test_how_large_regrets_are_does_not_matter(drawn, scale):
     before, found = matched(ptr, logit), []
     for factor in (1.0, scale):
         moved, variance = logit.copy(), np.full(len(ptr) - 1, 1e-2 * factor**2)
-        scaled, average = factor * regret, np.zeros(len(logit))
-        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, ALWAYS, scaled, seen(ptr), before, variance, moved, average)
+        scaled, average, played = factor * regret, np.zeros(len(logit)), before.copy()
+        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, ALWAYS, scaled, seen(ptr), played, variance, moved, average)
         found.append(moved)
     assert found[0] == pytest.approx(found[1], abs=1e-9)
 
@@ -100,14 +101,16 @@ def test_what_is_seldom_come_to_counts_as_often_as_is_said(drawn, times):
     chances = seen(ptr)
     chances[rare, 1] = 0.01
     rows = np.repeat(rare, np.diff(ptr))
-    moved, average, variance = logit.copy(), np.ones(len(logit)), np.full(len(ptr) - 1, 0.5)
-    follow_regrets(
-        0, len(ptr) - 1, ptr, 1.0, 4.0, (0.02, float(times)), regret, chances, strategy, variance, moved, average
-    )
-    usual, varied = logit.copy(), np.full(len(ptr) - 1, 0.5)
-    follow_regrets(
-        0, len(ptr) - 1, ptr, 1.0, 4.0, ALWAYS, regret, seen(ptr), strategy, varied, usual, np.ones(len(logit))
-    )
+
+    def follow(seldom, chances):
+        moved, played, variance, average = logit.copy(), strategy.copy(), np.full(len(rare), 0.5), np.ones(len(logit))
+        follow_regrets(0, len(rare), ptr, 1.0, 4.0, seldom, regret, chances, played, variance, moved, average)
+        # What is passed over is played as before.
+        assert np.array_equal(played, matched(ptr, moved))
+        return moved, variance, average
+
+    moved, variance, average = follow((0.02, float(times)), chances)
+    usual, varied, _ = follow(ALWAYS, seen(ptr))
     assert np.array_equal(moved[~rows], usual[~rows])
     assert np.array_equal(variance[~rare], varied[~rare])
     assert variance[rare] == pytest.approx(0.5 + times * (varied[rare] - 0.5), rel=1e-12)
