@@ -55,7 +55,7 @@ def test_files_of_other_kinds_and_games_are_refused(tmp_path):
         load_checkpoint(load(tmp_path / "c.h5"), tables)
 
 
-@pytest.mark.parametrize("name", ["logit", "variance"])
+@pytest.mark.parametrize("name", ["logit", "variance", "values"])
 def test_what_was_learnt_in_another_way_is_refused(tmp_path, name):
     space = StateSpace(RULES)
     tables = Equilibrium(Graph(space), share=0.5).tables
