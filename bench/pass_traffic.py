@@ -44,10 +44,10 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
     written, ``8 f + 8 r + 16 s``. To answer, values are read and written, ``8 g + 8 f``, and choices, too, ``16 s``;
     and then the enemy's strategy is mixed of the own one and choices, ``16 r + 16 s`` with where rows begin.
 
-    To learn, ``8 * 8 r + 6 * 8 s`` are read or written: logits and average twice, regrets and strategies once, and to
-    make a strategy of them, logits and strategies again; how regrets varied twice, chances of states, which stand in
-    pairs, and twice where rows begin. Nodes read a probability and a deal, 12 bytes, for each deal that can follow what
-    is in hand; there are two kinds of deals to be passed on, and two kinds of values.
+    To learn, ``7 * 8 r + 5 * 8 s`` are read or written: logits, strategies and average twice, regrets once; how regrets
+    varied twice, chances of states, which stand in pairs, and where rows begin. Nodes read a probability and a deal, 12
+    bytes, for each deal that can follow what is in hand; there are two kinds of deals to be passed on, and two kinds of
+    values.
     """
     rules, full, space = graph.space.rules, graph.full, graph.space
     states = np.array(space.layer_ptr[: rules.breaths + 1], dtype=np.int64)
@@ -63,7 +63,7 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
         moved[f"spread {number + 1}"] = common + _FLOAT * (n_rows + n_states + 4 * after)
         moved[f"regret {number + 1}"] = common + _FLOAT * (2 * n_rows + here + after + 2 * n_states)
         moved["answer"] += common + _FLOAT * (here + after + 4 * n_states + 2 * n_rows)
-        moved["learn"] += _FLOAT * (8 * n_rows + 6 * n_states)
+        moved["learn"] += _FLOAT * (7 * n_rows + 5 * n_states)
     return moved
 
 

@@ -26,7 +26,8 @@ from punish_fast.punish.graph import Graph
 
 # Weight of own moves that the last answer does not make.
 STRAY_WEIGHT = 0.01
-# Full states that are less likely are passed over: all of them together come up less than once in a million games.
+# Full states that are less likely are passed over. In the model `memory`, all of them together come up in less than one
+# of a million games; only if stray moves weigh less, what they lead to is less likely without mattering less.
 _LEAST_REACH = 1e-12
 
 
@@ -47,7 +48,8 @@ class Answer:
 
         Args:
             graph: The game.
-            v: Chances to win; those of the nodes are what the first round begins with, all others are written.
+            v: Chances to win; those of the nodes are what the first round begins with, those of full states are what is
+                known of them as long as a round passes them over.
             opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning; by default,
                 all deals to players of full HP.
         """
@@ -72,10 +74,11 @@ class Answer:
 
         ``stray`` is the weight of own moves that the last answer does not make; with 1 all own moves are left out.
         """
+        least = _LEAST_REACH if stray >= STRAY_WEIGHT else 0.0
         reach.begin(self.dealt)
-        reach.spread_all((self.policy, enemy), stray, _LEAST_REACH)
+        reach.spread_all((self.policy, enemy), stray, least)
         self.deal_again(reach.deal_again())
-        self.choose(enemy, reach.table[:, OTHERS], _LEAST_REACH)
+        self.choose(enemy, reach.table[:, OTHERS], least)
 
     def deal_again(self, again: np.ndarray) -> None:
         """Take over how likely each full state of the first breath is after a measure, float64 ``[n]``."""

@@ -17,8 +17,8 @@ ones is like them.
 
 Its steps are short, so little is lost if those of a state that hardly matters are taken several at a time. In a finer
 model, chance and the enemy lead to most states less than once in ten million games. So most iterations are *hasty*:
-they pass over such states, and take about half of the time. Every few a *thorough* one goes everywhere, and counts for
-those before where they have not been.
+they pass over such states, and take about half of the time. Now and then a *thorough* one goes everywhere. In states
+that are so seldom in it, it counts for those before, too; that is about right, since what is seldom mostly stays so.
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ _FIRST_THOROUGH, _THOROUGH = 16, 16
 
 
 class Care(NamedTuple):
-    """What an iteration passes over, because it is less likely than this; 0 is to go everywhere.
+    """How likely must be what an iteration looks at, by C (``punish/_regret.py``); 0 is to go everywhere.
 
     Attributes:
-        states: Information states, of which no regrets are worked out, by C (``punish/_regret.py``).
-        full_states: Full states, which are neither passed on nor answered, by C, too.
+        states: Information states of which regrets are worked out.
+        full_states: Full states that are passed on, to whichever of player and answer they are likelier, and those
+            that are answered.
     """
 
     states: float = 0.0
@@ -59,13 +60,19 @@ class Care(NamedTuple):
 _HASTY = Care(1e-7, 1e-9)
 
 
+def _is_thorough(iteration: int) -> bool:
+    """Whether an iteration of `Hedge` goes everywhere."""
+    return iteration <= _FIRST_THOROUGH or iteration % _THOROUGH == 0
+
+
 class Learner(Protocol):
     """What learns.
 
     Attributes:
         tables: All that its strategy follows from, and ``total``, the weighted sum of all strategies, by name: float64
             ``[n_rows]`` or ``[n_states]``.
-        regret: float64 ``[n_rows]``, where the regrets of an iteration are written.
+        regret: float64 ``[n_rows]``, where the regrets of an iteration are written; those of states that it passes over
+            are old ones.
         stray: The least weight of an own choice in what is believed of the enemy's hand.
         least_kept: Actions that are less likely on average are left out of what it has learned.
     """
@@ -137,14 +144,16 @@ class Hedge:
 
     def care(self, iteration: int) -> Care:
         """See `Learner`."""
-        return Care() if iteration <= _FIRST_THOROUGH or iteration % _THOROUGH == 0 else _HASTY
+        return Care() if _is_thorough(iteration) else _HASTY
 
     def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
         """See `Learner`."""
-        often = 0.0 if self.care(iteration) == _HASTY else 1.0 if iteration <= _FIRST_THOROUGH else float(_THOROUGH)
+        times = float(_is_thorough(iteration))
+        if iteration > _FIRST_THOROUGH:
+            times *= _THOROUGH
         tables = (self.tables["variance"], self.tables["logit"], self.tables["total"])
         rate, weight = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH
-        args = (self._state_ptr, rate, weight, (_HASTY.states, often), self.regret, seen, strategy, *tables)
+        args = (self._state_ptr, rate, weight, _HASTY.states, times, self.regret, seen, strategy, *tables)
         for_each(_hedge.follow_regrets, len(seen), *args)
 
     def play(self, strategy: np.ndarray) -> None:

@@ -101,10 +101,8 @@ class Job:
         self.clock = Stopwatch()
         self._progress = Progress(setting.quiet)
         self._information = setting.information
-        usual = _VIEW_ANSWERS if setting.information == "view" else _FINER_ANSWERS
-        self._answers = usual if setting.answers is None else setting.answers
-        if not 0 <= self._answers <= 1:
-            raise UsageError(f"--answers is {self._answers}, allowed is from 0 to 1")
+        if setting.answers is not None and not 0 <= setting.answers <= 1:
+            raise UsageError(f"--answers is {setting.answers}, allowed is from 0 to 1")
         self._resume = setting.resume
         self.rules = true_rules(load_rules(setting.rules or "tabletop"))
         information_of(setting.information, self.rules.breaths)
@@ -112,6 +110,7 @@ class Job:
         self.output = setting.output or Path(f"{name}.h5")
         check_outputs([path for path in (self.output, self._resume) if path is not None], [], "read")
         self._checkpoint = self._find_checkpoint()
+        self._answers = self._choose_answers(setting.answers)
         self._measured: dict[str, Any] = {}
 
     def _find_checkpoint(self) -> Artefact | None:
@@ -126,11 +125,16 @@ class Job:
         file.must_have_rules(self.rules)
         if file.information != self._information:
             raise UsageError(f"{self._resume}: is of the model {file.information!r}, not {self._information!r}")
-        if file.attributes["answers"] != self._answers:
-            raise UsageError(
-                f"{self._resume}: was learnt with --answers {file.attributes['answers']:g}, not {self._answers:g}"
-            )
         return file
+
+    def _choose_answers(self, given: float | None) -> float:
+        """The share of games against an answer: what was asked for, or what was learnt with, or what is usual."""
+        usual = _VIEW_ANSWERS if self._information == "view" else _FINER_ANSWERS
+        if self._checkpoint is not None:
+            usual = float(self._checkpoint.attributes["answers"])
+            if given is not None and given != usual:
+                raise UsageError(f"{self._resume}: was learnt with --answers {usual:g}, not {given:g}")
+        return usual if given is None else given
 
     def count(self) -> dict[str, Any]:
         """How large the game is, and how much memory it takes."""

@@ -45,25 +45,24 @@ def play_state(first, last, logit, strategy):
 
 
 @kernel
-def follow_regrets(begin, end, state_ptr, rate, weight, seldom, regret, seen, strategy, variance, logit, average):
+def follow_regrets(begin, end, state_ptr, rate, weight, least, times, regret, seen, strategy, variance, logit, average):
     """Add ``weight`` times the strategies of the given information states to ``average``, and move them and the logits.
 
-    ``rate`` is c, ``variance[state]`` is V and must be positive. ``seldom`` are a chance and a number: where C, in
-    ``seen`` from `_regret.regret_full`, is below that chance, regrets count that often, 0 for not at all.
+    ``rate`` is c, ``variance[state]`` is V and must be positive. Where C, in ``seen`` from `_regret.regret_full`, is
+    below ``least``, regrets count so many ``times``: with 0 nothing is moved.
     """
-    least, often = seldom
     for state in range(begin, end):
         first, last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
-        times = often if seen[state, OTHERS] < least else 1.0
+        often = times if seen[state, OTHERS] < least else 1.0
         for row in range(first, last):
             average[row] += weight * strategy[row]
-        if times == 0.0:
+        if often == 0.0:
             continue
         most = LEAST_REGRET
         for row in range(first, last):
-            variance[state] += times * strategy[row] * regret[row] ** 2
-            most = max(most, times * abs(regret[row]))
-        step = times * min(rate / np.sqrt(variance[state]), 1 / most)
+            variance[state] += often * strategy[row] * regret[row] ** 2
+            most = max(most, often * abs(regret[row]))
+        step = often * min(rate / np.sqrt(variance[state]), 1 / most)
         largest = -np.inf
         for row in range(first, last):
             logit[row] += step * regret[row]

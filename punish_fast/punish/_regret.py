@@ -54,7 +54,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray
 
     ``strategies`` are the own one and the enemy's, ``parts`` is from `Graph.parts_of`. Where own choices are left out,
     they weigh at least ``stray`` (1: all alike). ``out[buffer]`` begins with number ``targets[0]``. Win and loss, from
-    number ``targets[1]`` on, are left out. Full states that nobody comes to more often than ``least`` are passed over.
+    number ``targets[1]`` on, are left out. Full states that all come to less often than ``least`` are passed over.
 
     An answer to the own strategy, which takes the rows ``choice``, has two more columns of reach: one walk does for
     both, since to find successors takes longer than to pass on. Without one ``choice`` is None, and Numba compiles the

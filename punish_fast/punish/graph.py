@@ -208,8 +208,8 @@ class Graph(Outline):
         Args:
             enemy_weight: float64 ``[n_rows]``, the enemy's policy.
             belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, of any sum.
-            v: float64 ``[n_full + n_nodes + 2, 2]``, values in the first column; full states are written, all others
-                read.
+            v: float64 ``[n_full + n_nodes + 2, k]``, values in the first column; full states are written unless they
+                are passed over, and read as all others are.
             choice: int64 ``[k]``, the row chosen in each information state, written where another one is better.
             least: Full states that weigh less are passed over: they keep their values and have no say.
         """

@@ -57,3 +57,16 @@ def test_values_and_deals_are_those_of_the_duel_once_rounds_have_settled(graph):
     reach[: len(answer.dealt)] = answer.dealt
     nodes, _ = graph.spread(answer.policy, enemy, reach)
     assert answer.dealt.sum() == pytest.approx(1 + nodes.sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize(("stray", "passes_over"), [(1.0, True), (0.01, True), (0.001, False)])
+def test_a_round_passes_over_what_is_unlikely_unless_stray_moves_make_it_so(graph, monkeypatch, stray, passes_over):
+    monkeypatch.setattr("punish_fast.arena.answer._LEAST_REACH", 0.002)
+    v, reach = np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), Reach(graph)
+    before = np.random.default_rng(4).random(graph.n_full)
+    v[: graph.n_full, 0] = before
+    answer = Answer(graph, v)
+    answer.improve(mixed(graph.space, 3), reach, stray)
+    passed = v[: graph.n_full, 0] == before
+    assert np.array_equal(passed, (reach.table[:, 1] < 0.002) & passes_over)
+    assert passed.any() == passes_over

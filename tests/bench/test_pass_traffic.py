@@ -38,9 +38,9 @@ def test_bytes_are_those_of_the_arrays(graph):
     # Values come from what is after, and are written; choices are read and written, and mixed with a strategy.
     mixed = 16 * n_rows + choice + 8 * n_states
     assert moved["answer"] == walk + 8 * n_full + 8 * after + 2 * choice + mixed + between
-    # To learn, two tables are read and written, regrets and the strategy read; then logits read, and it is written.
+    # To learn, two tables and the strategy are read and written, regrets read, chances of states and where rows begin.
     tables = learning.learner.tables
-    assert moved["learn"] == (4 + 2 + 2) * 8 * n_rows + 2 * tables["variance"].nbytes + 4 * 8 * n_states
+    assert moved["learn"] == (2 * 3 + 1) * 8 * n_rows + 2 * tables["variance"].nbytes + (2 + 1) * 8 * n_states
 
 
 def test_a_crowd_has_the_same_ends_and_stands_close(graph):

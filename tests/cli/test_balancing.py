@@ -119,6 +119,10 @@ def test_only_its_own_checkpoint_is_taken(run):
     run("equilibrium", *TINY, "--resume", "equilibrium.h5", "-o", "b.h5").refused("takes an equilibrium's own")
     run("equilibrium", *TINY, "--resume", "run.h5", "--information", "memory").refused("of the model 'view'")
     run("equilibrium", *TINY, "--resume", "run.h5", "--answers", "0").refused("with --answers 0.8, not 0")
+    # Who says nothing goes on as it was begun.
+    own = ("--resume", "own.h5", "--iterations", "3", "--json")
+    assert run("equilibrium", *TINY, *own, "--answers", "0.3").report["answers"] == 0.3
+    assert run("equilibrium", *TINY, *own).report["answers"] == 0.3
     run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("rules_digest")
 
 

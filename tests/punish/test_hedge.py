@@ -42,7 +42,7 @@ def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
     ptr, logit, regret = drawn
     before, average, variance = matched(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
     after = before.copy()
-    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, ALWAYS, regret, seen(ptr), after, variance, logit, average)
+    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, *ALWAYS, regret, seen(ptr), after, variance, logit, average)
     assert np.array_equal(after, matched(ptr, logit))
     for state, (first, last) in enumerate(itertools.pairwise(ptr)):
         varied = begin + before[first:last] @ regret[first:last] ** 2
@@ -68,7 +68,7 @@ def test_how_large_regrets_are_does_not_matter(drawn, scale):
     for factor in (1.0, scale):
         moved, variance = logit.copy(), np.full(len(ptr) - 1, 1e-2 * factor**2)
         scaled, average, played = factor * regret, np.zeros(len(logit)), before.copy()
-        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, ALWAYS, scaled, seen(ptr), played, variance, moved, average)
+        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, *ALWAYS, scaled, seen(ptr), played, variance, moved, average)
         found.append(moved)
     assert found[0] == pytest.approx(found[1], abs=1e-9)
 
@@ -79,7 +79,7 @@ def test_what_was_hardly_ever_played_can_come_back():
         for _ in range(300):
             given_up = np.array([regret, 0.0])
             strategy = matched(ptr, logit)
-            follow_regrets(0, 1, ptr, 1.0, 1.0, ALWAYS, given_up, seen(ptr), strategy, variance, logit, average)
+            follow_regrets(0, 1, ptr, 1.0, 1.0, *ALWAYS, given_up, seen(ptr), strategy, variance, logit, average)
         assert logit.min() == LEAST_LOGIT
         assert logit.argmax() == (0 if regret > 0 else 1)
 
@@ -87,7 +87,7 @@ def test_what_was_hardly_ever_played_can_come_back():
 def test_only_the_given_states_change():
     ptr, logit, average, variance = np.array([0, 2, 4]), np.zeros(4), np.zeros(4), np.full(2, 0.5)
     strategy, regret = matched(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0])
-    follow_regrets(1, 2, ptr, 1.0, 1.0, ALWAYS, regret, seen(ptr), strategy, variance, logit, average)
+    follow_regrets(1, 2, ptr, 1.0, 1.0, *ALWAYS, regret, seen(ptr), strategy, variance, logit, average)
     assert logit.tolist() == [0, 0, 0, -1]
     assert average.tolist() == [0, 0, 0.5, 0.5]
     assert variance.tolist() == [0.5, 1.0]
@@ -104,7 +104,7 @@ def test_what_is_seldom_come_to_counts_as_often_as_is_said(drawn, times):
 
     def follow(seldom, chances):
         moved, played, variance, average = logit.copy(), strategy.copy(), np.full(len(rare), 0.5), np.ones(len(logit))
-        follow_regrets(0, len(rare), ptr, 1.0, 4.0, seldom, regret, chances, played, variance, moved, average)
+        follow_regrets(0, len(rare), ptr, 1.0, 4.0, *seldom, regret, chances, played, variance, moved, average)
         # What is passed over is played as before.
         assert np.array_equal(played, matched(ptr, moved))
         return moved, variance, average

@@ -209,6 +209,32 @@ def test_hasty_iterations_leave_alone_what_is_seldom_and_thorough_ones_make_up_f
         assert (now["logit"][~rows] != before["logit"][~rows]).any()
 
 
+def test_hasty_iterations_leave_alone_what_neither_comes_to(graph, monkeypatch):
+    monkeypatch.setattr(learners, "_HASTY", learners.Care(0.0, 0.001))
+    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
+    learning = Equilibrium(graph, share=0.5)
+    for _ in range(2):
+        learning.iterate()
+    before = learning.tables["answer_values"].copy()
+    deals, strategies = (learning.dealt.copy(), learning.tables["answer_dealt"].copy()), learning._strategies
+    (own, enemy), choice = (strategy.copy() for strategy in strategies), learning.tables["answer"].copy()
+    learning.iterate()
+    table = learning.reach.table
+    unanswered = table[:, 3] < 0.001
+    assert 0 < unanswered.sum() < len(table)
+    assert np.array_equal(learning.tables["answer_values"][unanswered], before[unanswered])
+    assert (learning.tables["answer_values"][~unanswered] != before[~unanswered]).any()
+    reach = Reach(graph, has_answer=True)
+    reach.begin(*deals)
+    for number in range(TINY.breaths):
+        reach.spread(number, (own, enemy), 0.01, choice, 0.001)
+    assert np.array_equal(table, reach.table)
+    assert np.array_equal(learning.reach.nodes, reach.nodes)
+    for number in range(TINY.breaths):
+        reach.spread(number, (own, enemy), 0.01, choice)
+    assert not np.array_equal(learning.reach.nodes, reach.nodes)
+
+
 def test_an_answer_is_to_what_was_learnt_by_hands_as_likely_as_they_were(graph):
     learning = Equilibrium(graph, share=0.5)
     for _ in range(3):
