@@ -131,15 +131,17 @@ class Equilibrium:
         """The passes of the next iteration, each by name, to be made one after the other.
 
         They are ``spread`` and ``regret`` of each breath, ``deal`` and ``nodes`` of what is between measures,
-        ``learn``, which makes a strategy of regrets, and ``answer``, if there is one to be improved against it.
+        ``learn``, which makes a strategy of regrets, and ``answer``, if there is one to be improved against it. An
+        iteration that leaves the deals as they are has no ``deal`` and no last ``spread``.
         """
         self.iterations += 1
         self._care = self.learner.care(self.iterations)
         n_breaths = self.graph.space.rules.breaths
         self._begin()
-        for number in range(n_breaths):
+        for number in range(n_breaths if self._care.deals else n_breaths - 1):
             yield f"spread {number + 1}", partial(self._spread, number)
-        yield "deal", self._deal
+        if self._care.deals:
+            yield "deal", self._deal
         for number in reversed(range(n_breaths)):
             yield f"regret {number + 1}", partial(self._regret, number)
         yield "nodes", self._back_up
@@ -149,7 +151,7 @@ class Equilibrium:
 
     @property
     def reach(self) -> Reach:
-        """How likely the last iteration came to each full state and node.
+        """How likely the last iteration came to each full state, and the last that worked out deals to each node.
 
         In the second column, own choices since the deal weigh at least as much as the learner says.
         """

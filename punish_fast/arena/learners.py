@@ -12,13 +12,14 @@ from where it is, shorter with every iteration, and is good against an enemy tha
 to the strategy, that is to descend along the gradient of what the strategy concedes, which makes sense for players who
 forget, too: *exploitability descent* (E. Lockhart et al., "Computing Approximate Equilibria in Sequential Adversarial
 Games by Exploitability Descent", IJCAI 2019). So in what it believes of the enemy's hand, own choices count, and those
-that are never made a little. Since strategies that follow each other are near each other, a plain mean of the later
-ones is like them.
+that are never made a little. Since steps are short, a plain mean of the later strategies is like them, and half of what
+is played is that mean (``punish/_hedge.py``).
 
 Its steps are short, so little is lost if those of a state that hardly matters are taken several at a time. In a finer
 model, chance and the enemy lead to most states less than once in ten million games. So most iterations are *hasty*:
-they pass over such states, and take about half of the time. Now and then a *thorough* one goes everywhere. In states
-that are so seldom in it, it counts for those before, too; that is about right, since what is seldom mostly stays so.
+they pass over such states, and take the deals of the one before, which hardly change; that is about half of the time.
+Now and then a *thorough* one goes everywhere. In states that are so seldom in it, it counts for those before, too; that
+is about right, since what is seldom mostly stays so.
 """
 
 from __future__ import annotations
@@ -45,19 +46,21 @@ _FIRST_THOROUGH, _THOROUGH = 16, 16
 
 
 class Care(NamedTuple):
-    """How likely must be what an iteration looks at, by C (``punish/_regret.py``); 0 is to go everywhere.
+    """What an iteration looks at: how likely it must be, by C (``punish/_regret.py``); 0 is to go everywhere.
 
     Attributes:
         states: Information states of which regrets are worked out.
         full_states: Full states that are passed on, to whichever of player and answer they are likelier, and those
             that are answered.
+        deals: Whether the deals that follow the measure are worked out.
     """
 
     states: float = 0.0
     full_states: float = 0.0
+    deals: bool = True
 
 
-_HASTY = Care(1e-7, 1e-9)
+_HASTY = Care(1e-7, 1e-9, deals=False)
 
 
 def _is_thorough(iteration: int) -> bool:
@@ -158,4 +161,5 @@ class Hedge:
 
     def play(self, strategy: np.ndarray) -> None:
         """See `Learner`."""
-        for_each(_hedge.play_logits, len(self._state_ptr) - 1, self._state_ptr, self.tables["logit"], strategy)
+        args = (self._state_ptr, self.tables["logit"], self.tables["total"], strategy)
+        for_each(_hedge.play_logits, len(self._state_ptr) - 1, *args)

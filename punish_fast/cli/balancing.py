@@ -26,10 +26,10 @@ from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_chec
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
 
-_DEFAULT_ITERATIONS = 70
+_DEFAULT_ITERATIONS = 75
 _MOST_ITERATIONS = 10_000
 # The share of games against an answer. Who forgets less comes nearer to an equilibrium by playing against an equal.
-_VIEW_ANSWERS, _FINER_ANSWERS = 0.8, 0.7
+_VIEW_ANSWERS, _FINER_ANSWERS = 0.9, 0.8
 # With a target, exploitability is measured after so many iterations, and whenever that number has doubled.
 _FIRST_MEASURE = 25
 _SECONDS_BETWEEN_CHECKPOINTS = 60.0

@@ -1,9 +1,16 @@
 """Multiplicative weights in all information states at once, each at a rate of its own.
 
-Every iteration multiplies the chance of an action by what it regrets (``_regret.py``), and makes the chances of a state
-a distribution again::
+Every iteration multiplies the weight of an action by what it regrets (``_regret.py``)::
 
-    x(s, a) ~ x(s, a) exp(h(s) r(s, a))
+    z(s, a) ~ z(s, a) exp(h(s) r(s, a))
+
+Played is what lies halfway between that and the mean ``m`` of all ``z`` so far, in which later ones count more::
+
+    x(s, a) = (z(s, a) + m(s, a)) / 2
+
+The mean is what is learned. So regrets are those of somebody who is near it, and yet ``z`` is free to go on. It comes
+as near as with steps that become ever shorter towards an end that is known from the beginning, without knowing it
+(A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
 
 A state's rate falls with the root of the sum, over all iterations, of how much its actions differed in worth, which is
 the variance of the regrets among the actions as they were played::
@@ -17,7 +24,7 @@ all would be too high for the one or too low for the other.
 
 What is regretted in a state that is seldom come to may be worked out seldom, and counts for several iterations then.
 
-What is kept are the logarithms, of which the largest of each state is 0.
+What is kept are the sums of all ``z`` and the logarithms of the last, of which the largest of each state is 0.
 """
 
 from __future__ import annotations
@@ -34,30 +41,47 @@ LEAST_LOGIT = -20.0
 
 
 @inlined_routine
-def play_state(first, last, logit, strategy):
-    """Play in proportion to the exponentials of the logits, in the rows from ``first`` to ``last``."""
-    total = 0.0
+def play_state(first, last, logit, total, strategy):
+    """Play what is halfway between what the logits say and the mean that ``total`` is, in the rows from ``first`` on.
+
+    Where nothing was added up, what the logits say. ``last`` is behind the last row.
+    """
+    mass = 0.0
+    mass_of_all = 0.0
     for row in range(first, last):
         strategy[row] = np.exp(logit[row])
-        total += strategy[row]
+        mass += strategy[row]
+        mass_of_all += total[row]
+    of_last, of_all = 1.0 / mass, 0.0
+    if mass_of_all > 0.0:
+        of_last, of_all = 0.5 / mass, 0.5 / mass_of_all
     for row in range(first, last):
-        strategy[row] /= total
+        strategy[row] = of_last * strategy[row] + of_all * total[row]
+
+
+@inlined_routine
+def add_state(first, last, weight, logit, total):
+    """Add what the logits say to ``total``, with a ``weight``, in the rows from ``first`` up to ``last``."""
+    mass = 0.0
+    for row in range(first, last):
+        mass += np.exp(logit[row])
+    for row in range(first, last):
+        total[row] += weight / mass * np.exp(logit[row])
 
 
 @kernel
-def follow_regrets(begin, end, state_ptr, rate, weight, least, times, regret, seen, strategy, variance, logit, average):
-    """Add ``weight`` times the strategies of the given information states to ``average``, and move them and the logits.
+def follow_regrets(begin, end, state_ptr, rate, weight, least, times, regret, seen, strategy, variance, logit, total):
+    """Add what the logits of the given information states say to ``total``, move them, and play what follows.
 
-    ``rate`` is c, ``variance[state]`` is V and must be positive. Where C, in ``seen`` from `_regret.regret_full`, is
-    below ``least``, regrets count so many ``times``: with 0 nothing is moved.
+    ``rate`` is c, ``weight`` that of the iteration, ``variance[state]`` is V and must be positive. Where C, in ``seen``
+    from `_regret.regret_full`, is below ``least``, the iteration counts so many ``times``: with 0 nothing changes.
     """
     for state in range(begin, end):
         first, last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
         often = times if seen[state, OTHERS] < least else 1.0
-        for row in range(first, last):
-            average[row] += weight * strategy[row]
         if often == 0.0:
             continue
+        add_state(first, last, often * weight, logit, total)
         most = LEAST_REGRET
         for row in range(first, last):
             variance[state] += often * strategy[row] * regret[row] ** 2
@@ -69,11 +93,11 @@ def follow_regrets(begin, end, state_ptr, rate, weight, least, times, regret, se
             largest = max(largest, logit[row])
         for row in range(first, last):
             logit[row] = max(logit[row] - largest, LEAST_LOGIT)
-        play_state(first, last, logit, strategy)
+        play_state(first, last, logit, total, strategy)
 
 
 @kernel
-def play_logits(begin, end, state_ptr, logit, strategy):
-    """Play in proportion to the exponentials of the logits, in the given information states."""
+def play_logits(begin, end, state_ptr, logit, total, strategy):
+    """Play what follows from the logits and ``total``, as `follow_regrets` does, in the given information states."""
     for state in range(begin, end):
-        play_state(np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1]), logit, strategy)
+        play_state(np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1]), logit, total, strategy)

@@ -87,13 +87,14 @@ def test_tables_say_all_there_is_to_go_on(kind):
 
 def test_only_steps_are_short_enough_to_pass_over_what_is_seldom():
     learner, everywhere = Hedge(PTR), Care()
-    assert everywhere == (0, 0)
+    assert everywhere == (0, 0, True)
     assert all(Regrets(PTR).care(iteration) == everywhere for iteration in range(1, 100))
     thorough = [iteration for iteration in range(1, 65) if learner.care(iteration) == everywhere]
     assert thorough == [*range(1, 17), 32, 48, 64]
     # What is passed on is so exact that it can be told which states are seldom.
     hasty = learner.care(17)
     assert 0 < hasty.full_states < hasty.states < 1e-6
+    assert not hasty.deals
 
 
 def test_a_seldom_decision_is_learnt_as_fast_by_thorough_iterations_alone():

@@ -25,7 +25,7 @@ TINY = ("--rules", "tiny", "--quiet")
 
 
 @pytest.mark.parametrize(
-    ("name", "output", "share"), [("view", "equilibrium.h5", 0.8), ("memory", "equilibrium-memory.h5", 0.7)]
+    ("name", "output", "share"), [("view", "equilibrium.h5", 0.9), ("memory", "equilibrium-memory.h5", 0.8)]
 )
 def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     report = run("equilibrium", *TINY, "--information", name, "--iterations", "12", "--json").report
@@ -118,7 +118,7 @@ def test_only_its_own_checkpoint_is_taken(run):
     run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
     run("equilibrium", *TINY, "--resume", "equilibrium.h5", "-o", "b.h5").refused("takes an equilibrium's own")
     run("equilibrium", *TINY, "--resume", "run.h5", "--information", "memory").refused("of the model 'view'")
-    run("equilibrium", *TINY, "--resume", "run.h5", "--answers", "0").refused("with --answers 0.8, not 0")
+    run("equilibrium", *TINY, "--resume", "run.h5", "--answers", "0").refused("with --answers 0.9, not 0")
     # Who says nothing goes on as it was begun.
     own = ("--resume", "own.h5", "--iterations", "3", "--json")
     assert run("equilibrium", *TINY, *own, "--answers", "0.3").report["answers"] == 0.3

@@ -32,64 +32,83 @@ def states(draw):
 
 
 def matched(ptr, logit):
+    """What the logits alone say."""
+    return played(ptr, logit, np.zeros(len(logit)))
+
+
+def played(ptr, logit, total):
     strategy = np.empty(len(logit))
-    play_logits(0, len(ptr) - 1, ptr, logit, strategy)
+    play_logits(0, len(ptr) - 1, ptr, logit, total, strategy)
     return strategy
 
 
-@given(states(), st.floats(0.01, 2), st.floats(1e-3, 2))
-def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
-    ptr, logit, regret = drawn
-    before, average, variance = matched(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
-    after = before.copy()
-    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, *ALWAYS, regret, seen(ptr), after, variance, logit, average)
-    assert np.array_equal(after, matched(ptr, logit))
-    for state, (first, last) in enumerate(itertools.pairwise(ptr)):
-        varied = begin + before[first:last] @ regret[first:last] ** 2
-        assert variance[state] == pytest.approx(varied, rel=1e-12)
-        # No logit moves by more than 1, and no chance is less than the least of them allows.
-        step = min(rate / np.sqrt(varied), 1 / max(np.abs(regret[first:last]).max(), 1e-100))
-        expected = logit_of(before[first:last]) + step * regret[first:last]
-        expected = np.maximum(expected - expected.max(), LEAST_LOGIT)
-        assert logit_of(after[first:last]) == pytest.approx(expected, abs=1e-9)
-        assert logit[first:last].max() == 0
-    assert average == pytest.approx(1 + 4 * before)
+def mean_of(ptr, total):
+    return total / np.repeat(np.add.reduceat(total, ptr[:-1]), np.diff(ptr))
 
 
 def logit_of(chances):
     return np.log(chances) - np.log(chances.max())
 
 
+@given(states())
+def test_half_of_what_is_played_is_the_mean_of_before(drawn):
+    ptr, logit, total = drawn
+    total = np.abs(total) + 1e-3
+    exact = np.exp(logit) / np.repeat(np.add.reduceat(np.exp(logit), ptr[:-1]), np.diff(ptr))
+    assert matched(ptr, logit) == pytest.approx(exact, rel=1e-12)
+    assert played(ptr, logit, total) == pytest.approx((exact + mean_of(ptr, total)) / 2, rel=1e-12)
+
+
+@given(states(), st.floats(0.01, 2), st.floats(1e-3, 2))
+def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
+    ptr, logit, regret = drawn
+    last, total, variance = matched(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
+    strategy = played(ptr, logit, total)
+    after = strategy.copy()
+    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, *ALWAYS, regret, seen(ptr), after, variance, logit, total)
+    for state, (first, end) in enumerate(itertools.pairwise(ptr)):
+        varied = begin + strategy[first:end] @ regret[first:end] ** 2
+        assert variance[state] == pytest.approx(varied, rel=1e-12)
+        # No logit moves by more than 1, and no chance is less than the least of them allows.
+        step = min(rate / np.sqrt(varied), 1 / max(np.abs(regret[first:end]).max(), 1e-100))
+        expected = logit_of(last[first:end]) + step * regret[first:end]
+        expected = np.maximum(expected - expected.max(), LEAST_LOGIT)
+        assert logit[first:end] == pytest.approx(expected, abs=1e-9)
+        assert logit[first:end].max() == 0
+    assert total == pytest.approx(1 + 4 * last)
+    assert np.array_equal(after, played(ptr, logit, total))
+
+
 @given(states(), st.floats(1e-3, 1e3))
 def test_how_large_regrets_are_does_not_matter(drawn, scale):
     """All that was regretted so far decides the step, so it is the same for a game that is worth more or less."""
     ptr, logit, regret = drawn
-    before, found = matched(ptr, logit), []
+    found = []
     for factor in (1.0, scale):
         moved, variance = logit.copy(), np.full(len(ptr) - 1, 1e-2 * factor**2)
-        scaled, average, played = factor * regret, np.zeros(len(logit)), before.copy()
-        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, *ALWAYS, scaled, seen(ptr), played, variance, moved, average)
+        scaled, total, strategy = factor * regret, np.zeros(len(logit)), matched(ptr, logit)
+        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, *ALWAYS, scaled, seen(ptr), strategy, variance, moved, total)
         found.append(moved)
     assert found[0] == pytest.approx(found[1], abs=1e-9)
 
 
 def test_what_was_hardly_ever_played_can_come_back():
-    ptr, logit, average, variance = np.array([0, 2]), np.zeros(2), np.zeros(2), np.full(1, 1e-4)
+    ptr, logit, total, variance = np.array([0, 2]), np.zeros(2), np.zeros(2), np.full(1, 1e-4)
     for regret in (-1.0, 1.0):
         for _ in range(300):
             given_up = np.array([regret, 0.0])
-            strategy = matched(ptr, logit)
-            follow_regrets(0, 1, ptr, 1.0, 1.0, *ALWAYS, given_up, seen(ptr), strategy, variance, logit, average)
+            strategy = played(ptr, logit, total)
+            follow_regrets(0, 1, ptr, 1.0, 1.0, *ALWAYS, given_up, seen(ptr), strategy, variance, logit, total)
         assert logit.min() == LEAST_LOGIT
         assert logit.argmax() == (0 if regret > 0 else 1)
 
 
 def test_only_the_given_states_change():
-    ptr, logit, average, variance = np.array([0, 2, 4]), np.zeros(4), np.zeros(4), np.full(2, 0.5)
+    ptr, logit, total, variance = np.array([0, 2, 4]), np.zeros(4), np.zeros(4), np.full(2, 0.5)
     strategy, regret = matched(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0])
-    follow_regrets(1, 2, ptr, 1.0, 1.0, *ALWAYS, regret, seen(ptr), strategy, variance, logit, average)
+    follow_regrets(1, 2, ptr, 1.0, 1.0, *ALWAYS, regret, seen(ptr), strategy, variance, logit, total)
     assert logit.tolist() == [0, 0, 0, -1]
-    assert average.tolist() == [0, 0, 0.5, 0.5]
+    assert total.tolist() == [0, 0, 0.5, 0.5]
     assert variance.tolist() == [0.5, 1.0]
 
 
@@ -97,25 +116,25 @@ def test_only_the_given_states_change():
 def test_what_is_seldom_come_to_counts_as_often_as_is_said(drawn, times):
     """Every second state; what it regrets this time, it is taken to have regretted several times."""
     ptr, logit, regret = drawn
-    strategy, rare = matched(ptr, logit), np.arange(len(ptr) - 1) % 2 == 1
+    begin, rare = np.linspace(1, 2, len(logit)), np.arange(len(ptr) - 1) % 2 == 1
+    strategy = played(ptr, logit, begin)
     chances = seen(ptr)
     chances[rare, 1] = 0.01
     rows = np.repeat(rare, np.diff(ptr))
 
     def follow(seldom, chances):
-        moved, played, variance, average = logit.copy(), strategy.copy(), np.full(len(rare), 0.5), np.ones(len(logit))
-        follow_regrets(0, len(rare), ptr, 1.0, 4.0, *seldom, regret, chances, played, variance, moved, average)
+        moved, now, variance, total = logit.copy(), strategy.copy(), np.full(len(rare), 0.5), begin.copy()
+        follow_regrets(0, len(rare), ptr, 1.0, 4.0, *seldom, regret, chances, now, variance, moved, total)
         # What is passed over is played as before.
-        assert np.array_equal(played, matched(ptr, moved))
-        return moved, variance, average
+        assert np.array_equal(now, played(ptr, moved, total))
+        return moved, variance, total
 
-    moved, variance, average = follow((0.02, float(times)), chances)
+    moved, variance, total = follow((0.02, float(times)), chances)
     usual, varied, _ = follow(ALWAYS, seen(ptr))
     assert np.array_equal(moved[~rows], usual[~rows])
     assert np.array_equal(variance[~rare], varied[~rare])
     assert variance[rare] == pytest.approx(0.5 + times * (varied[rare] - 0.5), rel=1e-12)
-    # The average does not wait.
-    assert average == pytest.approx(1 + 4 * strategy)
+    assert total == pytest.approx(begin + 4 * np.where(rows, times, 1) * matched(ptr, logit), rel=1e-12)
     if times == 0:
         assert np.array_equal(moved[rows], logit[rows])
     for state in np.flatnonzero(rare):

@@ -171,7 +171,8 @@ def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
         assert learning.learner.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
         compared += len(rows)
     assert compared == len(learning.learner.regret)
-    total = tables["total"] + 5.0**5 * strategies[0]
+    said = np.exp(tables["logit"])
+    total = tables["total"] + 5.0**5 * said / np.repeat(np.add.reduceat(said, first), n_rows)
     assert learning.tables["total"] == pytest.approx(total, rel=1e-12)
     regret = learning.learner.regret
     variance = tables["variance"] + np.add.reduceat(strategies[0] * regret**2, first)
@@ -233,6 +234,18 @@ def test_hasty_iterations_leave_alone_what_neither_comes_to(graph, monkeypatch):
     for number in range(TINY.breaths):
         reach.spread(number, (own, enemy), 0.01, choice)
     assert not np.array_equal(learning.reach.nodes, reach.nodes)
+
+
+def test_hasty_iterations_may_take_the_deals_of_before(graph, monkeypatch):
+    monkeypatch.setattr(learners, "_HASTY", learners.Care(0.0, 0.0, deals=False))
+    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
+    monkeypatch.setattr(learners, "_THOROUGH", 4)
+    learning, names = Equilibrium(graph, share=0.5), ("dealt", "answer_dealt")
+    for iteration in range(1, 6):
+        before = {name: learning.tables[name].copy() for name in names}
+        learning.iterate()
+        stay = {name: np.array_equal(learning.tables[name], table) for name, table in before.items()}
+        assert stay == dict.fromkeys(names, iteration in (3, 5))
 
 
 def test_an_answer_is_to_what_was_learnt_by_hands_as_likely_as_they_were(graph):
