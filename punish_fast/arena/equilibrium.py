@@ -13,7 +13,8 @@ nothing to gain, but a whole plan has: who knows the strategy makes one that lea
 So a share of the games can be played against just that enemy: an answer to the strategy that is improved by a round in
 each iteration (``answer.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal Abstract Strategies in
 Extensive-Form Games", AAAI 2012) play all games so. Answers leap. So against them the player takes short steps
-(`Hedge`), and its equal, in the other games, holds it. Without answers it matches regrets (`Regrets`).
+(`Hedge`), and its equal, in the other games, holds it. The more games it plays against its equal, the sooner it is
+calm, and the more it still concedes in the end. Without answers it matches regrets (`Regrets`).
 
 How close the average is, is in any case not proved but measured, by agents made to beat it (``exploiter.py``).
 """

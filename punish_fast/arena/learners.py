@@ -132,7 +132,7 @@ class Regrets:
 
 
 class Hedge:
-    """Multiplicative weights."""
+    """Multiplicative weights, and what is halfway between the last of them and their mean."""
 
     stray = STRAY_WEIGHT
     least_kept = _LEAST_KEPT

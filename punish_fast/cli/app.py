@@ -444,7 +444,7 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
             metavar="H",
             envvar="PUNISH_FAST_ANSWERS",
             help="The share of games against an answer to the strategy; the others are against itself.  "
-            "[default: 0.8, or 0.7 if it remembers more than the view]",
+            "[default: 0.9, or 0.8 if it remembers more than the view]",
         ),
     ] = None,
     output: OutputOption = None,

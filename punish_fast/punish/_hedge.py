@@ -8,9 +8,9 @@ Played is what lies halfway between that and the mean ``m`` of all ``z`` so far,
 
     x(s, a) = (z(s, a) + m(s, a)) / 2
 
-The mean is what is learned. So regrets are those of somebody who is near it, and yet ``z`` is free to go on. It comes
-as near as with steps that become ever shorter towards an end that is known from the beginning, without knowing it
-(A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
+The mean is what is learned. So regrets are those of somebody who is near it, and yet ``z`` is free to go on. That is
+meant to come as near as steps that become ever shorter towards an end which is known from the beginning, without
+knowing it (A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
 
 A state's rate falls with the root of the sum, over all iterations, of how much its actions differed in worth, which is
 the variance of the regrets among the actions as they were played::
