@@ -40,7 +40,9 @@ from punish_fast.store.reader import load
 
 LAST, FIRST = 30, 7
 INSTANTS = 10
-LEARN = ("equilibrium", "--rules", "tiny", "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
+ANSWERS = 0.8
+GAME = ("equilibrium", "--rules", "tiny", "--answers", str(ANSWERS))
+LEARN = (*GAME, "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
 _OFTEN = """
 from punish_fast.cli import balancing
 balancing._SECONDS_BETWEEN_CHECKPOINTS = 0.0
@@ -61,7 +63,7 @@ def bytes_of(tables: dict[str, np.ndarray]) -> dict[str, bytes]:
 
 
 def begun() -> Equilibrium:
-    return Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=0.8)
+    return Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=ANSWERS)
 
 
 @pytest.fixture(scope="module")
