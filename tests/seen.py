@@ -34,7 +34,7 @@ def _keys_of_layer(space: InformationSpace, number: int) -> Iterator[Key]:
         first, last = layer.first[block : block + 2] - layer.first[0]
         for status in layer.status[first:last].tolist():
             view = _view(space, number + 1, hand, tuple(map(sum, zip(*places, strict=True))), status)
-            yield _key(model.name, view, seen)
+            yield _key(model.name, view, seen, status // space.layout.n_statuses)
 
 
 def _view(space: InformationSpace, breath: int, hand: twin.Pile, discard: twin.Pile, status: int) -> twin.TwinState:
@@ -47,13 +47,15 @@ def _view(space: InformationSpace, breath: int, hand: twin.Pile, discard: twin.P
     return twin.TwinState(breath, hand, *own, *enemy, discard)
 
 
-def _key(model: str, view: twin.TwinState, seen: tuple) -> Key:
+def _key(model: str, view: twin.TwinState, seen: tuple, spent: int) -> Key:
     revealed, own, enemy = seen
     played = view.breath - 1
     if model == "view":
         return (view,)
     if model == "memory":
         return view, revealed, own[0], enemy[0]
+    if model == "carried":
+        return view, revealed, own[0], enemy[0], spent
     return view, revealed, tuple(own[:played]), tuple(enemy[:played])
 
 

@@ -9,6 +9,7 @@ drawn from the pool instead, since drawing one card more is drawing that one fir
 
 So ``w(B + Y) - w(B)`` is what keeping ``Y`` is worth more than an unknown card, and ``w(B + X) - w(B + Y)`` what
 keeping ``X`` rather than ``Y`` is worth, averaged over all ``B`` for which the pool has the cards that are compared.
+If players bear in mind what was spent in the measure, that stays as it came, too, whatever is in the place of the card.
 """
 
 from __future__ import annotations
@@ -46,21 +47,21 @@ class _Gaps(NamedTuple):
     Attributes:
         own: int64 ``[n, 5]``, what is left of the own hand.
         enemy: int64 ``[n, 5]``, the enemy's.
-        hps: int64 ``[n]``, own and enemy's HP in one number.
+        rest: int64 ``[n, 2]``, what is spent, and own and enemy's HP in one number.
         weight: float64 ``[n]``, how often each comes up.
     """
 
     own: np.ndarray
     enemy: np.ndarray
-    hps: np.ndarray
+    rest: np.ndarray
     weight: np.ndarray
 
 
 def kept_cards(play: SelfPlay) -> Kept:
     """What kept cards are worth to a policy that plays both sides."""
     graph = play.graph
-    own, enemy, hps = hands_of_nodes(graph)
-    gaps = _open_gaps(graph, _Gaps(own, enemy, hps, play.nodes))
+    own, enemy, rest = hands_of_nodes(graph)
+    gaps = _open_gaps(graph, _Gaps(own, enemy, rest, play.nodes))
     left = graph.space.layout.copies - gaps.own - gaps.enemy
     value = _fill_gaps(graph, gaps, left, play.duel.v)
     has, drawn = left > 0, left / np.maximum(left.sum(axis=1, keepdims=True), 1)
@@ -74,42 +75,51 @@ def kept_cards(play: SelfPlay) -> Kept:
 
 
 def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Own and enemy's kept hands, int64 ``[n_nodes, 5]`` each, and both HP as ``hp (own - 1) + enemy - 1``."""
-    layer, redeal = graph.space.layers[0], graph.redeal
-    own, enemy = split_cards(graph.space.layout, redeal.pair[redeal.node_pair])
+    """Own and enemy's kept hands, int64 ``[n_nodes, 5]`` each, and ``[n_nodes, 2]``: what is spent, and both HP.
+
+    These are in one number, ``hp (own - 1) + enemy - 1``.
+    """
+    layout, layer, redeal = graph.space.layout, graph.space.layers[0], graph.redeal
+    own, enemy = split_cards(layout, redeal.pair[redeal.node_pair])
     status = layer.status[layer.first[0] + redeal.node_status.astype(np.int64)]
-    hps = [split_status(graph.space.layout, s)[:2] for s in status]
-    return own, enemy, np.array([(a - 1) * graph.space.rules.hp + b - 1 for a, b in hps], dtype=np.int64)
+    hps = [split_status(layout, s)[:2] for s in status]
+    in_one = np.array([(a - 1) * layout.hp + b - 1 for a, b in hps], dtype=np.int64)
+    return own, enemy, np.column_stack([status // layout.n_statuses, in_one])
 
 
 def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
     """Take each kept card away, every copy alike; hands that become equal are one."""
     layout = graph.space.layout
     parts: list[tuple[np.ndarray, np.ndarray]] = []
-    n_hps = layout.hp**2
     for kind in range(_N_KINDS):
         place = np.flatnonzero((nodes.own[:, kind] > 0) & (nodes.weight > 0))
         left = nodes.own[place].copy()
         share = left[:, kind] / left.sum(axis=1)
         left[:, kind] -= 1
-        keys = join_cards(layout, left, nodes.enemy[place]) * n_hps + nodes.hps[place]
+        keys = _keys(graph, left, nodes.enemy[place], nodes.rest[place])
         parts.append((keys, nodes.weight[place] * share))
     keys, inverse = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
     weight = np.bincount(inverse, weights=np.concatenate([weight for _, weight in parts]), minlength=len(keys))
-    own, enemy = split_cards(layout, keys // n_hps)
-    return _Gaps(own, enemy, keys % n_hps, weight)
+    cards, hps = np.divmod(keys, layout.hp**2)
+    spent, cards = np.divmod(cards, layout.n_cards_codes)
+    own, enemy = split_cards(layout, cards)
+    return _Gaps(own, enemy, np.column_stack([spent, hps]), weight)
+
+
+def _keys(graph: Graph, own: np.ndarray, enemy: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Keys as `Graph.redeal_of` takes them."""
+    layout = graph.space.layout
+    spent, hps = rest.T
+    return np.asarray((spent * layout.n_cards_codes + join_cards(layout, own, enemy)) * layout.hp**2 + hps)
 
 
 def _fill_gaps(graph: Graph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Chances to win with each card in the gap, float64 ``[n, 5]``; NaN where there is none left."""
-    layout = graph.space.layout
     value = np.full(left.shape, np.nan)
     gap, kind = np.nonzero(left > 0)
     own = gaps.own[gap]
     own[np.arange(len(gap)), kind] += 1
-    keys, inverse = np.unique(
-        join_cards(layout, own, gaps.enemy[gap]) * layout.hp**2 + gaps.hps[gap], return_inverse=True
-    )
+    keys, inverse = np.unique(_keys(graph, own, gaps.enemy[gap], gaps.rest[gap]), return_inverse=True)
     value[gap, kind] = graph.back_up_nodes(v, graph.redeal_of(keys))[inverse, 0]
     return value
 

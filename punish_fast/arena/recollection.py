@@ -5,7 +5,8 @@ information state of a choice is worked out from the breaths before it in the sa
 picked is on record, and that of the enemy, if the enemy's side is. What feints drew is not. So every draw is tried, and
 those remain that lead to the cards and the statuses of the next record. Mostly a single state does; if there are more,
 each counts as much as deals and enemy are likely to lead there. If none does, or a breath is missing, all states are
-taken that look the same, and count in the same way.
+taken that look the same, and count in the same way. So do those of a first breath that differ in what was spent in the
+measure before.
 """
 
 from __future__ import annotations
@@ -194,7 +195,10 @@ class _Memory:
         )
         blocks = np.minimum(np.searchsorted(layer.cards, codes), len(layer.cards) - 1)
         blocks = blocks[layer.cards[blocks] == codes]
-        return [int(layer.first[b]) + int(layer.rank[b, status]) for b in blocks if layer.rank[b, status] != ABSENT]
+        statuses = range(status, layer.rank.shape[1], self._space.layout.n_statuses)
+        return [
+            int(layer.first[b]) + int(layer.rank[b, s]) for b in blocks for s in statuses if layer.rank[b, s] != ABSENT
+        ]
 
 
 def _sides(choices: Choices) -> Iterator[tuple[list[int], list[int]]]:

@@ -415,7 +415,8 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
         typer.Option(
             metavar="I",
             envvar="PUNISH_FAST_INFORMATION",
-            help="What players bear in mind of a measure: view (the discard pile), memory (who played what) or order.",
+            help="What players bear in mind: view (the discard pile), memory (who played what), carried (also what was "
+            "spent before the deal) or order.",
         ),
     ] = "view",
     iterations: Annotated[

@@ -19,7 +19,9 @@ discard pile; with ``t = h + d`` it is ``t (t + 1) / 2 + h``, so a kind with ``c
 ``status`` has, during a measure, the digits ``own_hp - 1, enemy_hp - 1, own_exhausted, own_feinted,
 enemy_exhausted, enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures the
 statuses are cleared and the cards that feints took from the deck are the only other thing to know:
-``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``.
+``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``. A model of information that bears something
+in mind from one measure to the next has one more digit during the first breath, in front of all others: ``spent``
+(``information.py``). Whatever follows a breath has it cleared.
 
 The enemy's hand size is no digit: it is what is left of all cards after own hand, discard pile and deck.
 
@@ -88,14 +90,17 @@ def split_status(layout, status):
     status, own_feinted = divmod(status, radix)
     status, own_exhausted = divmod(status, 2)
     own_hp, enemy_hp = divmod(status, layout.hp)
+    # In front of it there may be what is spent.
+    own_hp %= layout.hp
     return own_hp + 1, enemy_hp + 1, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted
 
 
 @routine
 def mirror_status(layout, status):
-    """The same status as the enemy sees it."""
+    """The same status as the enemy sees it; what is spent is seen by both."""
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = split_status(layout, status)
-    return play_status(layout, enemy_hp, own_hp, enemy_exhausted, enemy_feinted, own_exhausted, own_feinted)
+    spent = np.int64(status) // layout.n_statuses * layout.n_statuses
+    return spent + play_status(layout, enemy_hp, own_hp, enemy_exhausted, enemy_feinted, own_exhausted, own_feinted)
 
 
 @kernel

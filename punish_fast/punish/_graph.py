@@ -199,19 +199,32 @@ def fill_full(begin, end, layout, places, breath, statuses, layers, draws, all_d
             row += 1
 
 
+@routine
+def held_kinds(bit, hand, pick):
+    """The bits of the kinds that a hand still has after a pick (5: none)."""
+    held = 0
+    for kind in range(N_KINDS):
+        if hand[kind] > (1 if kind == pick else 0):
+            held |= bit[kind]
+    return held
+
+
 @kernel
-def fill_last(begin, end, layout, places, statuses, layer, draws, decks, full, action, state_ptr, used):
+def fill_last(begin, end, layout, places, statuses, layer, draws, decks, watched, full, action, state_ptr, used):
     """List the successors of the full states of the given blocks in the last breath of a measure, as keys of nodes.
 
-    Every key is marked in ``used``; threads may mark the same one, but all write 1.
+    ``watched`` has the bit of each kind of which it is borne in mind whether it was spent, 0 for all others, and the
+    bits of what each deck holds. Every key is marked in ``used``; threads may mark the same one, but all write 1.
     """
     decks_ptr, decks_deck, decks_block = decks.ptr, decks.deck, decks.block
     full_ptr, full_entry, after, enemy_rows, full_deck = full.ptr, full.entry, full.after, full.enemy_row, full.deck
-    copies, n_draws, own_draws, enemy_draws = draws.copies, draws.n, draws.own, draws.enemy
+    copies, n_draws, own_draws, enemy_draws, lefts = draws.copies, draws.n, draws.own, draws.enemy, draws.left
     room = room_for_cards()
     digits, piles, enemy, actions = room.digits, room.piles, room.enemy, room.actions
     n_hps = layout.hp * layout.hp
     n_drawn = 2 * layout.feints + 1
+    bit, in_deck = watched
+    all_bits = bit.sum()
     for block in range(begin, end):
         sizes = open_view(layout, places, layer, block, digits, piles)
         row = layer.first[block]
@@ -233,6 +246,7 @@ def fill_last(begin, end, layout, places, statuses, layer, draws, decks, full, a
                     for b in range(n_enemy):
                         enemy_pick, enemy_feints = split_action(actions[b])
                         hands = n_hps * hands_code(layout, piles[0], pick, enemy, enemy_pick)
+                        held = held_kinds(bit, piles[0], pick) | held_kinds(bit, enemy, enemy_pick)
                         feinters = feints + 2 * enemy_feints
                         for k in range(n_draws[deck, feinters]):
                             own_draw, enemy_draw = own_draws[deck, feinters, k], enemy_draws[deck, feinters, k]
@@ -240,8 +254,9 @@ def fill_last(begin, end, layout, places, statuses, layer, draws, decks, full, a
                                 statuses[status, resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)]
                             )
                             if then >= 0:
+                                spent = all_bits & ~(held | in_deck[lefts[deck, feinters, k]])
                                 # What is left of the status between two measures are both HP.
-                                then = hands + then % n_hps
+                                then = hands + then % n_hps + spent * layout.n_cards_codes * n_hps
                                 used[then] = 1
                             after[entry] = then
                             entry += 1

@@ -131,7 +131,7 @@ def tabulate_statuses(rules, layout, is_last, table):
 
     A resolved card is twice its kind, plus 1 if it was drawn by a feint. What breaks the rules is `LOSS`.
     """
-    for status in range(layout.n_statuses):
+    for status in range(len(table)):
         _, _, _, own_feinted, _, enemy_feinted = split_status(layout, status)
         for own in range(N_RESOLVED):
             for enemy in range(N_RESOLVED):
@@ -309,8 +309,9 @@ def fill_rows(begin, end, layout, places, layer, counts, ptr, action):
 def match_states(begin, end, places, layer, coarse_places, coarse_layer, digit_of, match):
     """``match[row]`` becomes the state of a coarser model that each state of the given blocks belongs to.
 
-    ``digit_of`` maps digits to digits of the coarser model.
+    ``digit_of`` maps digits to digits of the coarser model, which may forget what is spent.
     """
+    n_statuses = coarse_layer.rank.shape[1]
     for block in range(begin, end):
         cards = layer.cards[block]
         code = 0
@@ -321,7 +322,7 @@ def match_states(begin, end, places, layer, coarse_places, coarse_layer, digit_o
         coarse = find_block(coarse_layer, code)
         row = layer.first[block]
         for status in block_statuses(layer, block):
-            match[row] = row_of(coarse_layer, coarse, status)
+            match[row] = row_of(coarse_layer, coarse, status % n_statuses)
             row += 1
 
 

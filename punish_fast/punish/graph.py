@@ -19,7 +19,7 @@ from punish_fast.punish._codes import play_status
 from punish_fast.punish._decks import MOST_DRAWS, N_FEINTERS
 from punish_fast.punish._information import N_RESOLVED
 from punish_fast.punish._passes import Parts
-from punish_fast.punish.information import InformationError, places_of, revealed_cards
+from punish_fast.punish.information import InformationError, places_of, revealed_cards, watched_kinds
 from punish_fast.punish.information_space import States
 from punish_fast.punish.space import StateSpace
 
@@ -333,18 +333,20 @@ class Graph(Outline):
     def _fill(self) -> np.ndarray:
         """Fill the successors; return the keys of all nodes, ascending."""
         space, layout = self.space, self.space.layout
-        n_keys = layout.n_cards_codes * layout.hp**2
+        bit = watched_kinds(space.information, space.rules)
+        n_keys = (1 + int(bit.sum())) * layout.n_cards_codes * layout.hp**2
         if n_keys > _MOST_ENTRIES:
             raise MemoryError(f"the graph could have {n_keys:,} nodes, allowed are {_MOST_ENTRIES:,}")
         used = np.zeros(n_keys, dtype=np.uint8)
         for number in range(space.rules.breaths):
             layer, is_last = space.layers[number], number == space.rules.breaths - 1
-            statuses = np.empty((layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
+            statuses = np.empty((layer.rank.shape[1], N_RESOLVED, N_RESOLVED), dtype=np.int32)
             _information.tabulate_statuses(space.rules, layout, is_last, statuses)
             weights, rows = self.full.entry_ptr[layer.first], (space.action, space.state_ptr)
             if is_last:
-                last = (layout, self._places, statuses, layer, self.draws, self.decks[number], self.full, *rows, used)
-                for_chunks(_graph.fill_last, weights, *last)
+                watched = (bit, (self.draws.copies > 0) @ bit)
+                last = (layout, self._places, statuses, layer, self.draws, self.decks[number], watched, self.full)
+                for_chunks(_graph.fill_last, weights, *last, *rows, used)
             else:
                 layers, decks = tuple(space.layers[number : number + 2]), tuple(self.decks[number : number + 2])
                 before = (layout, self._places, number, statuses, layers, self.draws, decks, self.full, *rows)
@@ -365,7 +367,8 @@ class Graph(Outline):
     def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
         """The deals that follow ``keys``, whether or not a game comes to such nodes.
 
-        A key is the cards code of both kept hands times all HP squared, plus own and enemy's HP, each less 1.
+        A key is the cards code of both kept hands times all HP squared, plus own and enemy's HP, each less 1. What is
+        spent is a digit in front of it.
 
         Args:
             keys: int64 ``[n]``; nobody's HP may be less than a measure can begin with.
@@ -376,6 +379,7 @@ class Graph(Outline):
         n_decks = np.diff(decks.ptr)[::n_drawn]
         deal_ptr = cumulated(n_decks)
         rest, hps = np.divmod(keys, layout.hp**2)
+        spent, rest = np.divmod(rest, layout.n_cards_codes)
         pair = np.union1d([0], rest)
         counts = np.zeros(len(pair), dtype=np.int64)
         nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
@@ -384,10 +388,9 @@ class Graph(Outline):
         ptr = cumulated(counts)
         deal, p = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1])
         for_chunks(_graph.list_deals, ptr, *args, counts[:0], ptr, deal, p)
-        statuses = [
-            play_status(layout, int(own) + 1, int(enemy) + 1, 0, 0, 0, 0)
-            for own, enemy in zip(*np.divmod(hps, layout.hp), strict=True)
-        ]
+        hp_pairs = zip(*np.divmod(hps, layout.hp), strict=True)
+        fresh = [play_status(layout, int(own) + 1, int(enemy) + 1, 0, 0, 0, 0) for own, enemy in hp_pairs]
+        statuses = np.array(fresh, dtype=np.int64) + spent * layout.n_statuses
         within = np.arange(deal_ptr[-1]) - np.repeat(deal_ptr[:-1], n_decks)
         return _graph.Redeal(
             pair=pair,

@@ -9,8 +9,12 @@ model*: it says which places of a card are told apart.
 
 *order*: also in which breath. Nothing is forgotten within a measure but which card of a feint was the pick.
 
-Every model forgets what was before the last deal. A model is *finer* than another one if it tells apart whatever the
-other does.
+*carried*: as memory, and in the first breath of a measure also which of the strongest two kinds were *spent* when the
+last one ended: all copies of them lay in the discard pile, so nobody has kept one. It is what both players can see
+that says most about the hand that the enemy has kept. Nothing is spent when a game begins.
+
+All other models forget what was before the last deal. A model is *finer* than another one if it tells apart whatever
+the other does.
 """
 
 from __future__ import annotations
@@ -23,8 +27,10 @@ import numpy as np
 from punish_fast.punish._information import ENEMY_CARD, OWN_DRAW, OWN_PICK, Places
 from punish_fast.punish.rules import Rules
 
-# From the coarsest to the finest.
-MODELS = ("view", "memory", "order")
+# None is finer than one behind it. The last two each know something that the other one forgets.
+MODELS = ("view", "memory", "carried", "order")
+# So many kinds are watched by who bears in mind what was spent.
+_N_WATCHED = 2
 
 
 class InformationError(ValueError):
@@ -39,12 +45,14 @@ class Information(NamedTuple):
         revealed: The place of revealed cards.
         own: The place of what the player plays in each breath.
         enemy: The place of what the enemy plays in each breath.
+        knows_spent: Whether the first breath of a measure knows what was spent in the last one.
     """
 
     name: str
     revealed: int
     own: tuple[int, ...]
     enemy: tuple[int, ...]
+    knows_spent: bool = False
 
     @property
     def n_places(self) -> int:
@@ -66,6 +74,7 @@ def information_of(name: str, breaths: int) -> Information:
     models = {
         "view": Information("view", 0, (0,) * breaths, (0,) * breaths),
         "memory": Information("memory", 0, (1,) * breaths, (2,) * breaths),
+        "carried": Information("carried", 0, (1,) * breaths, (2,) * breaths, knows_spent=True),
         "order": Information("order", 0, tuple(range(1, 2 * breaths, 2)), tuple(range(2, 2 * breaths + 1, 2))),
     }
     if name not in MODELS:
@@ -110,6 +119,18 @@ def places_of(information: Information, rules: Rules) -> Places:
     return Places(weight=weight, hand=hand, discard=discard, move=move, mirror=mirror.astype(np.int64))
 
 
+def watched_kinds(information: Information, rules: Rules) -> np.ndarray:
+    """The bit of each kind of which is known whether it was spent, int64 ``[5]``; 0 for all others.
+
+    It is those of the most damage, and of kinds of the same damage the later ones.
+    """
+    bit = np.zeros(len(rules.copies), dtype=np.int64)
+    if information.knows_spent:
+        strongest = np.argsort(rules.damage, kind="stable")[-_N_WATCHED:]
+        bit[strongest] = 1 << np.arange(_N_WATCHED)
+    return bit
+
+
 def revealed_cards(information: Information, rules: Rules, cards: np.ndarray) -> np.ndarray:
     """A number for the revealed cards that go with each cards code, int64 ``[n]``, in a model that keeps them."""
     revealed = np.array([t[1 + information.revealed] for t in tuples_of(information, rules)])
@@ -135,6 +156,8 @@ def digits_within(fine: Information, coarse: Information, rules: Rules) -> np.nd
     Raises:
         InformationError: ``coarse`` tells apart what ``fine`` does not.
     """
+    if coarse.knows_spent and not fine.knows_spent:
+        raise InformationError(f"information: {fine.name!r} forgets what {coarse.name!r} knows")
     place_of: dict[int, int] = {}
     of_fine = (fine.revealed, *fine.own, *fine.enemy)
     for place, into in zip(of_fine, (coarse.revealed, *coarse.own, *coarse.enemy), strict=True):

@@ -24,6 +24,7 @@ from punish_fast.punish.information import (
     information_of,
     places_of,
     tuples_of,
+    watched_kinds,
 )
 from punish_fast.punish.rules import Rules, validate
 from punish_fast.punish.space import bare_layer, empty_slots, opening_cards, opening_statuses
@@ -77,6 +78,7 @@ class InformationSpace:
         self.information = information_of(name, rules.breaths)
         self.layout = layout_of(rules)
         self.places = places_of(self.information, rules)
+        self._n_spent = 1 + int(watched_kinds(self.information, rules).sum())
         self.layers: list[Layer] = []
         for number in range(rules.breaths):
             self.layers.append(self._next_layer(number))
@@ -125,10 +127,11 @@ class InformationSpace:
         if number == 0:
             cards = self._opening_cards()
             reached = self._nothing_reached(cards, number)
-            reached[:, opening_statuses(self.rules, self.layout)] = 1
+            spent = np.arange(self._n_spent)[:, None] * self.layout.n_statuses
+            reached[:, spent + opening_statuses(self.rules, self.layout)] = 1
             return self._number(cards, reached, 0)
         before = self.layers[-1]
-        statuses = np.empty((self.layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
+        statuses = np.empty((before.rank.shape[1], N_RESOLVED, N_RESOLVED), dtype=np.int32)
         _information.tabulate_statuses(self.rules, self.layout, False, statuses)
         cards = self._discover(before, statuses, number - 1)
         reached = self._nothing_reached(cards, number)
@@ -154,10 +157,11 @@ class InformationSpace:
 
     def _nothing_reached(self, cards: np.ndarray, number: int) -> np.ndarray:
         """Marks for every status of every block, and the certainty that all tables fit into memory."""
-        cells = len(cards) * self.layout.n_statuses
+        n_statuses = self.layout.n_statuses * (self._n_spent if number == 0 else 1)
+        cells = len(cards) * n_statuses
         what = f"the {len(cards):,} hands and cards of breath {number + 1}"
         require_memory(self.nbytes + 3 * cells, what)
-        return np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
+        return np.zeros((len(cards), n_statuses), dtype=np.uint8)
 
     def _discover(self, before: Layer, statuses: np.ndarray, breath: int) -> np.ndarray:
         """Sorted cards codes that follow a layer."""

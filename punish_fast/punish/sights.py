@@ -55,7 +55,8 @@ def sights_of(space: States) -> Sights:
         hands.append(np.repeat(places.hand[digits].astype(np.uint8), n_states, axis=0))
         gone.append(np.repeat(places.discard[digits].astype(np.uint8), n_states, axis=0))
         breaths.append(np.full(int(n_states.sum()), number + 1, dtype=np.uint8))
-    statuses = np.array([split_status(layout, status) for status in range(layout.n_statuses)], dtype=np.uint8)
+    n_statuses = max(layer.rank.shape[1] for layer in layers)
+    statuses = np.array([split_status(layout, status) for status in range(n_statuses)], dtype=np.uint8)
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = statuses[
         np.concatenate([layer.status for layer in layers])
     ].T.copy()

@@ -296,7 +296,7 @@ def test_equal_players_win_half_of_their_games(graph):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("share", [0.0, 0.5])
-@pytest.mark.parametrize("model", ["view", "memory"])
+@pytest.mark.parametrize("model", ["view", "memory", "carried"])
 def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
     # The last iterations pass over what is seldom.
     monkeypatch.setattr(learners, "_HASTY", learners.Care(0.002, 0.00002))
@@ -417,7 +417,7 @@ def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
-@pytest.mark.parametrize("model", ["view", "memory"])
+@pytest.mark.parametrize("model", ["view", "memory", "carried"])
 def test_what_is_held_is_no_more_than_what_was_announced(model, share):
     graph = Graph(InformationSpace(TINY, model))
     learning = learnt(graph, 2, share)

@@ -13,6 +13,7 @@ from positions import nodes_of
 from punish_fast.arena.kept import hands_of_nodes, kept_cards
 from punish_fast.arena.selfplay import play_itself
 from punish_fast.punish.graph import Graph
+from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -70,10 +71,19 @@ def add(cell, weight, gain):
 
 
 def test_hands_of_nodes_are_those_of_the_slow_model(play):
-    own, enemy, hps = hands_of_nodes(play.graph)
+    own, enemy, rest = hands_of_nodes(play.graph)
     for number, node in enumerate(nodes_of(play.graph)):
         assert (tuple(own[number]), tuple(enemy[number])) == (node.own, node.enemy)
-        assert divmod(hps[number], RULES.hp) == (node.own_hp - 1, node.enemy_hp - 1)
+        assert rest[number].tolist() == [0, RULES.hp * (node.own_hp - 1) + node.enemy_hp - 1]
+
+
+def test_cards_are_worth_the_same_to_who_knows_what_was_spent_and_does_not_care(play, kept):
+    fine = Graph(InformationSpace(RULES, "carried"))
+    spent = hands_of_nodes(fine)[2][:, 0]
+    assert set(spent.tolist()) > {0}
+    lifted = kept_cards(play_itself(fine, lift(fine.space, play.graph.space, play.policy)))
+    for one, other in zip(lifted, kept, strict=True):
+        assert one == pytest.approx(other, abs=1e-9, nan_ok=True)
 
 
 def test_keeping_one_rather_than_the_other_is_worth_the_opposite(kept):

@@ -14,7 +14,7 @@ from punish_fast.arena.recollection import recall
 from punish_fast.arena.selfplay import play_itself
 from punish_fast.punish.decimals import rows_of
 from punish_fast.punish.graph import Graph
-from punish_fast.punish.information_space import InformationSpace, belongs_to
+from punish_fast.punish.information_space import InformationSpace, belongs_to, lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -111,3 +111,22 @@ def test_the_view_needs_no_recollection(view, recorded):
     found = recall(play_itself(Graph(view), mixed(view, 2)), view, row, choices)
     assert np.array_equal(found.state, row)
     assert found.n_exact == len(choices)
+
+
+def test_what_was_spent_before_is_left_open(view):
+    memory, carried = (InformationSpace(RULES, name) for name in ("memory", "carried"))
+    choices, _ = play_games(RULES, 40, "memory")
+    row, policy = rows_of(view, choices.decimal), mixed(memory, 1)
+    one = recall(play_itself(Graph(memory), policy), view, row, choices)
+    fine = Graph(carried)
+    other = recall(play_itself(fine, lift(carried, memory, policy)), view, row, choices)
+    match = belongs_to(carried, memory)
+    coarse = [{int(match[state]) for state in states} for states in states_of(other, len(choices))]
+    assert coarse == states_of(one, len(choices))
+    assert np.bincount(other.choice, weights=other.weight) == pytest.approx(1, abs=1e-12)
+    in_first = np.bincount(other.choice[other.state < carried.layer_ptr[1]], minlength=len(choices))
+    assert set(in_first.tolist()) == {0, 4}
+    # Nothing is spent when a game begins, which happens more often than anything else.
+    likeliest = other.state[np.lexsort((other.weight, other.choice))[np.cumsum(np.bincount(other.choice)) - 1]]
+    spent = fine.space.layers[0].status[likeliest[in_first > 0]] // carried.layout.n_statuses
+    assert (spent == 0).mean() > 0.5

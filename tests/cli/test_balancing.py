@@ -87,7 +87,7 @@ def test_it_goes_on_as_if_it_had_never_stopped(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["--information", "everything"], ["'everything' is not allowed", "view, memory, order"]),
+        (["--information", "everything"], ["'everything' is not allowed", "view, memory, carried, order"]),
         (["--iterations", "0"], ["--iterations is 0"]),
         (["--iterations", "10001"], ["allowed are up to 10000"]),
         (["--target", "-1"], ["--target is -1"]),
@@ -148,6 +148,18 @@ def test_players_who_remember_meet_all_others(run):
     run("arena", *players, "--games", "10", "--record", "a.db").refused("--record goes with players of the view only")
     games = run("arena", "equilibrium-memory.h5", "random", *TINY, "--games", "20000", "--seed", "1", "--json").report
     assert games["win"][0][1] == pytest.approx(report["win"][0][2], abs=0.02)
+
+
+def test_players_who_know_what_the_other_one_forgets_do_not_meet(run):
+    for name in ("memory", "carried", "order"):
+        run("equilibrium", *TINY, "--information", name, "--iterations", "40")
+    report = run("arena", "equilibrium-carried.h5", "equilibrium-memory.h5", "random", *TINY, "--json").report
+    assert report["win"][0][2] > 0.6
+    assert report["win"][0][1] == pytest.approx(0.5, abs=0.02)
+    run("arena", "equilibrium-carried.h5", "equilibrium-order.h5", *TINY).refused("'order' forgets what 'carried' knows")
+    report = run("exploit", "equilibrium-carried.h5", "-q", "--json", "--ceiling", "--seed", "1").report
+    wins, error = report["exploiters"], report["bayes_standard_error"]
+    assert 0.5 < wins["true"] <= wins["bayes"] + 4 * error <= report["ceiling"] + 8 * error
 
 
 def test_exploiters_know_no_less_than_the_one_before(run):

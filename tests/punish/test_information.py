@@ -16,10 +16,11 @@ from punish_fast.punish.information import (
     information_of,
     places_of,
     tuples_of,
+    watched_kinds,
 )
 from punish_fast.punish.rules import PRESETS
 
-MODELS = ("view", "memory", "order")
+MODELS = ("view", "memory", "carried", "order")
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -69,7 +70,10 @@ def test_the_view_has_the_codes_of_the_state_space(rules):
     assert places_of(information_of("view", rules.breaths), rules).weight.tolist() == layout_of(rules).place.tolist()
 
 
-@pytest.mark.parametrize(("fine", "coarse"), [("memory", "view"), ("order", "view"), ("order", "memory")])
+@pytest.mark.parametrize(
+    ("fine", "coarse"),
+    [("memory", "view"), ("order", "view"), ("order", "memory"), ("carried", "view"), ("carried", "memory")],
+)
 @given(rules=house_rules())
 def test_a_coarser_model_keeps_hand_and_discard_pile(fine, coarse, rules):
     one, other = information_of(fine, rules.breaths), information_of(coarse, rules.breaths)
@@ -79,12 +83,24 @@ def test_a_coarser_model_keeps_hand_and_discard_pile(fine, coarse, rules):
     assert np.array_equal(fine_places.discard, coarse_places.discard[digits])
 
 
-def test_what_was_forgotten_is_not_known_again():
-    models = [information_of(name, 4) for name in ("view", "memory")]
-    with pytest.raises(InformationError, match="'view' forgets what 'memory' knows"):
+@pytest.mark.parametrize(
+    ("fine", "coarse"), [("view", "memory"), ("memory", "carried"), ("order", "carried"), ("carried", "order")]
+)
+def test_what_was_forgotten_is_not_known_again(fine, coarse):
+    models = [information_of(name, 4) for name in (fine, coarse)]
+    with pytest.raises(InformationError, match=f"'{fine}' forgets what '{coarse}' knows"):
         digits_within(*models, PRESETS["notebook"])
 
 
+@given(house_rules())
+def test_the_strongest_two_kinds_are_watched_by_who_knows_what_was_spent(rules):
+    for name in MODELS:
+        bit = watched_kinds(information_of(name, rules.breaths), rules)
+        strongest = sorted(range(5), key=lambda kind: (rules.damage[kind], kind))[-2:]
+        expected = {strongest[0]: 1, strongest[1]: 2} if name == "carried" else {}
+        assert {kind: value for kind, value in enumerate(bit.tolist()) if value} == expected
+
+
 def test_there_is_no_other_model():
-    with pytest.raises(InformationError, match="'all' is not allowed, it must be one of view, memory, order"):
+    with pytest.raises(InformationError, match="'all' is not allowed, it must be one of view, memory, carried, order"):
         information_of("all", 4)

@@ -52,13 +52,25 @@ def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
     space = StateSpace(rules)
     coarse = Graph(space)
     ends = np.random.default_rng(1).random((coarse.n_nodes + 2, 2))
-    fine = InformationSpace(rules, "memory")
     nodes = []
-    for graph in (coarse, Graph(fine)):
+    for graph in (coarse, Graph(InformationSpace(rules, "memory"))):
         own, enemy = (lift(graph.space, space, mixed(space, seed)) for seed in (1, 2))
         v = np.concatenate([np.zeros((graph.n_full, 2)), ends])
         nodes.append(graph.back_up(own, enemy, v))
     assert nodes[1] == pytest.approx(nodes[0], abs=1e-12)
+
+
+@given(house_rules())
+def test_what_was_spent_is_known_in_the_first_breath_alone(rules):
+    memory, carried = (InformationSpace(rules, name) for name in ("memory", "carried"))
+    first, *rest = memory.states_by_breath
+    assert carried.states_by_breath == [4 * first, *rest]
+    fine, coarse = Graph(carried), Graph(memory)
+    first, *rest = coarse.full_by_breath
+    assert fine.full_by_breath == [4 * first, *rest]
+    # What a game begins with is nothing spent.
+    assert (carried.layers[0].rank[:, : memory.layout.n_statuses] == memory.layers[0].rank).all()
+    assert fine.opening[1].tolist() == coarse.opening[1].tolist()
 
 
 @pytest.mark.compiled
@@ -66,7 +78,7 @@ def test_a_lifted_policy_has_the_same_duel():
     space = StateSpace(PRESETS["tiny"])
     own, enemy = mixed(space, 1), mixed(space, 2)
     duel = head_to_head(Graph(space), own, enemy)
-    for name in ("memory", "order"):
+    for name in ("memory", "carried", "order"):
         fine = InformationSpace(space.rules, name)
         lifted = head_to_head(Graph(fine), lift(fine, space, own), lift(fine, space, enemy))
         assert lifted.win_probability == pytest.approx(duel.win_probability, abs=1e-12)
@@ -74,9 +86,10 @@ def test_a_lifted_policy_has_the_same_duel():
 
 
 def test_a_policy_is_lifted_step_by_step_or_at_once():
-    view, memory, order = (InformationSpace(PRESETS["tiny"], name) for name in ("view", "memory", "order"))
+    view, memory = (InformationSpace(PRESETS["tiny"], name) for name in ("view", "memory"))
     policy = mixed(view, 3)
-    assert np.array_equal(lift(order, memory, lift(memory, view, policy)), lift(order, view, policy))
+    for fine in (InformationSpace(PRESETS["tiny"], name) for name in ("carried", "order")):
+        assert np.array_equal(lift(fine, memory, lift(memory, view, policy)), lift(fine, view, policy))
     with pytest.raises(InformationError, match="'view' forgets what 'memory' knows"):
         lift(view, memory, mixed(memory, 3))
 

@@ -29,7 +29,7 @@ def test_what_is_seen_are_the_digits_of_the_states(rules):
     assert np.array_equal(sights.chooses, np.diff(space.state_ptr)[:n_play] > 1)
 
 
-@pytest.mark.parametrize("name", ["memory", "order"])
+@pytest.mark.parametrize("name", ["memory", "carried", "order"])
 def test_who_remembers_more_sees_the_same(name):
     rules = PRESETS["tiny"]
     fine, coarse = InformationSpace(rules, name), StateSpace(rules)

@@ -85,5 +85,7 @@ def test_an_unknown_model_is_refused(tmp_path, memory):
     path = tmp_path / "a.h5"
     save_policy(path, memory, mixed(memory, 1))
     set_attribute(path, "information", "telepathy")
-    with pytest.raises(ReadError, match="information: 'telepathy' is not known, allowed are view, memory, order"):
+    with pytest.raises(
+        ReadError, match="information: 'telepathy' is not known, allowed are view, memory, carried, order"
+    ):
         load(path)
