@@ -156,7 +156,8 @@ def test_players_who_know_what_the_other_one_forgets_do_not_meet(run):
     report = run("arena", "equilibrium-carried.h5", "equilibrium-memory.h5", "random", *TINY, "--json").report
     assert report["win"][0][2] > 0.6
     assert report["win"][0][1] == pytest.approx(0.5, abs=0.02)
-    run("arena", "equilibrium-carried.h5", "equilibrium-order.h5", *TINY).refused("'order' forgets what 'carried' knows")
+    players = ("equilibrium-carried.h5", "equilibrium-order.h5")
+    run("arena", *players, *TINY).refused("'order' forgets what 'carried' knows")
     report = run("exploit", "equilibrium-carried.h5", "-q", "--json", "--ceiling", "--seed", "1").report
     wins, error = report["exploiters"], report["bayes_standard_error"]
     assert 0.5 < wins["true"] <= wins["bayes"] + 4 * error <= report["ceiling"] + 8 * error
