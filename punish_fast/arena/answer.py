@@ -10,7 +10,7 @@ out the best actions backward through a measure from the values of the nodes bet
 from measure to measure. So both are handed on from round to round, as in policy iteration.
 
 If a player remembered everything, a round would give the best answer within a measure. But an information state forgets
-some of what was played, and everything before the last deal. Then the ways to ``(s, e)`` differ in one's own moves too,
+some of what was played, and almost all before the last deal. Then the ways to ``(s, e)`` differ in one's own moves too,
 and those that the last answer would not make should hardly count. So own moves have a weight after all: 1 for those of
 the last answer, and a small one for all others, lest an information state that the answer avoids be without any belief.
 Where nothing is forgotten it cancels out. No round is sure to be better than the one before.

@@ -7,8 +7,9 @@ to the next, so that no iteration has to see more than one measure.
 
 The enemy is the player itself: one table plays both seats. In two-player zero-sum games whose players forget nothing,
 the average of all strategies then comes as close to an equilibrium as one likes. A player here forgets what the model
-of information says, and everything before the last deal. Then the averages soon settle where each action by itself has
-nothing to gain, but a whole plan has: who knows the strategy makes one that leads only to what it can tell apart.
+of information says, and almost everything before the last deal. Then the averages soon settle where each action by
+itself has nothing to gain, but a whole plan has: who knows the strategy makes one that leads only to what it can tell
+apart.
 
 So a share of the games can be played against just that enemy: an answer to the strategy that is improved by a round in
 each iteration (``answer.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal Abstract Strategies in

@@ -9,7 +9,7 @@ drawn from the pool instead, since drawing one card more is drawing that one fir
 
 So ``w(B + Y) - w(B)`` is what keeping ``Y`` is worth more than an unknown card, and ``w(B + X) - w(B + Y)`` what
 keeping ``X`` rather than ``Y`` is worth, averaged over all ``B`` for which the pool has the cards that are compared.
-If players bear in mind what was spent in the measure, that stays as it came, too, whatever is in the place of the card.
+If players bear in mind what was spent in the measure, that stays as it came, too, but that a card which is kept is not.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from punish_fast.arena.selfplay import SelfPlay
 from punish_fast.punish._codes import split_status
 from punish_fast.punish.decimals import join_cards, split_cards
 from punish_fast.punish.graph import Graph
+from punish_fast.punish.information import watched_kinds
 from punish_fast.punish.rules import CARDS
 
 _N_KINDS = len(CARDS)
@@ -119,7 +120,9 @@ def _fill_gaps(graph: Graph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np
     gap, kind = np.nonzero(left > 0)
     own = gaps.own[gap]
     own[np.arange(len(gap)), kind] += 1
-    keys, inverse = np.unique(_keys(graph, own, gaps.enemy[gap], gaps.rest[gap]), return_inverse=True)
+    rest = gaps.rest[gap]
+    rest[:, 0] &= ~watched_kinds(graph.space.information, graph.space.rules)[kind]
+    keys, inverse = np.unique(_keys(graph, own, gaps.enemy[gap], rest), return_inverse=True)
     value[gap, kind] = graph.back_up_nodes(v, graph.redeal_of(keys))[inverse, 0]
     return value
 

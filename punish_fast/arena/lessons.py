@@ -78,7 +78,7 @@ def lessons(play: SelfPlay) -> Lessons:
 
 
 def hp_before_deals(graph: Graph, v: np.ndarray) -> dict[tuple[int, int], float]:
-    """Chances to win by own and enemy's HP, before all cards are dealt anew.
+    """Chances to win by own and enemy's HP, before all cards are dealt anew and while nothing is spent.
 
     Args:
         graph: The game.

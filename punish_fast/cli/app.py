@@ -415,8 +415,8 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
         typer.Option(
             metavar="I",
             envvar="PUNISH_FAST_INFORMATION",
-            help="What players bear in mind: view (the discard pile), memory (who played what), carried (also what was "
-            "spent before the deal) or order.",
+            help="What players bear in mind: view (the discard pile), memory (who played what), carried (also which of "
+            "the strongest two kinds nobody has kept over the deal) or order.",
         ),
     ] = "view",
     iterations: Annotated[

@@ -24,7 +24,7 @@ from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
 from punish_fast.mdp.policy import check_temperature
 from punish_fast.punish.graph import Graph
-from punish_fast.punish.information import MODELS
+from punish_fast.punish.information import MODELS, digits_within, information_of
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
@@ -70,11 +70,17 @@ class Job:
         self.rules = _rules(self._entries, setting)
         for entry in self._entries:
             entry.must_play(self.rules)
+            self._must_know(entry.information)
         if setting.temperature is not None and not any(entry.has_values for entry in self._entries):
             raise UsageError("--temperature goes with agent files and naive only")
         if setting.temperature is not None:
             check_temperature(setting.temperature)
         self._temperature = setting.temperature
+
+    def _must_know(self, information: str) -> None:
+        """Insist that the game is played by a model that knows what another one does."""
+        fine, coarse = (information_of(name, self.rules.breaths) for name in (self.information, information))
+        digits_within(fine, coarse, self.rules)
 
     @property
     def files(self) -> list[Path]:
@@ -83,7 +89,7 @@ class Job:
 
     @property
     def information(self) -> str:
-        """The finest model of information that anybody plays by."""
+        """The model of information by which the game is played: one that somebody plays by, and none forgets less."""
         return max((entry.information for entry in self._entries), key=MODELS.index)
 
     def prepare(self) -> tuple[list[Opponent], Graph]:

@@ -31,7 +31,8 @@ class Layer(NamedTuple):
     Attributes:
         cards: int64 ``[n_blocks]``, cards codes, ascending.
         first: int32 ``[n_blocks + 1]``, row of the first state of each block.
-        rank: uint16 ``[n_blocks, n_statuses]``, place of each status in its block, or `ABSENT`.
+        rank: uint16 ``[n_blocks, n_statuses]``, place of each status in its block, or `ABSENT`. There are more statuses
+            than those of the layout where it is known what was spent.
         status: uint16 ``[n_states]``, the status of each state of the layer.
         slots: int32 ``[size]``, hash table from cards codes to blocks, -1 for empty.
     """

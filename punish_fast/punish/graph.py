@@ -367,8 +367,8 @@ class Graph(Outline):
     def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
         """The deals that follow ``keys``, whether or not a game comes to such nodes.
 
-        A key is the cards code of both kept hands times all HP squared, plus own and enemy's HP, each less 1. What is
-        spent is a digit in front of it.
+        A key has the digits ``spent, cards, own HP - 1, enemy HP - 1``: the bits of what is spent, and the cards code
+        of both kept hands.
 
         Args:
             keys: int64 ``[n]``; nobody's HP may be less than a measure can begin with.

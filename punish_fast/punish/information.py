@@ -122,12 +122,12 @@ def places_of(information: Information, rules: Rules) -> Places:
 def watched_kinds(information: Information, rules: Rules) -> np.ndarray:
     """The bit of each kind of which is known whether it was spent, int64 ``[5]``; 0 for all others.
 
-    It is those of the most damage, and of kinds of the same damage the later ones.
+    Of the kinds that there are, it is those of the most damage, and of the same damage the later ones.
     """
     bit = np.zeros(len(rules.copies), dtype=np.int64)
     if information.knows_spent:
-        strongest = np.argsort(rules.damage, kind="stable")[-_N_WATCHED:]
-        bit[strongest] = 1 << np.arange(_N_WATCHED)
+        strongest = [kind for kind in np.argsort(rules.damage, kind="stable") if rules.copies[kind] > 0][-_N_WATCHED:]
+        bit[strongest] = 1 << np.arange(len(strongest))
     return bit
 
 

@@ -20,6 +20,7 @@ from punish_fast.punish._space import Layer
 from punish_fast.punish.codes import Layout, layout_of
 from punish_fast.punish.information import (
     Information,
+    InformationError,
     digits_within,
     information_of,
     places_of,
@@ -31,6 +32,7 @@ from punish_fast.punish.space import bare_layer, empty_slots, opening_cards, ope
 
 _FIRST_CAPACITY = 1 << 14
 _BLOCKS_AT_ONCE = 1 << 12
+_MOST_STATUSES = (1 << 16) - 1
 
 
 class States(Protocol):
@@ -71,7 +73,7 @@ class InformationSpace:
 
         Raises:
             RulesError: the rules name no game.
-            InformationError: there is no such model.
+            InformationError: there is no such model, or it has too many statuses for 16-bit numbers.
             MemoryError: the states would not fit into memory.
         """
         self.rules = validate(rules)
@@ -79,6 +81,11 @@ class InformationSpace:
         self.layout = layout_of(rules)
         self.places = places_of(self.information, rules)
         self._n_spent = 1 + int(watched_kinds(self.information, rules).sum())
+        n_statuses = self._n_spent * self.layout.n_statuses
+        if n_statuses > _MOST_STATUSES:
+            raise InformationError(
+                f"information: {name!r} has {n_statuses:,} statuses by these rules, allowed are {_MOST_STATUSES:,}"
+            )
         self.layers: list[Layer] = []
         for number in range(rules.breaths):
             self.layers.append(self._next_layer(number))

@@ -10,9 +10,11 @@ from lessons_twin import TwinPlay
 from policies import mixed
 from positions import nodes_of
 
+from punish_fast.arena import kept as kept_module
 from punish_fast.arena.kept import hands_of_nodes, kept_cards
 from punish_fast.arena.selfplay import play_itself
 from punish_fast.punish.graph import Graph
+from punish_fast.punish.information import watched_kinds
 from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.space import StateSpace
@@ -79,8 +81,6 @@ def test_hands_of_nodes_are_those_of_the_slow_model(play):
 
 def test_cards_are_worth_the_same_to_who_knows_what_was_spent_and_does_not_care(play, kept):
     fine = Graph(InformationSpace(RULES, "carried"))
-    spent = hands_of_nodes(fine)[2][:, 0]
-    assert set(spent.tolist()) > {0}
     lifted = kept_cards(play_itself(fine, lift(fine.space, play.graph.space, play.policy)))
     for one, other in zip(lifted, kept, strict=True):
         assert one == pytest.approx(other, abs=1e-9, nan_ok=True)
@@ -115,3 +115,31 @@ def test_nodes_that_no_game_comes_to_have_values(play, exact):
     value = graph.back_up_nodes(play.duel.v, graph.redeal_of(np.array([RULES.hp**2 - 1])))
     assert value[0, 0] == pytest.approx(exact.node_value(begin), abs=1e-9)
     assert value[0, 0] == pytest.approx(play.duel.win_probability, abs=1e-9)
+
+
+def test_nodes_are_found_again_by_their_hands_and_what_is_spent():
+    redeal = (graph := Graph(InformationSpace(RULES, "carried"))).redeal
+    own, enemy, rest = hands_of_nodes(graph)
+    assert set(rest[:, 0].tolist()) > {0}
+    again = graph.redeal_of(kept_module._keys(graph, own, enemy, rest))
+    assert again.pair[again.node_pair].tolist() == redeal.pair[redeal.node_pair].tolist()
+    assert again.node_status.tolist() == redeal.node_status.tolist()
+
+
+def test_a_card_that_is_kept_is_not_spent():
+    """Who plays otherwise when something is spent: what is kept there is worth as if it were not."""
+    graph = Graph(InformationSpace(RULES, "carried"))
+    space = graph.space
+    status = space.layers[0].status.astype(int) // space.layout.n_statuses
+    bit = watched_kinds(space.information, RULES)
+    v = np.zeros((graph.n_full + graph.n_nodes + 2, 2))
+    v[: graph.full.ptr[space.layer_ptr[1]], 0] = np.repeat(status, np.diff(graph.full.ptr[: space.layer_ptr[1] + 1]))
+    own, enemy, rest = hands_of_nodes(graph)
+    gaps = kept_module._open_gaps(graph, kept_module._Gaps(own, enemy, rest, np.ones(len(own))))
+    left = np.array(RULES.copies) - gaps.own - gaps.enemy
+    value = kept_module._fill_gaps(graph, gaps, left, v)
+    assert (gaps.rest[:, 0] > 0).any()
+    for kind in range(5):
+        there = left[:, kind] > 0
+        assert value[there, kind] == pytest.approx(gaps.rest[there, 0] & ~bit[kind])
+        assert np.isnan(value[~there, kind]).all()

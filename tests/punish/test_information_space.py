@@ -12,7 +12,7 @@ from punish_fast._jit import set_threads
 from punish_fast.arena.duel import head_to_head
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.information import InformationError
-from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.information_space import InformationSpace, belongs_to, lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -63,14 +63,24 @@ def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
 @given(house_rules())
 def test_what_was_spent_is_known_in_the_first_breath_alone(rules):
     memory, carried = (InformationSpace(rules, name) for name in ("memory", "carried"))
+    times = 2 ** min(2, np.count_nonzero(rules.copies))
     first, *rest = memory.states_by_breath
-    assert carried.states_by_breath == [4 * first, *rest]
+    assert carried.states_by_breath == [times * first, *rest]
     fine, coarse = Graph(carried), Graph(memory)
     first, *rest = coarse.full_by_breath
-    assert fine.full_by_breath == [4 * first, *rest]
+    assert fine.full_by_breath == [times * first, *rest]
     # What a game begins with is nothing spent.
     assert (carried.layers[0].rank[:, : memory.layout.n_statuses] == memory.layers[0].rank).all()
-    assert fine.opening[1].tolist() == coarse.opening[1].tolist()
+    rows, coarse_rows = (np.searchsorted(graph.full.ptr, graph.opening[0], "right") - 1 for graph in (fine, coarse))
+    assert (carried.layers[0].status[rows] < memory.layout.n_statuses).all()
+    assert belongs_to(carried, memory)[rows].tolist() == coarse_rows.tolist()
+
+
+def test_statuses_that_16_bits_cannot_hold_are_refused():
+    rules = PRESETS["tiny"]._replace(copies=(9, 9, 0, 0, 0), hand_size=1, reveal_size=0, hp=9, feints=7, breaths=1)
+    assert InformationSpace(rules, "memory").n_states > 0
+    with pytest.raises(InformationError, match="'carried' has 82,944 statuses by these rules, allowed are 65,535"):
+        InformationSpace(rules, "carried")
 
 
 @pytest.mark.compiled
