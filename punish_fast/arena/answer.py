@@ -22,7 +22,7 @@ import numpy as np
 
 from punish_fast.arena.reach import Reach
 from punish_fast.punish._regret import OTHERS
-from punish_fast.punish.graph import Graph
+from punish_fast.punish.measure import Measure
 
 # Weight of own moves that the last answer does not make.
 STRAY_WEIGHT = 0.01
@@ -35,37 +35,35 @@ class Answer:
     """What is played against an enemy, and what it is worth.
 
     Attributes:
-        graph: The game.
+        measure: The measure, whole or an excerpt.
         choice: int64 ``[n_states]``, the row taken in each information state.
         dealt: float64 ``[n]``, how often a game is expected to come to each full state of the first breath.
-        v: float64 ``[n_full + n_nodes + 2, k]``, chances to win, in the first column, of full states, nodes, win and
-            loss.
+        v: float64 ``[n_values, k]``, chances to win, in the first column, of full states, nodes, and what ends play.
         nodes: Those of the nodes, a view of ``v``.
     """
 
-    def __init__(self, graph: Graph, v: np.ndarray, opening: np.ndarray | None = None) -> None:
+    def __init__(self, measure: Measure, v: np.ndarray, opening: np.ndarray) -> None:
         """Begin with the first action of every state.
 
         Args:
-            graph: The game.
+            measure: The measure, whole or an excerpt.
             v: Chances to win; those of the nodes are what the first round begins with, those of full states are what is
                 known of them as long as a round passes them over.
-            opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning; by default,
-                all deals to players of full HP.
+            opening: float64 ``[n]``, how likely each full state of the first breath is at the beginning.
         """
-        self.graph = graph
+        self.measure = measure
         self.v = v
         self.v[-2:, 0] = 1.0, 0.0
-        self.nodes = v[graph.n_full : -2]
-        self.choice = graph.space.state_ptr[: len(graph.full.ptr) - 1].astype(np.int64)
-        self._opening = graph.dealt if opening is None else opening
-        self.dealt = self._opening.copy()
+        self.nodes = v[measure.nodes]
+        self.choice = measure.state_ptr[:-1].astype(np.int64)
+        self._opening = opening
+        self.dealt = opening.copy()
 
     @property
     def policy(self) -> np.ndarray:
         """The policy that takes the rows ``choice``, float64 ``[n_rows]``."""
-        weight = np.ones(len(self.graph.space.action))
-        weight[: self.graph.space.state_ptr[len(self.choice)]] = 0.0
+        weight = np.ones(len(self.measure.action))
+        weight[: self.measure.state_ptr[-1]] = 0.0
         weight[self.choice] = 1.0
         return weight
 
@@ -89,5 +87,5 @@ class Answer:
 
         Full states that weigh less than ``least`` are passed over.
         """
-        self.graph.respond(enemy, belief, self.v, self.choice, least)
-        self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]
+        self.measure.respond(enemy, belief, self.v, self.choice, least)
+        self.nodes[:, 0] = self.measure.back_up_nodes(self.v)[:, 0]

@@ -22,17 +22,17 @@ How close the average is, is in any case not proved but measured, by agents made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-
 import numpy as np
 
 from punish_fast.arena.answer import Answer
-from punish_fast.arena.learners import Care, Hedge, Learner, Regrets
-from punish_fast.arena.reach import Reach, Strategies
-from punish_fast.chunks import for_each
+from punish_fast.arena.learners import Hedge, Learner, Regrets
+from punish_fast.arena.reach import Reach
+from punish_fast.arena.round import Passes, Round
 from punish_fast.punish import _regret
-from punish_fast.punish.graph import N_PARTS, Graph, Outline
+from punish_fast.punish._excerpt import INSIDE
+from punish_fast.punish.excerpt import Excerpt, everything, excerpt_of, mark
+from punish_fast.punish.graph import Graph, Outline
+from punish_fast.punish.measure import N_PARTS
 
 # Bytes of the program with its libraries, and of writing the file.
 _PROGRAM = 350_000_000
@@ -44,10 +44,7 @@ class Equilibrium:
     Attributes:
         graph: The game.
         iterations: How many were made.
-        learner: What makes strategies of regrets.
         share: The share of games against an answer.
-        dealt: float64 ``[n]``, how often a game is expected to come to each full state of the first breath.
-        nodes: float64 ``[n_nodes]``, chances to win from the nodes between measures.
     """
 
     def __init__(self, graph: Graph, opening: np.ndarray | None = None, share: float = 0.0) -> None:
@@ -68,27 +65,39 @@ class Equilibrium:
         self.graph = graph
         self.share = share
         self.iterations = 0
-        n_states = len(graph.full.ptr) - 1
-        self._state_ptr = graph.space.state_ptr[: n_states + 1]
-        n_rows = int(self._state_ptr[-1])
-        self.learner: Learner = Hedge(self._state_ptr) if share > 0 else Regrets(self._state_ptr)
         self._opening = graph.dealt if opening is None else opening
-        self.dealt = self._opening.copy()
-        self.nodes = np.full(graph.n_nodes, 0.5)
-        self._reach = Reach(graph, has_answer=share > 0)
-        self._v = np.zeros(graph.n_full + graph.n_nodes + 2)
-        self._v[-2] = 1.0
-        self._rows = (self._state_ptr, graph.space.action)
-        self._strategy = np.empty(n_rows)
-        # How likely the last iteration came to each information state.
-        self._seen = np.empty((n_states, 2))
-        self._care = Care()
-        self._answer: Answer | None = None
-        self._enemy = self._strategy
-        if share > 0:
-            self._answer = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), opening)
-            self._enemy = np.empty(n_rows)
-        self._play()
+        self._marks = everything(graph)
+        self._whole = self._begin()
+        # What hasty iterations play, as long as they do, unless the excerpt would be so large that it does not pay.
+        self._part: _Part | None = None
+        self._pays = True
+
+    def _begin(self) -> Round:
+        graph = self.graph
+        v = np.full(graph.n_values, 0.5)
+        v[-2:] = 1.0, 0.0
+        learner: Learner = Regrets(graph.state_ptr)
+        answer = None
+        if self.share > 0:
+            learner = Hedge(graph.state_ptr, self._marks.row)
+            answer = Answer(graph, v[:, None].copy(), self._opening)
+        return Round(graph, learner, self.share, self._opening.copy(), v, answer)
+
+    @property
+    def learner(self) -> Learner:
+        """What makes strategies of regrets."""
+        return self._whole.learner
+
+    @property
+    def dealt(self) -> np.ndarray:
+        """How often a game is expected to come to each full state of the first breath, float64 ``[n]``."""
+        return self._whole.dealt
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """Chances to win from the nodes between measures, float64 ``[n_nodes]``."""
+        self._take_back()
+        return self._whole.nodes
 
     @property
     def average(self) -> np.ndarray:
@@ -97,11 +106,15 @@ class Equilibrium:
         Where nothing was added up, it is the last strategy. Actions less likely than the learner's ``least_kept`` are
         left out.
         """
-        policy = np.ones(len(self.graph.space.action))
-        total, own = self.learner.tables["total"], policy[: len(self._strategy)]
+        # Whoever wants it will need memory for something else, and the excerpt is soon made again.
+        self._take_back()
+        self._part = None
+        policy = np.ones(len(self.graph.action))
+        total, strategy = self.learner.tables["total"], self._whole.strategy
+        own = policy[: len(strategy)]
         mass = self._by_state(total)
         np.divide(total, mass, out=own, where=mass > 0)
-        np.copyto(own, self._strategy, where=mass <= 0)
+        np.copyto(own, strategy, where=mass <= 0)
         if self.learner.least_kept > 0:
             own[own < self.learner.least_kept] = 0.0
             own /= self._by_state(own)
@@ -113,13 +126,16 @@ class Equilibrium:
 
         It is the answer, which knows the last strategies, or the average itself if there is none.
         """
-        if self._answer is None:
+        answer = self._whole.answer
+        if answer is None:
             return self.average, self.nodes
-        return self._answer.policy, self._answer.nodes[:, 0]
+        self._take_back()
+        return answer.policy, answer.nodes[:, 0]
 
     def _by_state(self, rows: np.ndarray) -> np.ndarray:
         """The sum over its information state, for each row."""
-        return np.repeat(np.add.reduceat(rows, self._state_ptr[:-1]), np.diff(self._state_ptr))
+        state_ptr = self.graph.state_ptr
+        return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
         """Play one measure in probabilities, and learn from it.
@@ -129,112 +145,131 @@ class Equilibrium:
         for _, make in self.passes():
             make()
 
-    def passes(self) -> Iterator[tuple[str, Callable[[], None]]]:
+    def passes(self) -> Passes:
         """The passes of the next iteration, each by name, to be made one after the other.
 
         They are ``spread`` and ``regret`` of each breath, ``deal`` and ``nodes`` of what is between measures,
-        ``learn``, which makes a strategy of regrets, and ``answer``, if there is one to be improved against it. An
-        iteration that leaves the deals as they are has no ``deal`` and no last ``spread``.
+        ``learn``, which makes a strategy of regrets, and ``answer``, if there is one to be improved against it. A
+        hasty iteration has no ``deal`` and no last ``spread``. Before it there may be ``excerpt``, which makes what
+        hasty ones play; before a thorough one ``whole``, which takes over what they have learned, and behind it
+        ``mark``, which says what matters.
         """
         self.iterations += 1
-        self._care = self.learner.care(self.iterations)
-        n_breaths = self.graph.space.rules.breaths
-        self._begin()
-        for number in range(n_breaths if self._care.deals else n_breaths - 1):
-            yield f"spread {number + 1}", partial(self._spread, number)
-        if self._care.deals:
-            yield "deal", self._deal
-        for number in reversed(range(n_breaths)):
-            yield f"regret {number + 1}", partial(self._regret, number)
-        yield "nodes", self._back_up
-        yield "learn", self._learn
-        if self._answer is not None:
-            yield "answer", partial(self._improve, self._answer)
+        is_hasty = not self.learner.is_thorough(self.iterations)
+        if is_hasty and self._part is None and self._pays:
+            yield "excerpt", self._cut
+        if is_hasty and self._part is not None:
+            yield from self._part.round.passes(self.iterations)
+            return
+        if self._part is not None:
+            yield "whole", self._go_back
+        yield from self._whole.passes(self.iterations, self._deal)
+        if not is_hasty and not self.learner.is_thorough(self.iterations + 1):
+            yield "mark", self._mark
 
     @property
     def reach(self) -> Reach:
-        """How likely the last iteration came to each full state, and the last that worked out deals to each node.
+        """How likely the last thorough iteration came to each full state and node.
 
         In the second column, own choices since the deal weigh at least as much as the learner says.
         """
-        return self._reach
-
-    @property
-    def _strategies(self) -> Strategies:
-        return self._strategy, self._enemy
+        return self._whole.reach
 
     @property
     def tables(self) -> dict[str, np.ndarray]:
         """All that the next iteration follows from, besides how many there were."""
-        tables = self.learner.tables | {"dealt": self.dealt, "nodes": self.nodes}
-        if self._answer is not None:
-            answer = self._answer
+        self._take_back()
+        whole = self._whole
+        tables = whole.learner.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
+        if whole.answer is not None:
+            answer, n_full = whole.answer, self.graph.n_full
             tables |= {"answer": answer.choice, "answer_dealt": answer.dealt, "answer_nodes": answer.nodes[:, 0]}
-            # Of full states that the next iteration passes over, the values of before are read.
-            n_full = self.graph.n_full
-            tables |= {"values": self._v[:n_full], "answer_values": answer.v[:n_full, 0]}
+            # What is outside of the excerpt is worth what it was.
+            tables |= {"values": whole.v[:n_full], "answer_values": answer.v[:n_full, 0]}
+            tables |= {"marked_rows": self._marks.row, "marked_full": self._marks.full}
         return tables
 
     @property
     def reached(self) -> np.ndarray:
         """Which information states the average comes to by its own choices from any deal, bool ``[n_states]``."""
-        reach, full_ptr = Reach(self.graph), self.graph.full.ptr
+        average, full_ptr = self.average, self.graph.full.ptr
+        reach = Reach(self.graph)
         reach.begin(np.ones(len(self.dealt)))
-        reach.spread_all((self.average, np.ones(len(self._strategy))))
+        reach.spread_all((average, np.ones(len(self._whole.strategy))))
         return np.asarray(np.add.reduceat(reach.table[:, _regret.OWN], full_ptr[:-1]) > 0)
 
     def resume(self, iterations: int, tables: dict[str, np.ndarray]) -> None:
         """Go on from `tables` of an earlier time, after so many iterations."""
         self.iterations = iterations
         mine = self.tables
+        self._part, self._pays = None, True
         for name, table in tables.items():
             mine[name][:] = table
-        self._play()
-
-    def _play(self) -> None:
-        """Strategies of both sides, from all tables."""
-        self.learner.play(self._strategy)
-        if self._answer is not None:
-            self._meet(self._answer)
-
-    def _meet(self, answer: Answer) -> None:
-        """Make the answer a part of the enemy."""
-        args = (self._state_ptr, self._strategy, answer.choice, self.share, self._enemy)
-        for_each(_regret.mix_answer, len(self._state_ptr) - 1, *args)
-
-    def _begin(self) -> None:
-        self._v[self.graph.n_full : -2] = self.nodes
-        self._reach.begin(self.dealt, None if self._answer is None else self._answer.dealt)
-
-    def _spread(self, number: int) -> None:
-        choice = None if self._answer is None else self._answer.choice
-        self._reach.spread(number, self._strategies, self.learner.stray, choice, self._care.full_states)
+        np.maximum.reduceat(self._marks.row, self.graph.state_ptr[:-1], out=self._marks.state)
+        self._whole.play()
 
     def _deal(self) -> None:
         """The deals of the next iteration."""
-        self.dealt = self._opening + self._reach.deal_again()
-        if self._answer is not None:
-            self._answer.deal_again(self._reach.deal_again(int(_regret.ANSWER_OWN)))
+        whole = self._whole
+        whole.dealt[:] = self._opening + whole.reach.deal_again()
+        if whole.answer is not None:
+            whole.answer.deal_again(whole.reach.deal_again(int(_regret.ANSWER_OWN)))
 
-    def _learn(self) -> None:
-        self.learner.learn(self.iterations, self._seen, self._strategy)
+    def _mark(self) -> None:
+        """Say what matters in the next iterations."""
+        whole = self._whole
+        assert whole.answer is not None
+        mark(self.graph, whole.reach.table, whole.strategy, whole.learner.regret, whole.answer.choice, self._marks)
+        self._pays = True
 
-    def _improve(self, answer: Answer) -> None:
-        """Answer the strategy of now.
+    def _cut(self) -> None:
+        """Make the excerpt, if it pays; otherwise everything matters."""
+        found = excerpt_of(self.graph, self._marks)
+        self._pays = found is not None
+        if found is None:
+            for marks in self._marks:
+                marks[:] = INSIDE
+        else:
+            self._part = _Part(self._whole, found)
 
-        What is believed of hands is of the strategy before, which was hardly another one: it needs no walk of its own.
-        """
-        answer.choose(self._strategy, self._reach.table[:, _regret.ANSWER_OTHERS], self._care.full_states)
-        self._meet(answer)
+    def _take_back(self) -> None:
+        """Take over what hasty iterations have learned."""
+        if self._part is not None:
+            self._part.give_back(self._whole)
 
-    def _regret(self, number: int) -> None:
-        """Regrets in a breath, and the values of its full states."""
-        full, draws = self.graph.full, self.graph.draws
-        args = (full, draws, self._rows, self._strategies, self._care.states, self._reach.table, self._v)
-        self.graph.for_states(number, _regret.regret_full, *args, self.learner.regret, self._seen)
+    def _go_back(self) -> None:
+        """Play the whole game again."""
+        self._take_back()
+        self._part = None
+        self._whole.play()
 
-    def _back_up(self) -> None:
-        self.nodes = self.graph.back_up_nodes(self._v[:, None])[:, 0]
+
+class _Part:
+    """A round of an excerpt, and where it belongs in a round of the whole.
+
+    Attributes:
+        round: The round.
+    """
+
+    def __init__(self, whole: Round, excerpt: Excerpt) -> None:
+        assert whole.answer is not None
+        assert isinstance(whole.learner, Hedge)
+        self._excerpt = excerpt
+        self._learner = whole.learner.part(excerpt.states, excerpt.rows, excerpt.state_ptr)
+        v, answer_v = excerpt.take_values(whole.v), excerpt.take_values(whole.answer.v[:, 0])
+        self._answer = Answer(excerpt, answer_v[:, None], whole.answer.dealt)
+        self._answer.choice[:] = excerpt.choices(whole.answer.choice)
+        self.round = Round(excerpt, self._learner, whole.share, whole.dealt, v, self._answer)
+
+    def give_back(self, whole: Round) -> None:
+        """Write what was learned where it belongs."""
+        assert whole.answer is not None
+        assert isinstance(whole.learner, Hedge)
+        excerpt, answer = self._excerpt, self._answer
+        whole.learner.take_back(self._learner, excerpt.states, excerpt.rows)
+        excerpt.give_values(self.round.v, whole.v)
+        excerpt.give_values(answer.v[:, 0], whole.answer.v[:, 0])
+        whole.answer.choice[excerpt.states] = excerpt.rows[answer.choice]
 
 
 def bytes_needed(outline: Outline, share: float = 0.0) -> int:

@@ -15,16 +15,15 @@ Games by Exploitability Descent", IJCAI 2019). So in what it believes of the ene
 that are never made a little. Since steps are short, a plain mean of the later strategies is like them, and half of what
 is played is that mean (``punish/_hedge.py``).
 
-Its steps are short, so little is lost if those of a state that hardly matters are taken several at a time. In a finer
-model, chance and the enemy lead to most states less than once in ten million games. So most iterations are *hasty*:
-they pass over such states, and take the deals of the one before, which hardly change; that is about half of the time.
-Now and then a *thorough* one goes everywhere. In states that are so seldom in it, it counts for those before, too; that
-is about right, since what is seldom mostly stays so.
+Its steps are short, so little is lost if some are taken several at a time: those in states that hardly matter, and of
+actions that are hardly played. So most iterations are *hasty*: they play an excerpt of the game (``excerpt.py``) and
+take the deals of the one before, which hardly change. Now and then a *thorough* one goes everywhere. For what hasty
+ones left out, it counts for those before, too; that is about right, since what is seldom mostly stays so.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -45,37 +44,13 @@ _LEAST_KEPT = 1e-4
 _FIRST_THOROUGH, _THOROUGH = 16, 16
 
 
-class Care(NamedTuple):
-    """What an iteration looks at: how likely it must be, by C (``punish/_regret.py``); 0 is to go everywhere.
-
-    Attributes:
-        states: Information states of which regrets are worked out.
-        full_states: Full states that are passed on, to whichever of player and answer they are likelier, and those
-            that are answered.
-        deals: Whether the deals that follow the measure are worked out.
-    """
-
-    states: float = 0.0
-    full_states: float = 0.0
-    deals: bool = True
-
-
-_HASTY = Care(1e-7, 1e-9, deals=False)
-
-
-def _is_thorough(iteration: int) -> bool:
-    """Whether an iteration of `Hedge` goes everywhere."""
-    return iteration <= _FIRST_THOROUGH or iteration % _THOROUGH == 0
-
-
 class Learner(Protocol):
     """What learns.
 
     Attributes:
         tables: All that its strategy follows from, and ``total``, the weighted sum of all strategies, by name: float64
             ``[n_rows]`` or ``[n_states]``.
-        regret: float64 ``[n_rows]``, where the regrets of an iteration are written; those of states that it passes over
-            are old ones.
+        regret: float64 ``[n_rows]``, where the regrets of an iteration are written.
         stray: The least weight of an own choice in what is believed of the enemy's hand.
         least_kept: Actions that are less likely on average are left out of what it has learned.
     """
@@ -85,8 +60,8 @@ class Learner(Protocol):
     stray: float
     least_kept: float
 
-    def care(self, iteration: int) -> Care:
-        """What the iteration, counted from 1, may pass over."""
+    def is_thorough(self, iteration: int) -> bool:
+        """Whether the iteration, counted from 1, has to go everywhere."""
 
     def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
         """Learn from `regret` of an iteration, and play what follows from it.
@@ -115,9 +90,9 @@ class Regrets:
         self.tables = {name: np.zeros(n_rows) for name in ("regret", "last_regret", "total")}
         self.regret = self.tables["last_regret"]
 
-    def care(self, iteration: int) -> Care:  # noqa: ARG002
+    def is_thorough(self, iteration: int) -> bool:  # noqa: ARG002
         """See `Learner`; regrets of one iteration are nothing like those of the next."""
-        return Care()
+        return True
 
     def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
         """See `Learner`."""
@@ -137,27 +112,47 @@ class Hedge:
     stray = STRAY_WEIGHT
     least_kept = _LEAST_KEPT
 
-    def __init__(self, state_ptr: np.ndarray) -> None:
-        """Begin with all actions alike, for information states as those of `Regrets`."""
+    def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
+        """Begin with all actions alike, for information states as those of `Regrets`.
+
+        Args:
+            state_ptr: int64 ``[n_states + 1]``, where the rows of each information state begin.
+            marks: uint8 ``[n_rows]``, which rows hasty iterations learn; none for those of an excerpt.
+        """
         n_rows = int(state_ptr[-1])
-        self._state_ptr = state_ptr
+        self._state_ptr, self._marks = state_ptr, marks
         self.tables = {name: np.zeros(n_rows) for name in ("logit", "total")}
         self.tables["variance"] = np.full(len(state_ptr) - 1, _FIRST_VARIANCE)
         self.regret = np.zeros(n_rows)
 
-    def care(self, iteration: int) -> Care:
+    def is_thorough(self, iteration: int) -> bool:
         """See `Learner`."""
-        return Care() if _is_thorough(iteration) else _HASTY
+        return iteration <= _FIRST_THOROUGH or iteration % _THOROUGH == 0
 
     def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
         """See `Learner`."""
-        times = float(_is_thorough(iteration))
-        if iteration > _FIRST_THOROUGH:
-            times *= _THOROUGH
         tables = (self.tables["variance"], self.tables["logit"], self.tables["total"])
         rate, weight = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH
-        args = (self._state_ptr, rate, weight, _HASTY.states, times, self.regret, seen, strategy, *tables)
+        args = (self._state_ptr, rate, weight, self._marks, float(_THOROUGH), self.regret, seen, strategy, *tables)
         for_each(_hedge.follow_regrets, len(seen), *args)
+
+    def part(self, states: np.ndarray, rows: np.ndarray, state_ptr: np.ndarray) -> Hedge:
+        """What it has learned of an excerpt, to go on with there.
+
+        Args:
+            states: int64 ``[k]``, information states.
+            rows: int64 ``[n]``, rows of theirs.
+            state_ptr: int64 ``[k + 1]``, where those of each begin.
+        """
+        part = Hedge(state_ptr)
+        for name, table in self.tables.items():
+            part.tables[name][:] = table[states if name == "variance" else rows]
+        return part
+
+    def take_back(self, part: Hedge, states: np.ndarray, rows: np.ndarray) -> None:
+        """Take over what a `part` has learned meanwhile."""
+        for name, table in part.tables.items():
+            self.tables[name][states if name == "variance" else rows] = table
 
     def play(self, strategy: np.ndarray) -> None:
         """See `Learner`."""

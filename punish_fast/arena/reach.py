@@ -8,7 +8,7 @@ import numpy as np
 
 from punish_fast.chunks import for_chunks, for_each
 from punish_fast.punish import _regret
-from punish_fast.punish.graph import Graph
+from punish_fast.punish.measure import Measure
 
 Strategies = tuple[np.ndarray, np.ndarray]
 
@@ -19,22 +19,21 @@ class Reach:
     An answer to the own strategy may have both of its own beside them.
 
     Attributes:
-        graph: The game.
+        measure: The measure, whole or an excerpt.
         table: float64 ``[n_full, 2]``, both chances, or with those of an answer ``[n_full, 4]``.
         nodes: float64 ``[n_nodes, 2 or 4]``, those of the nodes after the measure.
     """
 
-    def __init__(self, graph: Graph, has_answer: bool = False) -> None:
+    def __init__(self, measure: Measure, has_answer: bool = False) -> None:
         """Make room for them."""
-        self.graph = graph
+        self.measure = measure
         n_columns = 4 if has_answer else 2
-        self.table = np.zeros((graph.n_full, n_columns))
-        self.nodes = np.empty((graph.n_nodes, n_columns))
+        self.table = np.zeros((measure.n_full, n_columns))
+        self.nodes = np.empty((measure.n_nodes, n_columns))
         # What parts pass on into several buffers, of any breath; empty between two breaths.
-        self._shapes = [(*graph.room_after(number), n_columns) for number in range(graph.space.rules.breaths)]
+        self._shapes = [(*measure.room_after(number), n_columns) for number in range(measure.n_breaths)]
         self._room = np.zeros(max((math.prod(shape) for shape in self._shapes if shape[0] > 1), default=0))
-        n_states = len(graph.full.ptr) - 1
-        self._rows = (graph.space.state_ptr[: n_states + 1], graph.space.action)
+        self._rows = (measure.state_ptr, measure.action)
 
     def begin(self, dealt: np.ndarray, answer_dealt: np.ndarray | None = None) -> None:
         """Both chances of the full states of the first breath, float64 ``[n]``."""
@@ -59,8 +58,8 @@ class Reach:
             choice: int64 ``[n_states]``, the rows that an answer to the own strategy takes, if there is one.
             least: Full states whose second chance is below it, the answer's included, are not passed on.
         """
-        graph, shape = self.graph, self._shapes[number]
-        parts, targets = graph.parts_of(number), graph.targets_of(number)
+        measure, shape = self.measure, self._shapes[number]
+        parts, targets = measure.parts_of(number), measure.targets_of(number)
         is_last = number == len(self._shapes) - 1
         into = self.nodes if is_last else self.table[targets[0] : targets[0] + shape[1]]
         if shape[0] == 1:
@@ -68,8 +67,8 @@ class Reach:
             for_each(_regret.clear, shape[1], into)
         else:
             out = self._room[: math.prod(shape)].reshape(shape)
-        args = (graph.full, graph.draws, self._rows, strategies, choice, stray, least, self.table, targets, out)
-        for_chunks(_regret.spread_reach, graph.weights_of(number), parts, *args)
+        args = (measure.full, measure.draws, self._rows, strategies, choice, stray, least, self.table, targets, out)
+        for_chunks(_regret.spread_reach, measure.weights_of(number), parts, *args)
         if shape[0] > 1:
             for_each(_regret.empty_buffers, shape[1], out, into)
 
@@ -80,4 +79,4 @@ class Reach:
 
     def deal_again(self, column: int = 0) -> np.ndarray:
         """How likely each full state of the first breath is after the measure, float64 ``[n]``, by a column."""
-        return self.graph.deal_again(np.ascontiguousarray(self.nodes[:, column]))
+        return self.measure.deal_again(np.ascontiguousarray(self.nodes[:, column]))

@@ -22,7 +22,8 @@ Learning 66, 2007) show that such rates need to know neither the number of itera
 lose nothing by it. What decides a game in its last breath is worth more than what is played in its first: one rate for
 all would be too high for the one or too low for the other.
 
-What is regretted in a state that is seldom come to may be worked out seldom, and counts for several iterations then.
+What is regretted where one seldom comes to, and by actions that are hardly played, may be worked out seldom, and counts
+for several iterations then.
 
 What is kept are the sums of all ``z`` and the logarithms of the last, of which the largest of each state is 0.
 """
@@ -32,6 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast._jit import inlined_routine, kernel
+from punish_fast.punish._excerpt import INSIDE
 from punish_fast.punish._regret import OTHERS
 
 # Of which steps still know the size.
@@ -59,40 +61,38 @@ def play_state(first, last, logit, total, strategy):
         strategy[row] = of_last * strategy[row] + of_all * total[row]
 
 
-@inlined_routine
-def add_state(first, last, weight, logit, total):
-    """Add what the logits say to ``total``, with a ``weight``, in the rows from ``first`` up to ``last``."""
-    mass = 0.0
-    for row in range(first, last):
-        mass += np.exp(logit[row])
-    for row in range(first, last):
-        total[row] += weight / mass * np.exp(logit[row])
-
-
 @kernel
-def follow_regrets(begin, end, state_ptr, rate, weight, least, times, regret, seen, strategy, variance, logit, total):
+def follow_regrets(begin, end, state_ptr, rate, weight, marks, times, regret, seen, strategy, variance, logit, total):
     """Add what the logits of the given information states say to ``total``, move them, and play what follows.
 
-    ``rate`` is c, ``weight`` that of the iteration, ``variance[state]`` is V and must be positive. Where C, in ``seen``
-    from `_regret.regret_full`, is below ``least``, the iteration counts so many ``times``: with 0 nothing changes.
+    ``rate`` is c, ``weight`` that of the iteration, ``variance[state]`` is V and must be positive. For rows that were
+    not `INSIDE` the last excerpt, by ``marks``, the iteration counts so many ``times``.
+
+    The rows of an excerpt itself have no ``marks``. What nobody comes to stays as it is. Logits are not brought back to
+    a largest one of 0, lest those of rows outside move along.
     """
     for state in range(begin, end):
         first, last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
-        often = times if seen[state, OTHERS] < least else 1.0
-        if often == 0.0:
+        if marks is None and seen[state, OTHERS] <= 0.0:
             continue
-        add_state(first, last, often * weight, logit, total)
+        mass = 0.0
+        for row in range(first, last):
+            mass += np.exp(logit[row])
         most = LEAST_REGRET
         for row in range(first, last):
+            often = 1.0 if marks is None or marks[row] == INSIDE else times
+            total[row] += often * weight / mass * np.exp(logit[row])
             variance[state] += often * strategy[row] * regret[row] ** 2
             most = max(most, often * abs(regret[row]))
-        step = often * min(rate / np.sqrt(variance[state]), 1 / most)
+        step = min(rate / np.sqrt(variance[state]), 1 / most)
         largest = -np.inf
         for row in range(first, last):
-            logit[row] += step * regret[row]
+            often = 1.0 if marks is None or marks[row] == INSIDE else times
+            logit[row] += step * often * regret[row]
             largest = max(largest, logit[row])
-        for row in range(first, last):
-            logit[row] = max(logit[row] - largest, LEAST_LOGIT)
+        if marks is not None:
+            for row in range(first, last):
+                logit[row] = max(logit[row] - largest, LEAST_LOGIT)
         play_state(first, last, logit, total, strategy)
 
 

@@ -131,12 +131,11 @@ def empty_buffers(begin, end, out, into):
 
 
 @kernel
-def regret_full(begin, end, full, draws, rows, strategies, least, reach, v, regret, seen):
+def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, seen):
     """Regrets of the given information states: write ``regret[row]``, and ``v``, the chances to win from full states.
 
-    ``strategies`` are the own one and the enemy's. ``seen[state]`` gets both chances of the state, R and C. If C is
-    below ``least`` the state is passed over: its regrets and values stay. Where chance does not lead to, nothing is
-    regretted.
+    ``strategies`` are the own one and the enemy's. ``seen[state]`` gets both chances of the state, R and C. Where
+    chance does not lead to, nothing is regretted.
     """
     state_ptr, action = rows
     strategy, enemy_strategy = strategies
@@ -153,8 +152,6 @@ def regret_full(begin, end, full, draws, rows, strategies, least, reach, v, regr
             here += reach[number, OWN]
             others += reach[number, OTHERS]
         seen[row, OWN], seen[row, OTHERS] = here, others
-        if others < least:
-            continue
         for number in range(np.uint64(full_ptr[row]), np.uint64(full_ptr[row + 1])):
             fetch_enemy(state_ptr, action, enemy_strategy, enemy_rows, number)
             entry = np.uint64(entries[number])

@@ -6,10 +6,6 @@ two players there is no other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 
 from punish_fast.chunks import balanced_chunks, cumulated, for_chunks, for_each
@@ -21,11 +17,10 @@ from punish_fast.punish._information import N_RESOLVED
 from punish_fast.punish._passes import Parts
 from punish_fast.punish.information import InformationError, places_of, revealed_cards, watched_kinds
 from punish_fast.punish.information_space import States
+from punish_fast.punish.measure import N_PARTS, Measure
 from punish_fast.punish.space import StateSpace
 
 _MOST_ENTRIES = 2**31 - 1
-# Probabilities that many states pass on to one are summed in so many parts, whatever the number of threads.
-N_PARTS = 8
 
 
 class Outline:
@@ -106,7 +101,7 @@ class Outline:
         return _graph.Full(ptr, entry_ptr, entry, enemy_row, deck, np.empty(entry_ptr[-1], dtype=np.int32))
 
 
-class Graph(Outline):
+class Graph(Outline, Measure):
     """The graph of a game.
 
     Attributes:
@@ -141,9 +136,19 @@ class Graph(Outline):
         return self.space
 
     @property
-    def n_nodes(self) -> int:
-        """Nodes between two measures."""
-        return len(self.redeal.node_pair)
+    def layer_ptr(self) -> np.ndarray:
+        """See `Measure`."""
+        return self.space.layer_ptr[: self.space.rules.breaths + 1]
+
+    @property
+    def state_ptr(self) -> np.ndarray:
+        """See `Measure`."""
+        return self.space.state_ptr[: len(self.full.ptr)]
+
+    @property
+    def action(self) -> np.ndarray:
+        """See `Measure`."""
+        return self.space.action
 
     @property
     def indifferent(self) -> np.ndarray:
@@ -188,34 +193,6 @@ class Graph(Outline):
         for number in reversed(range(self.space.rules.breaths)):
             self.for_states(number, _passes.back_up_full, *args)
         return self.back_up_nodes(v)
-
-    def back_up_nodes(self, v: np.ndarray, redeal: _graph.Redeal | None = None) -> np.ndarray:
-        """Means of the deals that follow each node, float64 ``[n_nodes, k]``, of ``k`` columns of values ``v``.
-
-        The nodes may be others than the graph's, if a ``redeal`` of them is given.
-        """
-        redeal = redeal or self.redeal
-        out = np.empty((len(redeal.node_pair), v.shape[1]))
-        lengths = np.diff(redeal.ptr)[redeal.node_pair]
-        for_chunks(_passes.back_up_nodes, cumulated(lengths), redeal, v, out)
-        return out
-
-    def respond(
-        self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray, least: float = 0.0
-    ) -> None:
-        """The best answer to an enemy within a measure, for given values of the nodes.
-
-        Args:
-            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
-            belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, of any sum.
-            v: float64 ``[n_full + n_nodes + 2, k]``, values in the first column; full states are written unless they
-                are passed over, and read as all others are.
-            choice: int64 ``[k]``, the row chosen in each information state, written where another one is better.
-            least: Full states that weigh less are passed over: they keep their values and have no say.
-        """
-        args = (self.full, self.draws, self.space.state_ptr, self.space.action, self.most_decks, least)
-        for number in reversed(range(self.space.rules.breaths)):
-            self.for_states(number, _response.respond_full, *args, enemy_weight, belief, v, choice)
 
     def action_values(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
         """What each action is worth to who does not see the enemy's hand, float64 ``[n_rows]`` of a measure's states.
@@ -262,33 +239,6 @@ class Graph(Outline):
                 reach[targets[0] : targets[0] + len(after)] = after
         return after, ends
 
-    def parts_of(self, number: int) -> Parts:
-        """The information states of a breath, in parts that may pass on probabilities at the same time."""
-        return self._parts[number]
-
-    def weights_of(self, number: int) -> np.ndarray:
-        """Successors of the parts of a breath, cumulated from 0 on: int64 ``[n_parts + 1]``."""
-        return self._part_weights[number]
-
-    def targets_of(self, number: int) -> tuple[int, int]:
-        """The numbers of the first successor that the full states of a breath can have, and of win."""
-        return int(self.full.ptr[self.space.layer_ptr[number + 1]]), self.n_full + self.n_nodes
-
-    def room_after(self, number: int) -> tuple[int, int]:
-        """How many buffers the parts of a breath pass on into, and how many successors each of them must hold."""
-        is_last = number == self.space.rules.breaths - 1
-        first, last = self.full.ptr[self.space.layer_ptr[number + 1 : number + 3]] if not is_last else (0, self.n_nodes)
-        return 1 + int(self.parts_of(number).buffer.max(initial=0)), int(last - first)
-
-    @cached_property
-    def _parts(self) -> list[Parts]:
-        return [self._cut(number) for number in range(self.space.rules.breaths)]
-
-    @cached_property
-    def _part_weights(self) -> list[np.ndarray]:
-        entries = [self.full.entry_ptr[parts.spans] for parts in self._parts]
-        return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self._parts, strict=True)]
-
     def _cut(self, number: int) -> Parts:
         """Parts by what was revealed, if that is borne in mind: it stays the same, so no successor is shared.
 
@@ -306,29 +256,6 @@ class Graph(Outline):
         _, first = np.unique(revealed[order], return_index=True)
         spans = np.stack([layer.first[:-1], layer.first[1:]], axis=1).astype(np.int64)[order]
         return Parts(np.append(first, len(order)), spans, np.zeros(len(first), dtype=np.int64))
-
-    def deal_again(self, reach: np.ndarray) -> np.ndarray:
-        """How likely each full state of the first breath is, float64 ``[n]``, after nodes as likely as ``reach``."""
-        lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
-        chunks = balanced_chunks(cumulated(lengths), N_PARTS)
-        out = np.empty((len(chunks) - 1, int(self.full.ptr[self.space.layer_ptr[1]])))
-        for_each(_passes.spread_nodes, len(chunks) - 1, chunks, self.redeal, reach, out)
-        dealt: np.ndarray = out.sum(axis=0)
-        return dealt
-
-    @cached_property
-    def most_decks(self) -> int:
-        """The most full states that an information state has."""
-        return int(np.diff(self.full.ptr).max(initial=0))
-
-    def for_states(self, number: int, kernel: Callable[..., None], *args: Any) -> None:
-        """Call ``kernel(begin, end, *args)`` for the information states of a breath, spread over the threads."""
-        for_chunks(kernel, self._entries_of(number), *args, origin=int(self.space.layer_ptr[number]))
-
-    def _entries_of(self, number: int) -> np.ndarray:
-        """Where the successors of each information state of a breath begin."""
-        first, last = self.space.layer_ptr[number : number + 2]
-        return self.full.entry_ptr[first : last + 1]
 
     def _fill(self) -> np.ndarray:
         """Fill the successors; return the keys of all nodes, ascending."""

@@ -12,6 +12,9 @@ from punish_fast.store.files import ReadError
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
 
+# Of what hasty iterations play (``punish/_excerpt.py``).
+_MOST_MARK = 3
+
 
 class Checkpoint(NamedTuple):
     """An equilibrium at some time.
@@ -47,7 +50,7 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     """
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}, but an equilibrium is needed")
-    for name in ("logit", "variance", "values"):
+    for name in ("logit", "variance", "values", "marked_rows"):
         if name in begin and f"/equilibrium/{name}" not in file.shapes:
             raise ReadError(
                 f"{file.path}: /equilibrium/{name}: missing, it was learnt in another way by an older version"
@@ -58,9 +61,16 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
             raise ReadError(f"{file.path}: /equilibrium/{name}: a number is not finite")
     if "variance" in tables and not (tables["variance"] > 0).all():
         raise ReadError(f"{file.path}: /equilibrium/variance: a number is not above 0")
+    for name in ("marked_rows", "marked_full"):
+        most = tables[name].max(initial=0) if name in tables else 0
+        if most > _MOST_MARK:
+            raise ReadError(f"{file.path}: /equilibrium/{name}: a mark is {most}, allowed are 0 to {_MOST_MARK}")
     if "answer" in tables:
         # It begins with the first row of each state.
         first, chosen = begin["answer"], tables["answer"]
         if not ((first <= chosen) & (chosen < np.append(first[1:], len(begin["total"])))).all():
             raise ReadError(f"{file.path}: /equilibrium/answer: a row is not one of its state")
+        marked = tables["marked_rows"]
+        if not (marked[chosen] >= np.maximum.reduceat(marked, first)).all():
+            raise ReadError(f"{file.path}: /equilibrium/marked_rows: what the answer does is not marked")
     return Checkpoint(file.attributes["iterations"], file.attributes["answers"], tables)

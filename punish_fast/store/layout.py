@@ -51,7 +51,9 @@ against an answer (``checkpoints.py``)::
     /equilibrium/nodes                          float64 [n_nodes]
     [/equilibrium/answer                        int64   [n_states]      the row that the answer takes
      /equilibrium/answer_dealt, answer_nodes    float64 [n], [n_nodes]
-     /equilibrium/values, answer_values]        float64 [n_full]        chances to win
+     /equilibrium/values, answer_values         float64 [n_full]        chances to win
+     /equilibrium/marked_rows                   uint8   [n_rows]        what hasty iterations play
+     /equilibrium/marked_full]                  uint8   [n_full]
 
 Learners, of whatever game, have no rules. They have ``game`` and ``learner``, JSON objects: the game by its name and
 parameters, and how was learned (see ``store/learner.py``)::
@@ -101,6 +103,8 @@ DTYPES = {
     "/equilibrium/answer_nodes": "float64",
     "/equilibrium/values": "float64",
     "/equilibrium/answer_values": "float64",
+    "/equilibrium/marked_rows": "uint8",
+    "/equilibrium/marked_full": "uint8",
 }
 LEARNER_DTYPES = {
     "/learner/q": "float64",

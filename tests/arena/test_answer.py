@@ -23,14 +23,14 @@ def graph():
 
 
 def answered(graph, enemy, rounds):
-    answer, reach = Answer(graph, np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5)), Reach(graph)
+    answer, reach = Answer(graph, np.full((graph.n_values, 1), 0.5), graph.dealt), Reach(graph)
     for _ in range(rounds):
         answer.improve(enemy, reach)
     return answer
 
 
 def test_an_answer_is_a_policy_of_one_action_in_each_state(graph):
-    answer = Answer(graph, np.zeros((graph.n_full + graph.n_nodes + 2, 1)))
+    answer = Answer(graph, np.zeros((graph.n_values, 1)), graph.dealt)
     policy = answer.policy
     check_policy(graph, policy)
     assert set(policy.tolist()) == {0.0, 1.0}
@@ -65,7 +65,7 @@ def test_a_round_passes_over_what_is_unlikely_unless_stray_moves_make_it_so(grap
     v, reach = np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), Reach(graph)
     before = np.random.default_rng(4).random(graph.n_full)
     v[: graph.n_full, 0] = before
-    answer = Answer(graph, v)
+    answer = Answer(graph, v, graph.dealt)
     answer.improve(mixed(graph.space, 3), reach, stray)
     passed = v[: graph.n_full, 0] == before
     assert np.array_equal(passed, (reach.table[:, 1] < 0.002) & passes_over)

@@ -25,6 +25,8 @@ from punish_fast.arena import equilibrium, learners
 from punish_fast.arena.duel import check_policy, head_to_head
 from punish_fast.arena.equilibrium import Equilibrium, bytes_needed
 from punish_fast.arena.exploiter import best_response
+from punish_fast.punish import excerpt
+from punish_fast.punish._excerpt import INSIDE, OUTSIDE
 from punish_fast.punish.graph import Graph, Outline
 from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import PRESETS, Rules
@@ -277,6 +279,16 @@ def learnt(graph, iterations, share=0.0):
     return learning
 
 
+def hurry(monkeypatch, first, each, most_plays=1.0):
+    """Let iterations after the first ones play excerpts, but for one of each so many; what is left out is a lot."""
+    monkeypatch.setattr(learners, "_FIRST_THOROUGH", first)
+    monkeypatch.setattr(learners, "_THOROUGH", each)
+    monkeypatch.setattr(excerpt, "LEAST_STATE", 0.004)
+    monkeypatch.setattr(excerpt, "LEAST_FULL", 0.001)
+    monkeypatch.setattr(excerpt, "LEAST_PLAYED", 0.1)
+    monkeypatch.setattr(excerpt, "MOST_PLAYS", most_plays)
+
+
 def test_the_average_is_a_policy_that_beats_the_uniform_one(graph):
     start = Equilibrium(graph).average
     assert np.array_equal(start, uniform(graph.space))
@@ -298,9 +310,8 @@ def test_equal_players_win_half_of_their_games(graph):
 @pytest.mark.parametrize("share", [0.0, 0.5])
 @pytest.mark.parametrize("model", ["view", "memory", "carried"])
 def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
-    # The last iterations pass over what is seldom.
-    monkeypatch.setattr(learners, "_HASTY", learners.Care(0.002, 0.00002))
-    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 3)
+    # The last iterations play an excerpt.
+    hurry(monkeypatch, 3, 16)
     graph = Graph(InformationSpace(TINY, model))
     found = []
     for threads in (1, 2):
@@ -311,19 +322,18 @@ def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize(("share", "care"), [(0.0, 0.0), (0.5, 0.0), (0.5, 0.002)])
-def test_going_on_is_the_same_as_never_having_stopped(graph, share, care, monkeypatch):
-    # What the last iteration passed over has values of an earlier one.
-    monkeypatch.setattr(learners, "_HASTY", learners.Care(care, care / 100))
-    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
-    first = learnt(graph, 4, share)
+@pytest.mark.parametrize(("share", "done"), [(0.0, 4), (0.5, 1), (0.5, 2), (0.5, 3), (0.5, 4), (0.5, 6)])
+def test_going_on_is_the_same_as_never_having_stopped(graph, share, done, monkeypatch):
+    # The second iteration is thorough, the fourth and the eighth; the others play excerpts.
+    hurry(monkeypatch, 2, 4)
+    first = learnt(graph, done, share)
     tables = {name: table.copy() for name, table in first.tables.items()}
     second = Equilibrium(graph, share=share)
-    second.resume(4, tables)
-    for _ in range(3):
+    second.resume(done, tables)
+    for _ in range(4):
         first.iterate()
         second.iterate()
-    assert first.iterations == second.iterations == 7
+    assert first.iterations == second.iterations == done + 4
     assert all(np.array_equal(first.tables[name], second.tables[name]) for name in tables)
     assert first.average.tobytes() == second.average.tobytes()
 
@@ -345,7 +355,7 @@ def test_the_enemy_is_oneself_but_for_the_share_of_the_answer(graph, share):
     learning = learnt(graph, 3, share)
     before = learning.tables["answer"].copy()
     learning.iterate()
-    own, enemy = learning._strategies
+    own, enemy = learning._whole.strategy, learning._whole.enemy
     chosen = np.zeros(len(own))
     chosen[learning.tables["answer"]] = 1
     assert enemy == pytest.approx((1 - share) * own + share * chosen, abs=1e-15)
@@ -416,15 +426,86 @@ def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
     assert all(np.array_equal(whole.tables[name], table) for name, table in parts.tables.items())
 
 
+def made(learning):
+    """The names of the passes of an iteration, when they have been made."""
+    for name, make in learning.passes():
+        make()
+        yield name
+
+
+def test_hasty_iterations_play_an_excerpt(graph, monkeypatch):
+    hurry(monkeypatch, 2, 4)
+    learning = Equilibrium(graph, share=0.5)
+    names = [list(made(learning)) for _ in range(8)]
+    breaths = [str(number + 1) for number in range(TINY.breaths)]
+    backward = [*(f"regret {n}" for n in reversed(breaths)), "nodes", "learn", "answer"]
+    thorough, hasty = [*(f"spread {n}" for n in breaths), "deal", *backward], [f"spread {n}" for n in breaths[:-1]]
+    hasty += backward
+    assert names == [
+        thorough,
+        [*thorough, "mark"],
+        ["excerpt", *hasty],
+        ["whole", *thorough, "mark"],
+        ["excerpt", *hasty],
+        hasty,
+        hasty,
+        ["whole", *thorough, "mark"],
+    ]
+
+
+def test_hasty_iterations_leave_the_deals_and_what_is_outside_alone(graph, monkeypatch):
+    hurry(monkeypatch, 2, 8)
+    learning, before = Equilibrium(graph, share=0.5), {}
+    for iteration in range(1, 8):
+        before = {name: table.copy() for name, table in learning.tables.items()}
+        learning.iterate()
+        if iteration <= 2:
+            continue
+        now = learning.tables
+        rows, full = now["marked_rows"], now["marked_full"]
+        for name in ("logit", "total"):
+            assert np.array_equal(now[name][rows != INSIDE], before[name][rows != INSIDE])
+            assert (now[name][rows == INSIDE] != before[name][rows == INSIDE]).any()
+        for name in ("values", "answer_values"):
+            assert np.array_equal(now[name][full != INSIDE], before[name][full != INSIDE])
+            assert (now[name][full == INSIDE] != before[name][full == INSIDE]).any()
+        assert 0 < np.mean(rows == OUTSIDE) < 1
+        assert 0 < np.mean(full != INSIDE) < 1
+        assert all(np.array_equal(now[name], before[name]) for name in ("dealt", "answer_dealt"))
+        if iteration > 3:
+            assert np.array_equal(rows, before["marked_rows"])
+
+
+def test_what_would_be_most_of_the_game_is_no_excerpt(graph, monkeypatch):
+    hurry(monkeypatch, 2, 4, most_plays=0.01)
+    few = learnt(graph, 7, 0.5)
+    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 100)
+    every = learnt(graph, 7, 0.5)
+    assert all(np.array_equal(table, every.tables[name]) for name, table in few.tables.items())
+    assert (few.tables["marked_rows"] == INSIDE).all()
+
+
+@pytest.mark.compiled
+def test_hasty_iterations_learn_as_well(monkeypatch):
+    graph = Graph(StateSpace(ORDERS))
+    conceded = []
+    for first in (16, 1_000):
+        monkeypatch.setattr(learners, "_FIRST_THOROUGH", first)
+        learning = learnt(graph, 300, 0.8)
+        conceded.append(best_response(graph, learning.average, "true").win_probability - 0.5)
+    assert conceded[0] == pytest.approx(conceded[1], abs=2e-3)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5])
 @pytest.mark.parametrize("model", ["view", "memory", "carried"])
 def test_what_is_held_is_no_more_than_what_was_announced(model, share):
     graph = Graph(InformationSpace(TINY, model))
     learning = learnt(graph, 2, share)
-    arrays = [learning._v, learning._strategy, learning._seen, *learning.tables.values(), *graph.full]
+    whole = learning._whole
+    arrays = [whole.v, whole.strategy, whole.seen, *learning.tables.values(), *graph.full]
     arrays += [array for name, array in vars(learning.reach).items() if isinstance(array, np.ndarray)]
     if share > 0:
-        arrays += [learning.learner.regret, learning._enemy, learning._answer.v]
+        arrays += [learning.learner.regret, whole.enemy, whole.answer.v]
     # Next to a small game everything else is much, so it is left out.
     announced = bytes_needed(Outline(graph.space), share) - equilibrium._PROGRAM
     assert sum(array.nbytes for array in arrays) < announced < 10 * sum(array.nbytes for array in arrays)

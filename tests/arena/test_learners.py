@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.arena.learners import Care, Hedge, Regrets
+from punish_fast.arena.learners import Hedge, Regrets
+from punish_fast.punish._excerpt import INSIDE, NEEDED, OUTSIDE
 
 # A player with one decision among three, and one among two.
 PTR = np.array([0, 3, 5])
@@ -86,34 +87,52 @@ def test_tables_say_all_there_is_to_go_on(kind):
 
 
 def test_only_steps_are_short_enough_to_pass_over_what_is_seldom():
-    learner, everywhere = Hedge(PTR), Care()
-    assert everywhere == (0, 0, True)
-    assert all(Regrets(PTR).care(iteration) == everywhere for iteration in range(1, 100))
-    thorough = [iteration for iteration in range(1, 65) if learner.care(iteration) == everywhere]
-    assert thorough == [*range(1, 17), 32, 48, 64]
-    # What is passed on is so exact that it can be told which states are seldom.
-    hasty = learner.care(17)
-    assert 0 < hasty.full_states < hasty.states < 1e-6
-    assert not hasty.deals
+    assert all(Regrets(PTR).is_thorough(iteration) for iteration in range(1, 100))
+    learner = Hedge(PTR)
+    assert [iteration for iteration in range(1, 65) if learner.is_thorough(iteration)] == [*range(1, 17), 32, 48, 64]
 
 
-def test_a_seldom_decision_is_learnt_as_fast_by_thorough_iterations_alone():
-    """Its regrets are the same in all iterations, so that nothing depends on when they are worked out."""
-    seldom = np.array([[1.0, 1.0], [0.0, 1e-9]])
-    learners = [Hedge(PTR), Hedge(PTR)]
-    strategies, before = [np.empty(5), np.empty(5)], 0.0
-    for learner, strategy in zip(learners, strategies, strict=True):
+@pytest.mark.parametrize("mark", [OUTSIDE, NEEDED])
+def test_what_an_excerpt_leaves_out_is_learnt_as_fast_by_thorough_iterations_alone(mark):
+    """Regrets are the same in all iterations, so that nothing depends on when they are worked out."""
+    marks = np.full(5, INSIDE, dtype=np.uint8)
+    always, seldom = Hedge(PTR, marks.copy()), Hedge(PTR, marks)
+    strategies = [np.empty(5), np.empty(5)]
+    for learner, strategy in zip((always, seldom), strategies, strict=True):
         learner.play(strategy)
+        learner.regret[:] = [0, 0, 0, 1e-3, -1e-3]
     for iteration in range(1, 49):
-        for learner, strategy, seen in zip(learners, strategies, (SEEN, seldom), strict=True):
-            learner.regret[:] = [0, 0, 0, 1e-3, -1e-3]
-            learner.learn(iteration, seen, strategy)
-        now, late = (learner.tables["logit"][4] for learner in learners)
+        always.learn(iteration, SEEN, strategies[0])
+        if always.is_thorough(iteration):
+            seldom.learn(iteration, SEEN, strategies[1])
         if iteration == 16:
-            assert late == now
-            before = late
-        if 16 < iteration < 32:
-            assert late == before
+            before = seldom.tables["logit"][4]
+            assert before == always.tables["logit"][4]
+            # From now on only the first decision is played by hasty iterations.
+            marks[3:] = mark
+    now, late = (learner.tables["logit"][4] for learner in (always, seldom))
     # Steps that are taken at once are limited by the number of the last of them.
     assert late == pytest.approx(now, rel=0.2)
     assert late < before
+
+
+def test_a_part_goes_on_with_what_was_learnt_and_gives_it_back():
+    generator = np.random.default_rng(2)
+    learner = Hedge(PTR)
+    for table in learner.tables.values():
+        table[:] = generator.random(len(table))
+    before = {name: table.copy() for name, table in learner.tables.items()}
+    states, rows = np.array([1]), np.array([4])
+    part = learner.part(states, rows, np.array([0, 1]))
+    assert {name: table.tolist() for name, table in part.tables.items()} == {
+        "logit": [before["logit"][4]],
+        "total": [before["total"][4]],
+        "variance": [before["variance"][1]],
+    }
+    for name in part.tables:
+        part.tables[name] += 1
+    learner.take_back(part, states, rows)
+    for name, places in (("logit", rows), ("total", rows), ("variance", states)):
+        changed = learner.tables[name] - before[name]
+        assert changed[places] == pytest.approx(1)
+        assert not np.delete(changed, places).any()

@@ -9,11 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punish_fast.punish._excerpt import INSIDE, NEEDED, OUTSIDE
 from punish_fast.punish._hedge import LEAST_LOGIT, follow_regrets, play_logits
 
 numbers = st.floats(-3, 3)
-# No state is so seldom that its regrets count otherwise.
-ALWAYS = (0.0, 0.0)
+
+
+def always(ptr):
+    """All rows were learnt by every iteration so far."""
+    return np.full(ptr[-1], INSIDE, dtype=np.uint8), 16.0
 
 
 def seen(ptr, chance=0.5):
@@ -65,7 +69,7 @@ def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
     last, total, variance = matched(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
     strategy = played(ptr, logit, total)
     after = strategy.copy()
-    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, *ALWAYS, regret, seen(ptr), after, variance, logit, total)
+    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, *always(ptr), regret, seen(ptr), after, variance, logit, total)
     for state, (first, end) in enumerate(itertools.pairwise(ptr)):
         varied = begin + strategy[first:end] @ regret[first:end] ** 2
         assert variance[state] == pytest.approx(varied, rel=1e-12)
@@ -87,7 +91,9 @@ def test_how_large_regrets_are_does_not_matter(drawn, scale):
     for factor in (1.0, scale):
         moved, variance = logit.copy(), np.full(len(ptr) - 1, 1e-2 * factor**2)
         scaled, total, strategy = factor * regret, np.zeros(len(logit)), matched(ptr, logit)
-        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 1.0, *ALWAYS, scaled, seen(ptr), strategy, variance, moved, total)
+        follow_regrets(
+            0, len(ptr) - 1, ptr, 1.0, 1.0, *always(ptr), scaled, seen(ptr), strategy, variance, moved, total
+        )
         found.append(moved)
     assert found[0] == pytest.approx(found[1], abs=1e-9)
 
@@ -98,7 +104,7 @@ def test_what_was_hardly_ever_played_can_come_back():
         for _ in range(300):
             given_up = np.array([regret, 0.0])
             strategy = played(ptr, logit, total)
-            follow_regrets(0, 1, ptr, 1.0, 1.0, *ALWAYS, given_up, seen(ptr), strategy, variance, logit, total)
+            follow_regrets(0, 1, ptr, 1.0, 1.0, *always(ptr), given_up, seen(ptr), strategy, variance, logit, total)
         assert logit.min() == LEAST_LOGIT
         assert logit.argmax() == (0 if regret > 0 else 1)
 
@@ -106,40 +112,58 @@ def test_what_was_hardly_ever_played_can_come_back():
 def test_only_the_given_states_change():
     ptr, logit, total, variance = np.array([0, 2, 4]), np.zeros(4), np.zeros(4), np.full(2, 0.5)
     strategy, regret = matched(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0])
-    follow_regrets(1, 2, ptr, 1.0, 1.0, *ALWAYS, regret, seen(ptr), strategy, variance, logit, total)
+    follow_regrets(1, 2, ptr, 1.0, 1.0, *always(ptr), regret, seen(ptr), strategy, variance, logit, total)
     assert logit.tolist() == [0, 0, 0, -1]
     assert total.tolist() == [0, 0, 0.5, 0.5]
     assert variance.tolist() == [0.5, 1.0]
 
 
-@given(states(), st.integers(0, 20))
-def test_what_is_seldom_come_to_counts_as_often_as_is_said(drawn, times):
-    """Every second state; what it regrets this time, it is taken to have regretted several times."""
+@given(states(), st.integers(1, 20), st.sampled_from([OUTSIDE, NEEDED]))
+def test_rows_outside_of_the_excerpt_count_as_often_as_is_said(drawn, times, mark):
+    """Every second row; what it regrets this time, it is taken to have regretted several times."""
     ptr, logit, regret = drawn
-    begin, rare = np.linspace(1, 2, len(logit)), np.arange(len(ptr) - 1) % 2 == 1
+    begin, marks = np.linspace(1, 2, len(logit)), np.full(len(logit), INSIDE, dtype=np.uint8)
+    marks[1::2] = mark
+    often = np.where(marks == INSIDE, 1, times)
+    moved, variance, total = logit.copy(), np.full(len(ptr) - 1, 0.5), begin.copy()
     strategy = played(ptr, logit, begin)
-    chances = seen(ptr)
-    chances[rare, 1] = 0.01
-    rows = np.repeat(rare, np.diff(ptr))
+    now = strategy.copy()
+    follow_regrets(0, len(ptr) - 1, ptr, 1.0, 4.0, marks, float(times), regret, seen(ptr), now, variance, moved, total)
+    assert np.array_equal(now, played(ptr, moved, total))
+    assert total == pytest.approx(begin + 4 * often * matched(ptr, logit), rel=1e-12)
+    assert variance == pytest.approx(0.5 + np.add.reduceat(often * strategy * regret**2, ptr[:-1]), rel=1e-12)
+    for state, (first, end) in enumerate(itertools.pairwise(ptr)):
+        steps = often[first:end] * regret[first:end]
+        step = min(1 / np.sqrt(variance[state]), 1 / max(np.abs(steps).max(), 1e-100))
+        expected = logit[first:end] + step * steps
+        assert moved[first:end] == pytest.approx(np.maximum(expected - expected.max(), LEAST_LOGIT), abs=1e-9)
 
-    def follow(seldom, chances):
-        moved, now, variance, total = logit.copy(), strategy.copy(), np.full(len(rare), 0.5), begin.copy()
-        follow_regrets(0, len(rare), ptr, 1.0, 4.0, *seldom, regret, chances, now, variance, moved, total)
-        # What is passed over is played as before.
-        assert np.array_equal(now, played(ptr, moved, total))
-        return moved, variance, total
 
-    moved, variance, total = follow((0.02, float(times)), chances)
-    usual, varied, _ = follow(ALWAYS, seen(ptr))
-    assert np.array_equal(moved[~rows], usual[~rows])
-    assert np.array_equal(variance[~rare], varied[~rare])
-    assert variance[rare] == pytest.approx(0.5 + times * (varied[rare] - 0.5), rel=1e-12)
-    assert total == pytest.approx(begin + 4 * np.where(rows, times, 1) * matched(ptr, logit), rel=1e-12)
-    if times == 0:
-        assert np.array_equal(moved[rows], logit[rows])
-    for state in np.flatnonzero(rare):
-        own = slice(ptr[state], ptr[state + 1])
-        largest = max(np.abs(regret[own]).max(), 1e-100)
-        step = min(1 / np.sqrt(variance[state]), 1 / (times * largest)) if times else 0.0
-        expected = logit[own] + times * step * regret[own]
-        assert moved[own] == pytest.approx(np.maximum(expected - expected.max(), LEAST_LOGIT), abs=1e-9)
+@given(states())
+def test_in_an_excerpt_logits_move_alike_but_stay_where_they_are(drawn):
+    """What is outside has logits, too, that belong to them."""
+    ptr, logit, regret = drawn
+    begin, strategy = np.linspace(1, 2, len(logit)), matched(ptr, logit)
+    found = []
+    for marks, times in (always(ptr), (None, 16.0)):
+        moved, now, variance, total = logit.copy(), strategy.copy(), np.full(len(ptr) - 1, 0.5), begin.copy()
+        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 4.0, marks, times, regret, seen(ptr), now, variance, moved, total)
+        found.append((moved, now, variance, total))
+    (whole, *others), (part, *same) = found
+    for one, other in zip(others, same, strict=True):
+        assert one == pytest.approx(other, rel=1e-12)
+    difference = part - whole
+    for first, end in itertools.pairwise(ptr):
+        # No step takes a logit down to the least one here.
+        assert difference[first:end] == pytest.approx(difference[first], abs=1e-12)
+        assert part[first:end].max() == pytest.approx(difference[first], abs=1e-12)
+
+
+def test_in_an_excerpt_nothing_is_learnt_where_nobody_comes_to():
+    ptr, logit, total, variance = np.array([0, 2, 4]), np.zeros(4), np.ones(4), np.full(2, 0.5)
+    strategy, regret, chances = matched(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0]), seen(ptr)
+    chances[0] = 0.0
+    follow_regrets(0, 2, ptr, 1.0, 1.0, None, 16.0, regret, chances, strategy, variance, logit, total)
+    assert logit.tolist() == [0, 0, 1, 0]
+    assert total.tolist() == [1, 1, 1.5, 1.5]
+    assert variance.tolist() == [0.5, 1.0]

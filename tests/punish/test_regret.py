@@ -158,12 +158,12 @@ def test_an_iteration_is_that_of_the_formulas(graph):
 def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
     learning = Equilibrium(graph, share=share)
     generator = np.random.default_rng(3)
-    tables = {name: generator.random(len(table)) for name, table in learning.tables.items() if name != "answer"}
+    tables = {name: generator.random(len(table)) for name, table in learning.tables.items() if table.dtype == float}
     tables["logit"] = -8 * tables["logit"]
-    first, n_rows = learning._state_ptr[:-1], np.diff(learning._state_ptr)
+    first, n_rows = learning.graph.state_ptr[:-1], np.diff(learning.graph.state_ptr)
     tables["answer"] = first + generator.integers(n_rows)
     learning.resume(4, tables)
-    strategies = [strategy.copy() for strategy in learning._strategies]
+    strategies = [strategy.copy() for strategy in (learning._whole.strategy, learning._whole.enemy)]
     slow = Slow(graph, tables, 25.0, strategies, stray=0.01)
     learning.iterate()
     compared = 0
@@ -184,76 +184,12 @@ def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
     assert learning.tables["logit"] == pytest.approx(logit, abs=1e-12)
 
 
-def test_hasty_iterations_leave_alone_what_is_seldom_and_thorough_ones_make_up_for_it(graph, monkeypatch):
-    """What is seldom: information states to which chance and enemy lead less than twice in a thousand games."""
-    monkeypatch.setattr(learners, "_HASTY", learners.Care(0.002, 0.0))
-    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
-    monkeypatch.setattr(learners, "_THOROUGH", 4)
-    learning, first = Equilibrium(graph, share=0.5), graph.full.ptr[:-1]
-    names = ("logit", "variance", "values")
-    for iteration in range(1, 9):
-        before = {name: learning.tables[name].copy() for name in names}
-        strategy = learning._strategies[0].copy()
-        learning.iterate()
-        others = np.add.reduceat(learning.reach.table[:, 1], first)
-        seldom = others < 0.002
-        assert 0 < seldom.sum() < len(seldom)
-        rows, numbers = np.repeat(seldom, np.diff(learning._state_ptr)), np.repeat(seldom, np.diff(graph.full.ptr))
-        now, regret = learning.tables, learning.learner.regret
-        if iteration in (3, 5, 6, 7):
-            assert np.array_equal(now["logit"][rows], before["logit"][rows])
-            assert np.array_equal(now["variance"][seldom], before["variance"][seldom])
-            assert np.array_equal(now["values"][numbers], before["values"][numbers])
-        times = np.where(seldom, 1.0 if iteration <= 2 else 4.0 if iteration in (4, 8) else 0.0, 1.0)
-        varied = np.add.reduceat(strategy * regret**2, learning._state_ptr[:-1])
-        assert now["variance"] == pytest.approx(before["variance"] + times * varied, rel=1e-12)
-        assert (now["logit"][~rows] != before["logit"][~rows]).any()
-
-
-def test_hasty_iterations_leave_alone_what_neither_comes_to(graph, monkeypatch):
-    monkeypatch.setattr(learners, "_HASTY", learners.Care(0.0, 0.001))
-    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
-    learning = Equilibrium(graph, share=0.5)
-    for _ in range(2):
-        learning.iterate()
-    before = learning.tables["answer_values"].copy()
-    deals, strategies = (learning.dealt.copy(), learning.tables["answer_dealt"].copy()), learning._strategies
-    (own, enemy), choice = (strategy.copy() for strategy in strategies), learning.tables["answer"].copy()
-    learning.iterate()
-    table = learning.reach.table
-    unanswered = table[:, 3] < 0.001
-    assert 0 < unanswered.sum() < len(table)
-    assert np.array_equal(learning.tables["answer_values"][unanswered], before[unanswered])
-    assert (learning.tables["answer_values"][~unanswered] != before[~unanswered]).any()
-    reach = Reach(graph, has_answer=True)
-    reach.begin(*deals)
-    for number in range(TINY.breaths):
-        reach.spread(number, (own, enemy), 0.01, choice, 0.001)
-    assert np.array_equal(table, reach.table)
-    assert np.array_equal(learning.reach.nodes, reach.nodes)
-    for number in range(TINY.breaths):
-        reach.spread(number, (own, enemy), 0.01, choice)
-    assert not np.array_equal(learning.reach.nodes, reach.nodes)
-
-
-def test_hasty_iterations_may_take_the_deals_of_before(graph, monkeypatch):
-    monkeypatch.setattr(learners, "_HASTY", learners.Care(0.0, 0.0, deals=False))
-    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
-    monkeypatch.setattr(learners, "_THOROUGH", 4)
-    learning, names = Equilibrium(graph, share=0.5), ("dealt", "answer_dealt")
-    for iteration in range(1, 6):
-        before = {name: learning.tables[name].copy() for name in names}
-        learning.iterate()
-        stay = {name: np.array_equal(learning.tables[name], table) for name, table in before.items()}
-        assert stay == dict.fromkeys(names, iteration in (3, 5))
-
-
 def test_an_answer_is_to_what_was_learnt_by_hands_as_likely_as_they_were(graph):
     learning = Equilibrium(graph, share=0.5)
     for _ in range(3):
         learning.iterate()
     before = {name: learning.tables[name].copy() for name in ("answer", "answer_dealt", "answer_nodes")}
-    played = learning._strategies[0].copy()
+    played = learning._whole.strategy.copy()
     learning.iterate()
     chosen = np.zeros(len(played))
     chosen[before["answer"]] = 1
@@ -262,7 +198,7 @@ def test_an_answer_is_to_what_was_learnt_by_hands_as_likely_as_they_were(graph):
     reach.spread_all((chosen, played), 0.01)
     v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
     v[graph.n_full : -2, 0], v[-2, 0] = before["answer_nodes"], 1
-    graph.respond(learning._strategies[0], reach.table[:, 1], v, choice := before["answer"])
+    graph.respond(learning._whole.strategy, reach.table[:, 1], v, choice := before["answer"])
     assert np.array_equal(learning.tables["answer"], choice)
     assert learning.tables["answer_nodes"] == pytest.approx(graph.back_up_nodes(v)[:, 0], rel=1e-12)
     again = graph.dealt + reach.deal_again()
@@ -291,16 +227,16 @@ def test_the_enemy_comes_everywhere_if_only_by_trembling():
     learning = Equilibrium(graph)
     generator = np.random.default_rng(2)
     sure = generator.random(len(learning.learner.regret)) ** 8
-    best = np.repeat(np.maximum.reduceat(sure, learning._state_ptr[:-1]), np.diff(learning._state_ptr))
+    best = np.repeat(np.maximum.reduceat(sure, learning.graph.state_ptr[:-1]), np.diff(learning.graph.state_ptr))
     nothing = np.zeros_like(sure)
     learning.resume(0, {"regret": (sure == best).astype(np.float64), "last_regret": nothing, "total": nothing})
     learning.iterate()
     total = learning.tables["total"]
     played = total > 0
     # Every own choice that was made is in the average, and what the own choices lead to: all of the first breath.
-    first = learning._state_ptr[graph.space.layer_ptr[1]]
+    first = learning.graph.state_ptr[graph.space.layer_ptr[1]]
     assert played[:first].sum() == graph.space.layer_ptr[1]
-    own = np.add.reduceat(total, learning._state_ptr[:-1])
+    own = np.add.reduceat(total, learning.graph.state_ptr[:-1])
     assert (own[graph.space.layer_ptr[1] :] > 0).sum() == len(_own_reach(graph, sure == best))
 
 

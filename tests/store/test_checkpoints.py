@@ -55,13 +55,23 @@ def test_files_of_other_kinds_and_games_are_refused(tmp_path):
         load_checkpoint(load(tmp_path / "c.h5"), tables)
 
 
-@pytest.mark.parametrize("name", ["logit", "variance", "values"])
+@pytest.mark.parametrize("name", ["logit", "variance", "values", "marked_rows"])
 def test_what_was_learnt_in_another_way_is_refused(tmp_path, name):
     space = StateSpace(RULES)
     tables = Equilibrium(Graph(space), share=0.5).tables
     kept = {key: table for key, table in tables.items() if key != name}
     save_checkpoint(tmp_path / "a.h5", space, Checkpoint(0, 0.5, kept))
     with pytest.raises(ReadError, match=f"/equilibrium/{name}: missing, it was learnt in another way"):
+        load_checkpoint(load(tmp_path / "a.h5"), tables)
+
+
+def test_an_answer_that_is_not_marked_is_refused(tmp_path):
+    space = StateSpace(RULES)
+    tables = Equilibrium(Graph(space), share=0.5).tables
+    marked = tables["marked_rows"].copy()
+    marked[tables["answer"][np.diff(space.state_ptr)[: len(tables["answer"])] > 1][0]] = 0
+    save_checkpoint(tmp_path / "a.h5", space, Checkpoint(0, 0.5, tables | {"marked_rows": marked}))
+    with pytest.raises(ReadError, match="/equilibrium/marked_rows: what the answer does is not marked"):
         load_checkpoint(load(tmp_path / "a.h5"), tables)
 
 
@@ -72,6 +82,8 @@ def test_what_was_learnt_in_another_way_is_refused(tmp_path, name):
         ("answer", 1_000_000, "a row is not one of its state"),
         ("variance", 0.0, "a number is not above 0"),
         ("variance", -1.0, "a number is not above 0"),
+        ("marked_rows", 4, "a mark is 4, allowed are 0 to 3"),
+        ("marked_full", 200, "a mark is 200, allowed are 0 to 3"),
     ],
 )
 def test_a_number_that_cannot_be_is_refused(tmp_path, name, number, message):
