@@ -30,7 +30,7 @@ from punish_fast.arena.reach import Reach
 from punish_fast.arena.round import Passes, Round
 from punish_fast.punish import _regret
 from punish_fast.punish._excerpt import INSIDE
-from punish_fast.punish.excerpt import Excerpt, everything, excerpt_of, mark
+from punish_fast.punish.excerpt import MOST_PLAYS, MOST_STATES, Excerpt, everything, excerpt_of, mark
 from punish_fast.punish.graph import Graph, Outline
 from punish_fast.punish.measure import N_PARTS
 
@@ -282,13 +282,20 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
-    # Four tables of rows, and while it is measured four more policies. Of full states two reaches, and room to pass
-    # them on in parts, and a value; while it is measured as much for the search, and value and length of it and of two
-    # duels. How many nodes there are is not known yet: fewer than full states of the largest breath.
+    # Four tables of rows. Of full states two reaches, and room to pass them on in parts, and a value. How many nodes
+    # there are is not known yet: fewer than full states of the largest breath.
     n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
     reach = outline.n_full + n_parts * max(outline.full_by_breath)
-    tables = (4 + 4) * n_rows + (2 + 2) * reach + (1 + 3 * 2) * outline.n_full + 4 * n_states
+    tables = 4 * n_rows + 2 * reach + outline.n_full + 4 * n_states
+    # While it is measured, four more policies, as much as before for the search, and value and length of it and of two
+    # duels.
+    further = 4 * n_rows + 2 * reach + 3 * 2 * outline.n_full
     if share > 0:
-        # The enemy's strategy; the answer and how much regrets varied; two more reaches, and the answer's values.
-        tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
-    return _PROGRAM + listed + 8 * tables
+        # The enemy's strategy; the answer, and how much regrets varied; two more reaches; the answer's values; marks.
+        tables += n_rows + 2 * n_states + 2 * reach + outline.n_full + (n_rows + n_states + outline.n_full) // 8
+        # An excerpt has all of these, places in the whole, and successors; to make it takes some counts of full states.
+        # It is given up before anything is measured. Hardly ever has it many more rows than states.
+        of_states = 6 * n_rows + 9 * n_states + 4 * reach + 5 * outline.n_full
+        excerpt = int(MOST_STATES * of_states + MOST_PLAYS * outline.n_entries / 2)
+        further = max(further, excerpt + 4 * outline.n_full)
+    return _PROGRAM + listed + 8 * (tables + further)

@@ -12,15 +12,15 @@ import numpy as np
 
 from punish_fast.chunks import cumulated, for_each
 from punish_fast.punish import _excerpt
-from punish_fast.punish._excerpt import INSIDE, LEAF, Marks
+from punish_fast.punish._excerpt import INSIDE, LEAF, OUTSIDE, Marks
 from punish_fast.punish._graph import Full
 from punish_fast.punish._passes import Parts
 from punish_fast.punish.measure import Measure
 
 # How likely an information state and a full state must be, and how often an action must be played.
 LEAST_STATE, LEAST_FULL, LEAST_PLAYED = 1e-7, 1e-9, 1e-4
-# An excerpt with more of all successors takes about as long as the whole.
-MOST_PLAYS = 2 / 3
+# An excerpt with more of all successors takes about as long as the whole, and one with more of all states much memory.
+MOST_PLAYS, MOST_STATES = 2 / 3, 1 / 2
 
 
 def everything(measure: Measure) -> Marks:
@@ -55,6 +55,10 @@ def excerpt_of(whole: Measure, marks: Marks) -> Excerpt | None:
 
     Full states outside that it leads to are marked as leaves.
     """
+    # Leaves are not known before plays are counted.
+    for kind in (marks.state > OUTSIDE, marks.full == INSIDE):
+        if np.count_nonzero(kind) > MOST_STATES * len(kind):
+            return None
     n_plays = np.empty(whole.n_full, dtype=np.int32)
     plays = (whole.full, whole.draws, (whole.state_ptr, whole.action), marks)
     for number in range(whole.n_breaths):

@@ -279,14 +279,15 @@ def learnt(graph, iterations, share=0.0):
     return learning
 
 
-def hurry(monkeypatch, first, each, most_plays=1.0):
+def hurry(monkeypatch, first, each, most=1.0):
     """Let iterations after the first ones play excerpts, but for one of each so many; what is left out is a lot."""
     monkeypatch.setattr(learners, "_FIRST_THOROUGH", first)
     monkeypatch.setattr(learners, "_THOROUGH", each)
     monkeypatch.setattr(excerpt, "LEAST_STATE", 0.004)
     monkeypatch.setattr(excerpt, "LEAST_FULL", 0.001)
     monkeypatch.setattr(excerpt, "LEAST_PLAYED", 0.1)
-    monkeypatch.setattr(excerpt, "MOST_PLAYS", most_plays)
+    monkeypatch.setattr(excerpt, "MOST_PLAYS", most)
+    monkeypatch.setattr(excerpt, "MOST_STATES", most)
 
 
 def test_the_average_is_a_policy_that_beats_the_uniform_one(graph):
@@ -477,7 +478,7 @@ def test_hasty_iterations_leave_the_deals_and_what_is_outside_alone(graph, monke
 
 
 def test_what_would_be_most_of_the_game_is_no_excerpt(graph, monkeypatch):
-    hurry(monkeypatch, 2, 4, most_plays=0.01)
+    hurry(monkeypatch, 2, 4, most=0.01)
     few = learnt(graph, 7, 0.5)
     monkeypatch.setattr(learners, "_FIRST_THOROUGH", 100)
     every = learnt(graph, 7, 0.5)
