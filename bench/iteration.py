@@ -4,7 +4,7 @@ An iteration passes the reaches of the player and of its answer forward, breath 
 (``punish_fast/punish/_regret.py``), and then works out the next answer, also backward. At the least it has to move the
 arrays of its passes once each; `bench.pass_traffic` has the formulas. The time that this takes at the read bandwidth,
 which is measured beside it with the same threads, stands as *at best*, and *ratio* is how many times longer the pass
-took. It is one of the first iterations, which go everywhere; most later ones pass over what is seldom.
+took. It is one of the first iterations, which go everywhere; most later ones play an excerpt of the game.
 
 The promise is a ratio of 1.5, or to know why not. Why not:
 
