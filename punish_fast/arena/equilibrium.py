@@ -66,6 +66,7 @@ class Equilibrium:
         self.share = share
         self.iterations = 0
         self._opening = graph.dealt if opening is None else opening
+        # All rows were learned by every iteration so far.
         self._marks = everything(graph)
         self._whole = self._begin()
         # What hasty iterations play, as long as they do, unless the excerpt would be so large that it does not pay.
@@ -76,11 +77,9 @@ class Equilibrium:
         graph = self.graph
         v = np.full(graph.n_values, 0.5)
         v[-2:] = 1.0, 0.0
-        learner: Learner = Regrets(graph.state_ptr)
-        answer = None
-        if self.share > 0:
-            learner = Hedge(graph.state_ptr, self._marks.row)
-            answer = Answer(graph, v[:, None].copy(), self._opening)
+        if self.share == 0:
+            return Round(graph, Regrets(graph.state_ptr), 0.0, self._opening.copy(), v, None)
+        learner, answer = Hedge(graph.state_ptr, self._marks.row), Answer(graph, v[:, None].copy(), self._opening)
         return Round(graph, learner, self.share, self._opening.copy(), v, answer)
 
     @property
@@ -107,8 +106,7 @@ class Equilibrium:
         left out.
         """
         # Whoever wants it will need memory for something else, and the excerpt is soon made again.
-        self._take_back()
-        self._part = None
+        self._go_back()
         policy = np.ones(len(self.graph.action))
         total, strategy = self.learner.tables["total"], self._whole.strategy
         own = policy[: len(strategy)]
@@ -151,25 +149,25 @@ class Equilibrium:
         They are ``spread`` and ``regret`` of each breath, ``deal`` and ``nodes`` of what is between measures,
         ``learn``, which makes a strategy of regrets, and ``answer``, if there is one to be improved against it. A
         hasty iteration has no ``deal`` and no last ``spread``. Before it there may be ``excerpt``, which makes what
-        hasty ones play; before a thorough one ``whole``, which takes over what they have learned, and behind it
+        hasty ones play; before a thorough one ``whole``, which takes over what they have learned. Behind that is
         ``mark``, which says what matters.
         """
         self.iterations += 1
-        is_hasty = not self.learner.is_thorough(self.iterations)
-        if is_hasty and self._part is None and self._pays:
-            yield "excerpt", self._cut
-        if is_hasty and self._part is not None:
+        is_thorough, is_next_thorough = (self.learner.is_thorough(self.iterations + k) for k in (0, 1))
+        if not is_thorough and self._part is None and self._pays:
+            yield "excerpt", self._excerpt
+        if not is_thorough and self._part is not None:
             yield from self._part.round.passes(self.iterations)
             return
         if self._part is not None:
             yield "whole", self._go_back
         yield from self._whole.passes(self.iterations, self._deal)
-        if not is_hasty and not self.learner.is_thorough(self.iterations + 1):
+        if is_thorough and not is_next_thorough:
             yield "mark", self._mark
 
     @property
     def reach(self) -> Reach:
-        """How likely the last thorough iteration came to each full state and node.
+        """How likely the last iteration of the whole game came to each full state and node.
 
         In the second column, own choices since the deal weigh at least as much as the learner says.
         """
@@ -208,6 +206,14 @@ class Equilibrium:
         np.maximum.reduceat(self._marks.row, self.graph.state_ptr[:-1], out=self._marks.state)
         self._whole.play()
 
+    def rehearse(self) -> None:
+        """Play an excerpt of what was played last, whether it pays or not: then all kernels are compiled."""
+        self._mark()
+        found = excerpt_of(self.graph, self._marks, must_pay=False)
+        assert found is not None
+        for _, make in _Part(self._whole, found).round.passes(self.iterations):
+            make()
+
     def _deal(self) -> None:
         """The deals of the next iteration."""
         whole = self._whole
@@ -222,7 +228,7 @@ class Equilibrium:
         mark(self.graph, whole.reach.table, whole.strategy, whole.learner.regret, whole.answer.choice, self._marks)
         self._pays = True
 
-    def _cut(self) -> None:
+    def _excerpt(self) -> None:
         """Make the excerpt, if it pays; otherwise everything matters."""
         found = excerpt_of(self.graph, self._marks)
         self._pays = found is not None
@@ -238,10 +244,11 @@ class Equilibrium:
             self._part.give_back(self._whole)
 
     def _go_back(self) -> None:
-        """Play the whole game again."""
-        self._take_back()
-        self._part = None
-        self._whole.play()
+        """Play the whole game again, if it is not what is played."""
+        if self._part is not None:
+            self._take_back()
+            self._part = None
+            self._whole.play()
 
 
 class _Part:
@@ -293,9 +300,10 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     if share > 0:
         # The enemy's strategy; the answer, and how much regrets varied; two more reaches; the answer's values; marks.
         tables += n_rows + 2 * n_states + 2 * reach + outline.n_full + (n_rows + n_states + outline.n_full) // 8
-        # An excerpt has all of these, places in the whole, and successors; to make it takes some counts of full states.
-        # It is given up before anything is measured. Hardly ever has it many more rows than states.
-        of_states = 6 * n_rows + 9 * n_states + 4 * reach + 5 * outline.n_full
-        excerpt = int(MOST_STATES * of_states + MOST_PLAYS * outline.n_entries / 2)
-        further = max(further, excerpt + 4 * outline.n_full)
+        # An excerpt has all of these, places in the whole, and successors. To make it takes some counts of full states,
+        # and then they have reaches and values: at most half of them, and the others can be leaves. It is given up
+        # before anything is measured.
+        of_rows, of_states, of_full = 6 * MOST_PLAYS * n_rows, 9 * MOST_STATES * n_states, 6 * outline.n_full
+        room = 4 * (reach - outline.n_full)
+        further = max(further, int(of_rows + of_states + MOST_PLAYS * outline.n_entries / 2) + of_full + room)
     return _PROGRAM + listed + 8 * (tables + further)

@@ -56,7 +56,7 @@ class Reach:
             strategies: The own strategy and the enemy's, float64 ``[n_rows]``.
             stray: The least weight of an own choice in the second chance; 1 leaves own choices out.
             choice: int64 ``[n_states]``, the rows that an answer to the own strategy takes, if there is one.
-            least: Full states whose second chance is below it, the answer's included, are not passed on.
+            least: Full states whose second chance is below it are not passed on.
         """
         measure, shape = self.measure, self._shapes[number]
         parts, targets = measure.parts_of(number), measure.targets_of(number)

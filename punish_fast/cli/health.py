@@ -63,7 +63,9 @@ def warmup_command(as_json: bool) -> None:
     best_response(graph, policy, "true")
     simulate(graph, policy, policy, 2)
     for share in (0.0, 0.5):
-        Equilibrium(graph, share=share).iterate()
+        learning = Equilibrium(graph, share=share)
+        learning.iterate()
+    learning.rehearse()
     _play_small_games()
     report = {"seconds": time.perf_counter() - begin, "cache": _jit.cache_folder}
     if as_json:

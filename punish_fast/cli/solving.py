@@ -222,11 +222,13 @@ def solve_command(tensor: Path | None, wanted: Wanted, method: Method, as_json: 
         with job.clock("store"):
             out = stack.enter_context(new_file(output, "agent", source.rules, enemy=json.dumps(source.enemy)))
         mdp = source.make(job, out, method.keeps_tensor)
+        with job.clock("store"):
+            out.rows(mdp)
+            out.sync()
         with job.clock("solve"):
             job.progress.start()
             solution = solve(mdp, start=start, progress=job.progress.sweep, **options)
         with job.clock("store"):
-            out.rows(mdp)
             out.solution(solution)
             stack.close()
     report = _tensor_report(job, source, mdp, output) | _solution_report(solution)

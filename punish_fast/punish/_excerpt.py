@@ -101,7 +101,7 @@ def count_plays(begin, end, full, draws, rows, marks, n_entries):
                 for enemy_row in range(first, last):
                     n = np.uint64(n_draws[deck, own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)])
                     if row_marks[own_row] != OUTSIDE and row_marks[enemy_row] != OUTSIDE:
-                        n_entries[number] += n
+                        n_entries[number] += np.int64(n)
                         for draw in range(n):
                             target = np.uint64(after[entry + draw])
                             if target < n_full and inside[target] == OUTSIDE:

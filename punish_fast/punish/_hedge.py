@@ -25,7 +25,8 @@ all would be too high for the one or too low for the other.
 What is regretted where one seldom comes to, and by actions that are hardly played, may be worked out seldom, and counts
 for several iterations then.
 
-What is kept are the sums of all ``z`` and the logarithms of the last, of which the largest of each state is 0.
+What is kept are the sums of all ``z`` and the logarithms of the last, up to a number that those of a state have in
+common.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ def follow_regrets(begin, end, state_ptr, rate, weight, marks, times, regret, se
     """Add what the logits of the given information states say to ``total``, move them, and play what follows.
 
     ``rate`` is c, ``weight`` that of the iteration, ``variance[state]`` is V and must be positive. For rows that were
-    not `INSIDE` the last excerpt, by ``marks``, the iteration counts so many ``times``.
+    not `INSIDE` the last excerpt by ``marks``, the iteration counts so many ``times``.
 
-    The rows of an excerpt itself have no ``marks``. What nobody comes to stays as it is. Logits are not brought back to
-    a largest one of 0, lest those of rows outside move along.
+    The rows of an excerpt itself have no ``marks``. What its plays do not come to stays as it is. Logits are not
+    brought back to a largest one of 0, lest those of rows outside move along.
     """
     for state in range(begin, end):
         first, last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])

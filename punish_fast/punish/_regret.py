@@ -52,9 +52,9 @@ LEAST_CHANCE = 1e-30
 def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray, least, reach, targets, out):
     """Pass on all reaches of the full states of the given parts to their successors, and add them to ``out``.
 
-    ``strategies`` are the own one and the enemy's, ``parts`` is from `Graph.parts_of`. Where own choices are left out,
-    they weigh at least ``stray`` (1: all alike). ``out[buffer]`` begins with number ``targets[0]``. Win and loss, from
-    number ``targets[1]`` on, are left out. Full states that all come to less often than ``least`` are passed over.
+    ``strategies`` are the own one and the enemy's, ``parts`` is from `Measure.parts_of`. Where own choices are left
+    out, they weigh at least ``stray`` (1: all alike). ``out[buffer]`` begins with number ``targets[0]``. What play ends
+    with, from number ``targets[1]`` on, is left out. Full states whose C is less than ``least`` are passed over.
 
     An answer to the own strategy, which takes the rows ``choice``, has two more columns of reach: one walk does for
     both, since to find successors takes longer than to pass on. Without one ``choice`` is None, and Numba compiles the
@@ -76,10 +76,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray
                     if choice is not None:
                         prefetch(strategy, soon)
                     here, others = reach[number, OWN], reach[number, OTHERS]
-                    most = others
-                    if choice is not None:
-                        most = max(others, reach[number, ANSWER_OTHERS])
-                    if most < least:
+                    if others < least:
                         continue
                     entry = np.uint64(entries[number])
                     deck = np.uint64(decks[number])

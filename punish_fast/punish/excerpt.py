@@ -2,8 +2,8 @@
 
 Chance and the enemy lead to most full states of a finer model of information less than once in a thousand million
 games, and most actions are hardly played or come to nothing. An excerpt holds neither, so that what is passed on and
-backed up stands close together, but all full states of the first breath, as nodes are worked out from them. What leads
-out of it is worth what was last known (``_excerpt.py``).
+backed up stands close together. It holds all full states of the first breath, since nodes are worked out from them.
+What leads out of it is worth what was last known (``_excerpt.py``).
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from punish_fast.punish.measure import Measure
 
 # How likely an information state and a full state must be, and how often an action must be played.
 LEAST_STATE, LEAST_FULL, LEAST_PLAYED = 1e-7, 1e-9, 1e-4
-# An excerpt with more of all successors takes about as long as the whole, and one with more of all states much memory.
+# An excerpt with more of all plays takes about as long as the whole, and one with more of all states much memory.
 MOST_PLAYS, MOST_STATES = 2 / 3, 1 / 2
 
 
 def everything(measure: Measure) -> Marks:
     """Marks of all that there is."""
-    n_states, n_rows = len(measure.state_ptr) - 1, int(measure.state_ptr[-1])
-    sizes = (n_states, n_rows, measure.n_full)
-    return Marks(*(np.full(n, value, dtype=np.uint8) for n, value in zip(sizes, (INSIDE, INSIDE, INSIDE), strict=True)))
+    sizes = (len(measure.state_ptr) - 1, int(measure.state_ptr[-1]), measure.n_full)
+    return Marks(*(np.full(n, INSIDE, dtype=np.uint8) for n in sizes))
 
 
 def mark(
@@ -50,21 +49,28 @@ def mark(
     for_each(_excerpt.mark_rows, n_states, measure.state_ptr, strategy, regret, choice, LEAST_PLAYED, marks)
 
 
-def excerpt_of(whole: Measure, marks: Marks) -> Excerpt | None:
-    """What is marked of a measure, unless it is so much that it does not pay.
+def excerpt_of(whole: Measure, marks: Marks, must_pay: bool = True) -> Excerpt | None:
+    """What is marked of a measure; none if it ``must_pay`` and is too large to.
 
     Full states outside that it leads to are marked as leaves.
     """
-    # Leaves are not known before plays are counted.
-    for kind in (marks.state > OUTSIDE, marks.full == INSIDE):
-        if np.count_nonzero(kind) > MOST_STATES * len(kind):
-            return None
+    if must_pay and _is_large(marks):
+        return None
     n_plays = np.empty(whole.n_full, dtype=np.int32)
     plays = (whole.full, whole.draws, (whole.state_ptr, whole.action), marks)
     for number in range(whole.n_breaths):
         whole.for_states(number, _excerpt.count_plays, *plays, n_plays)
     place = cumulated(n_plays)
-    return Excerpt(whole, marks, place) if place[-1] <= MOST_PLAYS * whole.n_entries else None
+    if must_pay and place[-1] > MOST_PLAYS * whole.n_entries:
+        return None
+    return Excerpt(whole, marks, place)
+
+
+def _is_large(marks: Marks) -> bool:
+    """Whether more is marked than pays, whatever the plays; leaves, which are not known before, do not count."""
+    kinds = (marks.row > OUTSIDE, marks.state > OUTSIDE, marks.full == INSIDE)
+    mosts = (MOST_PLAYS, MOST_STATES, MOST_STATES)
+    return any(np.count_nonzero(kind) > most * len(kind) for kind, most in zip(kinds, mosts, strict=True))
 
 
 class Excerpt(Measure):
@@ -104,7 +110,7 @@ class Excerpt(Measure):
             deck=full.deck[self.numbers],
             after=after,
         )
-        self._state_rank, self._row_rank = state_rank, row_rank
+        self._state_rank = state_rank
         self._state_ptr: np.ndarray = np.append(row_rank[whole.state_ptr[self.states]], row_rank[-1]).astype(np.int64)
         self._action: np.ndarray = whole.action[self.rows]
         self._layer_ptr: np.ndarray = state_rank[whole.layer_ptr].astype(np.int64)
@@ -131,8 +137,8 @@ class Excerpt(Measure):
 
     def choices(self, choice: np.ndarray) -> np.ndarray:
         """Rows that are taken in each information state of the whole, int64, as those of the excerpt's states."""
-        rows: np.ndarray = self._row_rank[choice[self.states]]
-        return rows.astype(np.int64)
+        rows: np.ndarray = np.searchsorted(self.rows, choice[self.states])
+        return rows
 
     def take_values(self, v: np.ndarray) -> np.ndarray:
         """The values of what the excerpt has numbers for, float64 ``[n_values]``, of those of the whole."""

@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.punish._excerpt import NEEDED
 from punish_fast.punish.information_space import States
 from punish_fast.store.files import ReadError
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
-
-# Of what hasty iterations play (``punish/_excerpt.py``).
-_MOST_MARK = 3
 
 
 class Checkpoint(NamedTuple):
@@ -63,8 +61,8 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
         raise ReadError(f"{file.path}: /equilibrium/variance: a number is not above 0")
     for name in ("marked_rows", "marked_full"):
         most = tables[name].max(initial=0) if name in tables else 0
-        if most > _MOST_MARK:
-            raise ReadError(f"{file.path}: /equilibrium/{name}: a mark is {most}, allowed are 0 to {_MOST_MARK}")
+        if most > NEEDED:
+            raise ReadError(f"{file.path}: /equilibrium/{name}: a mark is {most}, allowed are 0 to {NEEDED}")
     if "answer" in tables:
         # It begins with the first row of each state.
         first, chosen = begin["answer"], tables["answer"]

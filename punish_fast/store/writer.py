@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import h5py
@@ -33,6 +35,7 @@ class _Sink(io.FileIO):
     def __init__(self, path: Path) -> None:
         super().__init__(path, "w+")
         self._error: OSError | None = None
+        self._syncing: Thread | None = None
 
     def write(self, data: Any) -> int:
         """Write all of ``data``, or remember why not."""
@@ -52,6 +55,33 @@ class _Sink(io.FileIO):
         except OSError as error:
             self._error = self._error or error
             return size or 0
+
+    def sync(self) -> None:
+        """Let the disk take in what was written so far, beside what is done meanwhile; `wait` for it at the end."""
+        if self._syncing is not None:
+            self._syncing.join()
+        # The file may be closed before.
+        descriptor = os.dup(self.fileno())
+
+        def work() -> None:
+            try:
+                os.fsync(descriptor)
+            except OSError as error:
+                self._error = self._error or error
+            finally:
+                os.close(descriptor)
+
+        self._syncing = Thread(target=work, name="sync", daemon=True)
+        self._syncing.start()
+
+    def wait(self) -> None:
+        """Wait until the disk has taken in what it was to, and fail if anything has failed.
+
+        A failure is told but once by the system, so nobody else would hear of it.
+        """
+        if self._syncing is not None:
+            self._syncing.join()
+        self.check()
 
     def check(self) -> None:
         """Fail if anything has failed.
@@ -130,6 +160,11 @@ class Writer:
         options = {"compression": "gzip", "shuffle": True, "compression_opts": 6} if compressed else {}
         self._put(name, array, **options)
 
+    def sync(self) -> None:
+        """Begin to bring to the disk what was written so far; at the end there is less to wait for."""
+        with uninterrupted():
+            self._sink.sync()
+
     def strategy(self, table: StrategyTable) -> None:
         """Write a strategy table."""
         self._put("/strategy/state", table.state)
@@ -202,6 +237,8 @@ def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
                 stack.close()
                 sink.check()
             seal(temporary)
+            with uninterrupted():
+                sink.wait()
         except OSError as error:
             raise explain(path, error) from None
 

@@ -26,7 +26,7 @@ from punish_fast.arena.duel import check_policy, head_to_head
 from punish_fast.arena.equilibrium import Equilibrium, bytes_needed
 from punish_fast.arena.exploiter import best_response
 from punish_fast.punish import excerpt
-from punish_fast.punish._excerpt import INSIDE, OUTSIDE
+from punish_fast.punish._excerpt import INSIDE, NEEDED, OUTSIDE
 from punish_fast.punish.graph import Graph, Outline
 from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import PRESETS, Rules
@@ -470,11 +470,22 @@ def test_hasty_iterations_leave_the_deals_and_what_is_outside_alone(graph, monke
         for name in ("values", "answer_values"):
             assert np.array_equal(now[name][full != INSIDE], before[name][full != INSIDE])
             assert (now[name][full == INSIDE] != before[name][full == INSIDE]).any()
-        assert 0 < np.mean(rows == OUTSIDE) < 1
+        assert {OUTSIDE, INSIDE, NEEDED} == set(rows.tolist())
         assert 0 < np.mean(full != INSIDE) < 1
         assert all(np.array_equal(now[name], before[name]) for name in ("dealt", "answer_dealt"))
         if iteration > 3:
             assert np.array_equal(rows, before["marked_rows"])
+
+
+@pytest.mark.parametrize("look", ["average", "nodes", "reached", "rival", "tables"])
+def test_to_look_at_what_was_learnt_changes_nothing(graph, look, monkeypatch):
+    hurry(monkeypatch, 2, 4)
+    looked, plain = Equilibrium(graph, share=0.5), learnt(graph, 8, 0.5)
+    for _ in range(8):
+        looked.iterate()
+        getattr(looked, look)
+    assert all(np.array_equal(table, plain.tables[name]) for name, table in looked.tables.items())
+    assert np.array_equal(looked.average, plain.average)
 
 
 def test_what_would_be_most_of_the_game_is_no_excerpt(graph, monkeypatch):
@@ -493,6 +504,7 @@ def test_hasty_iterations_learn_as_well(monkeypatch):
     for first in (16, 1_000):
         monkeypatch.setattr(learners, "_FIRST_THOROUGH", first)
         learning = learnt(graph, 300, 0.8)
+        assert (learning.tables["marked_rows"] == INSIDE).all() == (first > 300)
         conceded.append(best_response(graph, learning.average, "true").win_probability - 0.5)
     assert conceded[0] == pytest.approx(conceded[1], abs=2e-3)
 

@@ -73,20 +73,17 @@ def test_chances_of_an_answer_are_those_it_has_by_itself(model):
         assert both.deal_again(columns[0]) == pytest.approx(alone.deal_again(), rel=1e-12)
 
 
-@pytest.mark.parametrize("has_answer", [False, True])
-def test_who_is_less_likely_than_the_least_is_not_passed_on(has_answer):
-    """With an answer, it is enough if one of the two comes there."""
+def test_who_is_less_likely_than_the_least_is_not_passed_on():
     graph = Graph(InformationSpace(TINY, "view"))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
-    first, dealt = len(graph.dealt), np.random.default_rng(5).random((2, len(graph.dealt)))
-    choice = graph.space.state_ptr[: len(graph.full.ptr) - 1].astype(np.int64) if has_answer else None
-    passed = (dealt if has_answer else dealt[:1]).max(axis=0) < 0.5
+    first, dealt = len(graph.dealt), np.random.default_rng(5).random(len(graph.dealt))
+    passed = dealt < 0.5
     assert 0 < passed.sum() < first
     tables = []
     for deals, least in ((dealt, 0.5), (np.where(passed, 0.0, dealt), 0.0)):
-        reach = Reach(graph, has_answer)
-        reach.begin(deals[0], deals[1] if has_answer else None)
-        reach.spread(0, (own, enemy), 0.01, choice, least)
+        reach = Reach(graph)
+        reach.begin(deals)
+        reach.spread(0, (own, enemy), 0.01, least=least)
         tables.append(reach.table[first : graph.targets_of(0)[0] + graph.room_after(0)[1]])
     assert np.array_equal(tables[0], tables[1])
     assert tables[0].any()

@@ -8,7 +8,7 @@ import pytest
 from punish_fast.arena.answer import Answer
 from punish_fast.arena.learners import Hedge
 from punish_fast.arena.round import Round
-from punish_fast.punish.excerpt import Excerpt, everything
+from punish_fast.punish.excerpt import everything, excerpt_of
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
@@ -26,7 +26,7 @@ def begun(measure, graph, learner):
 def test_an_excerpt_of_everything_is_played_like_the_whole(model):
     graph = Graph(InformationSpace(TINY, model))
     marks = everything(graph)
-    excerpt = Excerpt(graph, marks, np.append(graph.full.entry, graph.n_entries).astype(np.int64))
+    excerpt = excerpt_of(graph, marks, must_pay=False)
     whole = begun(graph, graph, Hedge(graph.state_ptr, marks.row))
     part = begun(excerpt, graph, Hedge(excerpt.state_ptr))
     for iteration in (1, 2, 3):
