@@ -30,7 +30,7 @@ from punish_fast.arena.reach import Reach
 from punish_fast.arena.round import Passes, Round
 from punish_fast.punish import _regret
 from punish_fast.punish._excerpt import INSIDE
-from punish_fast.punish.excerpt import MOST_PLAYS, MOST_STATES, Excerpt, everything, excerpt_of, mark
+from punish_fast.punish.excerpt import MOST, Excerpt, everything, excerpt_of, mark
 from punish_fast.punish.graph import Graph, Outline
 from punish_fast.punish.measure import N_PARTS
 
@@ -301,9 +301,9 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
         # The enemy's strategy; the answer, and how much regrets varied; two more reaches; the answer's values; marks.
         tables += n_rows + 2 * n_states + 2 * reach + outline.n_full + (n_rows + n_states + outline.n_full) // 8
         # An excerpt has all of these, places in the whole, and successors. To make it takes some counts of full states,
-        # and then they have reaches and values: at most half of them, and the others can be leaves. It is given up
-        # before anything is measured.
-        of_rows, of_states, of_full = 6 * MOST_PLAYS * n_rows, 9 * MOST_STATES * n_states, 6 * outline.n_full
+        # and then they have reaches and values; those that are not in it can be leaves. It is given up before anything
+        # is measured.
+        of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
         room = 4 * (reach - outline.n_full)
-        further = max(further, int(of_rows + of_states + MOST_PLAYS * outline.n_entries / 2) + of_full + room)
+        further = max(further, int(of_rows + of_states + MOST * outline.n_entries / 2) + of_full + room)
     return _PROGRAM + listed + 8 * (tables + further)

@@ -19,8 +19,8 @@ from punish_fast.punish.measure import Measure
 
 # How likely an information state and a full state must be, and how often an action must be played.
 LEAST_STATE, LEAST_FULL, LEAST_PLAYED = 1e-7, 1e-9, 1e-4
-# An excerpt with more of all plays takes about as long as the whole, and one with more of all states much memory.
-MOST_PLAYS, MOST_STATES = 2 / 3, 1 / 2
+# An excerpt with more of all states, rows, full states or plays hardly takes less time and memory than the whole.
+MOST = 2 / 3
 
 
 def everything(measure: Measure) -> Marks:
@@ -61,7 +61,7 @@ def excerpt_of(whole: Measure, marks: Marks, must_pay: bool = True) -> Excerpt |
     for number in range(whole.n_breaths):
         whole.for_states(number, _excerpt.count_plays, *plays, n_plays)
     place = cumulated(n_plays)
-    if must_pay and place[-1] > MOST_PLAYS * whole.n_entries:
+    if must_pay and place[-1] > MOST * whole.n_entries:
         return None
     return Excerpt(whole, marks, place)
 
@@ -69,8 +69,7 @@ def excerpt_of(whole: Measure, marks: Marks, must_pay: bool = True) -> Excerpt |
 def _is_large(marks: Marks) -> bool:
     """Whether more is marked than pays, whatever the plays; leaves, which are not known before, do not count."""
     kinds = (marks.row > OUTSIDE, marks.state > OUTSIDE, marks.full == INSIDE)
-    mosts = (MOST_PLAYS, MOST_STATES, MOST_STATES)
-    return any(np.count_nonzero(kind) > most * len(kind) for kind, most in zip(kinds, mosts, strict=True))
+    return any(np.count_nonzero(kind) > MOST * len(kind) for kind in kinds)
 
 
 class Excerpt(Measure):

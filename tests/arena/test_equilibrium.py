@@ -286,8 +286,7 @@ def hurry(monkeypatch, first, each, most=1.0):
     monkeypatch.setattr(excerpt, "LEAST_STATE", 0.004)
     monkeypatch.setattr(excerpt, "LEAST_FULL", 0.001)
     monkeypatch.setattr(excerpt, "LEAST_PLAYED", 0.1)
-    monkeypatch.setattr(excerpt, "MOST_PLAYS", most)
-    monkeypatch.setattr(excerpt, "MOST_STATES", most)
+    monkeypatch.setattr(excerpt, "MOST", most)
 
 
 def test_the_average_is_a_policy_that_beats_the_uniform_one(graph):

@@ -24,7 +24,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share, monkeypatch):
     # With answers, all iterations but the first two play an excerpt that leaves out a lot.
     monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
-    limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST_PLAYS": 1.0, "MOST_STATES": 1.0}
+    limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
     for limit, value in limits.items():
         monkeypatch.setattr(excerpt, limit, value)
     graph = Graph(StateSpace(RULES) if name == "view" else InformationSpace(RULES, name))
