@@ -424,7 +424,7 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
         typer.Option(
             metavar="N",
             envvar="PUNISH_FAST_ITERATIONS",
-            help="Stop after so many iterations.  [default: 100, if there is no other goal]",
+            help="Stop after so many iterations.  [default: 80, if there is no other goal]",
         ),
     ] = None,
     target: Annotated[

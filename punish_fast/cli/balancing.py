@@ -26,7 +26,7 @@ from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_chec
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
 
-_DEFAULT_ITERATIONS = 100
+_DEFAULT_ITERATIONS = 80
 _MOST_ITERATIONS = 10_000
 # The share of games against an answer. Who forgets less comes nearer to an equilibrium by playing against an equal.
 _VIEW_ANSWERS, _FINER_ANSWERS = 0.9, 0.8
