@@ -109,7 +109,7 @@ class Believer:
         n_breaths = graph.space.rules.breaths
         if not 1 <= depth <= n_breaths:
             raise DuelError(f"depth: {depth} is not allowed, it must be 1 to {n_breaths}")
-        n_values = graph.n_full + graph.n_nodes + 2
+        n_values = graph.n_values
         if len(base.v) != n_values:
             raise DuelError(f"base: a duel of {len(base.v):,} values, the graph has {n_values:,}")
         self.graph, self.base, self.depth = graph, base, depth

@@ -111,7 +111,7 @@ class _Search:
         self.nodes = np.ones(graph.n_nodes)
         self.rounds: list[float] = []
         self._lookahead = Lookahead(graph, policy)
-        self._v = np.zeros(graph.n_full + graph.n_nodes + 2)
+        self._v = np.zeros(graph.n_values)
         self._v[-2] = 1.0
         self._kept = _Kept(graph)
 

@@ -67,7 +67,7 @@ def head_to_head(
     """
     check_policy(graph, own)
     check_policy(graph, enemy)
-    v = np.zeros((graph.n_full + graph.n_nodes + 2, 2))
+    v = np.zeros((graph.n_values, 2))
     v[-2, 0] = 1.0
     nodes = v[graph.n_full : -2]
     nodes[:] = [0.5, 0.0] if start is None else start

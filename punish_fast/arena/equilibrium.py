@@ -289,17 +289,17 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
-    # Four tables of rows. Of full states two reaches, and room to pass them on in parts, and a value. How many nodes
-    # there are is not known yet: fewer than full states of the largest breath.
+    # Four tables of rows. Of full states two reaches, and room to pass them on in parts, and a value. A mark of each.
+    # How many nodes there are is not known yet: fewer than full states of the largest breath.
     n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
     reach = outline.n_full + n_parts * max(outline.full_by_breath)
-    tables = 4 * n_rows + 2 * reach + outline.n_full + 4 * n_states
+    tables = 4 * n_rows + 2 * reach + outline.n_full + 4 * n_states + (n_rows + n_states + outline.n_full) // 8
     # While it is measured, four more policies, as much as before for the search, and value and length of it and of two
     # duels.
     further = 4 * n_rows + 2 * reach + 3 * 2 * outline.n_full
     if share > 0:
-        # The enemy's strategy; the answer, and how much regrets varied; two more reaches; the answer's values; marks.
-        tables += n_rows + 2 * n_states + 2 * reach + outline.n_full + (n_rows + n_states + outline.n_full) // 8
+        # The enemy's strategy; the answer, and how much regrets varied; two more reaches; the answer's values.
+        tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
         # An excerpt has all of these, places in the whole, and successors. To make it takes some counts of full states,
         # and then they have reaches and values; those that are not in it can be leaves. It is given up before anything
         # is measured.

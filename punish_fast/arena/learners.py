@@ -18,7 +18,8 @@ is played is that mean (``punish/_hedge.py``).
 Its steps are short, so little is lost if some are taken several at a time: those in states that hardly matter, and of
 actions that are hardly played. So most iterations are *hasty*: they play an excerpt of the game (``excerpt.py``) and
 take the deals of the one before, which hardly change. Now and then a *thorough* one goes everywhere. For what hasty
-ones left out, it counts for those before, too; that is about right, since what is seldom mostly stays so.
+ones left out, it counts for those before, too; that is about right, since what is seldom mostly stays so. (States that
+are in an excerpt although no play of it leads to them are learned by thorough iterations alone, and slowly.)
 """
 
 from __future__ import annotations
