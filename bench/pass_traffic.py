@@ -15,21 +15,26 @@ from punish_fast.arena.opponents import true_rules
 from punish_fast.punish._graph import Full
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.measure import Measure
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace
 
-READ, FAR, NEAR = "read", "far ", "near "
+READ, FAR, NEAR, HASTY = "read", "far ", "near ", "hasty "
+# What is made before and behind iterations that play it.
+EXCERPT = ("excerpt", "mark", "whole")
 # The share of games against an answer that the command has by default for the view.
-ANSWERS = 0.8
+ANSWERS = 0.9
 # By then the answer has settled, and the next iteration still goes everywhere.
-_ITERATIONS_BEFORE = 10
+_THOROUGH_BEFORE = 10
+# The next iteration plays an excerpt, and the one after it goes everywhere.
+_HASTY_BEFORE = 30
 _FLOAT, _POINTER, _INDEX, _ACTION = 8, 8, 4, 1
 # So many successors fit into a core's smallest cache, and are far enough apart not to wait for each other.
 _CROWD = 256
 _LEAST_READ = 1 << 22
 
 
-def pass_bytes(graph: Graph) -> dict[str, int]:
+def pass_bytes(measure: Measure) -> dict[str, int]:
     """The bytes that each pass of an iteration must move if it moves each of its arrays once.
 
     With ``e`` successors of ``f`` full states of ``s`` information states with ``r`` rows in a breath, and ``g`` full
@@ -49,15 +54,14 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
     bytes, for each deal that can follow what is in hand; there are two kinds of deals to be passed on, and two kinds of
     values.
     """
-    rules, full, space = graph.space.rules, graph.full, graph.space
-    states = np.array(space.layer_ptr[: rules.breaths + 1], dtype=np.int64)
-    ptrs = (full.entry_ptr[states], full.ptr[states], space.state_ptr[states], states)
-    sizes = zip(*(np.diff(ptr).tolist() for ptr in ptrs), strict=True)
-    listed = graph.redeal.deal.nbytes + graph.redeal.p.nbytes
-    between = listed + _FLOAT * (graph.full_by_breath[0] + graph.n_nodes)
+    full, states = measure.full, np.array(measure.layer_ptr, dtype=np.int64)
+    ptrs = (full.entry_ptr[states], full.ptr[states], measure.state_ptr[states], states)
+    sizes = list(zip(*(np.diff(ptr).tolist() for ptr in ptrs), strict=True))
+    listed = measure.redeal.deal.nbytes + measure.redeal.p.nbytes
+    between = listed + _FLOAT * (sizes[0][1] + measure.n_nodes)
     moved = {"deal": 2 * between, "nodes": between, "answer": between, "learn": 0}
     for number, (entries, here, n_rows, n_states) in enumerate(sizes):
-        after = graph.room_after(number)[1]
+        after = measure.room_after(number)[1]
         common = _INDEX * entries + (3 * _INDEX + 4 * _FLOAT) * here + (_FLOAT + _ACTION) * n_rows
         common += 2 * _POINTER * n_states
         moved[f"spread {number + 1}"] = common + _FLOAT * (n_rows + n_states + 4 * after)
@@ -65,6 +69,12 @@ def pass_bytes(graph: Graph) -> dict[str, int]:
         moved["answer"] += common + _FLOAT * (here + after + 4 * n_states + 2 * n_rows)
         moved["learn"] += _FLOAT * (7 * n_rows + 5 * n_states)
     return moved
+
+
+def successors_by_breath(measure: Measure) -> list[int]:
+    """How many successors full states of each breath have."""
+    found: list[int] = np.diff(measure.full.entry_ptr[np.array(measure.layer_ptr)]).tolist()
+    return found
 
 
 def crowded(graph: Graph) -> Full:
@@ -94,21 +104,47 @@ class Learning:
         self.graph = Graph(StateSpace(game) if information == "view" else InformationSpace(game, information))
         self.equilibrium = Equilibrium(self.graph, share=ANSWERS)
         self._full, self._crowded = self.graph.full, crowded(self.graph)
-        for _ in range(_ITERATIONS_BEFORE):
-            self.equilibrium.iterate()
-        self._begin = {name: table.copy() for name, table in self.equilibrium.tables.items()}
+        self._thorough, self._hasty = self._learn(_THOROUGH_BEFORE), self._learn(_HASTY_BEFORE)
+        self._excerpts_pay = self.excerpt is not None
         self.numbers = np.ones(max(_LEAST_READ, self.graph.n_entries // 2))
         self._bandwidth = Bandwidth(len(self.numbers))
 
+    def _learn(self, iterations: int) -> dict[str, np.ndarray]:
+        """Go on until so many iterations were made; return the tables of then."""
+        while self.equilibrium.iterations < iterations:
+            self.equilibrium.iterate()
+        return {name: table.copy() for name, table in self.equilibrium.tables.items()}
+
+    @property
+    def excerpt(self) -> Measure | None:
+        """What hasty iterations play, if it is not the whole game."""
+        self.equilibrium.resume(_HASTY_BEFORE, self._hasty)
+        self.equilibrium.iterate()
+        measure = self.equilibrium.measure
+        return None if measure is self.graph else measure
+
     def run(self, watches: Stopwatches) -> None:
-        """Measure everything once, always the same iteration."""
-        self.equilibrium.resume(_ITERATIONS_BEFORE, self._begin)
+        """Measure everything once, always the same iterations."""
+        if self._excerpts_pay:
+            self._run_hasty(watches)
+        self.equilibrium.resume(_THOROUGH_BEFORE, self._thorough)
         total = watches.time(READ, lambda: self._bandwidth.read(self.numbers))
         if total != len(self.numbers):
             raise ArithmeticError(f"{len(self.numbers)} ones add up to {total}")
         for name, make in self.equilibrium.passes():
             watches.time(FAR + name, make)
         self._run_near(watches)
+
+    def _run_hasty(self, watches: Stopwatches) -> None:
+        """An iteration that plays an excerpt, what it takes to make one, and to give back what it has learned."""
+        self.equilibrium.resume(_HASTY_BEFORE, self._hasty)
+        for name, make in self.equilibrium.passes():
+            watches.time(HASTY + name, make)
+        for name, make in self.equilibrium.passes():
+            if name in EXCERPT:
+                watches.time(HASTY + name, make)
+            else:
+                make()
 
     def _run_near(self, watches: Stopwatches) -> None:
         """The same passes from the same tables and reaches, so that all that is skipped stays the same."""
@@ -134,12 +170,18 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
     for number in range(1, request["runs"] + 1):
         tell(f"iteration: run {number} of {request['runs']}")
         learning.run(watches)
-    graph = learning.graph
-    entries = np.diff(graph.full.entry_ptr[graph.space.layer_ptr[: graph.space.rules.breaths + 1]])
+    graph, excerpt = learning.graph, learning.excerpt
     return {
         "seconds": watches.seconds,
         "bytes": pass_bytes(graph) | {READ: learning.numbers.nbytes},
-        "successors_by_breath": entries.tolist(),
+        "successors_by_breath": successors_by_breath(graph),
         "full_states": graph.n_full,
         "successors": graph.n_entries,
+        "excerpt": None
+        if excerpt is None
+        else {
+            "bytes": pass_bytes(excerpt),
+            "successors_by_breath": successors_by_breath(excerpt),
+            "full_states": excerpt.n_full,
+        },
     }

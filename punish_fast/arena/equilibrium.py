@@ -30,9 +30,9 @@ from punish_fast.arena.reach import Reach
 from punish_fast.arena.round import Passes, Round
 from punish_fast.punish import _regret
 from punish_fast.punish._excerpt import INSIDE
-from punish_fast.punish.excerpt import MOST, Excerpt, everything, excerpt_of, mark
+from punish_fast.punish.excerpt import MOST, Excerpt, everything, excerpt_of, fit, mark
 from punish_fast.punish.graph import Graph, Outline
-from punish_fast.punish.measure import N_PARTS
+from punish_fast.punish.measure import N_PARTS, Measure
 
 # Bytes of the program with its libraries, and of writing the file.
 _PROGRAM = 350_000_000
@@ -86,6 +86,11 @@ class Equilibrium:
     def learner(self) -> Learner:
         """What makes strategies of regrets."""
         return self._whole.learner
+
+    @property
+    def measure(self) -> Measure:
+        """What is played now: the graph, or an excerpt of it."""
+        return self.graph if self._part is None else self._part.round.measure
 
     @property
     def dealt(self) -> np.ndarray:
@@ -197,13 +202,19 @@ class Equilibrium:
         return np.asarray(np.add.reduceat(reach.table[:, _regret.OWN], full_ptr[:-1]) > 0)
 
     def resume(self, iterations: int, tables: dict[str, np.ndarray]) -> None:
-        """Go on from `tables` of an earlier time, after so many iterations."""
+        """Go on from `tables` of an earlier time, after so many iterations.
+
+        Raises:
+            ValueError: they cannot be such, as their marks do not fit each other; then what was learned is spoilt.
+        """
         self.iterations = iterations
         mine = self.tables
         self._part, self._pays = None, True
         for name, table in tables.items():
             mine[name][:] = table
         np.maximum.reduceat(self._marks.row, self.graph.state_ptr[:-1], out=self._marks.state)
+        if not fit(self.graph, self._marks):
+            raise ValueError("marked_full, marked_rows: what is marked needs what is not")
         self._whole.play()
 
     def rehearse(self) -> None:

@@ -23,6 +23,7 @@ from punish_fast.punish.information_space import InformationSpace, States
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from punish_fast.store.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
 
@@ -193,7 +194,10 @@ class Job:
         """Take over what was learned before, whose tables are needed no longer than that."""
         if self._checkpoint is not None:
             begin = load_checkpoint(self._checkpoint, equilibrium.tables)
-            equilibrium.resume(begin.iterations, begin.tables)
+            try:
+                equilibrium.resume(begin.iterations, begin.tables)
+            except ValueError as error:
+                raise ReadError(f"{self._checkpoint.path}: /equilibrium: {error}") from None
 
     def _learn(self, equilibrium: Equilibrium) -> None:
         begin = kept = time.perf_counter()

@@ -49,6 +49,22 @@ def mark(
     for_each(_excerpt.mark_rows, n_states, measure.state_ptr, strategy, regret, choice, LEAST_PLAYED, marks)
 
 
+def fit(measure: Measure, marks: Marks) -> bool:
+    """Whether marks are as `mark` may make them, so that all that an excerpt points to is in it."""
+    full, inside = measure.full, marks.full == INSIDE
+    n_first = int(full.ptr[measure.layer_ptr[1]])
+    by_row = np.repeat(marks.state, np.diff(measure.state_ptr))
+    by_full = np.repeat(marks.state, np.diff(full.ptr))
+    is_right = (
+        inside[:n_first],
+        by_full[inside] == INSIDE,
+        marks.state[full.enemy_row[inside]] != OUTSIDE,
+        marks.state != LEAF,
+        (marks.row == by_row) | (marks.row == OUTSIDE),
+    )
+    return all(bool(which.all()) for which in is_right)
+
+
 def excerpt_of(whole: Measure, marks: Marks, must_pay: bool = True) -> Excerpt | None:
     """What is marked of a measure; none if it ``must_pay`` and is too large to.
 

@@ -338,6 +338,14 @@ def test_going_on_is_the_same_as_never_having_stopped(graph, share, done, monkey
     assert first.average.tobytes() == second.average.tobytes()
 
 
+def test_what_cannot_have_been_learnt_is_refused(graph):
+    learning = learnt(graph, 2, 0.5)
+    tables = {name: table.copy() for name, table in learning.tables.items()}
+    tables["marked_full"][0] = OUTSIDE
+    with pytest.raises(ValueError, match="what is marked needs what is not"):
+        learning.resume(2, tables)
+
+
 @pytest.mark.compiled
 def test_who_practises_against_an_exploiter_may_concede_less():
     """That is so in this game and in the standard one; where little is forgotten, it is not."""
@@ -436,7 +444,10 @@ def made(learning):
 def test_hasty_iterations_play_an_excerpt(graph, monkeypatch):
     hurry(monkeypatch, 2, 4)
     learning = Equilibrium(graph, share=0.5)
-    names = [list(made(learning)) for _ in range(8)]
+    names, whole = [], []
+    for _ in range(8):
+        names.append(list(made(learning)))
+        whole.append(learning.measure is graph)
     breaths = [str(number + 1) for number in range(TINY.breaths)]
     backward = [*(f"regret {n}" for n in reversed(breaths)), "nodes", "learn", "answer"]
     thorough, hasty = [*(f"spread {n}" for n in breaths), "deal", *backward], [f"spread {n}" for n in breaths[:-1]]
@@ -451,6 +462,7 @@ def test_hasty_iterations_play_an_excerpt(graph, monkeypatch):
         hasty,
         ["whole", *thorough, "mark"],
     ]
+    assert whole == ["spread 2" in passes for passes in names]
 
 
 def test_hasty_iterations_leave_the_deals_and_what_is_outside_alone(graph, monkeypatch):

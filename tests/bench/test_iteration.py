@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from bench.benchmark import Options
-from bench.iteration import WHOLE, measurements_of, run
-from bench.pass_traffic import FAR, NEAR, READ
+from bench.iteration import MAKING, MEAN, PART, WHOLE, measurements_of, run
+from bench.pass_traffic import EXCERPT, FAR, HASTY, NEAR, READ
 
 PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "learn", "answer"]
 
@@ -23,7 +23,7 @@ def test_an_iteration_is_the_sum_of_its_passes():
     seconds = {READ: [1.0, 0.5, 0.25]}
     seconds |= {FAR + name: [2.0, 4.0, 3.0] for name in PASSES} | {NEAR + name: [1.0, 1.0, 2.0] for name in PASSES}
     moved = {READ: 10**9} | dict.fromkeys(PASSES, 10**9)
-    found = {"seconds": seconds, "bytes": moved, "successors_by_breath": [3_000_000, 6_000_000]}
+    found = {"seconds": seconds, "bytes": moved, "successors_by_breath": [3_000_000, 6_000_000], "excerpt": None}
     facts = {measurement.name: measurement.facts for measurement in measurements_of(found)}
     assert facts[READ]["GB/s"] == pytest.approx(2.0)
     assert facts["spread 2"] == pytest.approx({"at best": 0.5, "ratio": 6.0, "near": 1.0, "successors/us": 2.0})
@@ -33,3 +33,19 @@ def test_an_iteration_is_the_sum_of_its_passes():
     assert whole.facts["at best"] == pytest.approx(4.0)
     assert whole.facts["near"] == pytest.approx(8.0)
     assert whole.facts["successors/us"] == pytest.approx(27 / 24)
+
+
+def test_most_iterations_are_of_an_excerpt():
+    played = [name for name in PASSES if name not in ("spread 2", "deal")]
+    seconds = {READ: [1.0]} | {kind + name: [2.0] for kind in (FAR, NEAR) for name in PASSES}
+    seconds |= {HASTY + name: [0.5] for name in played} | {HASTY + name: [4.0] for name in EXCERPT}
+    moved = dict.fromkeys(PASSES, 10**8)
+    excerpt = {"bytes": moved, "successors_by_breath": [100_000, 200_000], "full_states": 1}
+    found = {"seconds": seconds, "bytes": moved | {READ: 10**9}, "successors_by_breath": [1, 2], "excerpt": excerpt}
+    part, making, mean = measurements_of(found)[-3:]
+    assert (part.name, making.name, mean.name) == (PART, MAKING, MEAN)
+    assert part.seconds == (3.0,)
+    # The first walk forward, both backward, and that of the answer.
+    assert part.facts == pytest.approx({"at best": 0.6, "ratio": 5.0, "successors/us": 0.7 / 3})
+    assert making.seconds == (12.0,)
+    assert mean.seconds == pytest.approx([(16.0 + 12.0 + 15 * 3.0) / 16])

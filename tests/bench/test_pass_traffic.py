@@ -3,9 +3,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.pass_traffic import ANSWERS, FAR, NEAR, READ, Learning, crowded, pass_bytes, work
+from bench.pass_traffic import (
+    ANSWERS,
+    EXCERPT,
+    FAR,
+    HASTY,
+    NEAR,
+    READ,
+    Learning,
+    crowded,
+    pass_bytes,
+    successors_by_breath,
+    work,
+)
 from bench.traffic import Stopwatches
 from punish_fast.arena.equilibrium import Equilibrium
+from punish_fast.punish import excerpt
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -70,6 +83,34 @@ def test_measuring_changes_nothing_that_is_learnt(information):
     assert all(len(seconds) == 2 for seconds in watches.seconds.values())
 
 
+@pytest.fixture
+def small_excerpts(monkeypatch):
+    """Excerpts that leave out a lot, and pay in any game."""
+    limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
+    for limit, value in limits.items():
+        monkeypatch.setattr(excerpt, limit, value)
+
+
+@pytest.mark.usefixtures("small_excerpts")
+def test_an_excerpt_is_measured_if_it_pays():
+    learning, watches = Learning("tiny", "memory"), Stopwatches()
+    part = learning.excerpt
+    assert sum(successors_by_breath(part)) == part.n_entries < learning.graph.n_entries
+    whole = pass_bytes(learning.graph)
+    assert all(moved <= whole[name] for name, moved in pass_bytes(part).items())
+    learning.run(watches)
+    plain = Equilibrium(learning.graph, share=ANSWERS)
+    while plain.iterations < learning.equilibrium.iterations:
+        plain.iterate()
+    assert all(np.array_equal(table, plain.tables[name]) for name, table in learning.equilibrium.tables.items())
+    hasty = [name for name in PASSES if name not in ("spread 2", "deal")]
+    assert {name for name in watches.seconds if name.startswith(HASTY)} == {HASTY + k for k in (*EXCERPT, *hasty)}
+    found = work({"rules": "tiny", "information": "memory", "threads": 1, "runs": 1})["excerpt"]
+    assert found["full_states"] == part.n_full
+    assert found["successors_by_breath"] == successors_by_breath(part)
+    assert found["bytes"] == pass_bytes(part)
+
+
 def watched(monkeypatch, equilibrium, look):
     """What ``look`` finds before each pass from now on, with the name of the pass."""
     found, passes = [], equilibrium.passes
@@ -112,4 +153,5 @@ def test_work_tells_sizes_and_bytes(graph):
     found = work({"rules": "tiny", "information": "view", "threads": 1, "runs": 1})
     assert found["successors"] == sum(found["successors_by_breath"]) == graph.n_entries
     assert found["full_states"] == graph.n_full
+    assert found["excerpt"] is None
     assert {name: found["bytes"][name] for name in PASSES} == pass_bytes(graph)

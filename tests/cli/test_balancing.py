@@ -17,6 +17,7 @@ from punish_fast.punish.graph import Graph
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
+from punish_fast.store.checkpoints import load_checkpoint, save_checkpoint
 from punish_fast.store.policies import load_policy
 from punish_fast.store.reader import load
 
@@ -124,6 +125,15 @@ def test_only_its_own_checkpoint_is_taken(run):
     assert run("equilibrium", *TINY, *own, "--answers", "0.3").report["answers"] == 0.3
     assert run("equilibrium", *TINY, *own).report["answers"] == 0.3
     run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("rules_digest")
+
+
+def test_a_checkpoint_that_cannot_be_is_refused(run, folder):
+    run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
+    space = StateSpace(RULES)
+    kept = load_checkpoint(load(folder / "run.h5"), Equilibrium(Graph(space), share=0.9).tables)
+    kept.tables["marked_full"][0] = 0
+    save_checkpoint(folder / "run.h5", space, kept)
+    run("equilibrium", *TINY, "--resume", "run.h5").refused("run.h5: /equilibrium", "what is marked needs what is not")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for children")

@@ -1,6 +1,7 @@
 """``equilibrium`` killed or interrupted at any instant: the checkpoint is whole, and what follows ends the same.
 
-A checkpoint is written after every iteration, so that most of the time is spent in writing them.
+A checkpoint is written after every iteration, so that most of the time is spent in writing them. Most iterations play
+an excerpt of the game, as in games that are large enough for it to pay.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import random
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +29,11 @@ from cli.killing import (
     start_announced,
     start_dying,
 )
+from punish_fast.arena import learners
 from punish_fast.arena.equilibrium import Equilibrium
 from punish_fast.arena.opponents import true_rules
 from punish_fast.cli import balancing
+from punish_fast.punish import excerpt
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -43,9 +47,16 @@ INSTANTS = 10
 ANSWERS = 0.8
 GAME = ("equilibrium", "--rules", "tiny", "--answers", str(ANSWERS))
 LEARN = (*GAME, "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
-_OFTEN = """
+# What is left out of so small a game is a lot, and an excerpt is made anew every fourth iteration.
+EXCERPTS = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
+THOROUGH = {"_FIRST_THOROUGH": 2, "_THOROUGH": 4}
+_OFTEN = f"""
+from punish_fast.arena import learners
 from punish_fast.cli import balancing
+from punish_fast.punish import excerpt
 balancing._SECONDS_BETWEEN_CHECKPOINTS = 0.0
+vars(excerpt).update({EXCERPTS})
+vars(learners).update({THOROUGH})
 """
 
 
@@ -66,6 +77,16 @@ def begun() -> Equilibrium:
     return Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=ANSWERS)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_excerpts() -> Iterator[None]:
+    """Let learning in this process play what it does in the others."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, settings in ((excerpt, EXCERPTS), (learners, THOROUGH)):
+            for name, value in settings.items():
+                patch.setattr(module, name, value)
+        yield
+
+
 @pytest.fixture(scope="module")
 def history() -> list[dict[str, bytes]]:
     """The tables after each iteration of a run that nothing stops."""
@@ -74,6 +95,7 @@ def history() -> list[dict[str, bytes]]:
     while equilibrium.iterations < LAST:
         equilibrium.iterate()
         found.append(bytes_of(equilibrium.tables))
+    assert equilibrium.measure is not equilibrium.graph
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from punish_fast.punish import excerpt
 from punish_fast.punish._excerpt import INSIDE, LEAF, NEEDED, OUTSIDE
 from punish_fast.punish._regret import regret_full
-from punish_fast.punish.excerpt import Excerpt, everything, excerpt_of, mark
+from punish_fast.punish.excerpt import Excerpt, Marks, everything, excerpt_of, fit, mark
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
@@ -84,6 +84,29 @@ def test_marked_is_what_is_likely_played_regretted_or_answered(part):
     of_row = np.repeat(marks.state, np.diff(graph.state_ptr))
     assert np.array_equal(marks.row, np.where(wanted, of_row, OUTSIDE))
     assert {OUTSIDE, INSIDE, NEEDED} == set(marks.state.tolist()) == set(marks.row.tolist())
+
+
+def test_marks_fit_each_other_unless_something_is_left_out_that_is_needed(part):
+    graph, marks = part.graph, part.marks
+    assert fit(graph, everything(graph))
+    assert fit(graph, marks)
+    inside = np.flatnonzero(marks.full == INSIDE)
+    owner = np.repeat(np.arange(len(marks.state)), np.diff(graph.full.ptr))
+    played = np.flatnonzero((marks.row == INSIDE) & (np.repeat(marks.state, np.diff(graph.state_ptr)) == INSIDE))
+    wrong = [
+        ("full", 0, OUTSIDE),
+        ("full", 0, LEAF),
+        ("state", owner[inside[-1]], OUTSIDE),
+        ("state", owner[inside[-1]], NEEDED),
+        ("state", graph.full.enemy_row[inside[-1]], OUTSIDE),
+        ("state", 0, LEAF),
+        ("row", played[0], NEEDED),
+        ("row", played[0], LEAF),
+    ]
+    for name, place, kind in wrong:
+        changed = Marks(*(table.copy() for table in marks))
+        getattr(changed, name)[place] = kind
+        assert not fit(graph, changed), (name, kind)
 
 
 def test_leaves_are_where_marked_plays_leave_the_excerpt(part):
