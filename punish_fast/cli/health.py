@@ -10,27 +10,14 @@ from typing import Any
 import numpy as np
 
 from punish_fast import __version__, _jit
-from punish_fast.arena.batch import simulate
-from punish_fast.arena.equilibrium import Equilibrium
-from punish_fast.arena.exploiter import best_response
 from punish_fast.cli.errors import CheckError
-from punish_fast.cli.report import in_units, print_json, print_table
-from punish_fast.games.meeting import play
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve as solve_backwards
-from punish_fast.games.tapnswap import TapnSwap
-from punish_fast.learn.qlearning import Method, learn, new_learner
-from punish_fast.mdp.model import check
-from punish_fast.mdp.policy import greedy, softmax
-from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.cli.rehearsal import rehearse
+from punish_fast.cli.report import Progress, in_units, print_json, print_table
+from punish_fast.mdp.solver import solve
 from punish_fast.memory import total_memory
 from punish_fast.punish.codes import from_decimal
-from punish_fast.punish.graph import Graph
-from punish_fast.punish.refill import Refillable
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import from_policy
-from punish_fast.punish.succession import judge
 from punish_fast.punish.transitions import build
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "typer")
@@ -43,46 +30,15 @@ _KNOWN_VALUE = 12.399994108689343
 def warmup_command(as_json: bool) -> None:
     """Run ``punish-fast warmup``."""
     begin = time.perf_counter()
-    space = StateSpace(PRESETS["tiny"])
-    mdp = check(build(space))
-    solution = solve(mdp)
-    solve(mdp, schedule="jacobi", sweeps=1)
-    policy = softmax(mdp.state_ptr, solution.q, 1.0)
-    evaluate(mdp, policy)
-    enemy = from_policy(space, greedy(mdp.state_ptr, solution.q))
-    build(space, enemy)
-    compact = Refillable(space).fill(enemy)
-    compact.count_nonzeros()
-    solve(compact)
-    evaluate(compact, policy)
-    for row in (0, space.n_states - 1):
-        space.row(space.state(row))
-    no_breaths, nothing = np.zeros((0, 18)), np.zeros((0, 2))
-    judge(space, no_breaths, no_breaths, nothing, nothing[:, 0])
-    graph = Graph(space)
-    best_response(graph, policy, "true")
-    simulate(graph, policy, policy, 2)
-    for share in (0.0, 0.5):
-        learning = Equilibrium(graph, share=share)
-        learning.iterate()
-    learning.rehearse()
-    _play_small_games()
+    progress = Progress()
+    rehearse(progress.step)
+    progress.clear()
     report = {"seconds": time.perf_counter() - begin, "cache": _jit.cache_folder}
     if as_json:
         print_json(report)
     else:
         where = f"kept in {report['cache']}" if report["cache"] else "not kept: there is nowhere to write"
         print(f"all kernels compiled in {report['seconds']:.1f} s, {where}")
-
-
-def _play_small_games() -> None:
-    """Compile the kernels of other games."""
-    positions = enumerate_positions(TapnSwap())
-    solve_backwards(positions)
-    play(positions, positions.uniform(), positions.uniform(), 2)
-    learner = new_learner(positions, Method())
-    learner.plan("self", 2)
-    learn(positions, [learner], 2)
 
 
 def doctor_command(as_json: bool) -> None:
