@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -31,7 +32,7 @@ def warmup_command(as_json: bool) -> None:
     """Run ``punish-fast warmup``."""
     begin = time.perf_counter()
     progress = Progress()
-    rehearse(progress.step)
+    rehearse(partial(progress.part, "warmup"))
     progress.clear()
     report = {"seconds": time.perf_counter() - begin, "cache": _jit.cache_folder}
     if as_json:

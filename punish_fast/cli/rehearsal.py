@@ -38,12 +38,14 @@ _RULES = PRESETS["tiny"]
 
 
 def rehearse(progress: Callable[[str, int, int], None] | None = None) -> None:
-    """Do once whatever calls a kernel; ``progress("warmup", done, all)`` is called before each part of it."""
-    parts: list[Callable[[], None]] = [_solve, *(partial(_meet, name) for name in MODELS), _play_small_games]
-    for done, part in enumerate(parts):
+    """Do once whatever calls a kernel; ``progress(what, number, all)`` is called before each part of it, from 1 on."""
+    parts: dict[str, Callable[[], None]] = {"one player": _solve}
+    parts |= {f"two players, {name}": partial(_meet, name) for name in MODELS}
+    parts["other games"] = _play_small_games
+    for number, (what, make) in enumerate(parts.items(), start=1):
         if progress is not None:
-            progress("warmup", done, len(parts))
-        part()
+            progress(what, number, len(parts))
+        make()
 
 
 def _solve() -> None:

@@ -83,6 +83,10 @@ class Progress:
         left = f", {elapsed / done * (total - done):.1f} s left" if 0 < done < total else ""
         self._show(f"{stage}: {done} of {total} ({done / max(elapsed, 1e-9):.1f}/s{left})", done == total)
 
+    def part(self, stage: str, what: str, number: int, total: int) -> None:
+        """Report that part ``number`` (from 1) of a stage begins."""
+        self._show(f"{stage}: {what} ({number} of {total})", False)
+
     def sweep(self, stage: str, sweeps: int, bound: float) -> None:
         """Report a sweep of the solver and the error bound it reached."""
         elapsed = time.perf_counter() - self._begin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,19 +88,25 @@ def study_file(path: Path, games: Path | None) -> Study:
     """
     # A built-in player of that name is not meant.
     load(path)
-    job = Job([str(path)], Setting(None, None, None, quiet=True))
+    job = Job([str(path)], Setting(None, None, None, quiet=False))
     if games is not None:
         choices = Source(games, winners=False, since=None, until=None, player=None).read()
+    part, n_parts = partial(job.progress.part, "lessons"), 3 if games is None else 4
+    part("the game", 1, n_parts)
     opponents, graph = job.prepare()
     with job.clock("lessons"):
+        part("how it goes", 2, n_parts)
         play = play_itself(graph, opponents[0].policy)
+        part("what it teaches", 3, n_parts)
         found = lessons(play)
     people = None
     if games is not None:
         with job.clock("people"):
+            part("what people do", 4, n_parts)
             space = graph.space
             view = space if isinstance(space, StateSpace) else StateSpace(job.rules)
             people = deviations(play, view, choices)
+    job.progress.clear()
     report = {"agent": job.names[0], "information": graph.space.information.name}
     report |= _lessons_report(found) | {"people": None if people is None else _people_report(people)}
     return Study(found, people, report | job.report())

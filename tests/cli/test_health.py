@@ -10,6 +10,7 @@ import pytest
 
 from punish_fast import __version__, _jit
 from punish_fast.cli import health
+from punish_fast.cli import report as reporting
 
 
 def test_doctor_finds_nothing(run, folder):
@@ -46,10 +47,13 @@ def test_doctor_tells_what_is_missing(run, monkeypatch):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")
-def test_warmup_compiles_and_tells_where(run, folder):
+def test_warmup_compiles_and_tells_where(run, folder, monkeypatch):
     report = run("warmup", "--json").report
     assert report["seconds"] > 0
     assert report["cache"] == _jit.cache_folder
     assert Path(report["cache"]).is_dir()
-    assert "all kernels compiled" in run("warmup").out
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    again = run("warmup")
+    assert "all kernels compiled" in again.out
+    assert again.err.splitlines()[::5] == ["warmup: one player (1 of 6)", "warmup: other games (6 of 6)"]
     assert list(folder.iterdir()) == []

@@ -13,6 +13,7 @@ from punish_fast.arena.frequencies import PLAYS
 from punish_fast.arena.lessons import lessons
 from punish_fast.arena.opponents import true_rules
 from punish_fast.arena.selfplay import play_itself
+from punish_fast.cli import report as reporting
 from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.space import StateSpace
@@ -41,6 +42,15 @@ def equilibria(made, folder):
         shutil.copy(path, folder)
     write_games(folder / "games.db", random_games(StateSpace(RULES), 1))
     return folder
+
+
+@pytest.mark.usefixtures("equilibria")
+def test_progress_goes_to_stderr(run, monkeypatch):
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    parts = ["the game (1 of 4)", "how it goes (2 of 4)", "what it teaches (3 of 4)", "what people do (4 of 4)"]
+    assert run("show", "view.h5", "--lessons", "--people", "games.db", "--json").err.splitlines() == [
+        f"lessons: {part}" for part in parts
+    ]
 
 
 def test_lessons_are_those_of_the_library(run, equilibria):
