@@ -139,6 +139,7 @@ class Job:
 
     def count(self) -> dict[str, Any]:
         """How large the game is, and how much memory it takes."""
+        self._progress.part("game", "information states", 1, 2)
         with self.clock("states"):
             self.space: States = (
                 StateSpace(self.rules)
@@ -158,6 +159,7 @@ class Job:
 
     def run(self) -> dict[str, Any]:
         """Learn, measure and write."""
+        self._progress.part("game", "graph", 2, 2)
         with self.clock("graph"):
             graph = Graph(self.space, self._outline)
         equilibrium = Equilibrium(graph, share=self._answers)

@@ -94,6 +94,7 @@ class Job:
 
     def prepare(self) -> tuple[list[Opponent], Graph]:
         """Everybody who was named, and the graph of the game."""
+        self.progress.part("game", "agents", 1, 2)
         with self.clock("agents"):
             view = StateSpace(self.rules)
             space = view if self.information == "view" else InformationSpace(self.rules, self.information)
@@ -102,6 +103,7 @@ class Job:
                 entry.lifted(space, view, self._temperature, name)
                 for name, entry in zip(self.names, self._entries, strict=True)
             ]
+        self.progress.part("game", "graph", 2, 2)
         with self.clock("graph"):
             return opponents, Graph(space)
 

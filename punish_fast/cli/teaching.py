@@ -91,18 +91,17 @@ def study_file(path: Path, games: Path | None) -> Study:
     job = Job([str(path)], Setting(None, None, None, quiet=False))
     if games is not None:
         choices = Source(games, winners=False, since=None, until=None, player=None).read()
-    part, n_parts = partial(job.progress.part, "lessons"), 3 if games is None else 4
-    part("the game", 1, n_parts)
+    part, n_parts = partial(job.progress.part, "lessons"), 2 if games is None else 3
     opponents, graph = job.prepare()
     with job.clock("lessons"):
-        part("how it goes", 2, n_parts)
+        part("how it goes", 1, n_parts)
         play = play_itself(graph, opponents[0].policy)
-        part("what it teaches", 3, n_parts)
+        part("what it teaches", 2, n_parts)
         found = lessons(play)
     people = None
     if games is not None:
         with job.clock("people"):
-            part("what people do", 4, n_parts)
+            part("what people do", 3, n_parts)
             space = graph.space
             view = space if isinstance(space, StateSpace) else StateSpace(job.rules)
             people = deviations(play, view, choices)
