@@ -7,8 +7,8 @@ successive steps and images, the next point is
     x' = g - dG c,        c = argmin | f - dF c |
 
 [Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. Any point may be handed to a contraction, so nothing
-that is proved of a plain step is lost; if accelerated steps grow again and again, acceleration is given up, which
-leaves the plain iteration and its convergence.
+that is proved of a plain step is lost; if accelerated steps grow again and again, and get no smaller than they were
+before, acceleration is given up, which leaves the plain iteration and its convergence.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy as np
 
 _WINDOW = 4
 _PATIENCE = 3
+# By what factor the smallest step must fall for patience to begin anew.
+_PROGRESS = 0.9
 
 
 class Anderson:
@@ -25,12 +27,17 @@ class Anderson:
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._n_changes = 0
+        # Since steps became that small.
         self._failures = 0
+        self._least = np.inf
 
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
         """The next point, after ``image = g(x)``; arrays ``[n]``, which the caller leaves as they are."""
         step = image - x
-        if self._last is not None and np.abs(step).max(initial=0) > np.abs(self._last[0]).max(initial=0):
+        size = np.abs(step).max(initial=0)
+        if size < _PROGRESS * self._least:
+            self._failures, self._least = 0, size
+        if self._last is not None and size > np.abs(self._last[0]).max(initial=0):
             self._failures += 1
             self._last = None
             self._n_changes = 0

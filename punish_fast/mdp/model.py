@@ -283,7 +283,7 @@ def _import_discrete_dp() -> Any:
 
 
 def check_arrays(mdp: Process) -> None:
-    """Insist that the arrays have the right dtypes and lengths and the pointers ascend, which takes little time.
+    """Insist on the right dtypes and lengths, pointers that ascend and finite rewards, which takes little time.
 
     Raises:
         ModelError: one has not.
@@ -299,6 +299,11 @@ def check_arrays(mdp: Process) -> None:
     _check_array("data" if mdp.data_ptr is None else "probabilities", mdp.probabilities, np.float64)
     _check_array("reward", mdp.reward, np.float64, mdp.n_rows)
     _check_array("action", mdp.action, np.uint8, mdp.n_rows)
+    if mdp.n_layers < 1:
+        raise ModelError("layer_ptr: there is no layer")
+    for name, reward in (("reward", mdp.reward), ("terminal_reward", mdp.terminal_reward)):
+        if not np.isfinite(reward).all():
+            raise ModelError(f"{name}: a value is not finite")
     if mdp.data_ptr is not None:
         _check_shared(mdp.indptr, mdp.data_ptr, len(mdp.probabilities))
 
@@ -324,10 +329,6 @@ def check(mdp: MDP) -> MDP:
             whose probabilities are negative, above one, or do not add up to one.
     """
     check_arrays(mdp)
-    if not np.isfinite(mdp.reward).all():
-        raise ModelError("reward: a value is not finite")
-    if not np.isfinite(mdp.terminal_reward).all():
-        raise ModelError("terminal_reward: a value is not finite")
     flaw = np.zeros(mdp.n_rows, dtype=np.uint8)
     args = (mdp.indptr, mdp.indices, mdp.data, mdp.n_columns, _SUM_TOLERANCE, flaw)
     for_chunks(_bellman.find_flaws, mdp.indptr, *args)

@@ -19,6 +19,7 @@ the other does.
 
 from __future__ import annotations
 
+import math
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ from punish_fast.punish._information import ENEMY_CARD, OWN_DRAW, OWN_PICK, Plac
 from punish_fast.punish.rules import Rules
 
 # None is finer than one behind it. The last two each know something that the other one forgets.
+# Kernels compute with int64.
+_MOST_CODES = 2**63 - 1
 MODELS = ("view", "memory", "carried", "order")
 # So many kinds are watched by who bears in mind what was spent.
 _N_WATCHED = 2
@@ -94,10 +97,18 @@ def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
 
 
 def places_of(information: Information, rules: Rules) -> Places:
-    """The digits of a model under some rules."""
+    """The digits of a model under some rules.
+
+    Raises:
+        InformationError: so many cards have more codes than 64-bit numbers hold.
+    """
     tuples = tuples_of(information, rules)
     number = {t: digit for digit, t in enumerate(tuples)}
     n_digits = [sum(sum(t) <= copies for t in tuples) for copies in rules.copies]
+    n_codes = math.prod(n_digits)
+    if n_codes > _MOST_CODES:
+        what = f"{information.name!r} has {n_codes:.3g} codes for cards by these rules"
+        raise InformationError(f"information: {what}, allowed are {_MOST_CODES:.3g}")
     weight = np.cumprod([1, *n_digits[:0:-1]], dtype=np.int64)[::-1].copy()
 
     def after(t: tuple[int, ...], out_of_hand: int, place: int) -> int:

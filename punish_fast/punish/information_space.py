@@ -28,7 +28,7 @@ from punish_fast.punish.information import (
     watched_kinds,
 )
 from punish_fast.punish.rules import Rules, validate
-from punish_fast.punish.space import bare_layer, empty_slots, opening_cards, opening_statuses
+from punish_fast.punish.space import bare_layer, empty_slots, must_have_numbers, opening_cards, opening_statuses
 
 _FIRST_CAPACITY = 1 << 14
 _BLOCKS_AT_ONCE = 1 << 12
@@ -205,6 +205,7 @@ class InformationSpace:
     def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
         """The layer of the reached states, whose rows begin at ``origin``."""
         begin = cumulated(reached.sum(axis=1, dtype=np.int64))
+        must_have_numbers(origin + int(begin[-1]))
         rank = np.empty(reached.shape, dtype=np.uint16)
         status = np.empty(begin[-1], dtype=np.uint16)
         for_chunks(_information.rank_statuses, begin, begin, reached, rank, status)

@@ -31,6 +31,8 @@ from punish_fast.punish.codes import (
 from punish_fast.punish.information import Information, information_of
 from punish_fast.punish.rules import Rules, validate
 
+# Tensors and graphs number states, and two terminals behind them, by int32.
+MOST_STATES = 2**31 - 3
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
 # Enough for a call to pay, few enough for an interrupt not to wait.
@@ -100,7 +102,9 @@ class StateSpace:
         """Marks for every status of every block, and the certainty that all tables fit into memory."""
         cells = len(cards) * self.layout.n_statuses
         held = sum(array.nbytes for layer in self.layers for array in layer)
-        require_memory(held + 3 * cells, f"the {len(cards):,} hands and discard piles of breath {number + 1}")
+        # Codes twice, when those of all breaths are put together.
+        known = 16 * int(self.layers[-1].first[-1]) if self.layers else 0
+        require_memory(held + known + 3 * cells, f"the {len(cards):,} hands and discard piles of breath {number + 1}")
         return np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
 
     @property
@@ -242,6 +246,16 @@ def _discover_from(begin: int, end: int, layout: Layout, outcomes: Outcomes, bef
         _space.index_blocks(found[:n_found], slots)
 
 
+def must_have_numbers(n_states: int) -> None:
+    """Insist that so many states, and two terminals behind them, can be numbered by int32.
+
+    Raises:
+        MemoryError: they cannot.
+    """
+    if n_states > MOST_STATES:
+        raise MemoryError(f"the game has at least {n_states:,} states, allowed are {MOST_STATES:,}")
+
+
 def bare_layer(cards: np.ndarray, slots: np.ndarray) -> Layer:
     """A layer whose blocks are known but not their states, with an empty hash table for them."""
     _space.index_blocks(cards, slots)
@@ -259,6 +273,7 @@ def _number(
 ) -> tuple[Layer, np.ndarray]:
     """The layer of the reached states, whose rows begin at ``origin``, and their codes."""
     begin = cumulated(reached.sum(axis=1, dtype=np.int64))
+    must_have_numbers(origin + int(begin[-1]))
     rank = np.empty(reached.shape, dtype=np.uint16)
     status = np.empty(begin[-1], dtype=np.uint16)
     code = np.empty(begin[-1], dtype=np.uint64)

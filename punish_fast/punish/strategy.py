@@ -19,7 +19,7 @@ COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
 
 # Probabilities of a state may add up to 1 only as well as float64 sums do.
 _SUM_TOLERANCE = 1e-9
-_ROUNDING = 1e-14
+_ROUNDING = float(np.finfo(np.float64).eps)
 
 
 class StrategyError(ValueError):

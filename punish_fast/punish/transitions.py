@@ -121,7 +121,9 @@ def _checked(space: StateSpace, enemy: StrategyTable | None) -> StrategyTable:
 
 def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, n_data: int) -> _transitions.Rows:
     n_entries = int(indptr[-1])
-    require_memory(4 * n_entries + 8 * n_data + space.nbytes, f"a tensor of {n_entries:,} nonzeros")
+    # Besides columns and probabilities, what there is of each row: two pointers, a reward, an owner and an action.
+    n_bytes = 4 * n_entries + 8 * n_data + 29 * len(space.action)
+    require_memory(n_bytes + space.nbytes, f"a tensor of {n_entries:,} nonzeros")
     return _transitions.Rows(
         state_ptr=space.state_ptr,
         indptr=indptr,
@@ -224,6 +226,8 @@ def _without_zeros(mdp: MDP) -> MDP:
     indptr = cumulated(lengths)
     if indptr[-1] == mdp.n_entries:
         return mdp
+    n_bytes = 12 * (mdp.n_entries + int(indptr[-1])) + 40 * mdp.n_rows
+    require_memory(n_bytes, f"a tensor of {mdp.n_entries:,} nonzeros, and one without zeros beside it,")
     indices = np.empty(indptr[-1], dtype=np.int32)
     data = np.empty(indptr[-1], dtype=np.float64)
     for_chunks(_transitions.copy_positive, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data)

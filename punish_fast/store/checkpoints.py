@@ -13,6 +13,16 @@ from punish_fast.store.files import ReadError
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
 
+# Chances are sums, and so may be off by rounding; what logits are exponents of is finite.
+_CHANCE = (-1e-9, 1 + 1e-9)
+_RANGES = {
+    "total": (0.0, np.inf),
+    "regret": (0.0, np.inf),
+    "logit": (-np.inf, 700.0),
+    "dealt": (0.0, np.inf),
+    "answer_dealt": (0.0, np.inf),
+} | dict.fromkeys(("nodes", "values", "answer_nodes", "answer_values"), _CHANCE)
+
 
 class Checkpoint(NamedTuple):
     """An equilibrium at some time.
@@ -40,6 +50,15 @@ def save_checkpoint(path: Path, space: States, checkpoint: Checkpoint) -> None:
             out.array(f"/equilibrium/{name}", table)
 
 
+def _check_ranges(path: Path, tables: dict[str, np.ndarray]) -> None:
+    for name, table in tables.items():
+        if not np.isfinite(table).all():
+            raise ReadError(f"{path}: /equilibrium/{name}: a number is not finite")
+        least, most = _RANGES.get(name, (-np.inf, np.inf))
+        if len(table) and not least <= table.min() <= table.max() <= most:
+            raise ReadError(f"{path}: /equilibrium/{name}: a number is not from {least:g} to {most:g}")
+
+
 def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     """The state of an equilibrium whose tables were those of `begin` when it had just begun.
 
@@ -54,9 +73,7 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
                 f"{file.path}: /equilibrium/{name}: missing, it was learnt in another way by an older version"
             )
     tables = {name: file.array(f"/equilibrium/{name}", table.shape) for name, table in begin.items()}
-    for name, table in tables.items():
-        if not np.isfinite(table).all():
-            raise ReadError(f"{file.path}: /equilibrium/{name}: a number is not finite")
+    _check_ranges(file.path, tables)
     if "variance" in tables and not (tables["variance"] > 0).all():
         raise ReadError(f"{file.path}: /equilibrium/variance: a number is not above 0")
     for name in ("marked_rows", "marked_full"):

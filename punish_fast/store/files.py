@@ -73,7 +73,7 @@ def check_output(path: Path) -> None:
     Raises:
         OutputError: the folder is missing or cannot be written to, or the path is a folder, a device or a pipe.
     """
-    probe = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    probe = path.parent / f".{path.name}.{os.getpid()}-{next(_numbers)}.tmp"
     try:
         if path.is_dir():
             raise OutputError(f"{path}: is a folder, not a file to write")
@@ -84,6 +84,7 @@ def check_output(path: Path) -> None:
         _temporaries.add(probe)
         probe.touch()
         probe.unlink()
+        _temporaries.discard(probe)
     except OSError as error:
         raise OutputError(f"{path}: cannot write here ({error.strerror})") from None
 

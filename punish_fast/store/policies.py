@@ -23,6 +23,7 @@ from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
 
 _UNITS = 65535
+_SUM_TOLERANCE = 1e-9
 
 
 def save_policy(
@@ -51,12 +52,24 @@ def save_policy(
         with new_file(path, "strategy", space.rules, **attributes) as out:
             out.strategy(table)
         return
+    _must_be_policy(space, policy)
     rows = np.rint(policy * _UNITS).astype(np.uint16)
     if reached is not None:
         rows[~np.repeat(reached, np.diff(space.state_ptr))] = 0
     information = space.information.name
     with new_file(path, "strategy", space.rules, information=information, **attributes) as out:
         out.array("/strategy/rows", rows, compressed=True)
+
+
+def _must_be_policy(space: States, policy: np.ndarray) -> None:
+    if policy.shape != (len(space.action),):
+        raise StrategyError(f"policy: has shape {policy.shape}, wanted is {(len(space.action),)}")
+    # Written so that a NaN fails too.
+    if not (policy >= 0).all():
+        raise StrategyError("policy: a probability is negative or no number")
+    sums = np.add.reduceat(policy, space.state_ptr[:-1])
+    if not np.abs(sums - 1).max(initial=0) <= _SUM_TOLERANCE:
+        raise StrategyError("policy: must add up to 1 in every state")
 
 
 def load_policy(file: Artefact, space: States) -> np.ndarray:

@@ -111,6 +111,10 @@ class Artefact:
         self._check_types(attributes, _OF_KIND[attributes["kind"]])
         if not 0 <= attributes.get("discount", 0) <= 1:
             raise self._error("discount", f"{attributes['discount']} is not allowed")
+        if attributes.get("iterations", 0) < 0:
+            raise self._error("iterations", f"{attributes['iterations']} is not allowed")
+        if not 0 <= attributes.get("answers", 0) <= 1:
+            raise self._error("answers", f"{attributes['answers']} is not allowed")
         information = attributes.get("information", MODELS[0])
         if information not in MODELS:
             raise self._error("information", f"{information!r} is not known, allowed are {', '.join(MODELS)}")
@@ -432,6 +436,8 @@ class Artefact:
             PolicyError: the temperature is not above 0.
         """
         self.must_have_rules(space.rules)
+        if self.kind == "agent":
+            self.must_have_states(space)
         if self.kind not in ("strategy", "agent"):
             what = "a tensor" if self.kind == "tensor" else "what an equilibrium goes on from"
             raise self._error("kind", f"{what} is no enemy, allowed are a strategy and an agent")

@@ -273,3 +273,15 @@ def test_compact_array_of_the_wrong_dtype_is_named(mdp, name):
 
 def test_model_error_is_a_value_error():
     assert issubclass(ModelError, ValueError)
+
+
+def test_no_sweep_is_begun_that_would_never_end(mdp):
+    with pytest.raises(ModelError, match=r"^reward: a value is not finite"):
+        solve(replace(mdp, reward=changed(mdp.reward, 0, np.nan)))
+
+
+def test_process_without_layers_is_refused():
+    nothing, begin = np.zeros(0), np.zeros(1, dtype=np.int64)
+    mdp = MDP(begin, begin, nothing.astype(np.int32), nothing, nothing, nothing, begin, nothing.astype(np.uint8))
+    with pytest.raises(ModelError, match=r"^layer_ptr: there is no layer"):
+        check_arrays(mdp)

@@ -105,3 +105,10 @@ def test_the_strongest_two_kinds_are_watched_by_who_knows_what_was_spent(rules):
 def test_there_is_no_other_model():
     with pytest.raises(InformationError, match="'all' is not allowed, it must be one of view, memory, carried, order"):
         information_of("all", 4)
+
+
+def test_more_codes_than_numbers_are_refused():
+    rules = PRESETS["tabletop"]._replace(copies=(6,) * 5)
+    places_of(information_of("memory", 4), rules)
+    with pytest.raises(InformationError, match=r"'order' has 3\.29e\+19 codes for cards by these rules"):
+        places_of(information_of("order", 4), rules)

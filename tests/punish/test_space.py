@@ -14,7 +14,7 @@ from punish_fast.punish import _space, space
 from punish_fast.punish._outcomes import N_WAYS
 from punish_fast.punish.codes import State, StateError, layout_of
 from punish_fast.punish.rules import PRESETS, Rules, RulesError
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.space import StateSpace, must_have_numbers
 
 
 def states_of(found: StateSpace, layer: int) -> list[twin.TwinState]:
@@ -196,3 +196,9 @@ def test_probed_hash_tables_give_the_whole_game(monkeypatch, notebook):
     monkeypatch.setattr(space, "_DIRECT_SLOTS", 1024)
     monkeypatch.setattr(space, "_FIRST_CAPACITY", 512)
     assert np.array_equal(StateSpace(PRESETS["notebook"]).code, notebook.code)
+
+
+def test_more_states_than_numbers_are_refused():
+    must_have_numbers(2**31 - 3)
+    with pytest.raises(MemoryError, match="at least 2,147,483,646 states, allowed are 2,147,483,645"):
+        must_have_numbers(2**31 - 2)

@@ -5,6 +5,7 @@ import pytest
 from exact import random_table
 from houses import house_rules
 from hypothesis import given
+from policies import mixed
 
 from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.rules import PRESETS
@@ -155,3 +156,9 @@ def test_a_table_of_other_rules_has_no_policy_here(space):
     other = StateSpace(space.rules._replace(healing=0))
     with pytest.raises(StrategyError, match="made for rules"):
         policy_of(space, random_table(other, seed=1))
+
+
+@pytest.mark.parametrize("factor", [1 - 9e-15, 1.0, 1 + 9e-15])
+def test_sums_are_off_by_no_more_than_rounding(space, factor):
+    table = from_policy(space, factor * mixed(space, 1))
+    assert np.abs(table.p.sum(axis=1) - 1).max() <= 2**-52

@@ -15,6 +15,7 @@ from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_chec
 from punish_fast.store.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
+from store.damage import set_attribute
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -88,6 +89,11 @@ def test_an_answer_that_is_not_marked_is_refused(tmp_path):
     [
         ("answer", -1, "a row is not one of its state"),
         ("answer", 1_000_000, "a row is not one of its state"),
+        ("total", -1.0, "a number is not from 0 to inf"),
+        ("dealt", -1.0, "a number is not from 0 to inf"),
+        ("logit", 900.0, "a number is not from -inf to 700"),
+        ("values", 1.5, "a number is not from -1e-09 to 1"),
+        ("answer_nodes", -0.5, "a number is not from -1e-09 to 1"),
         ("variance", 0.0, "a number is not above 0"),
         ("variance", -1.0, "a number is not above 0"),
         ("marked_rows", 4, "a mark is 4, allowed are 0 to 3"),
@@ -102,3 +108,12 @@ def test_a_number_that_cannot_be_is_refused(tmp_path, name, number, message):
     save_checkpoint(tmp_path / "a.h5", space, Checkpoint(0, 0.5, tables | {name: table}))
     with pytest.raises(ReadError, match=f"/equilibrium/{name}: {message}"):
         load_checkpoint(load(tmp_path / "a.h5"), tables)
+
+
+@pytest.mark.parametrize(("name", "value"), [("iterations", -1), ("answers", 5.0), ("answers", np.nan)])
+def test_an_attribute_out_of_range_is_refused(tmp_path, name, value):
+    space = StateSpace(RULES)
+    save_checkpoint(tmp_path / "a.h5", space, Checkpoint(0, 0.5, Equilibrium(Graph(space), share=0.5).tables))
+    set_attribute(tmp_path / "a.h5", name, value)
+    with pytest.raises(ReadError, match=f"{name}: .* is not allowed"):
+        load(tmp_path / "a.h5")

@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -254,3 +255,12 @@ def test_two_writers_of_one_file_do_not_meet(tmp_path):
         second.write_text("second")
     assert path.read_text() == "first"
     assert names(tmp_path) == ["x.h5"]
+
+
+def test_threads_that_ask_for_one_file_do_not_meet(tmp_path):
+    path = tmp_path / "x.h5"
+    with ThreadPoolExecutor(8) as threads:
+        for done in [threads.submit(check_output, path) for _ in range(200)]:
+            done.result()
+    assert names(tmp_path) == []
+    assert not any(temporary.parent == tmp_path for temporary in files._temporaries)

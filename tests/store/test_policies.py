@@ -9,6 +9,7 @@ from punish_fast.punish.graph import Graph
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyError
 from punish_fast.store.files import ReadError
 from punish_fast.store.policies import load_policy, save_policy
 from punish_fast.store.reader import load
@@ -89,3 +90,18 @@ def test_an_unknown_model_is_refused(tmp_path, memory):
         ReadError, match="information: 'telepathy' is not known, allowed are view, memory, carried, order"
     ):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda policy: policy[:3], r"policy: has shape \(3,\)"),
+        (lambda policy: 2 * policy, "policy: must add up to 1"),
+        (lambda policy: np.where(policy > 0.3, np.nan, policy), "policy: a probability is negative or no number"),
+        (lambda policy: policy - 0.1, "policy: a probability is negative or no number"),
+    ],
+)
+def test_what_is_no_policy_is_not_written(tmp_path, memory, change, message):
+    with pytest.raises(StrategyError, match=message):
+        save_policy(tmp_path / "a.h5", memory, change(mixed(memory, 1)))
+    assert not list(tmp_path.iterdir())
