@@ -16,6 +16,7 @@ from punish_fast.arena.opponents import true_rules
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.output import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table
+from punish_fast.interrupts import uninterrupted
 from punish_fast.memory import require_memory
 from punish_fast.punish.graph import Graph, Outline
 from punish_fast.punish.information import information_of
@@ -168,8 +169,9 @@ class Job:
             self._learn(equilibrium)
         except KeyboardInterrupt:
             self._progress.clear()
-            if self._resume is not None and self._resume.exists():
-                say(f"{self._resume} holds what was learned, but for the last minute; the same command goes on with it")
+            if self._resume is not None:
+                _save(self._resume, equilibrium)
+                say(f"{self._resume} holds what was learned; the same command goes on with it")
             else:
                 say("what was learned is not kept; with --resume FILE it would be")
             raise
@@ -207,7 +209,8 @@ class Job:
         first = equilibrium.iterations
         due = _FIRST_MEASURE
         while equilibrium.iterations < self._goal.last:
-            with self.clock("iterations"):
+            # An interrupt in the middle of an iteration would spoil what was learned.
+            with self.clock("iterations"), uninterrupted():
                 equilibrium.iterate()
             elapsed = time.perf_counter() - begin
             self._progress.learn(equilibrium.iterations, equilibrium.iterations - first, self._measured)
@@ -225,8 +228,7 @@ class Job:
     def _keep(self, equilibrium: Equilibrium) -> None:
         if self._resume is not None:
             with self.clock("store"):
-                now = Checkpoint(equilibrium.iterations, equilibrium.share, equilibrium.tables)
-                save_checkpoint(self._resume, equilibrium.graph.space, now)
+                _save(self._resume, equilibrium)
 
     def _measure(self, equilibrium: Equilibrium) -> float:
         """How many percentage points the average concedes to who knows it, and no more than it does."""
@@ -252,6 +254,10 @@ class Job:
             "peak_memory_bytes": peak_memory(),
         }
 
+    def clear_progress(self) -> None:
+        """Take progress off the terminal."""
+        self._progress.clear()
+
     def must_have_reached(self, report: dict[str, Any]) -> None:
         """Insist on the target.
 
@@ -264,13 +270,20 @@ class Job:
             raise CheckError(f"the target of {target:g} points was not reached: {points:.3f} after {n:,} iterations")
 
 
+def _save(path: Path, equilibrium: Equilibrium) -> None:
+    now = Checkpoint(equilibrium.iterations, equilibrium.share, equilibrium.tables)
+    save_checkpoint(path, equilibrium.graph.space, now)
+
+
 def equilibrium_command(setting: Setting, goal: Goal, as_json: bool) -> None:
     """Run ``punish-fast equilibrium``."""
     job = Job(setting, goal)
     size = job.count()
     if not as_json and (setting.is_dry or not setting.quiet):
+        job.clear_progress()
         memory = in_units(size["memory_bytes"], "B")
-        say(f"{size['states']:,} information states, {size['full_states']:,} full states: takes {memory} of memory")
+        tell = print if setting.is_dry else say
+        tell(f"{size['states']:,} information states, {size['full_states']:,} full states: takes {memory} of memory")
     require_memory(size["memory_bytes"], "this equilibrium")
     if setting.is_dry:
         if as_json:

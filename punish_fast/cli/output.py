@@ -21,9 +21,11 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> 
         verb: What is done with ``source``, to complain with.
 
     Raises:
-        UsageError: it is the file to read.
+        UsageError: it is the file to read, or that is a folder.
         OutputError: nothing can be written there.
     """
+    if not source.name:
+        raise UsageError(f"{source}: is a folder, not a file to {verb}")
     output = output or source.with_suffix(suffix)
     check_outputs([output], [source], verb)
     return output

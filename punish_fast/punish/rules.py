@@ -267,8 +267,11 @@ def load_rules(name_or_path: str | Path) -> Rules:
 
 
 def name_of(rules: Rules) -> str:
-    """The preset's name if ``rules`` is one, else ``house-`` and the digest's first digits."""
+    """The preset's name, with the redeal behind it if only that is another, or one made of the digest."""
     for name, preset in PRESETS.items():
         if preset == rules:
             return name
+    for name, preset in PRESETS.items():
+        if preset._replace(redeal=rules.redeal) == rules:
+            return f"{name}-{rules.redeal}"
     return f"house-{rules.digest[:8]}"

@@ -81,7 +81,7 @@ class Artefact:
     @uninterrupted()
     def _open(self) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
         if not _is_file(self.path):
-            raise ReadError(f"{self.path}: there is no such file")
+            raise ReadError(f"{self.path}: {'is a folder' if _is_folder(self.path) else 'there is no such file'}")
         check_seal(self.path)
         try:
             with h5py.File(self.path, "r") as file:
@@ -492,6 +492,13 @@ def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
         return False
 
 

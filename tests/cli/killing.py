@@ -43,7 +43,7 @@ app.guarded = lambda call: guarded(lambda: (os.write(int(sys.argv.pop(1)), b".")
 main()
 """
 
-# Where a process dies, or is interrupted, by its own hand.
+# Where a process dies, or is interrupted once, by its own hand.
 _DYING = """
 import os, signal, sys
 from pathlib import Path
@@ -62,12 +62,18 @@ home, attribute = {
 }[name]
 original = getattr(home, attribute)
 
+is_due = True
+
+def send(moment):
+    global is_due
+    if is_due and moment == when:
+        is_due = False
+        os.kill(os.getpid(), number)
+
 def dying(*args, **options):
-    if when == "before":
-        os.kill(os.getpid(), number)
+    send("before")
     result = original(*args, **options)
-    if when == "after":
-        os.kill(os.getpid(), number)
+    send("after")
     return result
 
 setattr(home, attribute, dying)

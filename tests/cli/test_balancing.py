@@ -59,8 +59,8 @@ def test_a_dry_run_says_how_much_memory_and_does_nothing(run, folder):
     assert report["states"] == 508
     assert not list(folder.iterdir())
     done = run("equilibrium", "--rules", "tiny", "--dry-run")
-    assert (done.code, done.out) == (0, "")
-    assert "of memory" in done.err
+    assert (done.code, done.err) == (0, "")
+    assert "of memory" in done.out
 
 
 def test_it_stops_at_the_target_or_says_that_it_was_missed(run, folder):
@@ -148,6 +148,28 @@ def test_an_interrupt_says_what_is_kept(folder):
     assert not list(folder.iterdir())
 
 
+def test_an_interrupt_keeps_what_was_learned_so_far(run, folder, monkeypatch):
+    iterate, made = Equilibrium.iterate, []
+
+    def interrupted(equilibrium):
+        made.append(1)
+        if len(made) == 3:
+            signal.raise_signal(signal.SIGINT)
+        iterate(equilibrium)
+
+    monkeypatch.setattr(Equilibrium, "iterate", interrupted)
+    goal = ("equilibrium", *TINY, "--iterations", "8", "--resume", "run.h5", "-o", "a.h5")
+    done = run(*goal)
+    assert done.code == 130
+    assert done.err.startswith("run.h5 holds what was learned; the same command goes on with it")
+    # The iteration in which it came was made to its end.
+    assert load(folder / "run.h5").attributes["iterations"] == 3
+    run(*goal)
+    run("equilibrium", *TINY, "--iterations", "8", "-o", "b.h5")
+    one, other = (load_policy(load(folder / name), StateSpace(RULES)) for name in ("a.h5", "b.h5"))
+    assert np.array_equal(one, other)
+
+
 def test_players_who_remember_meet_all_others(run):
     run("equilibrium", *TINY, "--information", "memory", "--iterations", "40")
     run("equilibrium", *TINY, "--iterations", "40")
@@ -188,6 +210,7 @@ def test_exploiters_know_no_less_than_the_one_before(run):
     assert wins["true"] == wins["memory"] > 0.5
     only = run("exploit", "equilibrium.h5", "-q", "--json", "--exploiter", "true").report["exploiters"]
     assert set(only) == {"true"}
+    run("exploit", "equilibrium-memory.h5", "-q", "--exploiter", "uniform").refused("no player of the model 'memory'")
     told = run("exploit", "equilibrium.h5", "-q", "--exploiter", "bayes", "--ceiling").out
     assert "nobody more than" in told
     assert "+- two standard errors" in told

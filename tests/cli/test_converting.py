@@ -107,3 +107,9 @@ def test_a_file_that_may_not_grow(run, files, command):
     done.failed_with("x: ", "too large", "nothing was changed")
     assert (files / "x").read_bytes() == b"old"
     assert not list(files.glob(".*"))
+
+
+@pytest.mark.parametrize("path", [".", "/", ""])
+def test_a_folder_is_refused(run, folder, path):
+    run("import", path).refused("is a folder")
+    assert not list(folder.iterdir())

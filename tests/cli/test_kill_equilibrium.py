@@ -192,7 +192,10 @@ def test_stopped_at_any_instant(learning, number):
 def test_stopped_at_the_moment_that_matters(learning, number, name, when):
     before = learning.forget(keep=True)
     code, err = end(start_dying(name, when, number, *LEARN, str(FIRST + 1), before=_OFTEN))
-    assert learning.iterations() == before + ((name, when) == ("rename", "after"))
+    # Files are created and closed first when the earlier checkpoint is read, before anything is learned. Who is
+    # interrupted in writing the next one writes it again.
+    is_kept = (name, when) == ("rename", "after") or (number == signal.SIGINT and name in ("write", "rename"))
+    assert learning.iterations() == before + is_kept
     if number == signal.SIGINT:
         assert (code, learning.leftovers()) == (130, [])
         assert err.splitlines()[-1].startswith("interrupted")

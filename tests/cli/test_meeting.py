@@ -153,7 +153,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random"], ["agents: 1 cannot hold a tournament"]),
         (["random", "random"], ["random: stands twice"]),
         (["random", "nobody"], ["nobody: there is no such file"]),
-        (["random", "."], ["there is no such file"]),
+        (["random", "."], ["is a folder"]),
         (["random", "tensor.h5"], ["tensor.h5: is a tensor"]),
         (["random", "strategy.h5@1"], ["strategy.h5@1: has no values"]),
         (["random", "agent.h5@0"], ["temperature: 0.0"]),

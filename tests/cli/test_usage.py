@@ -78,7 +78,7 @@ def output(folder):
         (["--rules", "no/such/file.toml"], "no/such/file.toml"),
         (["--rules", "r" * 5000], "rules"),
         (["--enemy", "general"], "general"),
-        (["--enemy", "."], "there is no such file"),
+        (["--enemy", "."], "is a folder"),
         (["--enemy", "e" * 5000], "e"),
         (["--from", "none.h5"], "none.h5"),
         (["--from", "f" * 5000], "f"),

@@ -56,6 +56,8 @@ def test_digests_are_equal_exactly_for_equal_rules(rules, others):
 def test_house_rules_are_named_by_their_digest():
     rules = NOTEBOOK._replace(hp=4)
     assert name_of(rules) == f"house-{rules.digest[:8]}"
+    assert [name_of(preset) for preset in PRESETS.values()] == list(PRESETS)
+    assert name_of(PRESETS["tiny"]._replace(redeal="reshuffle")) == "tiny-reshuffle"
 
 
 def test_deck_size_is_what_is_left_after_the_deal():
