@@ -28,9 +28,9 @@ import numpy as np
 from punish_fast.punish._information import ENEMY_CARD, OWN_DRAW, OWN_PICK, Places
 from punish_fast.punish.rules import Rules
 
-# None is finer than one behind it. The last two each know something that the other one forgets.
 # Kernels compute with int64.
 _MOST_CODES = 2**63 - 1
+# None is finer than one behind it. The last two each know something that the other one forgets.
 MODELS = ("view", "memory", "carried", "order")
 # So many kinds are watched by who bears in mind what was spent.
 _N_WATCHED = 2
