@@ -134,9 +134,11 @@ def test_what_cannot_play_is_refused(space):
         opponent(space, "table.h5@1")
     with pytest.raises(OpponentError, match="random@1: has no values"):
         opponent(space, "random@1")
-    for name in ("none.h5", "none.h5@1", "Random", "", "x" * 5000, "x@-", "a\0b@1"):
+    for name in ("none.h5", "none.h5@1", "Random", "x" * 5000, "x@-", "a\0b@1"):
         with pytest.raises(ReadError, match="there is no such file"):
             opponent(space, name)
+    with pytest.raises(ReadError, match="is a folder"):
+        opponent(space, "")
     with pytest.raises(PolicyError, match="must be above 0"):
         opponent(space, "agent.h5@0")
 

@@ -98,7 +98,7 @@ def test_options_come_from_the_environment(run, files, monkeypatch):
         (["--to", "umb"], ["FILE.h5"]),
         (["no.h5", "--to", "umb"], ["no.h5: there is no such file"]),
         (["no.h5", "--to", "drn"], ["--to is 'drn'"]),
-        ([".", "--to", "umb"], ["there is no such file"]),
+        ([".", "--to", "umb"], ["is a folder"]),
         (["strategy.h5", "--to", "umb"], ["strategy.h5: kind: a strategy is no tensor"]),
         (["agent.h5", "--to", "umb", "-o", "."], ["is a folder"]),
         (["agent.h5", "--to", "umb", "-o", "no/x.umb"], ["there is no folder no"]),

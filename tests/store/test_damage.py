@@ -148,7 +148,8 @@ def test_links_to_other_files_are_not_a_way_out(copies):
 
 def test_missing_files_and_folders_are_named(tmp_path):
     for path in (tmp_path / "none.h5", tmp_path, tmp_path / "none" / "none.h5"):
-        with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: there is no such file\Z"):
+        what = "is a folder" if path == tmp_path else "there is no such file"
+        with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: {what}\Z"):
             load(path)
 
 

@@ -499,8 +499,3 @@ def _seconds(work):
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
-
-
-def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(ReadError, match="is a folder"):
-        load(tmp_path)
