@@ -148,6 +148,7 @@ class Job:
                 else InformationSpace(self.rules, self._information)
             )
             self._outline = outline = Outline(self.space)
+        self._progress.clear()
         space = self.space
         n_bytes = bytes_needed(outline, self._answers)
         return {
@@ -254,10 +255,6 @@ class Job:
             "peak_memory_bytes": peak_memory(),
         }
 
-    def clear_progress(self) -> None:
-        """Take progress off the terminal."""
-        self._progress.clear()
-
     def must_have_reached(self, report: dict[str, Any]) -> None:
         """Insist on the target.
 
@@ -280,7 +277,6 @@ def equilibrium_command(setting: Setting, goal: Goal, as_json: bool) -> None:
     job = Job(setting, goal)
     size = job.count()
     if not as_json and (setting.is_dry or not setting.quiet):
-        job.clear_progress()
         memory = in_units(size["memory_bytes"], "B")
         tell = print if setting.is_dry else say
         tell(f"{size['states']:,} information states, {size['full_states']:,} full states: takes {memory} of memory")
