@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.mdp.acceleration import Anderson
+from punish_fast.mdp.policy import flaw_of
 from punish_fast.punish.graph import Graph
 
 _MOST_SWEEPS = 1000
@@ -145,10 +146,6 @@ def check_policy(graph: Graph, weight: np.ndarray) -> None:
     Raises:
         DuelError: it is none.
     """
-    space = graph.space
-    if weight.shape != space.action.shape or weight.dtype != np.float64:
-        raise DuelError(f"policy: {weight.dtype} {weight.shape}, allowed is float64 {space.action.shape}")
-    if not (weight >= 0).all():
-        raise DuelError("policy: a probability is below 0 or not a number")
-    if np.abs(np.add.reduceat(weight, space.state_ptr[:-1]) - 1).max() > 1e-9:
-        raise DuelError("policy: the probabilities of a state do not add up to 1")
+    flaw = flaw_of(graph.space.state_ptr, weight)
+    if flaw is not None:
+        raise DuelError(f"policy: {flaw}")

@@ -6,9 +6,28 @@ import numpy as np
 
 from punish_fast.chunks import cumulated
 
+_SUM_TOLERANCE = 1e-9
+
 
 class PolicyError(ValueError):
     """A policy that cannot be made; the message names the option."""
+
+
+def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
+    """What is wrong with a policy, in words; None for float64 ``[n_rows]`` that are a distribution in every state.
+
+    Args:
+        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
+        weight: The probability of each row in its state.
+    """
+    shape = (int(state_ptr[-1]),)
+    if weight.shape != shape or weight.dtype != np.float64:
+        return f"{weight.dtype} {weight.shape}, allowed is float64 {shape}"
+    if not (weight >= 0).all():
+        return "a probability is below 0 or not a number"
+    if np.abs(np.add.reduceat(weight, state_ptr[:-1]) - 1).max(initial=0) > _SUM_TOLERANCE:
+        return "the probabilities of a state do not add up to 1"
+    return None
 
 
 def first_best(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:

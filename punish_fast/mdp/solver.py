@@ -16,6 +16,7 @@ import numpy as np
 
 from punish_fast.mdp.contraction import SolveError
 from punish_fast.mdp.model import Process, check_arrays
+from punish_fast.mdp.policy import flaw_of
 from punish_fast.mdp.reachability import Reachability
 from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered, Log
 
@@ -155,11 +156,9 @@ def evaluate(mdp: Process, weight: np.ndarray, discount: float = 0.95, tolerance
     check_options(discount, tolerance=tolerance)
     check_arrays(mdp)
     weight = np.asarray(weight, dtype=np.float64)
-    if weight.shape != (mdp.n_rows,) or not (weight >= 0).all():
-        raise SolveError(f"weight: must be {mdp.n_rows} numbers, none negative")
-    sums = np.add.reduceat(weight, mdp.state_ptr[:-1])
-    if np.abs(sums - 1).max(initial=0) > 1e-9:
-        raise SolveError("weight: must add up to 1 in every state")
+    flaw = flaw_of(mdp.state_ptr, weight)
+    if flaw is not None:
+        raise SolveError(f"weight: {flaw}")
     iteration = Evaluation(mdp, discount, weight)
     _iterate(iteration, tolerance, None, None)
     return iteration.v[: mdp.n_states].copy()

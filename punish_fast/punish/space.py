@@ -32,7 +32,7 @@ from punish_fast.punish.information import Information, information_of
 from punish_fast.punish.rules import Rules, validate
 
 # Tensors and graphs number states, and two terminals behind them, by int32.
-MOST_STATES = 2**31 - 3
+_MOST_STATES = 2**31 - 3
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
 # Enough for a call to pay, few enough for an interrupt not to wait.
@@ -252,8 +252,8 @@ def must_have_numbers(n_states: int) -> None:
     Raises:
         MemoryError: they cannot.
     """
-    if n_states > MOST_STATES:
-        raise MemoryError(f"the game has at least {n_states:,} states, allowed are {MOST_STATES:,}")
+    if n_states > _MOST_STATES:
+        raise MemoryError(f"the game has at least {n_states:,} states, allowed are {_MOST_STATES:,}")
 
 
 def bare_layer(cards: np.ndarray, slots: np.ndarray) -> Layer:

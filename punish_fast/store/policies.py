@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.policy import flaw_of
 from punish_fast.punish.information_space import States
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, from_policy, policy_of, strategy_table
@@ -23,7 +24,6 @@ from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
 
 _UNITS = 65535
-_SUM_TOLERANCE = 1e-9
 
 
 def save_policy(
@@ -52,24 +52,15 @@ def save_policy(
         with new_file(path, "strategy", space.rules, **attributes) as out:
             out.strategy(table)
         return
-    _must_be_policy(space, policy)
+    flaw = flaw_of(space.state_ptr, policy)
+    if flaw is not None:
+        raise StrategyError(f"policy: {flaw}")
     rows = np.rint(policy * _UNITS).astype(np.uint16)
     if reached is not None:
         rows[~np.repeat(reached, np.diff(space.state_ptr))] = 0
     information = space.information.name
     with new_file(path, "strategy", space.rules, information=information, **attributes) as out:
         out.array("/strategy/rows", rows, compressed=True)
-
-
-def _must_be_policy(space: States, policy: np.ndarray) -> None:
-    if policy.shape != (len(space.action),):
-        raise StrategyError(f"policy: has shape {policy.shape}, wanted is {(len(space.action),)}")
-    # Written so that a NaN fails too.
-    if not (policy >= 0).all():
-        raise StrategyError("policy: a probability is negative or no number")
-    sums = np.add.reduceat(policy, space.state_ptr[:-1])
-    if not np.abs(sums - 1).max(initial=0) <= _SUM_TOLERANCE:
-        raise StrategyError("policy: must add up to 1 in every state")
 
 
 def load_policy(file: Artefact, space: States) -> np.ndarray:

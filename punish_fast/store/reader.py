@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -80,8 +81,8 @@ class Artefact:
 
     @uninterrupted()
     def _open(self) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
-        if not _is_file(self.path):
-            raise ReadError(f"{self.path}: {'is a folder' if _is_folder(self.path) else 'there is no such file'}")
+        if not _is_so(self.path.is_file):
+            raise ReadError(f"{self.path}: {'is a folder' if _is_so(self.path.is_dir) else 'there is no such file'}")
         check_seal(self.path)
         try:
             with h5py.File(self.path, "r") as file:
@@ -488,17 +489,10 @@ def _plain(value: Any) -> Any:
     return _text(value.item() if isinstance(value, np.generic) else value)
 
 
-def _is_file(path: Path) -> bool:
+def _is_so(question: Callable[[], bool]) -> bool:
     try:
-        return path.is_file()
+        return question()
     except (OSError, ValueError):  # a name that no file can have
-        return False
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
         return False
 
 

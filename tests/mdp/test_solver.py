@@ -429,11 +429,11 @@ def test_option_out_of_range_is_named(options, message):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1.0], "weight: must be 2 numbers, none negative"),
-        ([1.0, -1.0], "weight: must be 2 numbers, none negative"),
-        ([1.0, math.nan], "weight: must be 2 numbers, none negative"),
-        ([1.0, 0.5], "weight: must add up to 1 in every state"),
-        ([1.0, math.inf], "weight: must add up to 1 in every state"),
+        ([1.0], r"weight: float64 \(1,\), allowed is float64 \(2,\)"),
+        ([1.0, -1.0], "weight: a probability is below 0 or not a number"),
+        ([1.0, math.nan], "weight: a probability is below 0 or not a number"),
+        ([1.0, 0.5], "weight: the probabilities of a state do not add up to 1"),
+        ([1.0, math.inf], "weight: the probabilities of a state do not add up to 1"),
     ],
 )
 def test_weights_that_are_no_policy_are_refused(weight, message):

@@ -95,10 +95,10 @@ def test_an_unknown_model_is_refused(tmp_path, memory):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda policy: policy[:3], r"policy: has shape \(3,\)"),
-        (lambda policy: 2 * policy, "policy: must add up to 1"),
-        (lambda policy: np.where(policy > 0.3, np.nan, policy), "policy: a probability is negative or no number"),
-        (lambda policy: policy - 0.1, "policy: a probability is negative or no number"),
+        (lambda policy: policy[:3], r"policy: float64 \(3,\), allowed is"),
+        (lambda policy: 2 * policy, "policy: the probabilities of a state do not add up to 1"),
+        (lambda policy: np.where(policy > 0.3, np.nan, policy), "policy: a probability is below 0 or not a number"),
+        (lambda policy: policy - 0.1, "policy: a probability is below 0 or not a number"),
     ],
 )
 def test_what_is_no_policy_is_not_written(tmp_path, memory, change, message):
