@@ -29,6 +29,8 @@ STRAY_WEIGHT = 0.01
 # Full states that are less likely are passed over. In the model `memory`, all of them together come up in less than one
 # of a million games; only if stray moves weigh less, what they lead to is less likely without mattering less.
 _LEAST_REACH = 1e-12
+# Deals that differ by less in all, in measures a game, are the same.
+_SAME_DEALS = 1e-9
 
 
 class Answer:
@@ -67,15 +69,23 @@ class Answer:
         weight[self.choice] = 1.0
         return weight
 
-    def improve(self, enemy: np.ndarray, reach: Reach, stray: float = STRAY_WEIGHT) -> None:
+    def improve(self, enemy: np.ndarray, reach: Reach, stray: float = STRAY_WEIGHT, most_walks: int = 1) -> None:
         """A round against the policy ``enemy``, float64 ``[n_rows]``; what is in ``reach`` is written anew.
 
-        ``stray`` is the weight of own moves that the last answer does not make; with 1 all own moves are left out.
+        Args:
+            enemy: The policy.
+            reach: Of the same measure.
+            stray: The weight of own moves that the last answer does not make; with 1 all own moves are left out.
+            most_walks: Before it chooses, so many walks through the measure at the most make the deals its own.
         """
         least = _LEAST_REACH if stray >= STRAY_WEIGHT else 0.0
-        reach.begin(self.dealt)
-        reach.spread_all((self.policy, enemy), stray, least)
-        self.deal_again(reach.deal_again())
+        for _ in range(most_walks):
+            before = self.dealt.copy()
+            reach.begin(before)
+            reach.spread_all((self.policy, enemy), stray, least)
+            self.deal_again(reach.deal_again())
+            if np.abs(self.dealt - before).sum() < _SAME_DEALS:
+                break
         self.choose(enemy, reach.table[:, OTHERS], least)
 
     def deal_again(self, again: np.ndarray) -> None:

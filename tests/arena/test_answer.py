@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from policies import mixed, uniform
 
-from punish_fast.arena.answer import Answer
+from punish_fast.arena.answer import STRAY_WEIGHT, Answer
 from punish_fast.arena.duel import check_policy, head_to_head
 from punish_fast.arena.exploiter import best_response
 from punish_fast.arena.reach import Reach
@@ -70,3 +70,17 @@ def test_a_round_passes_over_what_is_unlikely_unless_stray_moves_make_it_so(grap
     passed = v[: graph.n_full, 0] == before
     assert np.array_equal(passed, (reach.table[:, 1] < 0.002) & passes_over)
     assert passed.any() == passes_over
+
+
+def test_beliefs_are_of_its_own_deals_after_as_many_walks_as_that_takes(graph):
+    enemy, reach = mixed(graph.space, 4), Reach(graph)
+    once, often = answered(graph, enemy, 3), answered(graph, enemy, 3)
+    for _ in range(60):
+        reach.begin(once.dealt)
+        reach.spread_all((once.policy, enemy), STRAY_WEIGHT)
+        once.deal_again(reach.deal_again())
+    expected = once.dealt.copy()
+    often.improve(enemy, reach, most_walks=60)
+    assert often.dealt == pytest.approx(expected, abs=1e-8)
+    once.choose(enemy, reach.table[:, 1])
+    assert np.array_equal(once.choice, often.choice)
