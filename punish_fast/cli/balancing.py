@@ -209,6 +209,8 @@ class Job:
         self._progress.start()
         first = equilibrium.iterations
         due = _FIRST_MEASURE
+        if first > self._goal.last:
+            say(f"{self._resume}: holds {first:,} iterations, more than the {self._goal.last:,} that were asked for")
         while equilibrium.iterations < self._goal.last:
             # An interrupt in the middle of an iteration would spoil what was learned.
             with self.clock("iterations"), uninterrupted():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.report import print_json, print_table
+from punish_fast.cli.report import in_words, print_json, print_table
 from punish_fast.punish.entropy import Entropies, entropies
 from punish_fast.punish.rules import name_of
 from punish_fast.punish.space import StateSpace
@@ -70,7 +70,7 @@ def _print_report(report: dict[str, Any]) -> None:
     print(f"{report['file']}: {report['kind']} {report['name']}, rules {report['rules']} ({report['rules_digest']})")
     for name in ("origin", "enemy"):
         if name in report:
-            print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in report[name].items()))
+            print(f"{name}: {in_words(report[name])}")
     if report.get("temperature") is not None:
         print(f"softmax at temperature {report['temperature']:g}")
     print()

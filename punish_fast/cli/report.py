@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -139,6 +139,11 @@ def peak_memory() -> int | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def in_words(fields: Mapping[str, Any]) -> str:
+    """Names and what they are, in a line: iterations 80, answers 0.9."""
+    return ", ".join(f"{name} {value}" for name, value in fields.items())
 
 
 def in_units(number: float, unit: str = "") -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.report import in_units, print_json, print_table
+from punish_fast.cli.report import in_units, in_words, print_json, print_table
 from punish_fast.punish.codes import State, StateError, action_name, decode, encode, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, name_of, to_mapping
 from punish_fast.store.reader import Artefact, final_values, load
@@ -50,7 +50,7 @@ def show_command(path: Path, state: str | None, plot: Path | None, as_json: bool
 
 
 def _file_report(file: Artefact) -> dict[str, Any]:
-    skipped = ("format", "rules", "enemy")
+    skipped = ("format", "rules", "enemy", "origin")
     attributes = {
         name: value
         for name, value in file.attributes.items()
@@ -66,6 +66,8 @@ def _file_report(file: Artefact) -> dict[str, Any]:
     if file.kind in ("tensor", "agent"):
         report["enemy"] = file.enemy
         report["states_by_breath"] = np.diff(file.layer_ptr).tolist()
+    if file.origin is not None:
+        report["origin"] = file.origin
     return report
 
 
@@ -84,6 +86,8 @@ def _print_file(report: dict[str, Any]) -> None:
         print_table([[name, str(report[name])] for name in solved], left=2, indent="  ")
     if "information" in report:
         print(f"information {report['information']}")
+    if "origin" in report:
+        print(f"origin: {in_words(report['origin'])}")
     if "iterations" in report:
         print(f"iterations {report['iterations']:,}")
     print("datasets")

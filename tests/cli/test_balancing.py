@@ -85,6 +85,13 @@ def test_it_goes_on_as_if_it_had_never_stopped(run, folder):
     assert all(a.tobytes() == b.tobytes() for a, b in zip(whole, part, strict=True))
 
 
+def test_iterations_are_not_taken_back(run, folder):
+    run("equilibrium", *TINY, "--iterations", "4", "--resume", "run.h5", "-o", "a.h5")
+    done = run("equilibrium", *TINY, "--iterations", "3", "--resume", "run.h5", "-o", "b.h5")
+    assert (done.code, done.err) == (0, "run.h5: holds 4 iterations, more than the 3 that were asked for\n")
+    assert load(folder / "b.h5").origin["iterations"] == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
@@ -108,7 +115,8 @@ def test_what_cannot_be_is_refused(run, folder, arguments, texts):
 def test_what_was_learned_is_shown(run):
     run("equilibrium", *TINY, "--iterations", "2", "--information", "memory", "--resume", "run.h5", "-o", "a.h5")
     assert "information memory\niterations 2\n" in run("show", "run.h5").out
-    assert "information memory\ndatasets" in run("show", "a.h5").out
+    assert "information memory\norigin: kind equilibrium, iterations 2, answers 0.8, con" in run("show", "a.h5").out
+    assert run("show", "a.h5", "--json").report["origin"]["iterations"] == 2
     assert run("show", "run.h5", "--json").report["iterations"] == 2
     run("show", "run.h5", "102012300350000300").refused("is an equilibrium, positions can be shown of tensors")
     run("arena", "run.h5", "random", "-q").refused("is what an equilibrium goes on from")
