@@ -33,12 +33,12 @@ may have ``origin``, a JSON object that says how they were made::
     /log/rmse                   (x)             float64 [n_sweeps]            schedule "jacobi"
     /log/choice_changes         (x)             int64   [n_sweeps]            schedule "jacobi"
     /strategy/state                     x       int32   [k]                   rows of the states covered
-    /strategy/p                         x       float64 [k, 11]               10, 11, 20, 21, ..., 51, 90
+    /strategy/p                         x       float64 [k, 11]               10, 11, 20, 21, ..., 51, 90; compressed
 
 A strategy of players who bear more in mind than the view has an ``information`` ("memory", ...) and holds, instead of a
 list of states, all rows of that model (``policies.py``)::
 
-    /strategy/rows      uint16  [n_rows]        probabilities in units of 1 / 65535; all 0: play alike
+    /strategy/rows      uint16  [n_rows]        probabilities in units of 1 / 65535; all 0: play alike; compressed
 
 What is to go on later is an *equilibrium*, with ``information``, ``iterations`` and ``answers``, the share of games
 against an answer (``checkpoints.py``)::

@@ -25,8 +25,13 @@ def data_ranges(path: Path) -> list[range]:
 
     def visit(_name: str, item: h5py.HLObject) -> None:
         if isinstance(item, h5py.Dataset):
-            begin = item.id.get_offset()
-            ranges.append(range(begin, begin + item.id.get_storage_size()))
+            stored = item.id
+            if item.chunks is None:
+                places = [(stored.get_offset(), stored.get_storage_size())]
+            else:
+                chunks = (stored.get_chunk_info(k) for k in range(stored.get_num_chunks()))
+                places = [(chunk.byte_offset, chunk.size) for chunk in chunks]
+            ranges.extend(range(begin, begin + size) for begin, size in places)
 
     with h5py.File(path, "r") as file:
         file.visititems(visit)
