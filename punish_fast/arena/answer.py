@@ -76,13 +76,15 @@ class Answer:
             enemy: The policy.
             reach: Of the same measure.
             stray: The weight of own moves that the last answer does not make; with 1 all own moves are left out.
-            most_walks: Before it chooses, so many walks through the measure at the most make the deals its own.
+            most_walks: Before it chooses, at most so many walks through the measure, each from the deals that followed
+                the one before, until they repeat.
         """
         least = _LEAST_REACH if stray >= STRAY_WEIGHT else 0.0
+        strategies = (self.policy, enemy)
         for _ in range(most_walks):
             before = self.dealt.copy()
             reach.begin(before)
-            reach.spread_all((self.policy, enemy), stray, least)
+            reach.spread_all(strategies, stray, least)
             self.deal_again(reach.deal_again())
             if np.abs(self.dealt - before).sum() < _SAME_DEALS:
                 break

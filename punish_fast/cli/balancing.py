@@ -210,7 +210,7 @@ class Job:
         first = equilibrium.iterations
         due = _FIRST_MEASURE
         if first > self._goal.last:
-            say(f"{self._resume}: holds {first:,} iterations, more than the {self._goal.last:,} that were asked for")
+            say(f"{self._resume}: holds {first:,} iterations, more than the {self._goal.last:,} after which to stop")
         while equilibrium.iterations < self._goal.last:
             # An interrupt in the middle of an iteration would spoil what was learned.
             with self.clock("iterations"), uninterrupted():

@@ -88,7 +88,7 @@ def test_it_goes_on_as_if_it_had_never_stopped(run, folder):
 def test_iterations_are_not_taken_back(run, folder):
     run("equilibrium", *TINY, "--iterations", "4", "--resume", "run.h5", "-o", "a.h5")
     done = run("equilibrium", *TINY, "--iterations", "3", "--resume", "run.h5", "-o", "b.h5")
-    assert (done.code, done.err) == (0, "run.h5: holds 4 iterations, more than the 3 that were asked for\n")
+    assert (done.code, done.err) == (0, "run.h5: holds 4 iterations, more than the 3 after which to stop\n")
     assert load(folder / "b.h5").origin["iterations"] == 4
 
 
