@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel
+from punish_fast.runtime._jit import kernel
 
 ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(k) for k in range(1, 9))
 

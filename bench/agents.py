@@ -17,17 +17,17 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.enemies.counts import count_choices
-from punish_fast.enemies.network import network_of, network_table
 from punish_fast.enemies.parless import parless
+from punish_fast.enemies.pawnn import network_of, network_table
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.openings import openings
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
 from punish_fast.records.choices import read_choices
-from punish_fast.store.flux import read_flux
+from punish_fast.store.formats.flux import read_flux
 
 DISCOUNT = 0.95
 # The Unix second of the last game that the notebook learned from.

@@ -36,7 +36,7 @@ from punish_fast.punish.codes import ACTIONS, State, StateError, to_decimal
 from punish_fast.punish.rules import REDEALS, Rules, load_rules
 from punish_fast.punish.space import Progress, StateSpace
 from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
 
 ENEMIES = ("naive", "table")
 MAX_DIFFERENCE = 1e-12

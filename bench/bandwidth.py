@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bench import _bandwidth
-from punish_fast.chunks import for_chunks
+from punish_fast.runtime.parallel import for_chunks
 
 _N_CHUNKS = 512
 _WRITE_BYTES = 1 << 24

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.report import peak_memory as peak_of_process
-from punish_fast.interrupts import uninterrupted
+from punish_fast.runtime.interrupts import uninterrupted
 
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "bench: "

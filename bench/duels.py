@@ -20,10 +20,10 @@ import numpy as np
 from bench.agents import Answers, DataError, answers, notebook_enemies
 from bench.benchmark import say
 from bench.tables import Table, markdown
-from punish_fast.arena.duel import head_to_head
-from punish_fast.arena.ledger import Ledger, digest_of
+from punish_fast.arena.match_log import Ledger, digest_of
+from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import greedy, softmax
-from punish_fast.punish.graph import Graph
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable, from_policy, naive, policy_of

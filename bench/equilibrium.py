@@ -23,13 +23,13 @@ import numpy as np
 from bench.agents import DataError, notebook_agents
 from bench.benchmark import say
 from bench.tables import markdown
-from punish_fast.arena.duel import DuelError, head_to_head
-from punish_fast.arena.opponents import BUILT_IN, Entry, OpponentError, brief_name, true_rules
-from punish_fast.punish.graph import Graph
+from punish_fast.arena.players import BUILT_IN, Entry, OpponentError, brief_name
+from punish_fast.duel.exact import DuelError, head_to_head
+from punish_fast.duel.graph import Graph
 from punish_fast.punish.information_space import InformationSpace, States, lift
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.store.files import StoreError
+from punish_fast.runtime.files import StoreError
 
 # Of chances that are shown with four digits.
 _TOLERANCE = 1e-6

@@ -17,12 +17,12 @@ from typing import Any
 from bench.benchmark import say
 from bench.child import ROOT
 from bench.tables import Table, markdown
-from punish_fast.arena.frequencies import PLAYS
-from punish_fast.arena.lessons_picture import draw_lessons
 from punish_fast.cli.errors import UsageError, guarded
-from punish_fast.cli.explaining import caveats, extremes
+from punish_fast.cli.lessons_text import caveats, extremes
 from punish_fast.cli.startup import prepare_kernels
 from punish_fast.punish.rules import CARDS, cards_text
+from punish_fast.study.frequencies import PLAYS
+from punish_fast.study.lessons_plot import draw_lessons
 
 PAGE = ROOT / "docs" / "lessons.md"
 # Figures by the row of the picture.
@@ -241,7 +241,7 @@ def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
     Raises:
         UsageError: the page has no place for a block, or the database no games between people.
     """
-    from punish_fast.cli.teaching import study_file
+    from punish_fast.cli.lessons import study_file
     from punish_fast.store.reader import load
 
     text = page.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.child import ROOT
-from punish_fast.memory import total_memory
+from punish_fast.runtime.memory import total_memory
 
 PACKAGES = ("punish-fast", "numpy", "numba", "scipy", "h5py", "quantecon", "mdpsolver", "stormpy")
 

@@ -9,15 +9,14 @@ import numpy as np
 from bench.bandwidth import Bandwidth
 from bench.child import tell
 from bench.traffic import Stopwatches
-from punish_fast._jit import set_threads
-from punish_fast.arena.equilibrium import Equilibrium
-from punish_fast.arena.opponents import true_rules
-from punish_fast.punish._graph import Full
-from punish_fast.punish.graph import Graph
+from punish_fast.duel._graph import Full
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.measure_graph import Measure
+from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.information_space import InformationSpace
-from punish_fast.punish.measure import Measure
-from punish_fast.punish.rules import load_rules
+from punish_fast.punish.rules import load_rules, true_rules
 from punish_fast.punish.space import StateSpace
+from punish_fast.runtime._jit import set_threads
 
 READ, FAR, NEAR, HASTY = "read", "far ", "near ", "hasty "
 # What is made before and behind iterations that play it.

@@ -92,7 +92,7 @@ class _Meetings:
         from punish_fast.mdp.policy import softmax
         from punish_fast.mdp.solver import solve
         from punish_fast.punish.strategy import from_policy
-        from punish_fast.punish.transitions import build
+        from punish_fast.punish.tensor import build
 
         space = self.game.space
         values = np.random.default_rng(number).random(len(space.action))
@@ -114,7 +114,7 @@ class _Meetings:
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
     """Meet ``runs`` enemies in the game of ``rules`` with ``threads`` threads, after some that are not counted."""
-    from punish_fast._jit import set_threads
+    from punish_fast.runtime._jit import set_threads
 
     set_threads(request["threads"])
     meetings = _Meetings(request["rules"])

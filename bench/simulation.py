@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.tables import markdown
-from punish_fast.arena.batch import simulate
-from punish_fast.arena.duel import ends, head_to_head
-from punish_fast.arena.opponents import opponent
-from punish_fast.punish.graph import Graph
+from punish_fast.arena.players import opponent
+from punish_fast.duel.exact import ends, head_to_head
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.sampled import simulate
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace
 

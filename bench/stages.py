@@ -13,12 +13,12 @@ from typing import Any
 
 from bench.benchmark import DISCOUNT, TOLERANCE
 from bench.child import peak_memory
-from punish_fast._jit import set_threads
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import Rules, load_rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
+from punish_fast.runtime._jit import set_threads
 
 STAGES = ("states", "tensor", "solve")
 _MEMORY = Path("/proc/meminfo")

@@ -84,8 +84,8 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
     """Build the game of ``rules`` into ``folder``, as NumPy arrays and in the Unified Markov Binary format."""
     from punish_fast.punish.rules import load_rules, to_json
     from punish_fast.punish.space import StateSpace
-    from punish_fast.punish.transitions import build
-    from punish_fast.store.umb import export_umb
+    from punish_fast.punish.tensor import build
+    from punish_fast.store.formats.umb import export_umb
 
     folder = Path(request["folder"])
     space = StateSpace(load_rules(request["rules"]))

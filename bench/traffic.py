@@ -13,12 +13,12 @@ import numpy as np
 from bench.bandwidth import Bandwidth, file_content, write
 from bench.benchmark import DISCOUNT
 from bench.child import tell
-from punish_fast._jit import set_threads
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered
+from punish_fast.mdp.value_iteration import Evaluation, Jacobi, Layered
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
+from punish_fast.runtime._jit import set_threads
 from punish_fast.store.writer import save
 
 SWEEPS = ("layered sweep", "jacobi sweep", "evaluation sweep")

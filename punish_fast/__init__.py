@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from punish_fast.runtime.version import __version__ as __version__
 
 _HOMES = {
     "CompactMDP": "mdp.model",
@@ -29,24 +29,24 @@ _HOMES = {
     "naive": "punish.strategy",
     "strategy_table": "punish.strategy",
     "Refillable": "punish.refill",
-    "build": "punish.transitions",
-    "Graph": "punish.graph",
+    "build": "punish.tensor",
+    "Graph": "duel.graph",
     "InformationSpace": "punish.information_space",
     "lift": "punish.information_space",
-    "Equilibrium": "arena.equilibrium",
-    "bayes_response": "arena.bayes",
-    "best_response": "arena.exploiter",
-    "ceiling": "arena.ceiling",
-    "head_to_head": "arena.duel",
-    "simulate": "arena.batch",
-    "build_compact": "punish.transitions",
+    "Equilibrium": "equilibrium.solver",
+    "bayes_response": "equilibrium.bayes",
+    "best_response": "equilibrium.best_response",
+    "ceiling": "equilibrium.ceiling",
+    "head_to_head": "duel.exact",
+    "simulate": "duel.sampled",
+    "build_compact": "punish.tensor",
     "count_choices": "enemies.counts",
     "parless": "enemies.parless",
     "Artefact": "store.reader",
-    "export_notebook": "store.notebook",
-    "import_notebook": "store.notebook",
-    "export_npz": "store.npz",
-    "export_umb": "store.umb",
+    "export_notebook": "store.formats.notebook_json",
+    "import_notebook": "store.formats.notebook_json",
+    "export_npz": "store.formats.npz",
+    "export_umb": "store.formats.umb",
     "load": "store.reader",
     "save": "store.writer",
 }
@@ -93,30 +93,30 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from punish_fast.arena.batch import simulate
-    from punish_fast.arena.bayes import bayes_response
-    from punish_fast.arena.ceiling import ceiling
-    from punish_fast.arena.duel import head_to_head
-    from punish_fast.arena.equilibrium import Equilibrium
-    from punish_fast.arena.exploiter import best_response
+    from punish_fast.duel.exact import head_to_head
+    from punish_fast.duel.graph import Graph
+    from punish_fast.duel.sampled import simulate
     from punish_fast.enemies.counts import count_choices
     from punish_fast.enemies.parless import parless
+    from punish_fast.equilibrium.bayes import bayes_response
+    from punish_fast.equilibrium.best_response import best_response
+    from punish_fast.equilibrium.ceiling import ceiling
+    from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.mdp.comparison import compare
     from punish_fast.mdp.model import MDP, CompactMDP, check
     from punish_fast.mdp.policy import greedy, softmax
     from punish_fast.mdp.solver import Solution, evaluate, solve
     from punish_fast.punish.codes import State
-    from punish_fast.punish.graph import Graph
     from punish_fast.punish.information_space import InformationSpace, lift
     from punish_fast.punish.refill import Refillable
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.space import StateSpace
     from punish_fast.punish.strategy import StrategyTable, from_policy, naive, strategy_table
-    from punish_fast.punish.transitions import build, build_compact
-    from punish_fast.store.notebook import export_notebook, import_notebook
-    from punish_fast.store.npz import export_npz
+    from punish_fast.punish.tensor import build, build_compact
+    from punish_fast.store.formats.notebook_json import export_notebook, import_notebook
+    from punish_fast.store.formats.npz import export_npz
+    from punish_fast.store.formats.umb import export_umb
     from punish_fast.store.reader import Artefact, load
-    from punish_fast.store.umb import export_umb
     from punish_fast.store.writer import save
 
 

@@ -7,8 +7,8 @@ import twin
 from duel_twin import Node, Position
 from exact import twin_of
 
+from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import decode_cards, split_status
-from punish_fast.punish.graph import Graph
 
 
 def decks_of(graph: Graph, row: int) -> list[list[int]]:

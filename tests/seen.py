@@ -8,8 +8,8 @@ import numpy as np
 import twin
 from sequence_form import Key
 
+from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status, split_status
-from punish_fast.punish.graph import Graph
 from punish_fast.punish.information import places_of, tuples_of
 from punish_fast.punish.information_space import InformationSpace
 

@@ -13,7 +13,22 @@ import punish_fast
 PACKAGE = Path(punish_fast.__file__).parent
 
 # From the top to the ground: a folder imports only what stands below it.
-STACK = ("cli", "play", "arena", "learn", "games", "enemies", "records", "store", "punish", "mdp")
+STACK = (
+    "cli",
+    "play",
+    "arena",
+    "study",
+    "learn",
+    "games",
+    "store",
+    "equilibrium",
+    "records",
+    "enemies",
+    "duel",
+    "punish",
+    "mdp",
+    "runtime",
+)
 JIT = {"njit", "jit", "vectorize", "guvectorize", "stencil", "generated_jit", "cfunc", "intrinsic"}
 DECORATORS = JIT | {"kernel", "routine", "inlined_routine"}
 # Which folders may import a library.
@@ -24,10 +39,10 @@ HOMES = {
     "sqlite3": {"records"},
     "jax": {"enemies"},
     "optax": {"enemies"},
-    "matplotlib": {"arena", "enemies", "learn", "records"},
+    "matplotlib": {"arena", "enemies", "learn", "records", "runtime", "study"},
 }
 # The one module that owns the decorators.
-OWNER = "_jit.py"
+OWNER = "runtime/_jit.py"
 
 FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 MODULES = [name for name in FILES if not name.endswith("__.py")]
@@ -82,20 +97,32 @@ def test_a_folder_imports_only_what_stands_below_it(name):
 
 
 def test_mdp_knows_no_game():
-    assert all(folders_of(name) <= {"mdp"} for name in FILES if name.startswith("mdp/"))
+    assert all(folders_of(name) <= {"mdp", "runtime"} for name in FILES if name.startswith("mdp/"))
 
 
-@pytest.mark.parametrize("folder", ["mdp", "punish", "store", "records", "enemies", "arena"])
-def test_who_plays_punish_has_not_heard_of_other_games(folder):
+@pytest.mark.parametrize("folder", ["games", "learn"])
+def test_other_games_know_no_card(folder):
+    rooms = {room for name in FILES if name.startswith(f"{folder}/") for room in folders_of(name)}
+    assert not rooms & {"punish", "duel", "enemies", "records", "equilibrium"}
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["runtime", "mdp", "punish", "duel", "enemies", "records", "equilibrium", "study", "arena", "store"],
+)
+def test_punish_knows_no_other_game(folder):
     texts = [(PACKAGE / name).read_text(encoding="utf-8").lower() for name in FILES if name.startswith(f"{folder}/")]
     assert texts
     assert not [text for text in texts if "tapnswap" in text]
 
 
-def test_what_stands_beside_the_stack_imports_nothing_from_it():
-    beside = [name for name in MODULES if "/" not in name]
-    assert OWNER in beside
-    assert {name: folders_of(name) for name in beside} == {name: set() for name in beside}
+def test_the_package_itself_is_imported_by_nothing():
+    exporting = {name for name in MODULES if any(module == "punish_fast" for module in imports_of(name))}
+    assert exporting == set()
+
+
+def test_only_the_entry_point_stands_beside_the_rooms():
+    assert {name for name in FILES if "/" not in name} == {"__init__.py", "__main__.py"}
 
 
 @pytest.mark.parametrize("name", KERNEL_FILES)

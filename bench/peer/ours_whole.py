@@ -6,11 +6,11 @@ from pathlib import Path
 
 from bench.peer import Answer, Settings, Solve
 from bench.tensor import RULES
-from punish_fast._jit import set_threads
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import from_json
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
+from punish_fast.runtime._jit import set_threads
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from bench.peer import Answer, Settings, Solve
 from bench.tensor import load
-from punish_fast._jit import set_threads
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import solve
+from punish_fast.runtime._jit import set_threads
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:

@@ -11,12 +11,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from punish_fast.arena.ledger import digest_of
-from punish_fast.arena.opponents import Opponent
+from punish_fast.arena.match_log import digest_of
+from punish_fast.arena.players import Opponent
 from punish_fast.arena.recording import Player, record
 from punish_fast.arena.tournament import TournamentError, pairs_of
-from punish_fast.punish.decimals import check_digits
-from punish_fast.punish.graph import Graph
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.decimal_codes import check_digits
 from punish_fast.punish.rules import Rules
 from punish_fast.records.database import open_to_read
 from punish_fast.records.importing import Report, import_logs

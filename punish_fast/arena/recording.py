@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.arena.batch import check_numbers, simulator_of
-from punish_fast.arena.duel import DuelError, check_policy
-from punish_fast.punish.decimals import decimals_of
-from punish_fast.punish.graph import Graph
-from punish_fast.punish.simulator import EndlessError, Trace
+from punish_fast.duel.exact import DuelError, check_policy
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.sampled import check_numbers, simulator_of
+from punish_fast.duel.simulator import EndlessError, Trace
+from punish_fast.punish.decimal_codes import decimals_of
 from punish_fast.records.logs import Game, Side
 
 

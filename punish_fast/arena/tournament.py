@@ -13,12 +13,12 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.arena.batch import Batch, added, join, simulate
-from punish_fast.arena.duel import head_to_head
-from punish_fast.arena.ledger import Ledger, digest_of
-from punish_fast.arena.opponents import Opponent
-from punish_fast.arena.ranking import Standing, rank
-from punish_fast.punish.graph import Graph
+from punish_fast.arena.match_log import Ledger, digest_of
+from punish_fast.arena.players import Opponent
+from punish_fast.arena.ratings import Standing, rank
+from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.sampled import Batch, added, join, simulate
 
 # No chance to win is further than this from the exact one.
 _TOLERANCE = 1e-10

@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from punish_fast import __version__
-from punish_fast.cli import learning
+from punish_fast.cli.enemy import commands
 from punish_fast.cli.errors import guarded
-from punish_fast.cli.games import games as games_group
+from punish_fast.cli.games.commands import tapnswap as tapnswap_group
 from punish_fast.cli.options import (
     ArenaRulesOption,
     ArenaTemperatureOption,
@@ -24,8 +23,9 @@ from punish_fast.cli.options import (
     TemperatureOption,
     ThreadsOption,
 )
+from punish_fast.cli.records.commands import games as games_group
 from punish_fast.cli.startup import prepare_kernels
-from punish_fast.cli.tapnswap import tapnswap as tapnswap_group
+from punish_fast.runtime.version import __version__
 
 app = typer.Typer(
     name="punish-fast",
@@ -37,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 app.add_typer(games_group)
-app.add_typer(learning.group)
+app.add_typer(commands.group)
 app.add_typer(tapnswap_group)
 
 
@@ -119,14 +119,14 @@ def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
     Without arguments: the notebook's game against the naive enemy, written to naive.h5.
     """
     prepare_kernels()
-    from punish_fast.cli.kernels import load_solver
+    from punish_fast.cli.precompile import load_solver
 
     load_solver(no_tensor, threads)
-    from punish_fast.cli import solving
+    from punish_fast.cli import solve
 
-    wanted = solving.Wanted(rules, enemy, temperature, threads, output, quiet)
-    method = solving.Method(objective, discount, schedule, tolerance, sweeps, start, keeps_tensor=not no_tensor)
-    solving.solve_command(tensor, wanted, method, as_json)
+    wanted = solve.Wanted(rules, enemy, temperature, threads, output, quiet)
+    method = solve.Method(objective, discount, schedule, tolerance, sweeps, start, keeps_tensor=not no_tensor)
+    solve.solve_command(tensor, wanted, method, as_json)
 
 
 @app.command(epilog="Examples: punish-fast build; punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
@@ -141,12 +141,12 @@ def build(
 ) -> None:
     """Build the transition tensor alone, to be solved later."""
     prepare_kernels()
-    from punish_fast.cli.kernels import load_solver
+    from punish_fast.cli.precompile import load_solver
 
     load_solver(False, threads)
-    from punish_fast.cli import solving
+    from punish_fast.cli import solve
 
-    solving.build_command(solving.Wanted(rules, enemy, temperature, threads, output, quiet), as_json)
+    solve.build_command(solve.Wanted(rules, enemy, temperature, threads, output, quiet), as_json)
 
 
 @app.command(
@@ -194,17 +194,17 @@ def show(
 ) -> None:
     """Show what a file holds, or one position: cards, legal actions, values, and why."""
     prepare_kernels()
-    from punish_fast.cli import beginning, showing
+    from punish_fast.cli import lessons as lessons_verb
+    from punish_fast.cli import openings as openings_verb
+    from punish_fast.cli import show as show_verb
 
-    showing.check_view(openings, lessons, people)
+    show_verb.check_view(openings, lessons, people)
     if lessons:
-        from punish_fast.cli import teaching
-
-        teaching.lessons_command(file, state, teaching.Wanted(plot, people), as_json)
+        lessons_verb.lessons_command(file, state, lessons_verb.Wanted(plot, people), as_json)
     elif openings:
-        beginning.openings_command(file, state, plot, as_json)
+        openings_verb.openings_command(file, state, plot, as_json)
     else:
-        showing.show_command(file, state, plot, as_json)
+        show_verb.show_command(file, state, plot, as_json)
 
 
 @app.command(
@@ -236,9 +236,9 @@ def export(
     By default to a file of the same name with the format as its suffix (.json for notebook-json).
     """
     prepare_kernels()
-    from punish_fast.cli import exporting
+    from punish_fast.cli import export
 
-    exporting.export_command(file, target, output, as_json)
+    export.export_command(file, target, output, as_json)
 
 
 @app.command(
@@ -271,9 +271,9 @@ def import_(
     By default a file of the same name with the suffix .h5. How exact an agent's values are is unknown then.
     """
     prepare_kernels()
-    from punish_fast.cli import converting
+    from punish_fast.cli import import_
 
-    converting.import_command(file, kind, rules, discount, output, as_json)
+    import_.import_command(file, kind, rules, discount, output, as_json)
 
 
 @app.command(
@@ -289,9 +289,9 @@ def compare(
 ) -> None:
     """Compare two agents: where they would choose otherwise, and how far their values are apart."""
     prepare_kernels()
-    from punish_fast.cli import comparing
+    from punish_fast.cli import compare
 
-    comparing.compare_command(first, second, most, as_json)
+    compare.compare_command(first, second, most, as_json)
 
 
 @app.command(
@@ -344,10 +344,10 @@ def arena(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
 ) -> None:
     """Let agents meet in the real game, every one every other one, and rank them."""
     prepare_kernels()
-    from punish_fast.cli import meeting
+    from punish_fast.cli import arena
 
-    setting = meeting.Setting(rules, temperature, threads, quiet)
-    meeting.arena_command(agents, setting, meeting.Season(exact, games, seed, resume, plot, record), as_json)
+    setting = arena.Setting(rules, temperature, threads, quiet)
+    arena.arena_command(agents, setting, arena.Season(exact, games, seed, resume, plot, record), as_json)
 
 
 @app.command(epilog="Examples: punish-fast exploit naive.h5; punish-fast exploit naive.h5 --temperature 0.2 --json")
@@ -392,10 +392,10 @@ def exploit(
 ) -> None:
     """Find out how often an agent is beaten by whoever knows it: agents are made to beat just that one."""
     prepare_kernels()
-    from punish_fast.cli import exploiting, meeting
+    from punish_fast.cli import arena, exploit
 
-    setting = meeting.Setting(rules, temperature, threads, quiet)
-    exploiting.exploit_command(agent, setting, exploiting.Wanted(exploiter or [], seed, ceiling, stray), as_json)
+    setting = arena.Setting(rules, temperature, threads, quiet)
+    exploit.exploit_command(agent, setting, exploit.Wanted(exploiter or [], seed, ceiling, stray), as_json)
 
 
 @app.command(
@@ -466,31 +466,31 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
 ) -> None:
     """Learn to play so that nobody has much to gain against it, and measure how much that is."""
     prepare_kernels()
-    from punish_fast.cli import balancing
+    from punish_fast.cli import equilibrium
 
-    setting = balancing.Setting(rules, information, answers, output, resume, dry_run, threads, quiet)
-    balancing.equilibrium_command(setting, balancing.Goal(iterations, target, seconds), as_json)
+    setting = equilibrium.Setting(rules, information, answers, output, resume, dry_run, threads, quiet)
+    equilibrium.equilibrium_command(setting, equilibrium.Goal(iterations, target, seconds), as_json)
 
 
 @app.command(epilog="Example: punish-fast warmup")
 def warmup(as_json: JsonOption = False) -> None:
     """Compile every kernel now, so that the first run is as fast as all others."""
     prepare_kernels()
-    from punish_fast.cli.kernels import load_solver
+    from punish_fast.cli.precompile import load_solver
 
     load_solver(is_compact=False)
-    from punish_fast.cli import health
+    from punish_fast.cli import doctor
 
-    health.warmup_command(as_json)
+    doctor.warmup_command(as_json)
 
 
 @app.command(epilog="Example: punish-fast doctor --json")
 def doctor(as_json: JsonOption = False) -> None:
     """Check the installation: versions, threads, cache, memory, and a small game with known answers."""
     prepare_kernels()
-    from punish_fast.cli import health
+    from punish_fast.cli import doctor
 
-    health.doctor_command(as_json)
+    doctor.doctor_command(as_json)
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -112,8 +112,8 @@ def guarded(call: Callable[[], Any]) -> int:
         code = INTERRUPTED if _interrupted else _explain(error)
         if _interrupted:
             _kept.append(error)
-    if code != 0 and "punish_fast.store.files" in sys.modules:
-        sys.modules["punish_fast.store.files"].discard_temporaries()
+    if code != 0 and "punish_fast.runtime.files" in sys.modules:
+        sys.modules["punish_fast.runtime.files"].discard_temporaries()
     code = _flush_output(code)
     if code == INTERRUPTED:
         say("interrupted: every file is as it was or complete, none is half-written")

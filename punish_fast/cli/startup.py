@@ -13,7 +13,7 @@ _M_MMAP_THRESHOLD = -3
 
 def prepare_kernels() -> None:
     """Import what defines kernels, and end the break of the garbage collector that ``__main__`` began."""
-    from punish_fast import _jit
+    from punish_fast.runtime import _jit
 
     _jit.load_ahead()
     _keep_memory()

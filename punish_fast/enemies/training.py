@@ -26,21 +26,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.enemies.method import OPTIMISERS, PRESETS, Method, check_method
-from punish_fast.enemies.network import (
-    Network,
-    NetworkError,
-    encode,
-    forward,
-    n_inputs,
-    network_of,
-)
-from punish_fast.extras import require
+from punish_fast.enemies.pawnn import Network, NetworkError, encode, forward, n_inputs, network_of
+from punish_fast.enemies.training_options import OPTIMISERS, PRESETS, Method, check_method
 from punish_fast.punish.codes import ACTIONS
-from punish_fast.punish.decimals import digits_of
+from punish_fast.punish.decimal_codes import digits_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable
+from punish_fast.runtime.extras import require
 
 if TYPE_CHECKING:
     import jax

@@ -14,7 +14,7 @@ end that is worth something.
 
 from __future__ import annotations
 
-from punish_fast._jit import kernel
+from punish_fast.runtime._jit import kernel
 
 WIN, DRAW, LOSS = 1, 0, -1
 # The distance of draws.

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.chunks import cumulated
 from punish_fast.games.contract import CHANCE, Game, GameError
+from punish_fast.runtime.parallel import cumulated
 
 # More would take minutes to enumerate, and tables that nobody wants.
 _MOST = 2_000_000

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.chunks import cumulated
 from punish_fast.games import _retrograde
 from punish_fast.games._retrograde import DRAW, ENDLESS, LOSS, WIN
 from punish_fast.games.positions import Positions
+from punish_fast.runtime.parallel import cumulated
 
 OUTCOMES = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 

@@ -32,8 +32,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel, routine
-from punish_fast.punish._simulator import draw_words
+from punish_fast.runtime._jit import kernel, routine
+from punish_fast.runtime._random import draw_words
 
 NEGAMAX, AUTHOR = 0, 1
 RANDOM, SELF = 0, 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.records.plots import picture
+from punish_fast.runtime.figures import picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

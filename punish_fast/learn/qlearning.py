@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.chunks import for_each
 from punish_fast.games.positions import Positions
 from punish_fast.learn import _qlearning
 from punish_fast.mdp.policy import first_best
+from punish_fast.runtime.parallel import for_each
 
 SCHEMES = ("negamax", "author")
 OPPONENTS = ("random", "self")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.games.meeting import meet
+from punish_fast.games.matches import meet
 from punish_fast.games.positions import Positions
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.games.meeting import meet
+from punish_fast.games.matches import meet
 from punish_fast.games.positions import Positions
 from punish_fast.games.retrograde import Outcomes
 from punish_fast.learn.qlearning import Learner, LearnError, learn

@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel
-from punish_fast._prefetch import prefetch
+from punish_fast.runtime._jit import kernel
+from punish_fast.runtime._prefetch import prefetch
 
 BAD_SUM = 1
 BAD_PROBABILITY = 2

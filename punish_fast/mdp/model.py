@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.chunks import balanced_chunks, cumulated, for_chunks, for_each
 from punish_fast.mdp import _bellman
+from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.chunks import cumulated
+from punish_fast.runtime.parallel import cumulated
 
 _SUM_TOLERANCE = 1e-9
 

@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 
 from punish_fast.mdp.contraction import SolveError
+from punish_fast.mdp.interval_iteration import Reachability
 from punish_fast.mdp.model import Process, check_arrays
 from punish_fast.mdp.policy import flaw_of
-from punish_fast.mdp.reachability import Reachability
-from punish_fast.mdp.sweeps import Evaluation, Jacobi, Layered, Log
+from punish_fast.mdp.value_iteration import Evaluation, Jacobi, Layered, Log
 
 SCHEDULES = ("layered", "jacobi")
 # What can be asked for; a total reward without a discount is told apart as "undiscounted".

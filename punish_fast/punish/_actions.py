@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel, routine
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish._space import block_statuses, open_block, rests
+from punish_fast.runtime._jit import kernel, routine
 
 # Two-digit codes are the card from 1 to 5 and then 1 for a feint or 0.
 REST_ACTION = 90

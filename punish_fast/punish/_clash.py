@@ -11,9 +11,9 @@ Kinds are 0 to 4 for guard, rush, dodge, strike, punish, and 5 for rest, which d
 
 from __future__ import annotations
 
-from punish_fast._jit import routine
 from punish_fast.punish._codes import between_status, play_status, split_status
 from punish_fast.punish._multisets import N_KINDS
+from punish_fast.runtime._jit import routine
 
 GUARD = 0
 DODGE = 2

@@ -34,8 +34,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast._jit import kernel, routine
 from punish_fast.punish._multisets import N_KINDS
+from punish_fast.runtime._jit import kernel, routine
 
 
 @kernel

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel, routine
 from punish_fast.punish._actions import N_ACTIONS, list_actions
 from punish_fast.punish._clash import LOSS, REST, next_status
 from punish_fast.punish._codes import split_status
@@ -32,6 +31,7 @@ from punish_fast.punish._space import (
     rests,
     row_of,
 )
+from punish_fast.runtime._jit import kernel, routine
 
 # What happens to a card: `Places.move`.
 OWN_PICK, OWN_DRAW, ENEMY_CARD = range(3)

@@ -16,7 +16,7 @@ from math import comb
 
 import numpy as np
 
-from punish_fast._jit import routine
+from punish_fast.runtime._jit import routine
 
 N_KINDS = 5
 # 45 cards is the most that rules allow: nine copies of five kinds.

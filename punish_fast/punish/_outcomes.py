@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import kernel, routine
 from punish_fast.punish._clash import LOSS, REST, WIN, next_status
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import ADDED_AFTER, N_ADDED, N_KINDS
+from punish_fast.runtime._jit import kernel, routine
 
 N_ENEMY_PLAYS = 1 + N_KINDS + N_KINDS * N_KINDS
 N_PLAYS = (1 + N_KINDS) * N_ENEMY_PLAYS

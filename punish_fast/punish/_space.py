@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast._jit import inlined_routine, kernel, routine
 from punish_fast.punish._codes import cards_code, decode_cards, pack, pair_digit, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
 from punish_fast.punish._outcomes import FEINT, N_WAYS, REST_WAY
+from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
 # In the rank table: the status cannot occur with these cards.
 ABSENT = np.uint16(65535)

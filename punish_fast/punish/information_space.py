@@ -12,8 +12,6 @@ from typing import Protocol
 
 import numpy as np
 
-from punish_fast.chunks import cumulated, for_chunks, for_each
-from punish_fast.memory import require_memory
 from punish_fast.punish import _information, _space
 from punish_fast.punish._information import N_RESOLVED
 from punish_fast.punish._space import Layer
@@ -29,6 +27,8 @@ from punish_fast.punish.information import (
 )
 from punish_fast.punish.rules import Rules, validate
 from punish_fast.punish.space import bare_layer, empty_slots, must_have_numbers, opening_cards, opening_statuses
+from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 _FIRST_CAPACITY = 1 << 14
 _BLOCKS_AT_ONCE = 1 << 12

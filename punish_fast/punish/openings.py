@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish.decimals import States, digits_of
+from punish_fast.punish.decimal_codes import States, digits_of
 
 
 class Openings(NamedTuple):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from punish_fast.mdp.model import CompactMDP
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable
-from punish_fast.punish.transitions import build_compact, refill
+from punish_fast.punish.tensor import build_compact, refill
 
 
 class Refillable:

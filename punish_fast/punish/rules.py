@@ -275,3 +275,8 @@ def name_of(rules: Rules) -> str:
         if preset._replace(redeal=rules.redeal) == rules:
             return f"{name}-{rules.redeal}"
     return f"house-{rules.digest[:8]}"
+
+
+def true_rules(rules: Rules) -> Rules:
+    """The rules that two players play by: the same, with the true redeal."""
+    return rules._replace(redeal="reshuffle")

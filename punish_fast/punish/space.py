@@ -11,8 +11,6 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.chunks import cumulated, for_chunks, for_each
-from punish_fast.memory import require_memory
 from punish_fast.punish import _actions, _space
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._codes import play_status
@@ -30,6 +28,8 @@ from punish_fast.punish.codes import (
 )
 from punish_fast.punish.information import Information, information_of
 from punish_fast.punish.rules import Rules, validate
+from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 # Tensors and graphs number states, and two terminals behind them, by int32.
 _MOST_STATES = 2**31 - 3

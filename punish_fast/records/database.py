@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from punish_fast.store.files import OutputError, WriteError
+from punish_fast.runtime.files import OutputError, WriteError
 
 FORMAT_VERSION = 1
 

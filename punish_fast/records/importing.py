@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.checks import check_games
 from punish_fast.records.database import open_to_write
 from punish_fast.records.games import GameWriter, Origin, read_games
 from punish_fast.records.logs import Game, Log, read_log
+from punish_fast.records.validation import check_games
 
 CONTRADICTION, CONFLICT, SAME_SECOND = "contradicts itself", "conflicts", "same second"
 REJECTED, WARNING = "rejected", "warning"

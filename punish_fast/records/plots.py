@@ -5,8 +5,7 @@ Each takes `Results` and draws on one figure; `draw` picks it by name. Nothing i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +14,11 @@ import numpy as np
 from punish_fast.records.database import RecordsError
 from punish_fast.records.results import Results
 from punish_fast.records.summary import player_table
-from punish_fast.store.files import replacing
+from punish_fast.runtime.figures import picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-FORMATS = ("png", "svg")
 
 _DARK, _MIDDLE, _LIGHT = "0.2", "0.5", "0.85"
 _COLUMNS = 3
@@ -54,45 +51,6 @@ def draw(kind: str, results: Results, path: str | Path, player: str | None = Non
         raise RecordsError("no game was chosen, so there is nothing to draw")
     with picture(path, kind) as figure:
         KINDS[kind](figure, results, player)
-
-
-def check_picture(path: Path) -> None:
-    """Insist that a path names a format that can be drawn.
-
-    Raises:
-        RecordsError: it does not.
-    """
-    if path.suffix[1:] not in FORMATS:
-        raise RecordsError(f"{path}: suffix is {path.suffix!r}, allowed are .png and .svg")
-
-
-@contextmanager
-def picture(path: Path, kind: str) -> Iterator[Figure]:
-    """A figure to draw on, which becomes a PNG or SVG file when the block ends; the same one for the same ``kind``.
-
-    Raises:
-        RecordsError: the suffix says neither format.
-        OutputError: the file cannot be written there.
-        WriteError: it could not be written to its end.
-        ImportError: matplotlib is not installed.
-    """
-    check_picture(path)
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    settings: Any = {
-        "svg.hashsalt": kind,
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "text.parse_math": False,
-    }
-    with mpl.rc_context(settings):
-        figure = Figure(layout="constrained")
-        yield figure
-        with replacing(path) as temporary:
-            metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
 
 
 def _durations(figure: Figure, results: Results, _player: str | None) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.punish.decimals import split_digits
+from punish_fast.punish.decimal_codes import split_digits
 from punish_fast.punish.rules import Rules
 from punish_fast.records.results import Results
 

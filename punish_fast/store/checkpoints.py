@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._excerpt import NEEDED
+from punish_fast.equilibrium._restricted_game import NEEDED
 from punish_fast.punish.information_space import States
-from punish_fast.store.files import ReadError
+from punish_fast.runtime.files import ReadError
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
 

@@ -19,7 +19,7 @@ from punish_fast.mdp.policy import flaw_of
 from punish_fast.punish.information_space import States
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, from_policy, policy_of, strategy_table
-from punish_fast.store.files import ReadError
+from punish_fast.runtime.files import ReadError
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
 

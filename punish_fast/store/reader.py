@@ -12,20 +12,20 @@ from typing import Any
 import h5py
 import numpy as np
 
-from punish_fast.interrupts import uninterrupted
 from punish_fast.mdp.model import MDP, ModelError, check
 from punish_fast.mdp.policy import first_best, greedy, softmax
 from punish_fast.mdp.solver import Solution
-from punish_fast.mdp.sweeps import Log
+from punish_fast.mdp.value_iteration import Log
 from punish_fast.punish.codes import ACTIONS, Layout, layout_of
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.rules import Rules, RulesError, from_json
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, StrategyTable, from_policy, strategy_table
-from punish_fast.punish.transitions import TERMINAL_REWARD
+from punish_fast.punish.tensor import TERMINAL_REWARD
+from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import layout
-from punish_fast.store.files import ReadError
-from punish_fast.store.seal import check_seal
+from punish_fast.store.checksum import check_seal
 
 _ROOT = {"format_version": int, "kind": str, "rules": str, "rules_digest": str, "created": str, "package_version": str}
 _SOLVED = {

@@ -15,16 +15,16 @@ from typing import Any
 import h5py
 import numpy as np
 
-from punish_fast import __version__
-from punish_fast.interrupts import uninterrupted
 from punish_fast.mdp.model import MDP, Process
 from punish_fast.mdp.solver import Solution
 from punish_fast.punish.rules import Rules, to_json
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable
+from punish_fast.runtime.files import explain, replacing
+from punish_fast.runtime.interrupts import uninterrupted
+from punish_fast.runtime.version import __version__
 from punish_fast.store import layout
-from punish_fast.store.files import explain, replacing
-from punish_fast.store.seal import SIZE, seal
+from punish_fast.store.checksum import SIZE, seal
 
 _DTYPES = layout.DTYPES | layout.LEARNER_DTYPES
 

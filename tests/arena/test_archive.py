@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from punish_fast.arena.archive import archive
-from punish_fast.arena.opponents import opponent
+from punish_fast.arena.players import opponent
 from punish_fast.arena.tournament import TournamentError, hold
-from punish_fast.punish.graph import Graph
+from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection

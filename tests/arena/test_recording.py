@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast._jit import set_threads
-from punish_fast.arena.batch import simulate
-from punish_fast.arena.duel import DuelError
 from punish_fast.arena.recording import Player, record
-from punish_fast.punish import simulator as simulator_module
-from punish_fast.punish.graph import Graph
+from punish_fast.duel import simulator as simulator_module
+from punish_fast.duel.exact import DuelError
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.sampled import simulate
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.checks import check_games
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, parse_log, write_log
+from punish_fast.records.validation import check_games
+from punish_fast.runtime._jit import set_threads
 
 FIRST = 1_700_000_000
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from punish_fast.arena import tournament
-from punish_fast.arena.batch import simulate
-from punish_fast.arena.duel import head_to_head
-from punish_fast.arena.ledger import Ledger, digest_of
-from punish_fast.arena.opponents import Opponent, opponent
+from punish_fast.arena.match_log import Ledger, digest_of
+from punish_fast.arena.players import Opponent, opponent
 from punish_fast.arena.tournament import TournamentError, hold
-from punish_fast.punish.graph import Graph
+from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.sampled import simulate
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 

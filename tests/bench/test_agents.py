@@ -14,7 +14,7 @@ from punish_fast.punish.openings import openings
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import from_policy, naive
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
 
 TINY, TRUE = (StateSpace(PRESETS["tiny"]._replace(redeal=redeal)) for redeal in ("discard", "reshuffle"))
 

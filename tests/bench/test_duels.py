@@ -9,15 +9,15 @@ from policies import mixed
 
 from bench import duels
 from bench.duels import TEMPERATURES, main, study, text_of
-from punish_fast.arena.duel import head_to_head
+from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.graph import Graph
 from punish_fast.punish.openings import openings
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import from_policy, naive, policy_of
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
 
 TINY = PRESETS["tiny"]
 TRUE = TINY._replace(redeal="reshuffle")

@@ -7,16 +7,17 @@ from policies import mixed, uniform
 
 from bench import equilibrium
 from bench.equilibrium import Meeting, agents_if_there, main, meet, opponents, study, text_of
-from punish_fast.arena.duel import head_to_head
-from punish_fast.arena.equilibrium import Equilibrium
-from punish_fast.arena.opponents import BUILT_IN, heuristic
+from punish_fast.arena.heuristics import heuristic
+from punish_fast.arena.players import BUILT_IN
+from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.graph import Graph
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
 from punish_fast.store.policies import save_policy
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")

@@ -3,14 +3,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from cli.games import random_games, write_games
+from cli.made_up_games import random_games, write_games
 from PIL import Image
 
 from bench.lessons import FIGURES, PAGE, PEOPLE_FIGURE, main, replaced
-from punish_fast.arena.opponents import true_rules
 from punish_fast.cli.app import run as run_app
 from punish_fast.cli.errors import UsageError
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 
 BLOCKS = ("source", "hp", "hands", "kept", "habits", "people")

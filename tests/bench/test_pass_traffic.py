@@ -17,9 +17,9 @@ from bench.pass_traffic import (
     work,
 )
 from bench.traffic import Stopwatches
-from punish_fast.arena.equilibrium import Equilibrium
-from punish_fast.punish import excerpt
-from punish_fast.punish.graph import Graph
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium import restricted_game
+from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -88,7 +88,7 @@ def small_excerpts(monkeypatch):
     """Excerpts that leave out a lot, and pay in any game."""
     limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
     for limit, value in limits.items():
-        monkeypatch.setattr(excerpt, limit, value)
+        monkeypatch.setattr(restricted_game, limit, value)
 
 
 @pytest.mark.usefixtures("small_excerpts")

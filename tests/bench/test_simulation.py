@@ -6,7 +6,7 @@ from policies import mixed, uniform
 
 from bench import simulation
 from bench.simulation import PAIRS, _classes, agreement, main, policy
-from punish_fast.punish.graph import Graph
+from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 

@@ -47,7 +47,7 @@ def test_terminals_become_states_that_stay_where_they_are(tiny_mdp):
 
 
 def test_a_game_is_built_into_a_folder(tmp_path):
-    pytest.importorskip("punish_fast.store.umb")
+    pytest.importorskip("punish_fast.store.formats.umb")
     sizes = work({"rules": "tiny", "folder": str(tmp_path)})
     assert sizes == {"states": 558, "rows": 911, "nonzeros": 4111}
     assert from_json((tmp_path / RULES).read_text(encoding="utf-8")) == PRESETS["tiny"]

@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from punish_fast import _jit
 from punish_fast.cli.app import run as run_app
 from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import from_policy
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
+from punish_fast.runtime import _jit
 from punish_fast.store.writer import save
 
 COMMAND = [sys.executable, "-m", "punish_fast"]

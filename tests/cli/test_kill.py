@@ -26,8 +26,8 @@ from cli.killing import (
     start_dying,
     whole,
 )
-from punish_fast.cli import solving
-from punish_fast.store import files as store_files
+from punish_fast.cli import solve
+from punish_fast.runtime import files as store_files
 from punish_fast.store import writer
 
 SOLVE = ("solve", "--rules", "tiny", "-o", "x.h5", "--quiet")
@@ -185,7 +185,7 @@ interrupts = int(sys.argv.pop(1))
 class Interrupting:
     @staticmethod
     def find_spec(name, *_args):
-        if name == "punish_fast.cli.solving":
+        if name == "punish_fast.cli.solve":
             sys.meta_path.remove(Interrupting)
             for _ in range(interrupts):
                 signal.raise_signal(signal.SIGINT)
@@ -213,7 +213,7 @@ def test_an_interrupt_waits_for_what_the_command_imports(folder, interrupts, goe
 
 
 @pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
-@pytest.mark.parametrize("module", [store_files, writer, solving], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [store_files, writer, solve], ids=lambda module: module.__name__)
 def test_interrupted_at_any_line(run, folder, expected, module):
     path = folder / "x.h5"
 

@@ -29,17 +29,15 @@ from cli.killing import (
     start_announced,
     start_dying,
 )
-from punish_fast.arena import learners
-from punish_fast.arena.equilibrium import Equilibrium
-from punish_fast.arena.opponents import true_rules
-from punish_fast.cli import balancing
-from punish_fast.punish import excerpt
-from punish_fast.punish.graph import Graph
-from punish_fast.punish.rules import PRESETS
+from punish_fast.cli import equilibrium
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium import regret_minimisers, restricted_game
+from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
+from punish_fast.runtime.files import ReadError
 from punish_fast.store import checkpoints
 from punish_fast.store.checkpoints import load_checkpoint
-from punish_fast.store.files import ReadError
 from punish_fast.store.reader import load
 
 LAST, FIRST = 30, 7
@@ -81,7 +79,7 @@ def begun() -> Equilibrium:
 def small_excerpts() -> Iterator[None]:
     """Let learning in this process play what it does in the others."""
     with pytest.MonkeyPatch.context() as patch:
-        for module, settings in ((excerpt, EXCERPTS), (learners, THOROUGH)):
+        for module, settings in ((restricted_game, EXCERPTS), (regret_minimisers, THOROUGH)):
             for name, value in settings.items():
                 patch.setattr(module, name, value)
         yield
@@ -149,7 +147,7 @@ class Folder:
 
 @pytest.fixture
 def learning(run, folder, history, tables, monkeypatch):
-    monkeypatch.setattr(balancing, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(equilibrium, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     return Folder(run, folder, history, tables)
 
 
@@ -205,7 +203,7 @@ def test_stopped_at_the_moment_that_matters(learning, number, name, when):
 
 
 @pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
-@pytest.mark.parametrize("module", [balancing, checkpoints], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [equilibrium, checkpoints], ids=lambda module: module.__name__)
 def test_interrupted_at_any_line(run, learning, module):
     def run_traced(interrupter):
         sys.settrace(interrupter.trace)

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from cli.conftest import run_apart
-from punish_fast import _jit
 from punish_fast.cli import report as reporting
-from punish_fast.cli import solving
+from punish_fast.cli import solve as solving
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import from_policy
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
+from punish_fast.runtime import _jit
 from punish_fast.store.reader import load
 
 STAGES = {"states", "tensor", "store", "solve", "total"}

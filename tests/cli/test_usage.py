@@ -17,7 +17,7 @@ from numba import config
 from store.damage import editing
 
 from cli.conftest import COMMAND, clean_environment, run_apart
-from punish_fast.cli import errors, health, solving
+from punish_fast.cli import doctor, errors, solve
 from punish_fast.punish import rules as rules_module
 
 OLD = b"old content"
@@ -336,7 +336,7 @@ def test_exit_codes_of_errors(run, folder, monkeypatch, error, code):
     def fail(*_args, **_options):
         raise error
 
-    monkeypatch.setattr(solving, "StateSpace", fail)
+    monkeypatch.setattr(solve, "StateSpace", fail)
     done = run("solve", "--rules", "tiny")
     assert (done.code, done.out, done.err.count("\n")) == (code, "", 1)
     assert "Traceback" not in done.err
@@ -347,7 +347,7 @@ def test_an_interrupt_after_the_file_stands_does_not_deny_it(run, folder, monkey
     def interrupt(*_args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(solving, "_tensor_report", interrupt)
+    monkeypatch.setattr(solve, "_tensor_report", interrupt)
     done = run("solve", "--rules", "tiny", "-o", "x.h5")
     assert done.code in (0, 130)
     assert (folder / "x.h5").exists()
@@ -380,7 +380,7 @@ def test_results_that_cannot_be_printed_fail_in_one_line(files):
 
 
 def test_a_failing_self_test_is_reported(run, monkeypatch):
-    monkeypatch.setattr(health, "_self_test", lambda: {"all is well": False, "the sky is up": True})
+    monkeypatch.setattr(doctor, "_self_test", lambda: {"all is well": False, "the sky is up": True})
     done = run("doctor", "--json")
     assert done.code == 1
     done.failed_with("the self-test failed: all is well")
@@ -395,7 +395,7 @@ def test_an_interrupt_that_others_turn_into_an_error_is_still_one(run, folder, m
             signal.raise_signal(signal.SIGINT)
         raise RuntimeError("cannot release un-acquired lock")
 
-    monkeypatch.setattr(solving, "StateSpace", disguise)
+    monkeypatch.setattr(solve, "StateSpace", disguise)
     done = run("solve", "--rules", "tiny", "-o", "x.h5")
     assert (done.code, done.out) == (130, "")
     assert done.err.startswith("interrupted")

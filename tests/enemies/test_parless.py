@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from punish_fast.enemies.counts import CountsError, count_choices
 from punish_fast.enemies.parless import parless
 from punish_fast.punish.codes import ACTIONS, StateError, from_decimal
-from punish_fast.punish.decimals import decimals_of
+from punish_fast.punish.decimal_codes import decimals_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, legal_mask
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
 
 # Rush and strike in hand, punish revealed, all HP: rush, strike, and a feint with either.
 KNOWN = 101010200220000001

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from enemies.recorded import recorded_counts
-from punish_fast.enemies.method import Method
-from punish_fast.enemies.network import NetworkError, encode, mean_squared_error, network_of, output
 from punish_fast.enemies.parless import parless
+from punish_fast.enemies.pawnn import NetworkError, encode, mean_squared_error, network_of, output
 from punish_fast.enemies.training import Examples, examples_of, train
-from punish_fast.extras import ExtraError
+from punish_fast.enemies.training_options import Method
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import naive
+from punish_fast.runtime.extras import ExtraError
 
 TINY = RULES["tiny"]
 QUICK = Method(hidden=(6, 5), dropout=(0.5,), epochs=3)
@@ -52,7 +52,7 @@ def test_examples_are_the_states_that_a_table_covers(space, table, examples):
 
 
 def test_without_jax_it_says_what_to_install(examples, monkeypatch):
-    monkeypatch.setattr("punish_fast.extras.find_spec", lambda _name: None)
+    monkeypatch.setattr("punish_fast.runtime.extras.find_spec", lambda _name: None)
     with pytest.raises(ExtraError, match=r'pip install "punish-fast\[learn\]"'):
         train(TINY, examples, QUICK)
 

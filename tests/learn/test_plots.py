@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from punish_fast.learn.plots import draw_learning
-from punish_fast.records.database import RecordsError
+from punish_fast.runtime.figures import FigureError
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs the extra plot")
 
@@ -46,5 +46,5 @@ def test_many_agents_are_named_by_their_families(tmp_path):
 
 
 def test_other_formats_are_refused(tmp_path):
-    with pytest.raises(RecordsError, match=r"suffix is '.gif', allowed are .png and .svg$"):
+    with pytest.raises(FigureError, match=r"suffix is '.gif', allowed are .png and .svg$"):
         draw_learning(curves(1), tmp_path / "x.gif")

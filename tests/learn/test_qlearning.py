@@ -10,13 +10,13 @@ from games.small import Corridor, Nim
 from numba import config
 
 from learn.twin import Table, learn_by_author, learn_negamax
-from punish_fast import _jit
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.learn import qlearning
 from punish_fast.learn.qlearning import LearnError, Method, learn, learner_of, new_learner
 from punish_fast.learn.training import assess
+from punish_fast.runtime import _jit
 
 GAMES = 60
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="hundreds of thousands of games want the JIT")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.learn.qlearning import Method
-from punish_fast.punish import _simulator
+from punish_fast.runtime import _random
 
 _MASK = (1 << 64) - 1
 
@@ -19,7 +19,7 @@ class Dice:
     def __init__(self, seed: int, game: int) -> None:
         words = np.zeros((1, 4), dtype=np.uint64)
         counters = np.array([[game, 0, 1]], dtype=np.int64)
-        _simulator.fill_words(0, 1, counters, np.array([seed], dtype=np.uint64), words)
+        _random.fill_words(0, 1, counters, np.array([seed], dtype=np.uint64), words)
         self.state = (int(words[0, 0]) << 32) | int(words[0, 1]) | 1
 
     def next(self) -> int:

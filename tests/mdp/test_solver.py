@@ -12,7 +12,7 @@ from processes import compacted, ending_processes, error, exact_values, process,
 
 from punish_fast.mdp.model import ModelError
 from punish_fast.mdp.solver import SCHEDULES, Solution, SolveError, evaluate, solve
-from punish_fast.mdp.sweeps import Evaluation
+from punish_fast.mdp.value_iteration import Evaluation
 
 # State 0 pays 1 and leads to state 1, which pays 2 and leads back.
 TWO_STATES = [[(1.0, {1: 1.0})], [(2.0, {0: 1.0})]]

@@ -8,13 +8,13 @@ from houses import house_rules
 from hypothesis import given
 from policies import mixed
 
-from punish_fast._jit import set_threads
-from punish_fast.arena.duel import head_to_head
-from punish_fast.punish.graph import Graph
+from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.graph import Graph
 from punish_fast.punish.information import InformationError
 from punish_fast.punish.information_space import InformationSpace, belongs_to, lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
+from punish_fast.runtime._jit import set_threads
 
 
 def same_states(one, other, breaths):

@@ -8,7 +8,7 @@ import pytest
 from punish_fast.punish.openings import openings, worth
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
 from punish_fast.store.reader import load
 from punish_fast.store.writer import save
 

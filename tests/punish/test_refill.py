@@ -7,7 +7,6 @@ from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punish_fast._jit import max_threads, set_threads, threads
 from punish_fast.mdp.model import MDP, check, check_arrays
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
@@ -15,7 +14,8 @@ from punish_fast.punish.refill import Refillable
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, StrategyTable, from_policy, naive
-from punish_fast.punish.transitions import build, build_compact
+from punish_fast.punish.tensor import build, build_compact
+from punish_fast.runtime._jit import max_threads, set_threads, threads
 
 DISCOUNTS = (0.95, 1.0)
 

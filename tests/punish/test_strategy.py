@@ -11,7 +11,7 @@ from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, from_policy, naive, policy_of, strategy_table
-from punish_fast.punish.transitions import build
+from punish_fast.punish.tensor import build
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from punish_fast.records.database import (
     open_to_read,
     open_to_write,
 )
-from punish_fast.store.files import OutputError
+from punish_fast.runtime.files import OutputError
 from records.conftest import dump, query, run_sql
 
 # A table of breaths that lets NULL in, which the original's does not.

@@ -9,11 +9,11 @@ import pytest
 from playing import RULES, some_games, with_side
 
 from punish_fast.punish.rules import to_json
-from punish_fast.records.checks import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from punish_fast.records.database import LockedError, RecordsError, open_to_read, open_to_write
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import CONFLICT, CONTRADICTION, SAME_SECOND, import_logs
 from punish_fast.records.logs import LAYOUTS, write_log
+from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.conftest import dump, query, run_sql
 from records.test_games import plain
 

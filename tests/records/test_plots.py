@@ -11,7 +11,8 @@ from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError
 from punish_fast.records.plots import KINDS, draw
 from punish_fast.records.results import read_results
-from punish_fast.store.files import OutputError
+from punish_fast.runtime.figures import FigureError
+from punish_fast.runtime.files import OutputError
 from records.conftest import run_sql
 
 
@@ -58,7 +59,7 @@ def test_what_cannot_be_drawn_is_refused(tmp_path, db, results):
     path.write_bytes(b"old")
     with pytest.raises(RecordsError, match="allowed are durations"):
         draw("pie", results, path)
-    with pytest.raises(RecordsError, match=r"allowed are \.png and \.svg"):
+    with pytest.raises(FigureError, match=r"allowed are \.png and \.svg"):
         draw("durations", results, tmp_path / "x.pdf")
     with pytest.raises(RecordsError, match="nothing to draw"):
         draw("durations", read_results(db, Selection(until=5)), path)

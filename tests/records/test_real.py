@@ -9,11 +9,11 @@ from numba import config
 
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.checks import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import SAME_SECOND, import_logs
 from punish_fast.records.logs import LAYOUTS, read_log, write_log
+from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.conftest import dump
 from records.test_games import plain
 from records.test_importing import rows

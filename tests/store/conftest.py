@@ -16,8 +16,8 @@ from punish_fast.mdp.solver import Solution, solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable, from_policy
-from punish_fast.punish.transitions import build
-from punish_fast.store.notebook import Values, export_notebook
+from punish_fast.punish.tensor import build
+from punish_fast.store.formats.notebook_json import Values, export_notebook
 from punish_fast.store.writer import save
 
 # Rush and strike in hand, punish revealed, all HP.

@@ -10,8 +10,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from punish_fast.store.checksum import seal
 from punish_fast.store.reader import Artefact, load
-from punish_fast.store.seal import seal
 
 
 @contextmanager

@@ -90,7 +90,7 @@ def _ask(path: Path, flips: Iterator[tuple[int, int]], wrong: list[str]) -> tupl
 
 
 def _verdict(path: Path, original: dict[str, object]) -> str:
-    from punish_fast.store.files import ReadError
+    from punish_fast.runtime.files import ReadError
     from store.damage import read_everything
 
     try:

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast.arena import learners
-from punish_fast.arena.equilibrium import Equilibrium
-from punish_fast.punish import excerpt
-from punish_fast.punish.graph import Graph
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium import regret_minimisers, restricted_game
+from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
+from punish_fast.runtime.files import ReadError
 from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
-from punish_fast.store.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
 from store.damage import set_attribute
@@ -24,10 +23,10 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share, monkeypatch):
     # With answers, all iterations but the first two play an excerpt that leaves out a lot.
-    monkeypatch.setattr(learners, "_FIRST_THOROUGH", 2)
+    monkeypatch.setattr(regret_minimisers, "_FIRST_THOROUGH", 2)
     limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
     for limit, value in limits.items():
-        monkeypatch.setattr(excerpt, limit, value)
+        monkeypatch.setattr(restricted_game, limit, value)
     graph = Graph(StateSpace(RULES) if name == "view" else InformationSpace(RULES, name))
     whole, first = Equilibrium(graph, share=share), Equilibrium(graph, share=share)
     for _ in range(5):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from punish_fast.store.files import ReadError
+from punish_fast.runtime.files import ReadError
 from punish_fast.store.reader import load
 from store.damage import editing, read_everything
 from store.flipping import any_flips, data_ranges, failures, metadata_flips

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from punish_fast.store import files
-from punish_fast.store.files import OutputError, WriteError, check_output, explain, replacing
+from punish_fast.runtime import files
+from punish_fast.runtime.files import OutputError, WriteError, check_output, explain, replacing
 from punish_fast.store.reader import load
 from punish_fast.store.writer import new_file
 
@@ -178,7 +178,7 @@ _WRITE_WITH_A_LIMIT = """
 import resource, sys
 from pathlib import Path
 from punish_fast import StateSpace, build, load, load_rules, save, solve
-from punish_fast.store.files import WriteError
+from punish_fast.runtime.files import WriteError
 space = StateSpace(load_rules("tiny"))
 mdp = build(space)
 solution = solve(mdp, sweeps=1)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast.arena.duel import head_to_head
-from punish_fast.punish.graph import Graph
+from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.graph import Graph
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError
-from punish_fast.store.files import ReadError
+from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import load_policy, save_policy
 from punish_fast.store.reader import load
 from store.damage import set_attribute

@@ -15,8 +15,8 @@ import pytest
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS, to_json
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.transitions import build
-from punish_fast.store.files import ReadError
+from punish_fast.punish.tensor import build
+from punish_fast.runtime.files import ReadError
 from punish_fast.store.layout import DTYPES
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.writer import save

@@ -13,8 +13,8 @@ from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import naive
-from punish_fast.punish.transitions import build
-from punish_fast.store.files import ReadError
+from punish_fast.punish.tensor import build
+from punish_fast.runtime.files import ReadError
 from punish_fast.store.reader import load
 from punish_fast.store.writer import new_file, save
 from store.damage import read_everything

@@ -1,0 +1,121 @@
+"""The view ``show --openings``: how likely every opening is, what it is worth, and what a card in hand is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.plots import drawing, must_draw
+from punish_fast.cli.report import print_json, print_table
+from punish_fast.punish.decimal_codes import decimals_of
+from punish_fast.punish.openings import Openings, openings, worth
+from punish_fast.punish.rules import CARDS, cards_text
+from punish_fast.runtime.figures import check_picture
+from punish_fast.store.reader import Artefact, load
+
+_SHOWN = 5
+
+
+def openings_command(path: Path, state: str | None, plot: Path | None, as_json: bool) -> None:
+    """Run ``punish-fast show --openings``."""
+    if state is not None:
+        raise UsageError(f"--openings shows all of them, the state {state} goes without")
+    if plot is not None:
+        must_draw()
+        check_picture(plot)
+        check_outputs([plot], [path], "show")
+    file = load(path)
+    if file.kind != "agent":
+        raise UsageError(f"{path}: is a {file.kind}, openings can be shown of agents")
+    found = openings(file)
+    value, unit = _values(file, found)
+    report = _report(file, found, value) | {"value_is": unit, "plot": None if plot is None else str(plot)}
+    if plot is not None:
+        from punish_fast.study.openings_plot import draw_openings
+
+        with drawing(plot):
+            draw_openings(found, value, report["is_chance"], f"what openings are worth to {path.stem}", plot)
+    if as_json:
+        print_json(report)
+    else:
+        _print_report(report)
+
+
+def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
+    """What openings are worth, and what is meant by that."""
+    solution = file.solution()
+    value = solution.v[found.row]
+    if solution.objective == "undiscounted":
+        value = (1 + value) / 2
+    if solution.objective != "discounted":
+        return value, "chance to win"
+    return value, f"discounted value, discount {solution.discount:g}"
+
+
+def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any]:
+    """All openings of an agent, the best first, and what the cards are worth."""
+    order = np.argsort(-value, kind="stable")
+    decimals = decimals_of(file, found.row)
+    entries = [
+        {
+            "state": int(decimals[k]),
+            "hand": found.hand[k].tolist(),
+            "revealed": found.revealed[k].tolist(),
+            "probability": float(found.p[k]),
+            "value": float(value[k]),
+        }
+        for k in order
+    ]
+    return {
+        "file": str(file.path),
+        "is_chance": file.solution().objective != "discounted",
+        "mean": float(found.p @ value),
+        "in_hand": worth_of_cards(found, found.hand, value),
+        "revealed": worth_of_cards(found, found.revealed, value),
+        "openings": entries,
+    }
+
+
+def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
+    """What cards are worth by ``counts`` of their copies, int ``[n, 5]``."""
+    table = {}
+    for kind, card in enumerate(CARDS):
+        each = worth(counts[:, kind], found.p, value)
+        step = each.step if np.isfinite(each.step) else None
+        table[card] = {"copies": each.copies.tolist(), "mean": each.mean.tolist(), "step": step}
+    return table
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    form = "{:.2%}" if report["is_chance"] else "{:+.4f}"
+    found = report["openings"]
+    print(f"{len(found):,} openings, {report['value_is']} {form.format(report['mean'])} on average")
+    for title, shown in (("best", found[:_SHOWN]), ("worst", found[: -_SHOWN - 1 : -1])):
+        print(f"\n{title}")
+        rows = [["", "hand", "revealed", "chance", "value"]]
+        for entry in shown:
+            hand, revealed = cards_text(entry["hand"]), cards_text(entry["revealed"])
+            rows.append(["", hand, revealed, f"{entry['probability']:.4%}", form.format(entry["value"])])
+        print_table([row[1:] for row in rows], left=2, indent="  ")
+    for title, key in (("value by copies in hand", "in_hand"), ("value by copies revealed", "revealed")):
+        print(f"\n{title}")
+        print_worth(report[key], form)
+    if report["plot"] is not None:
+        print(f"\nwrote {report['plot']}")
+
+
+def print_worth(table: dict[str, Any], form: str) -> None:
+    """Print what `worth_of_cards` found."""
+    most = max(copies for each in table.values() for copies in each["copies"])
+    rows = [["card", *map(str, range(most + 1)), "one more"]]
+    for card, each in table.items():
+        means = dict(zip(each["copies"], each["mean"], strict=True))
+        cells = [form.format(means[n]) if n in means else "" for n in range(most + 1)]
+        # A difference of chances is in percentage points.
+        unit = form.replace("{:", "{:+") if "+" not in form else form
+        rows.append([card, *cells, unit.format(each["step"]) if each["step"] is not None else ""])
+    print_table(rows, indent="  ")

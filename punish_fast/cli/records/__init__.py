@@ -1,0 +1,1 @@
+"""The commands of ``punish-fast records``."""

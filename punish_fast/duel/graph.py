@@ -1,0 +1,332 @@
+"""The real game as a graph: every pair of an information state and a hand of the enemy, and what follows it.
+
+See ``_graph.py`` for how it is numbered. The redeal is always the true one, of all cards that are not in a hand: with
+two players there is no other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.duel import _best_response, _decks, _graph, _passes
+from punish_fast.duel._decks import MOST_DRAWS, N_FEINTERS
+from punish_fast.duel._passes import Parts
+from punish_fast.duel.measure_graph import N_PARTS, Measure
+from punish_fast.punish import _information
+from punish_fast.punish._codes import play_status
+from punish_fast.punish._information import N_RESOLVED
+from punish_fast.punish.information import InformationError, places_of, revealed_cards, watched_kinds
+from punish_fast.punish.information_space import States
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
+
+_MOST_ENTRIES = 2**31 - 1
+
+
+class Outline:
+    """The full states of a game, of which only the number of successors is known.
+
+    Attributes:
+        space: The information states, of any model.
+        draws: All decks, and what is drawn from them.
+        decks: The decks of each breath.
+        full: The full states; there is room for their successors.
+    """
+
+    def __init__(self, space: States) -> None:
+        """Count.
+
+        Raises:
+            MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
+        """
+        self.space = space
+        self._places = places_of(space.information, space.rules)
+        self.draws = self._tabulate_draws()
+        self.decks = [self._list_decks(number) for number in range(space.rules.breaths)]
+        self.full = self._count_full()
+
+    @property
+    def n_full(self) -> int:
+        """Full states."""
+        return int(self.full.ptr[-1])
+
+    @property
+    def n_entries(self) -> int:
+        """Successors of full states."""
+        return len(self.full.after)
+
+    @property
+    def full_by_breath(self) -> list[int]:
+        """Full states of each breath."""
+        return [int(n) for n in np.diff(self.full.ptr[self.space.layer_ptr[: self.space.rules.breaths + 1]])]
+
+    def _tabulate_draws(self) -> _decks.Draws:
+        layout = self.space.layout
+        sizes = range(max(0, layout.deck_size - 2 * layout.feints), layout.deck_size + 1)
+        decks = [deck for deck in np.ndindex(*(np.minimum(layout.copies, layout.deck_size) + 1)) if sum(deck) in sizes]
+        copies = np.array(decks, dtype=np.int64)
+        shape = (len(copies), N_FEINTERS)
+        table = np.zeros((*shape, MOST_DRAWS), dtype=np.int64)
+        chance = np.zeros((*shape, MOST_DRAWS))
+        draws = _decks.Draws(copies, np.zeros(shape, dtype=np.int64), table, table.copy(), table.copy(), chance)
+        for_each(_decks.tabulate_draws, len(copies), draws)
+        return draws
+
+    def _list_decks(self, number: int) -> _decks.Decks:
+        layout, layer = self.space.layout, self.space.layers[number]
+        n_blocks = len(layer.cards)
+        counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)
+        nothing = np.zeros(0, dtype=np.int32)
+        args = (layout, self._places, layer, self.draws)
+        for_each(_decks.count_decks, n_blocks, *args, _decks.Decks(counts.ravel(), nothing, nothing), counts)
+        ptr = cumulated(counts.ravel())
+        decks = _decks.Decks(ptr, np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32))
+        for_each(_decks.fill_decks, n_blocks, *args, decks)
+        return decks
+
+    def _count_full(self) -> _graph.Full:
+        space = self.space
+        n_play = int(space.layer_ptr[space.rules.breaths])
+        n_full = np.zeros(n_play, dtype=np.int64)
+        n_entries = np.zeros(n_play, dtype=np.int64)
+        for layer, decks in zip(space.layers, self.decks, strict=False):
+            args = (space.layout, self._places, layer, self.draws, decks, n_full, n_entries)
+            for_chunks(_graph.count_full, layer.first, *args)
+        ptr, entry_ptr = cumulated(n_full), cumulated(n_entries)
+        if entry_ptr[-1] > _MOST_ENTRIES:
+            raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors, allowed are {_MOST_ENTRIES:,}")
+        require_memory(4 * int(entry_ptr[-1]) + 12 * int(ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
+        entry = np.empty(ptr[-1], dtype=np.uint32)
+        enemy_row, deck = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32)
+        return _graph.Full(ptr, entry_ptr, entry, enemy_row, deck, np.empty(entry_ptr[-1], dtype=np.int32))
+
+
+class Graph(Outline, Measure):
+    """The graph of a game.
+
+    Attributes:
+        redeal: The deals that follow a measure, or begin a game.
+    """
+
+    def __init__(self, space: States, outline: Outline | None = None) -> None:
+        """Find all full states and their successors.
+
+        Args:
+            space: The information states, of any model.
+            outline: That of just these states, if it is known; it becomes a part of the graph.
+
+        Raises:
+            MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
+        """
+        if outline is None:
+            super().__init__(space)
+        else:
+            vars(self).update(vars(outline))
+        self.redeal = self.redeal_of(self._fill())
+
+    @property
+    def view(self) -> StateSpace:
+        """The information states, if they are those of one player's Markov decision process.
+
+        Raises:
+            InformationError: they are of another model.
+        """
+        if not isinstance(self.space, StateSpace):
+            raise InformationError(f"information: {self.space.information.name!r} is not allowed here, only 'view' is")
+        return self.space
+
+    @property
+    def layer_ptr(self) -> np.ndarray:
+        """See `Measure`."""
+        return self.space.layer_ptr[: self.space.rules.breaths + 1]
+
+    @property
+    def state_ptr(self) -> np.ndarray:
+        """See `Measure`."""
+        return self.space.state_ptr[: len(self.full.ptr)]
+
+    @property
+    def action(self) -> np.ndarray:
+        """See `Measure`."""
+        return self.space.action
+
+    @property
+    def indifferent(self) -> np.ndarray:
+        """Values of the nodes of which nothing is known: float64 ``[n_nodes, 2]``, an even chance, and no breaths."""
+        return np.tile([0.5, 0.0], (self.n_nodes, 1))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all tables."""
+        tables = (self.draws, *self.decks, self.full, self.redeal)
+        return sum(array.nbytes for table in tables for array in table)
+
+    @property
+    def opening(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where a game begins: numbers of full states, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
+        redeal, layer, rules = self.redeal, self.space.layers[0], self.space.rules
+        deals = redeal.deal[: redeal.ptr[1]]
+        status = play_status(self.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
+        numbers = redeal.first[deals] + int(layer.rank[0, status]) * redeal.stride[deals]
+        return numbers, redeal.p[: redeal.ptr[1]]
+
+    @property
+    def dealt(self) -> np.ndarray:
+        """How likely a game begins in each full state of the first breath, float64 ``[n]``."""
+        dealt = np.zeros(int(self.full.ptr[self.space.layer_ptr[1]]))
+        numbers, p = self.opening
+        dealt[numbers] = p
+        return dealt
+
+    def back_up(self, own_weight: np.ndarray, enemy_weight: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """One sweep backward through a measure, from nodes to nodes.
+
+        Args:
+            own_weight: float64 ``[n_rows]``, the own policy.
+            enemy_weight: float64 ``[n_rows]``, the enemy's.
+            v: float64 ``[n_full + n_nodes + 2, 2]``, value and length; full states are written, all others read.
+
+        Returns:
+            float64 ``[n_nodes, 2]``, new values and lengths of the nodes.
+        """
+        args = (self.full, self.draws, self.space.state_ptr, self.space.action, own_weight, enemy_weight, v)
+        for number in reversed(range(self.space.rules.breaths)):
+            self.for_states(number, _passes.back_up_full, *args)
+        return self.back_up_nodes(v)
+
+    def action_values(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """What each action is worth to who does not see the enemy's hand, float64 ``[n_rows]`` of a measure's states.
+
+        Args:
+            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
+            belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, of any sum; where it
+                is 0, all hands count alike.
+            v: float64 ``[n_full + n_nodes + 2, k]``, values in the first column.
+        """
+        state_ptr = self.space.state_ptr
+        out = np.empty(int(state_ptr[self.space.layer_ptr[self.space.rules.breaths]]))
+        args = (self.full, self.draws, state_ptr, self.space.action, enemy_weight, belief, v, out)
+        for number in range(self.space.rules.breaths):
+            self.for_states(number, _best_response.value_actions, *args)
+        return out
+
+    def spread(
+        self, own_weight: np.ndarray, enemy_weight: np.ndarray, reach: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """One sweep forward through a measure.
+
+        Args:
+            own_weight: float64 ``[n_rows]``, the own policy.
+            enemy_weight: float64 ``[n_rows]``, the enemy's.
+            reach: float64 ``[n_full]``, how likely each full state is; those of the first breath are read, all others
+                written.
+
+        Returns:
+            How likely each node is, float64 ``[n_nodes]``, and how likely the game ends by a win and by a loss in each
+            breath, float64 ``[breaths, 2]``.
+        """
+        n_breaths = self.space.rules.breaths
+        ends = np.zeros((n_breaths, 2))
+        args = (self.full, self.draws, (own_weight, enemy_weight), (self.space.state_ptr, self.space.action), reach)
+        for number in range(n_breaths):
+            parts, targets = self.parts_of(number), self.targets_of(number)
+            out = np.zeros(self.room_after(number))
+            ended = np.zeros((len(parts.buffer), 2))
+            for_chunks(_passes.spread_full, self.weights_of(number), parts, *args, targets, out, ended)
+            ends[number] = ended.sum(axis=0)
+            after: np.ndarray = out[0] if len(out) == 1 else out.sum(axis=0)
+            if number < n_breaths - 1:
+                reach[targets[0] : targets[0] + len(after)] = after
+        return after, ends
+
+    def _cut(self, number: int) -> Parts:
+        """Parts by what was revealed, if that is borne in mind: it stays the same, so no successor is shared.
+
+        Nodes know of nothing that was revealed.
+        """
+        is_last = number == self.space.rules.breaths - 1
+        origin = int(self.space.layer_ptr[number])
+        if is_last or not self.space.information.keeps_revealed:
+            chunks = origin + balanced_chunks(self._entries_of(number), N_PARTS)
+            n_parts = len(chunks) - 1
+            return Parts(np.arange(n_parts + 1), np.stack([chunks[:-1], chunks[1:]], axis=1), np.arange(n_parts))
+        layer = self.space.layers[number]
+        revealed = revealed_cards(self.space.information, self.space.rules, layer.cards)
+        order = np.argsort(revealed, kind="stable")
+        _, first = np.unique(revealed[order], return_index=True)
+        spans = np.stack([layer.first[:-1], layer.first[1:]], axis=1).astype(np.int64)[order]
+        return Parts(np.append(first, len(order)), spans, np.zeros(len(first), dtype=np.int64))
+
+    def _fill(self) -> np.ndarray:
+        """Fill the successors; return the keys of all nodes, ascending."""
+        space, layout = self.space, self.space.layout
+        bit = watched_kinds(space.information, space.rules)
+        n_keys = (1 + int(bit.sum())) * layout.n_cards_codes * layout.hp**2
+        if n_keys > _MOST_ENTRIES:
+            raise MemoryError(f"the graph could have {n_keys:,} nodes, allowed are {_MOST_ENTRIES:,}")
+        used = np.zeros(n_keys, dtype=np.uint8)
+        for number in range(space.rules.breaths):
+            layer, is_last = space.layers[number], number == space.rules.breaths - 1
+            statuses = np.empty((layer.rank.shape[1], N_RESOLVED, N_RESOLVED), dtype=np.int32)
+            _information.tabulate_statuses(space.rules, layout, is_last, statuses)
+            weights, rows = self.full.entry_ptr[layer.first], (space.action, space.state_ptr)
+            if is_last:
+                watched = (bit, (self.draws.copies > 0) @ bit)
+                last = (layout, self._places, statuses, layer, self.draws, self.decks[number], watched, self.full)
+                for_chunks(_graph.fill_last, weights, *last, *rows, used)
+            else:
+                layers, decks = tuple(space.layers[number : number + 2]), tuple(self.decks[number : number + 2])
+                before = (layout, self._places, number, statuses, layers, self.draws, decks, self.full, *rows)
+                for_chunks(_graph.fill_full, weights, *before)
+        keys = np.flatnonzero(used)
+        slot = np.zeros(n_keys, dtype=np.int32)
+        slot[keys] = self.n_full + np.arange(len(keys), dtype=np.int32)
+        self._settle(keys, slot)
+        return keys
+
+    def _settle(self, keys: np.ndarray, slot: np.ndarray) -> None:
+        win = self.n_full + len(keys)
+        last = self.full.entry_ptr[self.space.layer_ptr[self.space.rules.breaths - 1]]
+        for begin, end, slots in ((0, last, slot[:0]), (last, self.n_entries, slot)):
+            chunks = np.linspace(begin, end, 65).astype(np.int64)
+            for_each(_graph.settle, 64, chunks, self.full.after, slots, win)
+
+    def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
+        """The deals that follow ``keys``, whether or not a game comes to such nodes.
+
+        A key has the digits ``spent, cards, own HP - 1, enemy HP - 1``: the bits of what is spent, and the cards code
+        of both kept hands.
+
+        Args:
+            keys: int64 ``[n]``; nobody's HP may be less than a measure can begin with.
+        """
+        space, layout = self.space, self.space.layout
+        layer, decks = space.layers[0], self.decks[0]
+        n_drawn = 2 * layout.feints + 1
+        n_decks = np.diff(decks.ptr)[::n_drawn]
+        deal_ptr = cumulated(n_decks)
+        rest, hps = np.divmod(keys, layout.hp**2)
+        spent, rest = np.divmod(rest, layout.n_cards_codes)
+        pair = np.union1d([0], rest)
+        counts = np.zeros(len(pair), dtype=np.int64)
+        nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
+        args = (layout, self._places, layer, self.draws, decks, deal_ptr, pair)
+        for_each(_graph.list_deals, len(pair), *args, counts, *nothing)
+        ptr = cumulated(counts)
+        deal, p = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1])
+        for_chunks(_graph.list_deals, ptr, *args, counts[:0], ptr, deal, p)
+        hp_pairs = zip(*np.divmod(hps, layout.hp), strict=True)
+        fresh = [play_status(layout, int(own) + 1, int(enemy) + 1, 0, 0, 0, 0) for own, enemy in hp_pairs]
+        statuses = np.array(fresh, dtype=np.int64) + spent * layout.n_statuses
+        within = np.arange(deal_ptr[-1]) - np.repeat(deal_ptr[:-1], n_decks)
+        return _graph.Redeal(
+            pair=pair,
+            ptr=ptr,
+            deal=deal,
+            p=p,
+            first=np.repeat(self.full.ptr[layer.first[:-1]], n_decks) + within,
+            stride=np.repeat(n_decks, n_decks),
+            node_pair=np.searchsorted(pair, rest).astype(np.int32),
+            node_status=layer.rank[0, statuses].astype(np.int32),
+        )

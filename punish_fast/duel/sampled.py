@@ -1,0 +1,179 @@
+"""Simulated matches of two policies: many games, and how exact what they show is.
+
+Games come in pairs unless told otherwise: the same cards and the same random numbers with the seats swapped. What the
+cards do to both sides then cancels out. The pairs are independent of each other, the games of a pair are not, so the
+standard error is that of the mean of pairs: with ``w`` wins in a pair, 0, 1 or 2, the variance of ``w / 2``.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from punish_fast.duel.exact import DuelError, check_policy
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.simulator import EndlessError, Games, Simulator
+
+# Enough for a call to pay, few enough for an interrupt not to wait.
+_DEALS_AT_ONCE = 1 << 18
+_MOST_GAMES = 1 << 48
+
+_simulators: WeakKeyDictionary[Graph, Simulator] = WeakKeyDictionary()
+
+
+class Batch(NamedTuple):
+    """What came of simulated games.
+
+    Attributes:
+        games: How many were played.
+        wins: How many of them the own side won.
+        split: How many pairs of games both sides won once; 0 if not paired.
+        lengths: int64 ``[longest + 1]``, games by how many breaths they lasted.
+        openings: int64 ``[n_openings, 2]``, games and wins by the own hand and the revealed cards in the beginning, in
+            the order of the blocks of the first breath, ``StateSpace.layers[0].cards``.
+        paired: Whether games come in pairs, with the seats swapped in every second one.
+    """
+
+    games: int
+    wins: int
+    split: int
+    lengths: np.ndarray
+    openings: np.ndarray
+    paired: bool
+
+    @property
+    def win_probability(self) -> float:
+        """The share of games won."""
+        return self.wins / self.games
+
+    @property
+    def standard_error(self) -> float:
+        """How far `win_probability` is from the truth, in the root mean square; infinite for one game or pair."""
+        n = self.games // 2 if self.paired else self.games
+        mean = self.win_probability
+        # A pair that is split counts a half, its square a quarter.
+        squares = (self.wins - self.split / 2) / self.games if self.paired else mean
+        return float(np.sqrt(max(squares - mean**2, 0.0) / (n - 1))) if n > 1 else np.inf
+
+    @property
+    def length(self) -> float:
+        """Breaths of a game, on average."""
+        return float(self.lengths @ np.arange(len(self.lengths))) / self.games
+
+
+def simulate(
+    graph: Graph,
+    own: np.ndarray,
+    enemy: np.ndarray,
+    n_games: int,
+    seed: int = 0,
+    paired: bool = True,
+    first_game: int = 0,
+) -> Batch:
+    """Play games and count.
+
+    Args:
+        graph: The game.
+        own: float64 ``[n_rows]``, the own policy: the probability of each row of the state space in its state. It is
+            played with probabilities rounded to multiples of 2^-31.
+        enemy: float64 ``[n_rows]``, the enemy's.
+        n_games: How many games, both games of each pair counted.
+        seed: From 0 to 2^64 - 1; the same games come out for any number of threads.
+        paired: Whether to play every deal twice, with the seats swapped.
+        first_game: The number of the first game. Games with other numbers are other ones, so a match can be continued:
+            the counts of games 0 to ``n - 1`` and ``n`` to ``m - 1`` add up (`join`) to those of 0 to ``m - 1``.
+
+    Raises:
+        DuelError: a policy is none, the games cannot be numbered or paired, the seed is out of range, or a game does
+            not end.
+    """
+    check_policy(graph, own)
+    check_policy(graph, enemy)
+    check_numbers(n_games, seed, paired, first_game)
+    match = _Match(graph, simulator_of(graph), own, enemy)
+    n_seatings = 2 if paired else 1
+    first, n_deals = first_game // n_seatings, n_games // n_seatings
+    pieces = [(first + k, min(_DEALS_AT_ONCE, n_deals - k)) for k in range(0, n_deals, _DEALS_AT_ONCE)]
+    try:
+        return reduce(join, (match.play(*piece, seed, paired) for piece in pieces))
+    except EndlessError as error:
+        raise DuelError(f"duel: {error}") from None
+
+
+def join(one: Batch, other: Batch) -> Batch:
+    """The counts of two batches of the same match in one; both paired, or neither."""
+    return Batch(
+        games=one.games + other.games,
+        wins=one.wins + other.wins,
+        split=one.split + other.split,
+        lengths=added(one.lengths, other.lengths),
+        openings=one.openings + other.openings,
+        paired=one.paired and other.paired,
+    )
+
+
+def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Counts of games by their lengths, int64 ``[longest + 1]``, in one."""
+    lengths = np.zeros(max(len(one), len(other)), dtype=np.int64)
+    for counts in (one, other):
+        lengths[: len(counts)] += counts
+    return lengths
+
+
+def simulator_of(graph: Graph) -> Simulator:
+    """The simulator of a graph, prepared when it is first asked for."""
+    if graph not in _simulators:
+        _simulators[graph] = Simulator(graph)
+    return _simulators[graph]
+
+
+def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> None:
+    """Insist that games can be numbered so.
+
+    Raises:
+        DuelError: they cannot.
+    """
+    if not 1 <= n_games <= _MOST_GAMES:
+        raise DuelError(f"games: {n_games}, allowed are 1 to {_MOST_GAMES}")
+    if not 0 <= first_game <= _MOST_GAMES:
+        raise DuelError(f"first game: {first_game}, allowed are 0 to {_MOST_GAMES}")
+    if paired and (n_games % 2 or first_game % 2):
+        raise DuelError(f"games: {n_games} from number {first_game} on are no pairs, allowed are even numbers")
+    if not 0 <= seed < 1 << 64:
+        raise DuelError(f"seed: {seed}, allowed are 0 to {(1 << 64) - 1}")
+
+
+class _Match:
+    """Two policies that play each other."""
+
+    def __init__(self, graph: Graph, simulator: Simulator, own: np.ndarray, enemy: np.ndarray) -> None:
+        self._simulator = simulator
+        self._policies = simulator.thresholds(own), simulator.thresholds(enemy)
+        layer, ptr = graph.space.layers[0], graph.full.ptr
+        self._n_blocks = len(layer.cards)
+        block_of_row = np.repeat(np.arange(self._n_blocks), np.diff(layer.first))
+        n_rows = len(block_of_row)
+        # The blocks of both seats, for every full state of the first breath.
+        self._own_block = np.repeat(block_of_row, np.diff(ptr[: n_rows + 1]))
+        self._enemy_block = block_of_row[graph.full.enemy_row[: ptr[n_rows]]]
+
+    def play(self, first_deal: int, n_deals: int, seed: int, paired: bool) -> Batch:
+        own, enemy = self._policies
+        games = self._simulator.play(own, enemy, first_deal, n_deals, seed)
+        one = self._count(games, games.won, self._own_block)
+        if not paired:
+            return one
+        swapped = self._simulator.play(enemy, own, first_deal, n_deals, seed)
+        won = 1 - swapped.won
+        other = self._count(swapped, won, self._enemy_block)
+        split = int(np.count_nonzero(won != games.won))
+        return join(one, other)._replace(split=split, paired=True)
+
+    def _count(self, games: Games, won: np.ndarray, block: np.ndarray) -> Batch:
+        opening = block[games.opening]
+        openings = [np.bincount(which, minlength=self._n_blocks) for which in (opening, opening[won > 0])]
+        lengths = np.bincount(games.breaths).astype(np.int64)
+        return Batch(len(won), int(won.sum()), 0, lengths, np.column_stack(openings).astype(np.int64), False)

@@ -1,0 +1,231 @@
+"""The habit: what people tend to do in what they see, corrected by what they did in that very state.
+
+Choices are rare and states many: most states are never seen, and most of those seen only once. So states lend each
+other strength through what a player sees. A multinomial logit, in the form of McFadden (1974), gives the action of card
+``c`` and feint ``f`` (0 or 1) in a state with features ``x`` (see ``features.py``) the utility and the probability
+
+    u(c, f) = x . (alpha_c + f (beta + gamma_c)),      pi(a | s) = exp u(a) / sum over legal b of exp u(b).
+
+Illegal actions are left out before normalising, so no probability is spent on them. The weights maximise the
+likelihood of the choices less a ridge penalty ``r / 2`` times the sum of their squares (le Cessie and van Houwelingen,
+1992): a concave problem with a single maximum, whatever one starts from. Sharing ``alpha`` and ``beta`` is what the
+penalty rewards: a feint with a card is like that card and like any feint, unless the choices say otherwise.
+
+A model of what people usually do is too sure of what they never do, and other people do it. So a choice is taken for a
+lapse with a small probability ``e``, and a lapse for any legal action (Wichmann and Hill, 2001):
+
+    m(a | s) = (1 - e) pi(a | s) + e / number of legal actions in s.
+
+This is the mean of a Dirichlet prior with concentration ``k``, as PARLESS has a uniform one (the hierarchical
+Dirichlet model of MacKay and Peto, 1995). With ``n(s, a)`` choices seen in the state, the strategy is
+
+    p(a | s) = (k m(a | s) + n(s, a)) / (k + n(s)).
+
+The concentration maximises the likelihood of choices held out by game: of each fold of games, given a logit and
+counts of all other games. Taking it from the choices that the weights were fitted to would trust the logit too much.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize, minimize_scalar
+
+from punish_fast.enemies.counts import Counts, CountsError, count_located
+from punish_fast.enemies.features import features_of
+from punish_fast.enemies.folds import folds_of
+from punish_fast.punish.codes import ACTIONS
+from punish_fast.punish.decimal_codes import digits_of
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, legal_mask, strategy_table
+
+RIDGE = 5.0
+LAPSE = 0.01
+FOLDS = 5
+
+_N_CARDS = 5
+_CONCENTRATIONS = (0.1, 10_000.0)
+_STEP_TOLERANCE = 1e-10
+_STATES_AT_ONCE = 256  # few enough for a matrix product to stay on one thread, whose sums have one order
+
+
+@dataclass(frozen=True)
+class Habit:
+    """A fitted habit.
+
+    Attributes:
+        weights: float64 ``[11, n_features]``, so that ``weights @ x`` are the utilities of all actions.
+        lapse: Share of choices that are taken for lapses.
+        concentration: Weight of the model, in choices.
+        counts: The choices it was fitted to.
+    """
+
+    weights: np.ndarray
+    lapse: float
+    concentration: float
+    counts: Counts
+
+
+def fit_habit(
+    space: StateSpace,
+    row: np.ndarray,
+    column: np.ndarray,
+    game: np.ndarray,
+    ridge: float = RIDGE,
+    lapse: float = LAPSE,
+    folds: int = FOLDS,
+    seed: int = 0,
+) -> Habit:
+    """Fit a habit to choices.
+
+    Args:
+        space: The states of the game.
+        row: int64 ``[n]``, rows of the states, from `locate_choices`.
+        column: int64 ``[n]``, columns of the actions, likewise.
+        game: ``[n]``, the game that each choice belongs to.
+        ridge: Penalty on the weights, above 0.
+        lapse: Share of choices to take for lapses, from 0 to 1.
+        folds: Into how many folds the games are dealt to find the concentration.
+        seed: What the deal follows from.
+
+    Raises:
+        CountsError: the penalty or the share is out of range, or no state was seen in which there is a choice.
+        FoldsError: there are fewer games than folds.
+        StateError: the rules have counts above 9, for which there are no digits.
+    """
+    if not (math.isfinite(ridge) and ridge > 0):
+        raise CountsError(f"ridge: {ridge} is not allowed, it must be above 0")
+    if not 0 <= lapse <= 1:
+        raise CountsError(f"lapse: {lapse} is not allowed, it must be from 0 to 1")
+    fold = folds_of(game, folds, seed)
+    counts = count_located(space, row, column)
+    weights = _fit_weights(space, counts, ridge)
+    return Habit(weights, lapse, _fit_concentration(space, (row, column, fold), ridge, lapse), counts)
+
+
+def habit_probabilities(space: StateSpace, habit: Habit, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    """What a habit plays, float64 ``[k, 11]``.
+
+    Args:
+        space: The states of the game.
+        habit: A habit fitted to it.
+        rows: int64 ``[k]``, rows of states.
+        legal: bool ``[k, 11]``, which actions are legal there.
+    """
+    prior = _prior(space, habit.weights, habit.lapse, rows, legal)
+    weight = habit.concentration * prior + counts_at(habit.counts, rows)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def habit_table(space: StateSpace, habit: Habit, name: str = "habit") -> StrategyTable:
+    """The strategy of a habit, over every state."""
+    rows = np.arange(space.n_states)
+    return strategy_table(space, rows, habit_probabilities(space, habit, rows, legal_mask(space)), name)
+
+
+def counts_at(counts: Counts, rows: np.ndarray) -> np.ndarray:
+    """How often each action was chosen in given states, int64 ``[k, 11]``; 0 where a state was not seen."""
+    padded = np.vstack([counts.count, np.zeros((1, len(ACTIONS)), dtype=np.int64)])
+    place = np.searchsorted(counts.state, rows)
+    is_seen = np.isin(rows, counts.state)
+    return np.asarray(padded[np.where(is_seen, place, len(counts.state))])
+
+
+def _prior(space: StateSpace, weights: np.ndarray, lapse: float, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    """The logit with lapses, ``[k, 11]``."""
+    p = np.empty(legal.shape)
+    digits = digits_of(space, rows)
+    for begin in range(0, len(rows), _STATES_AT_ONCE):
+        part = slice(begin, begin + _STATES_AT_ONCE)
+        p[part], _ = _choose(features_of(space.rules, digits[part]) @ weights.T, legal[part])
+    return np.asarray((1 - lapse) * p + lapse * legal / legal.sum(axis=1, keepdims=True))
+
+
+def _choose(utility: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of the legal actions, and the logarithm of the sum that normalises them."""
+    utility = np.where(legal, utility, -np.inf)
+    most = utility.max(axis=-1, keepdims=True)
+    weight = np.exp(utility - most)
+    total = weight.sum(axis=-1, keepdims=True)
+    return weight / total, (most + np.log(total))[..., 0]
+
+
+def _loadings() -> np.ndarray:
+    """Which of alpha (5), beta (1) and gamma (5) each action adds up, ``[11, 11]``; rest is never one of several."""
+    loadings = np.zeros((len(ACTIONS), 2 * _N_CARDS + 1))
+    for column, action in enumerate(ACTIONS[:-1]):
+        card, feint = action // 10 - 1, action % 10
+        loadings[column, card] = 1
+        loadings[column, _N_CARDS] = loadings[column, _N_CARDS + 1 + card] = feint
+    return loadings
+
+
+def _fit_weights(space: StateSpace, counts: Counts, ridge: float) -> np.ndarray:
+    """The weights of all actions, ``[11, n_features]``, that maximise the penalised likelihood."""
+    is_free = (counts.legal.sum(axis=1) > 1) & (counts.count.sum(axis=1) > 0)
+    if not is_free.any():
+        raise CountsError("choices: none was made where more than one action is legal, so there is nothing to learn")
+    x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
+    # The rows that fill up the last block have one legal action and no choices, and so no weight.
+    legal, count = _blocks(counts.legal[is_free]), _blocks(counts.count[is_free].astype(np.float64))
+    legal[..., -1] |= ~legal.any(axis=-1)
+    total = count.sum(axis=-1, keepdims=True)
+    loadings = _loadings()
+    transposed = np.ascontiguousarray(x.transpose(0, 2, 1))
+
+    def utilities(flat: np.ndarray) -> np.ndarray:
+        return np.asarray(x @ np.ascontiguousarray((loadings @ flat.reshape(loadings.shape[1], -1)).T))
+
+    def pull_back(slope: np.ndarray) -> np.ndarray:
+        return np.asarray(loadings.T @ (transposed @ slope).sum(axis=0).T).ravel()
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        utility = utilities(flat)
+        p, log_total = _choose(utility, legal)
+        chosen = (count * utility).sum() - (total[..., 0] * log_total).sum()
+        return ridge / 2 * float((flat**2).sum()) - float(chosen), pull_back(total * p - count) + ridge * flat
+
+    def curve(flat: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        p, _ = _choose(utilities(flat), legal)
+        change = utilities(direction)
+        change = change - (p * change).sum(axis=-1, keepdims=True)
+        return pull_back(total * p * change) + ridge * direction
+
+    start = np.zeros(loadings.shape[1] * x.shape[-1])
+    found = minimize(loss, start, jac=True, hessp=curve, method="Newton-CG", options={"xtol": _STEP_TOLERANCE})
+    return np.asarray(loadings @ found.x.reshape(loadings.shape[1], -1))
+
+
+def _blocks(array: np.ndarray) -> np.ndarray:
+    """An array in blocks of rows, the last filled up with zeros: matrix products on one thread each."""
+    missing = -len(array) % _STATES_AT_ONCE
+    padded = np.concatenate([array, np.zeros((missing, array.shape[1]), dtype=array.dtype)])
+    return padded.reshape(-1, _STATES_AT_ONCE, array.shape[1])
+
+
+def _fit_concentration(
+    space: StateSpace, choices: tuple[np.ndarray, np.ndarray, np.ndarray], ridge: float, lapse: float
+) -> float:
+    """The concentration under which choices held out by fold are likeliest; ``choices`` are row, column and fold."""
+    row, column, fold = choices
+    held_out = []
+    for number in range(fold.max() + 1):
+        train, test = fold != number, (fold == number) & (column >= 0)
+        counts = count_located(space, row[train], column[train])
+        weights = _fit_weights(space, counts, ridge)
+        legal = legal_mask(space)[row[test]]
+        chosen = np.arange(len(legal)), column[test]
+        prior = _prior(space, weights, lapse, row[test], legal)[chosen]
+        seen = counts_at(counts, row[test])
+        held_out.append(np.stack([prior, seen[chosen], seen.sum(axis=1)]))
+    prior, chosen, total = np.concatenate(held_out, axis=1)
+
+    def loss(log_concentration: float) -> float:
+        k = math.exp(log_concentration)
+        return -float(np.log((k * prior + chosen) / (k + total)).sum())
+
+    least, most = _CONCENTRATIONS
+    bounds = math.log(least), math.log(most)
+    return math.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x)

@@ -1,0 +1,201 @@
+"""A small network from the digits of a state to action probabilities, evaluated on every state: PAWNN.
+
+PAWNN ("PARLESS augmented with neural networks") carries what people did in the states that were seen over to those
+that were not. With ``x`` the 18 digits of a state's decimal code, encoded as numbers, the network is
+
+    h_0 = x,    h_l = max(0, h_(l-1) W_l + b_l),    z = h_(L-1) W_L + b_L,    y = softmax(z)
+
+with eleven outputs, one for each of the actions 10, 11, 20, 21, ..., 51, 90. As a strategy, the outputs of illegal
+actions are zeroed and the others normalised; for a softmax that is the softmax over the legal actions alone, and it is
+computed so, since then nothing underflows. A network without softmax may put out negative numbers, which count
+as zero, and a state left with none above zero is played uniformly.
+
+The forward pass is written for NumPy and for whatever else has NumPy's functions, so that it is trained as evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from punish_fast.punish.codes import ACTIONS
+from punish_fast.punish.decimal_codes import N_DIGITS, digits_of
+from punish_fast.punish.rules import Rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, legal_mask, strategy_table
+
+ENCODINGS = ("raw", "scaled", "one-hot")
+
+Layers = tuple[tuple[np.ndarray, np.ndarray], ...]
+
+# Few enough for a matrix product not to be worth a second thread of BLAS, whose threads compete with other processes.
+_STATES_AT_ONCE = 256
+
+
+class NetworkError(ValueError):
+    """Layers or options that make no network; the message says why."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network and how to feed it.
+
+    Attributes:
+        layers: Weights, float32 ``[n_in, n_out]``, and biases, float32 ``[n_out]``, of each layer in order.
+        encoding: How digits become numbers: ``"raw"``, ``"scaled"`` or ``"one-hot"``.
+        softmax: Whether the outputs go through a softmax.
+    """
+
+    layers: Layers
+    encoding: str = "raw"
+    softmax: bool = True
+
+
+def network_of(rules: Rules, layers: Sequence[tuple[Any, Any]], encoding: str = "raw", softmax: bool = True) -> Network:
+    """A checked network; see `Network` for the arguments.
+
+    Raises:
+        NetworkError: no such encoding, shapes that do not fit, or numbers that are not finite.
+    """
+    n_in = n_inputs(rules, encoding)
+    checked = []
+    for number, (weight, bias) in enumerate(layers, 1):
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
+            w, b = np.asarray(weight).astype(np.float32), np.asarray(bias).astype(np.float32)
+        if w.ndim != 2 or w.shape[0] != n_in or b.shape != w.shape[1:]:
+            raise NetworkError(
+                f"layer {number}: shapes are {w.shape} and {b.shape}, allowed are ({n_in}, n) and (n,) for any n"
+            )
+        if not (np.isfinite(w).all() and np.isfinite(b).all()):
+            raise NetworkError(f"layer {number}: a number is not finite")
+        n_in = w.shape[1]
+        checked.append((w, b))
+    if not checked or n_in != len(ACTIONS):
+        raise NetworkError(f"layers: the last one has {n_in} outputs, allowed are {len(ACTIONS)}")
+    return Network(tuple(checked), encoding, softmax)
+
+
+def largest_digits(rules: Rules) -> np.ndarray:
+    """The largest value that each of the 18 digits of a state has, int64 ``[18]``."""
+    status = [rules.hp, 1, rules.feints]
+    enemy_status = [rules.hp, rules.hand_size, 1, rules.feints]
+    hand = [min(copies, rules.hand_size) for copies in rules.copies]
+    return np.array([rules.breaths + 1, *hand, *status, *enemy_status, *rules.copies])
+
+
+def n_inputs(rules: Rules, encoding: str) -> int:
+    """How many numbers a state is encoded as.
+
+    Raises:
+        NetworkError: no such encoding.
+    """
+    if encoding not in ENCODINGS:
+        raise NetworkError(f"encoding: {encoding!r} is not known, allowed are {', '.join(ENCODINGS)}")
+    return int((largest_digits(rules) + 1).sum()) if encoding == "one-hot" else N_DIGITS
+
+
+def encode(rules: Rules, digits: np.ndarray, encoding: str) -> np.ndarray:
+    """Digits as inputs of a network, float32 ``[k, n_inputs]``.
+
+    Args:
+        rules: The rules of the game.
+        digits: uint8 ``[k, 18]``, the digits of states.
+        encoding: ``"raw"``: as they are; ``"scaled"``: divided by the largest each can be; ``"one-hot"``: an input for
+            every value of every digit.
+
+    Raises:
+        NetworkError: no such encoding.
+    """
+    n = n_inputs(rules, encoding)
+    largest = largest_digits(rules)
+    if encoding == "raw":
+        return digits.astype(np.float32)
+    if encoding == "scaled":
+        return np.asarray(digits.astype(np.float32) / np.maximum(largest, 1).astype(np.float32))
+    starts = np.cumsum(largest + 1) - (largest + 1)
+    x = np.zeros((len(digits), n), dtype=np.float32)
+    x[np.arange(len(digits))[:, np.newaxis], starts + digits] = 1
+    return x
+
+
+def forward(numerics: Any, layers: Any, x: Any, kept: Sequence[Any] = ()) -> Any:
+    """The last layer's sums ``z``, ``[..., 11]``.
+
+    Args:
+        numerics: The module whose functions to use: NumPy or one like it.
+        layers: As in `Network`, of arrays of ``numerics``.
+        x: ``[..., n_inputs]``, encoded states.
+        kept: A factor for the units of each of the first hidden layers, ``[..., n]``; how dropout is done.
+    """
+    for number, (weight, bias) in enumerate(layers[:-1]):
+        x = numerics.maximum(x @ weight + bias, 0)
+        if number < len(kept):
+            x = x * kept[number]
+    weight, bias = layers[-1]
+    return x @ weight + bias
+
+
+def output(network: Network, rules: Rules, digits: np.ndarray) -> np.ndarray:
+    """The outputs ``y`` of a network, float64 ``[k, 11]``, illegal actions included; ``digits`` as in `encode`."""
+    z = np.asarray(forward(np, network.layers, encode(rules, digits, network.encoding)), dtype=np.float64)
+    return softmax(z) if network.softmax else np.asarray(z)
+
+
+def softmax(z: np.ndarray) -> np.ndarray:
+    """The softmax of each row, ``[k, n]``; what is minus infinity has probability 0."""
+    weight = np.exp(z - z.max(axis=1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def probabilities(network: Network, rules: Rules, digits: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    """What a network plays, float64 ``[k, 11]``: its outputs over the legal actions alone.
+
+    Args:
+        network: The network.
+        rules: The rules of the game.
+        digits: uint8 ``[k, 18]``, the digits of states.
+        legal: bool ``[k, 11]``, which actions are legal there.
+    """
+    z = forward(np, network.layers, encode(rules, digits, network.encoding)).astype(np.float64)
+    if network.softmax:
+        return softmax(np.where(legal, z, -np.inf))
+    weight = np.where(legal, np.maximum(z, 0), 0)
+    is_empty = ~(weight > 0).any(axis=1, keepdims=True)
+    weight = np.where(is_empty, legal, weight)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def network_table(space: StateSpace, network: Network, name: str = "pawnn") -> StrategyTable:
+    """The strategy of a network, over every state.
+
+    Args:
+        space: The states of the game.
+        network: A network for its rules.
+        name: What to call the enemy.
+
+    Raises:
+        StateError: the rules have counts above 9, for which there are no digits.
+        StrategyError: the outputs are not finite.
+    """
+    rows, digits = np.arange(space.n_states), digits_of(space)
+    legal = legal_mask(space)
+    p = np.empty(legal.shape)
+    for begin in range(0, len(rows), _STATES_AT_ONCE):
+        part = slice(begin, begin + _STATES_AT_ONCE)
+        p[part] = probabilities(network, space.rules, digits[part], legal[part])
+    return strategy_table(space, rows, p, name)
+
+
+def mean_squared_error(network: Network, space: StateSpace, table: StrategyTable) -> float:
+    """The mean of the squared differences between a network's outputs, illegal actions included, and a table.
+
+    Args:
+        network: A network for the rules of ``space``.
+        space: The states of the game.
+        table: A strategy table that covers at least one state.
+    """
+    difference = output(network, space.rules, digits_of(space, table.state)) - table.p
+    return float((difference**2).mean())

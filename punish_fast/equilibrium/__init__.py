@@ -1,0 +1,1 @@
+"""Regret minimisation, best responses and bounds on exploitability."""

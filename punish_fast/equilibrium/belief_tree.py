@@ -1,0 +1,91 @@
+"""Trees to look ahead in: what actions are worth in every full state, ready to be weighed by a belief.
+
+See ``_lookahead.py`` for what a tree is.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium import _belief_tree
+from punish_fast.equilibrium._belief_tree import Tree
+from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.parallel import cumulated
+
+
+class Lookahead:
+    """Trees against one enemy.
+
+    Attributes:
+        graph: The game.
+        enemy: float64 ``[n_rows]``, the enemy's policy.
+    """
+
+    def __init__(self, graph: Graph, enemy: np.ndarray) -> None:
+        self.graph = graph
+        self.enemy = enemy
+
+    def tree(self, v: np.ndarray, breaths: range) -> Tree:
+        """The tree whose table holds the values of actions in some breaths, if ``v`` is what everything is worth.
+
+        Args:
+            v: float64 ``[n_full + n_nodes + 2]``, values of all numbers.
+            breaths: Numbers of breaths, from 0 on.
+
+        Raises:
+            MemoryError: the table would not fit into memory.
+        """
+        tree = self._room(breaths)
+        for number in breaths:
+            self._fill(tree, v, number)
+        return tree
+
+    def best_tree(self, v: np.ndarray, n_breaths: int) -> Tree:
+        """The tree of the first breaths of a measure, if whoever chooses sees the enemy's hand.
+
+        Its table holds what actions are worth then, and so bounds on what they are worth to anybody.
+
+        Args:
+            v: float64 ``[n_full + n_nodes + 2]``, values of all numbers; those of full states are written.
+            n_breaths: How many breaths are in the table.
+
+        Raises:
+            MemoryError: the table would not fit into memory.
+        """
+        graph, ptr = self.graph, self.graph.space.state_ptr
+        first = self._room(range(n_breaths))
+        for number in reversed(range(graph.space.rules.breaths)):
+            tree = first if number < n_breaths else self._room(range(number, number + 1))
+            self._fill(tree, v, number)
+            graph.for_states(number, _belief_tree.take_best, graph.full.ptr, ptr, tree.q, tree.q_ptr, tree.origin, v)
+        return first._replace(bounds=True)
+
+    def _fill(self, tree: Tree, v: np.ndarray, number: int) -> None:
+        args = (*tree[:5], v, tree.q_ptr, tree.origin, tree.q)
+        self.graph.for_states(number, _belief_tree.fill_action_values, *args)
+
+    def _room(self, breaths: range) -> Tree:
+        """A tree with an empty table."""
+        graph, space = self.graph, self.graph.space
+        first, last = space.layer_ptr[breaths.start], space.layer_ptr[breaths.stop]
+        origin, end = int(self._q_ptr[first]), int(self._q_ptr[last])
+        require_memory(8 * (end - origin), f"a table of {end - origin:,} values of actions")
+        q = np.empty(end - origin)
+        rows = (space.state_ptr, space.action)
+        win = graph.n_full + graph.n_nodes
+        return Tree(graph.full, graph.draws, *rows, self.enemy, self._row_of, self._q_ptr, origin, q, win, False)
+
+    @cached_property
+    def _q_ptr(self) -> np.ndarray:
+        """int64 ``[n_states + 1]``, where the values of the actions of each information state begin."""
+        ptr = self.graph.full.ptr
+        return cumulated(np.diff(ptr) * np.diff(self.graph.space.state_ptr[: len(ptr)]))
+
+    @cached_property
+    def _row_of(self) -> np.ndarray:
+        """int32 ``[n_full]``, the information state of each full state."""
+        ptr = self.graph.full.ptr
+        return np.repeat(np.arange(len(ptr) - 1, dtype=np.int32), np.diff(ptr))

@@ -1,0 +1,247 @@
+"""Sweeps of value iteration, each with a certified bound on the error that is left.
+
+The optimal values are the fixed point of the Bellman operator ``(T v)(s) = max_a r(s, a) + g sum_t P(t | s, a) v(t)``,
+a contraction with modulus ``g``, the discount [Puterman 1994, ch. 6]. With discount 1, values are total rewards until
+a terminal is reached, terminals are worth nothing, and the modulus is that of ``contraction.py``.
+
+**Schedules.** ``jacobi`` applies ``T`` to all states at once. ``layered`` goes through the layers from the last to
+the first and uses each new value at once. If every layer leads only to the next and the last back to the first (a
+*cycle* of ``L`` layers), one such sweep depends on the first layer's values alone and contracts them with modulus
+``g^L``. These few values are all that a cycle carries from sweep to sweep, so between sweeps they are accelerated.
+
+**Error bound.** Let ``d`` be the largest change of a carried value (in a cycle those of the first layer, otherwise all)
+in the last sweep, ``b`` the modulus, and ``e`` a bound on the rounding error of one sweep. Then, by the contraction,
+
+    |v - v*| on carried values  <=  k (b d + e) / (1 - b),
+
+(``k`` is 1 unless the discount is) and on all others at most ``g`` times the carried error before the sweep, plus
+``e``. A row of ``n`` entries computed in floating point with unit roundoff ``u`` is off by at most ``(n + 8) u`` times
+the largest value that can occur [Higham 2002, ch. 3]; that allows for stored probabilities which are off by up to four
+roundings from those of a distribution, and it is for that process, whose rows add up to exactly one, that the bound
+holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp import _bellman
+from punish_fast.mdp.anderson import Anderson
+from punish_fast.mdp.contraction import Contraction, discounted, undiscounted
+from punish_fast.mdp.model import Process
+from punish_fast.mdp.policy import first_best
+from punish_fast.runtime.parallel import for_each
+
+_UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
+
+
+@dataclass
+class Log:
+    """What happened in each sweep.
+
+    Attributes:
+        residual: Largest change of a state's value.
+        seconds: Duration.
+        rmse: Square root of the sum of the squared changes of Q, terminals included (``jacobi`` only).
+        choice_changes: States whose greedy action changed (``jacobi`` only).
+    """
+
+    residual: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    rmse: list[float] = field(default_factory=list)
+    choice_changes: list[int] = field(default_factory=list)
+
+
+class Iteration:
+    """What all schedules share.
+
+    Attributes:
+        v: float64 ``[n_columns]``, values of states and terminals.
+        q: float64 ``[n_rows]``, values of state-action pairs; those of `v` only after `close`.
+        choice: int64 ``[n_states]``, the first best row of each state; likewise.
+        contraction: What holds for every sweep.
+        is_at_floor: Whether the last changes were no larger than rounding can make them.
+        log: One entry for each sweep.
+    """
+
+    def __init__(self, mdp: Process, discount: float) -> None:
+        self.mdp = mdp
+        self.discount = discount
+        self.is_at_floor = False
+        self.log = Log()
+        self.v = np.zeros(mdp.n_columns)
+        self.q = np.zeros(mdp.n_rows)
+        self.choice = np.zeros(mdp.n_states, dtype=np.int64)
+        # Terms of a backup besides the entries of its row, and roundings of a stored probability.
+        self._further_terms = 8
+        self._tensor = _bellman.Tensor(
+            state_ptr=mdp.state_ptr.view(np.uint64),
+            indptr=mdp.indptr.view(np.uint64),
+            indices=mdp.indices.view(np.uint32),
+            data=mdp.probabilities,
+            reward=mdp.reward,
+        )
+        self._data_ptr = None if mdp.data_ptr is None else mdp.data_ptr.view(np.uint64)
+        self.contraction = self._find_contraction()
+
+    def _find_contraction(self) -> Contraction:
+        if self.discount < 1:
+            return discounted(self.mdp, self.discount, n_steps=1)
+        return undiscounted(self.mdp, self.mdp.n_states, self._sweep_with)
+
+    def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Sweep over ``v`` with other rewards, undiscounted and in place."""
+        settings = (self._tensor._replace(reward=reward), self._data_ptr, 1.0)
+        for layer in reversed(range(self.mdp.n_layers)):
+            v, _ = self._back_up_layer(layer, _bellman.sweep, settings, v)
+        return v
+
+    def _back_up_layer(
+        self, layer: int, kernel: Callable[..., None], settings: tuple[Any, ...], v: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """Back up one layer; return the new values, in place of the old ones if possible, and the largest change."""
+        chunks = self._chunks(layer)
+        residual = np.zeros(len(chunks) - 1)
+        out = v if self.mdp.is_independent(layer) else v.copy()
+        for_each(kernel, len(chunks) - 1, chunks, *settings, v, out, residual)
+        return out, float(residual.max(initial=0))
+
+    def _chunks(self, layer: int) -> np.ndarray:
+        return self.mdp.chunks(layer).view(np.uint64)
+
+    def _rounding(self) -> np.ndarray:
+        """For each layer, how far rounding can put a backup off."""
+        rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (
+            _UNIT_ROUNDOFF * self.contraction.largest_value
+        )
+        return rounding
+
+    def _carried_error(self, change: float, rounding: float) -> float:
+        """A bound on the error of carried values after they changed by ``change`` at most."""
+        modulus, spread, _ = self.contraction
+        self.is_at_floor = modulus * change <= 2 * rounding
+        return spread * (modulus * change + rounding) / (1 - modulus)
+
+    def _back_up_rows(self) -> np.ndarray:
+        """Back up all states from one ``v``; return residual, sum of squared changes of ``q``, and changed choices."""
+        out = self.v.copy()
+        totals = np.zeros(3)
+        for layer in range(self.mdp.n_layers):
+            chunks = self._chunks(layer)
+            statistics = np.zeros((len(chunks) - 1, 3))
+            args = (self.v, self.q, out, self.choice.view(np.uint64), statistics)
+            settings = (self._tensor, self._data_ptr, self.discount)
+            for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *settings, *args)
+            totals[0] = max(totals[0], statistics[:, 0].max(initial=0))
+            totals[1:] += statistics[:, 1:].sum(axis=0)
+        self.v = out
+        return totals
+
+
+class Layered(Iteration):
+    """The layers from the last to the first, in place."""
+
+    def __init__(self, mdp: Process, discount: float, start: np.ndarray | None = None) -> None:
+        """Begin with the values ``start`` (float64 ``[n_states]``), or with zeros."""
+        super().__init__(mdp, discount)
+        if start is not None:
+            largest = self.contraction.largest_value
+            self.v[: mdp.n_states] = np.clip(start, -largest, largest)
+        if discount < 1:
+            self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
+        self._acceleration = Anderson()
+        self._before: np.ndarray | None = None
+        self._kernel: Callable[..., None] = _bellman.sweep
+        self._settings: tuple[Any, ...] = (self._tensor, self._data_ptr, discount)
+
+    def _find_contraction(self) -> Contraction:
+        if not self.mdp.is_cycle:
+            return super()._find_contraction()
+        if self.discount < 1:
+            return discounted(self.mdp, self.discount, n_steps=self.mdp.n_layers)
+        return undiscounted(self.mdp, int(self.mdp.layer_ptr[1]), self._sweep_with)
+
+    def sweep(self) -> float:
+        """Sweep once over all states; return the error bound that ``v`` has once the iteration is closed."""
+        if self.mdp.is_cycle:
+            self._accelerate()
+        residuals = []
+        for layer in reversed(range(self.mdp.n_layers)):
+            self.v, residual = self._back_up_layer(layer, self._kernel, self._settings, self.v)
+            residuals.append(residual)
+        self.log.residual.append(max(residuals))
+        return self._closed(self._bound(residuals))
+
+    def close(self) -> None:
+        """Back up every state once more, for ``q``, ``choice`` and a ``v`` that fits them."""
+        self._back_up_rows()
+
+    def _closed(self, bound: float) -> float:
+        """The error bound after `close`, from that before."""
+        return self.discount * bound + float(self._rounding().max(initial=0))
+
+    def _accelerate(self) -> None:
+        """Improve the values that the next sweep begins with, those of the first layer."""
+        carried = self.v[: self.mdp.layer_ptr[1]]
+        if self._before is not None:
+            accelerated = self._acceleration.next(self._before, carried.copy())
+            largest = self.contraction.largest_value
+            carried[:] = np.clip(accelerated, -largest, largest)
+        self._before = carried.copy()
+
+    def _bound(self, residuals: list[float]) -> float:
+        rounding = float(self._rounding().sum())
+        change = residuals[-1] if self.mdp.is_cycle else max(residuals)
+        carried = self._carried_error(change, rounding)
+        if not self.mdp.is_cycle:
+            return carried
+        return max(carried, self.discount * (change + carried) + rounding)
+
+
+class Evaluation(Layered):
+    """The layers from the last to the first, under a policy that takes row ``r`` with probability ``weight[r]``."""
+
+    def __init__(self, mdp: Process, discount: float, weight: np.ndarray) -> None:
+        """Begin with zeros."""
+        super().__init__(mdp, discount)
+        self._kernel = _bellman.evaluate_policy
+        self._settings = (self._tensor, self._data_ptr, discount, weight)
+        self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
+
+    def _closed(self, bound: float) -> float:
+        return bound
+
+
+class Jacobi(Iteration):
+    """All states at once, beginning with ``q = r``, as in the published runs."""
+
+    def __init__(self, mdp: Process, discount: float) -> None:
+        """Begin with expected immediate rewards for ``q`` and their best for ``v``."""
+        super().__init__(mdp, discount)
+        self.q[:] = mdp.reward
+        self.v[: mdp.n_states] = np.maximum.reduceat(mdp.reward, mdp.state_ptr[:-1])
+        if discount < 1:
+            self.v[mdp.n_states :] = mdp.terminal_reward
+        self.choice = first_best(mdp.state_ptr, mdp.reward)
+
+    def sweep(self) -> float:
+        """Sweep once over all states; return the error bound of ``v``."""
+        n_states = self.mdp.n_states
+        terminals = self.v[n_states:].copy()
+        residual, squares, changes = self._back_up_rows()
+        if self.discount < 1:
+            self.v[n_states:] = self.mdp.terminal_reward + self.discount * terminals
+        terminal_changes = self.v[n_states:] - terminals
+        residual = max(float(residual), float(np.abs(terminal_changes).max(initial=0)))
+        self.log.residual.append(residual)
+        self.log.rmse.append(float(np.sqrt(squares + (terminal_changes**2).sum())))
+        self.log.choice_changes.append(int(changes))
+        rounding = float(self._rounding().max(initial=0))
+        return self._carried_error(residual, rounding)
+
+    def close(self) -> None:
+        """Nothing is left to do: every sweep backs up ``q``."""

@@ -1,0 +1,291 @@
+"""What the enemy may do, as seen by a player who does not know the enemy's hand.
+
+Given the unseen cards ``U``, of which ``n`` are the enemy's hand ``E`` and ``d`` the deck ``K = U - E``, the hand has
+probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
+and a feint draws from the deck without replacement. Summed over the hands, the probability of every *play* (own draw,
+enemy pick, enemy draw; numbered as in ``_outcomes.py``) is the *marginal* of the state::
+
+    P(no own draw, pick j)            = sum_E P(E) strategy(E, j)
+    P(no own draw, feint j draws r)   = sum_E P(E) strategy(E, j feint) K_r / d
+    P(own draw o, pick j)             = sum_E P(E) strategy(E, j) K_o / d
+    P(own draw o, feint j draws r)    = sum_E P(E) strategy(E, j feint) K_o (K_r - [o = r]) / (d (d - 1))
+
+Marginals are kept as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible
+by 1 to 10, every numerator against a uniformly playing enemy is a whole number, and the quotient is rounded once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.punish._actions import N_ACTIONS, split_action
+from punish_fast.punish._codes import cards_code, mirror_status, split_status
+from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_subsets, count_ways, first_subset, next_subset
+from punish_fast.punish._outcomes import N_ENEMY_PLAYS, N_PLAYS
+from punish_fast.punish._space import find_block, row_of
+from punish_fast.runtime._jit import inlined_routine, kernel, routine
+
+UNIT = 2520.0
+
+# What the enemy can do at all.
+RESTS = 0
+PICKS = 1
+PICKS_OR_FEINTS = 2
+N_MODES = 3
+
+
+class Hands(NamedTuple):
+    """What the enemy may hold, given the cards that a player sees.
+
+    Attributes:
+        n_hands: int64 ``[n_decks]``, how many different hands, by the number of cards drawn from the deck.
+        deck: int64 ``[n_decks, n, 5]``, for each hand the cards that are then in the deck.
+        block: int64 ``[n_decks, n]``, the block of the states in which the enemy then sees itself.
+        ways: float64 ``[n_decks, n]``, in how many ways the unseen cards make this hand.
+    """
+
+    n_hands: np.ndarray
+    deck: np.ndarray
+    block: np.ndarray
+    ways: np.ndarray
+
+
+@routine
+def enemy_mode(layout, status, enemy_hand):
+    """`RESTS`, `PICKS` or `PICKS_OR_FEINTS`."""
+    _, _, _, _, exhausted, feinted = split_status(layout, status)
+    if exhausted or enemy_hand == 0:
+        return RESTS
+    return PICKS if feinted == layout.feints else PICKS_OR_FEINTS
+
+
+@routine
+def deck_left(layout, status):
+    """Cards in the deck during a measure."""
+    _, _, _, own_feinted, _, enemy_feinted = split_status(layout, status)
+    return layout.deck_size - own_feinted - enemy_feinted
+
+
+@routine
+def denominator(enemy_hand, deck):
+    """What the numerators of a marginal are to be divided by."""
+    return BINOMIAL[enemy_hand + deck, enemy_hand] * max(deck, 1) * max(deck - 1, 1) * UNIT
+
+
+@routine
+def uniform_weights(hand, mode, weights):
+    """Weights, in units of 1/2520, of an enemy who plays every legal action alike."""
+    n_legal = 0
+    for kind in range(N_KINDS):
+        n_legal += hand[kind] > 0
+    share = UNIT / (n_legal * mode) if mode != RESTS else UNIT
+    weights[:] = 0.0
+    weights[2 * N_KINDS] = share if mode == RESTS else 0.0
+    for kind in range(N_KINDS):
+        if hand[kind] > 0 and mode != RESTS:
+            weights[2 * kind] = share
+            if mode == PICKS_OR_FEINTS:
+                weights[2 * kind + 1] = share
+
+
+@routine
+def list_kinds(pile, kinds):
+    """List the kinds that are in a pile; return how many."""
+    n = 0
+    for kind in range(N_KINDS):
+        if pile[kind] > 0:
+            kinds[n] = kind
+            n += 1
+    return n
+
+
+@routine
+def add_hand(deck, kinds, own_feints, ways, weights, marginal):
+    """Add to ``marginal`` what an enemy does who plays by ``weights``, the deck being ``deck``.
+
+    ``kinds`` is room for as many numbers as there are kinds; ``own_feints`` is whether own draws are wanted.
+    """
+    n_kinds = list_kinds(deck, kinds)
+    n_deck = 0
+    for k in range(n_kinds):
+        n_deck += deck[kinds[k]]
+    drawn = (kinds, n_kinds, n_kinds if own_feints else 0)
+    one_draw = ways * max(n_deck - 1, 1)
+    no_draw = one_draw * max(n_deck, 1)
+    for action in range(N_ACTIONS):
+        weight = weights[action]
+        if weight == 0.0:
+            continue
+        if action % 2 == 1:
+            add_feint(deck, drawn, 6 + N_KINDS * (action // 2), weight * one_draw, weight * ways, marginal)
+        else:
+            play = 1 + action // 2 if action < 2 * N_KINDS else 0
+            add_plain(deck, drawn, play, weight * no_draw, weight * one_draw, marginal)
+
+
+@inlined_routine
+def add_plain(deck, drawn, play, no_draw, one_draw, marginal):
+    """The enemy draws nothing; the own feint may draw."""
+    kinds, _, n_own = drawn
+    marginal[play] += no_draw
+    for k in range(n_own):
+        marginal[N_ENEMY_PLAYS * (kinds[k] + 1) + play] += one_draw * deck[kinds[k]]
+
+
+@inlined_routine
+def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
+    """The enemy draws a card; the own feint may draw another one."""
+    kinds, n_kinds, n_own = drawn
+    for i in range(n_kinds):
+        draw = kinds[i]
+        marginal[play + draw] += one_draw * deck[draw]
+        for k in range(n_own):
+            left = deck[kinds[k]] - (1 if k == i else 0)
+            if left > 0:
+                marginal[N_ENEMY_PLAYS * (kinds[k] + 1) + play + draw] += two_draws * deck[draw] * left
+
+
+@routine
+def naive_marginal(unseen, enemy_hand, mode, marginal):
+    """The marginal against an enemy who plays uniformly whatever the state."""
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    deck = np.zeros(N_KINDS, dtype=np.int64)
+    kinds = np.zeros(N_KINDS, dtype=np.int64)
+    weights = np.zeros(N_ACTIONS)
+    marginal[:] = 0.0
+    more = first_subset(unseen, enemy_hand, hand)
+    while more:
+        for kind in range(N_KINDS):
+            deck[kind] = unseen[kind] - hand[kind]
+        uniform_weights(hand, mode, weights)
+        add_hand(deck, kinds, True, count_ways(unseen, hand), weights, marginal)
+        more = next_subset(unseen, hand)
+
+
+@routine
+def room_for_hands(layout):
+    """Room for the hands that the enemy may have in the states of a block."""
+    n_decks = 2 * layout.feints + 1
+    most = 1
+    for deck in range(layout.deck_size - n_decks + 1, layout.deck_size + 1):
+        most = max(most, count_subsets(layout.copies, deck))
+    return Hands(
+        n_hands=np.zeros(n_decks, dtype=np.int64),
+        deck=np.zeros((n_decks, most, N_KINDS), dtype=np.int64),
+        block=np.zeros((n_decks, most), dtype=np.int64),
+        ways=np.zeros((n_decks, most)),
+    )
+
+
+@routine
+def list_hands(layout, layer, discard, unseen, hands):
+    """List all hands of the enemy, and the blocks in which it sees itself, for every number of cards drawn."""
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    for drawn in range(len(hands.n_hands)):
+        n = 0
+        deck = hands.deck[drawn, n]
+        more = first_subset(unseen, layout.deck_size - drawn, deck)
+        while more:
+            for kind in range(N_KINDS):
+                hand[kind] = unseen[kind] - deck[kind]
+            hands.ways[drawn, n] = count_ways(unseen, hand)
+            hands.block[drawn, n] = find_block(layer, cards_code(layout, hand, discard))
+            n += 1
+            if n == len(hands.deck[drawn]):
+                break
+            begun, deck = deck, hands.deck[drawn, n]
+            # Numba would bring what it takes to tell of arrays that do not fit each other, a tenth of all it compiles.
+            for kind in range(N_KINDS):
+                deck[kind] = begun[kind]
+            more = next_subset(unseen, deck)
+        hands.n_hands[drawn] = n
+
+
+@kernel
+def weigh_rows(begin, end, state_ptr, action, entry, p, weights):
+    """Weights, in units of 1/2520, of an enemy's actions in the given states, for every row.
+
+    ``entry[state]`` is the row of ``p`` (float64 ``[k, 11]``) that tells what it plays; -1 stands for all alike.
+    """
+    for state in range(begin, end):
+        share = UNIT / (state_ptr[state + 1] - state_ptr[state])
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            pick, feints = split_action(action[row])
+            weights[row] = share if entry[state] < 0 else UNIT * p[entry[state], 2 * pick + feints]
+
+
+@inlined_routine
+def table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, kinds, marginal):
+    """The marginal against a table: the enemy looks up the mirrored state of each hand.
+
+    Its legal actions there, and so the rows of that state, go through the cards in hand, with the feint, if it has one,
+    behind the plain pick of each.
+    """
+    mode = enemy_mode(layout, status, enemy_hand)
+    mirrored = mirror_status(layout, status)
+    _, _, own_exhausted, own_feinted, _, _ = split_status(layout, status)
+    own_feints = own_exhausted == 0 and own_feinted < layout.feints
+    n_deck = deck_left(layout, status)
+    place = layout.deck_size - n_deck
+    marginal[: N_PLAYS if own_feints else N_ENEMY_PLAYS] = 0.0
+    for i in range(hands.n_hands[place]):
+        deck = hands.deck[place, i]
+        n_kinds = list_kinds(deck, kinds)
+        drawn = (kinds, n_kinds, n_kinds if own_feints else 0)
+        ways = hands.ways[place, i]
+        one_draw = ways * max(n_deck - 1, 1)
+        no_draw = one_draw * max(n_deck, 1)
+        row = table.state_ptr[row_of(layer, hands.block[place, i], mirrored)]
+        if mode == RESTS:
+            add_plain(deck, drawn, 0, table.weights[row] * no_draw, table.weights[row] * one_draw, marginal)
+            continue
+        for pick in range(N_KINDS):
+            if unseen[pick] == deck[pick]:
+                continue
+            weight = table.weights[row]
+            row += 1
+            if weight > 0.0:
+                add_plain(deck, drawn, 1 + pick, weight * no_draw, weight * one_draw, marginal)
+            if mode == PICKS_OR_FEINTS:
+                weight = table.weights[row]
+                row += 1
+                if weight > 0.0:
+                    add_feint(deck, drawn, 6 + N_KINDS * pick, weight * one_draw, weight * ways, marginal)
+
+
+@routine
+def unseen_code(layout, unseen):
+    """A number for the unseen cards."""
+    code = 0
+    for kind in range(N_KINDS):
+        code = code * (layout.copies[kind] + 1) + unseen[kind]
+    return code
+
+
+@routine
+def decode_unseen(layout, code, unseen):
+    """The inverse of `unseen_code`; returns how many cards there are."""
+    size = 0
+    for kind in range(N_KINDS - 1, -1, -1):
+        code, unseen[kind] = divmod(code, layout.copies[kind] + 1)
+        size += unseen[kind]
+    return size
+
+
+@routine
+def naive_key(layout, code, deck, mode):
+    """A number for all that the marginal against the naive enemy depends on."""
+    return (code * (layout.deck_size + 1) + deck) * N_MODES + mode
+
+
+@kernel
+def fill_naive_marginals(begin, end, layout, keys, marginals):
+    """Row ``i`` of ``marginals`` (float64 ``[n, 186]``) becomes the marginal of key ``keys[i]``."""
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    for i in range(begin, end):
+        code, mode = divmod(keys[i], N_MODES)
+        code, deck = divmod(code, layout.deck_size + 1)
+        size = decode_unseen(layout, code, unseen)
+        naive_marginal(unseen, size - deck, mode, marginals[i])

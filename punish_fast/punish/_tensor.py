@@ -1,0 +1,329 @@
+"""The rows of the transition tensor: count, then fill, one owner per row.
+
+A row is a state and an action. Its entries are the possible outcomes of the state's status and way to act (see
+``_outcomes.py``), each with the sum of the marginal (see ``_enemy.py``) over the outcome's plays. Which outcomes are
+possible follows from the unseen cards alone, so counting needs no probabilities, and the rows of all feints of a
+state share theirs. Outcomes are in the order of their successors' codes, hence columns ascend within a row.
+
+So rows of one state that feint have the same probabilities, one after the other, for different columns, and so have
+redeals of states that differ in HP alone. A compact tensor stores them once, for the first of these rows, their
+*owner*. Where rows lead does not depend on the enemy, so to meet another one only probabilities are filled again.
+
+Numba counts references wherever an array is taken out of a tuple, or a part of one is taken, and threads that count at
+once wait for each other. So loops over rows get arrays by themselves, whole, with the place to look at.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.punish._actions import split_action
+from punish_fast.punish._clash import WIN
+from punish_fast.punish._marginals import (
+    deck_left,
+    denominator,
+    enemy_mode,
+    list_hands,
+    naive_key,
+    room_for_hands,
+    table_marginal,
+    unseen_code,
+)
+from punish_fast.punish._multisets import N_ADDED, N_KINDS, possible_added
+from punish_fast.punish._outcomes import FEINT, N_PLAYS, N_WAYS
+from punish_fast.punish._space import (
+    block_reach,
+    block_statuses,
+    count_enemy_hand,
+    find_targets,
+    open_block,
+    status_for_ways,
+)
+from punish_fast.runtime._jit import inlined_routine, kernel, routine
+
+
+class Naive(NamedTuple):
+    """An enemy that plays every legal action alike in every state, so that states share marginals.
+
+    Attributes:
+        slot: int32 ``[n_keys]``, from the key of ``naive_key`` to a row of `marginal`.
+        marginal: float64 ``[n, 186]``.
+    """
+
+    slot: np.ndarray
+    marginal: np.ndarray
+
+
+class Table(NamedTuple):
+    """An enemy that plays by a table.
+
+    Attributes:
+        state_ptr: int64 ``[n_states + 1]``, where the legal actions of each state begin.
+        weights: float64 ``[n_rows]``, how likely each of them is, in units of 1/2520.
+    """
+
+    state_ptr: np.ndarray
+    weights: np.ndarray
+
+
+class Rows(NamedTuple):
+    """The rows of a tensor: see `punish_fast.mdp.model.Process`; ``data_ptr`` may be ``indptr``."""
+
+    state_ptr: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data_ptr: np.ndarray
+    data: np.ndarray
+    reward: np.ndarray
+
+
+@inlined_routine
+def count_possible(ptr, mask, index, possible):
+    """The number of possible outcomes of a status and way."""
+    n = 0
+    for outcome in range(ptr[index], ptr[index + 1]):
+        n += (mask[outcome] & possible) != 0
+    return n
+
+
+@kernel
+def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, lengths, owner):
+    """``lengths[row]`` becomes the number of entries of each row of the given blocks, ``owner[row]`` its owner."""
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    ptr, mask = outcomes.ptr, outcomes.mask
+    for block in range(begin, end):
+        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        possible = possible_added(unseen)
+        state = layer.first[block]
+        for status in block_statuses(layer, block):
+            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+            n_feint = 0
+            first_feint = 0
+            for row in range(state_ptr[state], state_ptr[state + 1]):
+                pick, feints = split_action(action[row])
+                n = n_feint
+                if n == 0 or not feints:
+                    n = count_possible(ptr, mask, base + (FEINT if feints else pick), possible)
+                    n_feint = n if feints else n_feint
+                    first_feint = row if feints else first_feint
+                lengths[row] = n
+                owner[row] = first_feint if feints else row
+            state += 1
+
+
+@kernel
+def place_rows(indptr, data_ptr):
+    """Turn lengths and owners of all rows into where their entries and their probabilities begin.
+
+    ``indptr[row + 1]`` is the number of entries of a row, and becomes where they end. ``data_ptr[row]`` is its owner,
+    which is the row itself or one before it, and becomes where the owner's probabilities begin.
+
+    Returns:
+        How many probabilities there are.
+    """
+    n_data = 0
+    indptr[0] = 0
+    for row in range(len(data_ptr)):
+        n = indptr[row + 1]
+        indptr[row + 1] = indptr[row] + n
+        owner = data_ptr[row]
+        if owner == row:
+            data_ptr[row] = n_data
+            n_data += n
+        else:
+            data_ptr[row] = data_ptr[owner]
+    return n_data
+
+
+@routine
+def state_key(layout, status, unseen, enemy_hand):
+    """The key of a state's marginal against the naive enemy; ``unseen`` is the number for the unseen cards."""
+    return naive_key(layout, unseen, deck_left(layout, status), enemy_mode(layout, status, enemy_hand))
+
+
+@kernel
+def mark_keys(begin, end, layout, layer, used):
+    """Set ``used`` for the key of every state of the given blocks; threads may write the same cell, but all write 1."""
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    for block in range(begin, end):
+        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        code = unseen_code(layout, unseen)
+        for status in block_statuses(layer, block):
+            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+            used[state_key(layout, status, code, enemy_hand)] = 1
+
+
+@inlined_routine
+def weigh_outcomes(ptr, mask, play_ptr, play, index, possible, marginal, place, total, chosen, p, line):
+    """List the possible outcomes of a status and way with their probabilities; return how many there are.
+
+    They go into the given line of ``chosen`` and ``p``; the marginal is in the line ``place`` of ``marginal``.
+    """
+    n = 0
+    for outcome in range(ptr[index], ptr[index + 1]):
+        if mask[outcome] & possible == 0:
+            continue
+        weight = 0.0
+        for k in range(play_ptr[outcome], play_ptr[outcome + 1]):
+            weight += marginal[place, play[k]]
+        chosen[line, n] = outcome
+        p[line, n] = min(weight / total, 1.0)
+        n += 1
+    return n
+
+
+@inlined_routine
+def sum_reward(status_after, n, chosen, p, line):
+    """The expected reward of ``n`` chosen outcomes; win and loss come last."""
+    reward = 0.0
+    for k in range(max(n - 2, 0), n):
+        status = status_after[chosen[line, k]]
+        if status < 0:
+            reward += p[line, k] if status == WIN else -p[line, k]
+    return reward
+
+
+@inlined_routine
+def write_columns(status_after, added, first, rank, targets, pick, n, chosen, line, n_states, indices, entry):
+    """Write the columns of ``n`` chosen outcomes of a pick."""
+    for k in range(n):
+        status = status_after[chosen[line, k]]
+        if status >= 0:
+            block = targets[pick, added[chosen[line, k]]]
+            indices[entry + k] = first[block] + rank[block, status]
+        elif status == WIN:
+            indices[entry + k] = n_states
+        else:
+            indices[entry + k] = n_states + 1
+
+
+@kernel
+def fill_blocks(begin, end, layout, outcomes, layer, after, naive, table, action, rows):
+    """Fill the rows of the given blocks; ``after`` is the next layer.
+
+    Either ``naive`` or ``table`` is None, and what is for it alone is not compiled.
+    """
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    reach = np.zeros(N_KINDS + 1, dtype=np.int64)
+    targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
+    # Numba leaves out what is asked of an argument that is None.
+    if naive is not None:
+        slot, marginal = naive
+    if table is not None:
+        marginal = np.zeros((1, N_PLAYS))
+        hands = room_for_hands(layout)
+        kinds = np.zeros(N_KINDS, dtype=np.int64)
+    # One line for an action without a feint, one for all feints of a state, which share their outcomes.
+    chosen = np.empty((2, N_PLAYS), dtype=np.int64)
+    p = np.empty((2, N_PLAYS))
+    ptr, added, status_after, mask, play_ptr, play, _ = outcomes
+    state_ptr, indptr, indices, data_ptr, data, reward = rows
+    first, after_first, rank = layer.first, after.first, after.rank
+    n_states = len(state_ptr) - 1
+    for block in range(begin, end):
+        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        statuses = block_statuses(layer, block)
+        block_reach(layout, outcomes, statuses, hand, sizes, reach)
+        possible = possible_added(unseen)
+        find_targets(layout, after, hand, discard, reach, possible, targets)
+        if naive is not None:
+            code = unseen_code(layout, unseen)
+        if table is not None:
+            list_hands(layout, layer, discard, unseen, hands)
+        state = first[block]
+        for status in statuses:
+            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+            place = 0
+            if naive is not None:
+                place = slot[state_key(layout, status, code, enemy_hand)]
+            if table is not None:
+                table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, kinds, marginal[0])
+            total = denominator(enemy_hand, deck_left(layout, status))
+            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+            n_feint = 0
+            for row in range(state_ptr[state], state_ptr[state + 1]):
+                pick, feints = split_action(action[row])
+                n = n_feint
+                if n == 0 or not feints:
+                    index = base + (FEINT if feints else pick)
+                    n = weigh_outcomes(
+                        ptr, mask, play_ptr, play, index, possible, marginal, place, total, chosen, p, feints
+                    )
+                    n_feint = n if feints else n_feint
+                entry = indptr[row]
+                write_columns(
+                    status_after, added, after_first, rank, targets, pick, n, chosen, feints, n_states, indices, entry
+                )
+                for k in range(n):
+                    data[data_ptr[row] + k] = p[feints, k]
+                reward[row] = sum_reward(status_after, n, chosen, p, feints)
+            state += 1
+
+
+@kernel
+def refill_blocks(begin, end, layout, outcomes, layer, table, action, rows):
+    """Put the probabilities against an enemy who plays by a table in the place of others, for the given blocks."""
+    hand = np.zeros(N_KINDS, dtype=np.int64)
+    discard = np.zeros(N_KINDS, dtype=np.int64)
+    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    kinds = np.zeros(N_KINDS, dtype=np.int64)
+    marginal = np.zeros((1, N_PLAYS))
+    hands = room_for_hands(layout)
+    chosen = np.empty((1, N_PLAYS), dtype=np.int64)
+    p = np.empty((1, N_PLAYS))
+    ptr, _, status_after, mask, play_ptr, play, _ = outcomes
+    state_ptr, _, _, data_ptr, data, reward = rows
+    for block in range(begin, end):
+        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        possible = possible_added(unseen)
+        list_hands(layout, layer, discard, unseen, hands)
+        state = layer.first[block]
+        for status in block_statuses(layer, block):
+            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+            table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, kinds, marginal[0])
+            total = denominator(enemy_hand, deck_left(layout, status))
+            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+            owner = -1
+            for row in range(state_ptr[state], state_ptr[state + 1]):
+                pick, feints = split_action(action[row])
+                if feints and owner >= 0:
+                    reward[row] = reward[owner]
+                    continue
+                index = base + (FEINT if feints else pick)
+                n = weigh_outcomes(ptr, mask, play_ptr, play, index, possible, marginal, 0, total, chosen, p, 0)
+                for k in range(n):
+                    data[data_ptr[row] + k] = p[0, k]
+                reward[row] = sum_reward(status_after, n, chosen, p, 0)
+                owner = row if feints else owner
+            state += 1
+
+
+@kernel
+def count_positive(begin, end, indptr, data, lengths):
+    """``lengths[row]`` becomes the number of entries of the row that are not zero, for the given rows."""
+    for row in range(begin, end):
+        n = 0
+        for entry in range(indptr[row], indptr[row + 1]):
+            n += data[entry] > 0
+        lengths[row] = n
+
+
+@kernel
+def copy_positive(begin, end, indptr, indices, data, new_indptr, new_indices, new_data):
+    """Copy the entries that are not zero, for the given rows."""
+    for row in range(begin, end):
+        new = new_indptr[row]
+        for entry in range(indptr[row], indptr[row + 1]):
+            if data[entry] > 0:
+                new_indices[new] = indices[entry]
+                new_data[new] = data[entry]
+                new += 1

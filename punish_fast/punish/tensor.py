@@ -1,0 +1,234 @@
+"""The transition tensor of a game against an enemy: rules and strategy in, Markov decision process out.
+
+The pattern of the tensor follows from the rules alone: count the rows of each state, the entries of each row, and
+take cumulative sums; then every row is filled by its one owner. Entries that an enemy makes impossible (a table with
+zeros) are dropped at the end.
+
+A compact tensor, in which rows share probabilities, takes two thirds of the memory and of the time of a sweep. It keeps
+impossible entries: its pattern is the same for all enemies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from punish_fast.mdp.model import MDP, CompactMDP
+from punish_fast.punish import _marginals, _redeal, _tensor
+from punish_fast.punish._outcomes import N_PLAYS
+from punish_fast.punish.codes import Layout
+from punish_fast.punish.space import Progress, StateSpace
+from punish_fast.punish.strategy import StrategyError, StrategyTable, naive
+from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
+
+# One of the two is None.
+_Enemy = tuple[_tensor.Naive | None, _tensor.Table | None]
+
+OnLayer = Callable[[MDP, int], None]
+
+TERMINAL_REWARD = np.array([1.0, -1.0])
+
+
+def build(space: StateSpace, enemy: StrategyTable | None = None, on_layer: OnLayer | None = None) -> MDP:
+    """The Markov decision process of one player against ``enemy`` (naive if None).
+
+    Rows follow the states' codes and, within a state, the two-digit action codes; columns ``n_states`` and
+    ``n_states + 1`` are win and loss, which pay +1 and -1. Within a row, columns ascend.
+
+    Args:
+        space: The states of the game.
+        enemy: The enemy's strategy table over the same states.
+        on_layer: Called as ``on_layer(mdp, number)`` as soon as the rows of a layer stand, so that they can be written
+            while the next ones are computed.
+
+    Raises:
+        StrategyError: the strategy was made for other rules.
+        MemoryError: the tensor would not fit into memory.
+    """
+    enemy = _checked(space, enemy)
+    indptr, _, _ = _place(space)
+    rows = _room_for_rows(space, indptr, indptr, int(indptr[-1]))
+    mdp = MDP(
+        state_ptr=rows.state_ptr,
+        indptr=rows.indptr,
+        indices=rows.indices,
+        data=rows.data,
+        reward=rows.reward,
+        terminal_reward=TERMINAL_REWARD.copy(),
+        layer_ptr=space.layer_ptr,
+        action=space.action,
+    )
+    prepared = _prepare(space, enemy)
+    for number in range(mdp.n_layers):
+        _fill(space, number, prepared, rows)
+        if on_layer is not None and enemy.is_naive:
+            on_layer(mdp, number)
+    if not enemy.is_naive:
+        mdp = _without_zeros(mdp)
+        for number in range(mdp.n_layers if on_layer is not None else 0):
+            on_layer(mdp, number)  # type: ignore[misc]
+    return mdp
+
+
+def build_compact(
+    space: StateSpace, enemy: StrategyTable | None = None, progress: Progress | None = None
+) -> CompactMDP:
+    """Like `build`, with probabilities that rows share, and with those that are zero.
+
+    Args:
+        space: The states of the game.
+        enemy: The enemy's strategy table over the same states.
+        progress: Called as ``progress("tensor", done, layers)`` as soon as the rows of a layer stand.
+
+    Raises:
+        StrategyError: the strategy was made for other rules.
+        MemoryError: the tensor would not fit into memory.
+    """
+    enemy = _checked(space, enemy)
+    rows = _room_for_rows(space, *_place(space))
+    prepared = _prepare(space, enemy)
+    for number in range(len(space.layers)):
+        _fill(space, number, prepared, rows)
+        if progress is not None:
+            progress("tensor", number + 1, len(space.layers))
+    return CompactMDP(
+        state_ptr=rows.state_ptr,
+        indptr=rows.indptr,
+        indices=rows.indices,
+        data_ptr=rows.data_ptr,
+        probabilities=rows.data,
+        reward=rows.reward,
+        terminal_reward=TERMINAL_REWARD.copy(),
+        layer_ptr=space.layer_ptr,
+        action=space.action,
+    )
+
+
+def _checked(space: StateSpace, enemy: StrategyTable | None) -> StrategyTable:
+    """The enemy, naive if None.
+
+    Raises:
+        StrategyError: the strategy was made for other rules.
+    """
+    enemy = naive() if enemy is None else enemy
+    if enemy.rules_digest not in (None, space.rules.digest):
+        raise StrategyError(f"strategy: made for rules {enemy.rules_digest}, but the game's are {space.rules.digest}")
+    return enemy
+
+
+def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, n_data: int) -> _tensor.Rows:
+    n_entries = int(indptr[-1])
+    # Besides columns and probabilities, what there is of each row: two pointers, a reward, an owner and an action.
+    n_bytes = 4 * n_entries + 8 * n_data + 29 * len(space.action)
+    require_memory(n_bytes + space.nbytes, f"a tensor of {n_entries:,} nonzeros")
+    return _tensor.Rows(
+        state_ptr=space.state_ptr,
+        indptr=indptr,
+        indices=np.empty(n_entries, dtype=np.int32),
+        data_ptr=data_ptr,
+        data=np.empty(n_data, dtype=np.float64),
+        reward=np.zeros(len(space.action), dtype=np.float64),
+    )
+
+
+def _reshuffles(space: StateSpace) -> bool:
+    return space.rules.redeal == "reshuffle"
+
+
+def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
+    """Where the entries of each row begin, int64 ``[n_rows + 1]``, and where its shared probabilities do, ``[n_rows]``.
+
+    With them comes how many shared probabilities there are.
+    """
+    indptr = np.empty(len(space.action) + 1, dtype=np.int64)
+    # At first how many entries each row has, and the row that owns its probabilities.
+    lengths, owner = indptr[1:], np.empty(len(space.action), dtype=np.int64)
+    for number, layer in enumerate(space.layers[:-1]):
+        args = (space.layout, space.outcomes_of(number), layer, space.state_ptr, space.action, lengths, owner)
+        for_chunks(_tensor.count_entries, layer.first, *args)
+    last = space.layers[-1]
+    n_before = int(space.state_ptr[last.first[0]])
+    counts = (n_before, lengths[n_before:], owner[n_before:])
+    for_chunks(_redeal.count_redeals, last.first, space.layout, _reshuffles(space), last, *counts)
+    return indptr, owner, int(_tensor.place_rows(indptr, owner))
+
+
+def _fill(space: StateSpace, number: int, enemy: _Enemy, rows: _tensor.Rows) -> None:
+    """Fill the rows of one layer."""
+    layer = space.layers[number]
+    weights = rows.indptr[rows.state_ptr[layer.first]]
+    if number < space.rules.breaths:
+        outcomes, after = space.outcomes_of(number), space.layers[number + 1]
+        for_chunks(_tensor.fill_blocks, weights, space.layout, outcomes, layer, after, *enemy, space.action, rows)
+        return
+    first_row = rows.state_ptr[layer.first[0]]
+    pointers = rows.indptr[first_row:], rows.data_ptr[first_row:]
+    args = (space.layout, _reshuffles(space), layer, space.layers[0], *pointers, rows.indices, rows.data)
+    for_chunks(_redeal.fill_redeals, weights, *args)
+
+
+def _prepare(space: StateSpace, enemy: StrategyTable) -> _Enemy:
+    """The enemy as the kernels take it: as a naive one, or as a table."""
+    if enemy.is_naive:
+        return _naive_marginals(space), None
+    return None, _table(space, enemy)
+
+
+def _table(space: StateSpace, enemy: StrategyTable) -> _tensor.Table:
+    entry = np.full(space.n_states, -1, dtype=np.int32)
+    entry[enemy.state] = np.arange(len(enemy.state), dtype=np.int32)
+    weights = np.empty(len(space.action))
+    for_each(_marginals.weigh_rows, space.n_states, space.state_ptr, space.action, entry, enemy.p, weights)
+    return _tensor.Table(space.state_ptr, weights)
+
+
+def refill(space: StateSpace, mdp: CompactMDP, enemy: StrategyTable) -> None:
+    """Put the probabilities and rewards against another enemy in the place of those in ``mdp``.
+
+    Args:
+        space: The states of the game.
+        mdp: What `build_compact` made of them.
+        enemy: The enemy's strategy table over the same states.
+
+    Raises:
+        StrategyError: the strategy was made for other rules.
+    """
+    table = _table(space, _checked(space, enemy))
+    rows = _tensor.Rows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.probabilities, mdp.reward)
+    for number, layer in enumerate(space.layers[:-1]):
+        weights = mdp.indptr[mdp.state_ptr[layer.first]]
+        args = (space.layout, space.outcomes_of(number), layer, table, space.action, rows)
+        for_chunks(_tensor.refill_blocks, weights, *args)
+
+
+def _naive_marginals(space: StateSpace) -> _tensor.Naive:
+    """The marginals that states share."""
+    layout: Layout = space.layout
+    n_unseen = int(np.prod(layout.copies + 1))
+    used = np.zeros(n_unseen * (layout.deck_size + 1) * _marginals.N_MODES, dtype=np.uint8)
+    for layer in space.layers[:-1]:
+        for_chunks(_tensor.mark_keys, layer.first, layout, layer, used)
+    keys = np.flatnonzero(used)
+    slot = np.full(len(used), -1, dtype=np.int32)
+    slot[keys] = np.arange(len(keys), dtype=np.int32)
+    marginal = np.empty((len(keys), N_PLAYS))
+    for_each(_marginals.fill_naive_marginals, len(keys), layout, keys, marginal)
+    return _tensor.Naive(slot, marginal)
+
+
+def _without_zeros(mdp: MDP) -> MDP:
+    """The same process without entries of probability zero."""
+    lengths = np.empty(mdp.n_rows, dtype=np.int64)
+    for_chunks(_tensor.count_positive, mdp.indptr, mdp.indptr, mdp.data, lengths)
+    indptr = cumulated(lengths)
+    if indptr[-1] == mdp.n_entries:
+        return mdp
+    n_bytes = 12 * (mdp.n_entries + int(indptr[-1])) + 40 * mdp.n_rows
+    require_memory(n_bytes, f"a tensor of {mdp.n_entries:,} nonzeros, and one without zeros beside it,")
+    indices = np.empty(indptr[-1], dtype=np.int32)
+    data = np.empty(indptr[-1], dtype=np.float64)
+    for_chunks(_tensor.copy_positive, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data)
+    return replace(mdp, indptr=indptr, indices=indices, data=data)

@@ -1,0 +1,195 @@
+"""Is a recorded game a game? Every breath of it is checked by the rules.
+
+An unreachable state or an illegal action makes a game unfit to learn from. Other faults, of which the original program
+has some, leave each breath sound in itself:
+
+* both players' views of a breath must be mirror images, and their cards fit into one pack;
+* a game must begin with the first breath and all HP, a breath must follow from the one before, and the last one must
+  win the game for the winner;
+* what follows must do so with the feints as they are recorded. The original writes one player's feint into both
+  players' choices, so this is by far the most frequent fault, and one of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish.codes import action_name
+from punish_fast.punish.decimal_codes import rows_of, split_digits
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.legality import FITS, REASONS, judge
+from punish_fast.records.logs import Game, Side
+
+UNREACHABLE, ILLEGAL = "unreachable state", "illegal action"
+VIEWS, SUCCESSION, FEINTS = "views differ", "does not follow", "wrong feint"
+FATAL = (UNREACHABLE, ILLEGAL)
+KINDS = (*FATAL, VIEWS, SUCCESSION, FEINTS)
+
+# Columns of the decimal digits, as `decimals.digits_of` draws them.
+_BREATH, _HAND, _DISCARD = 0, slice(1, 6), slice(13, 18)
+_OWN, _ENEMY, _ENEMY_HAND = (6, 7, 8), (9, 11, 12), 10
+_FIELDS = ("HP", "exhausted", "feinted")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a game: which kind of fault, and where and how."""
+
+    kind: str
+    reason: str
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the game is unfit to learn from."""
+        return self.kind in FATAL
+
+
+def check_games(space: StateSpace, games: Sequence[Game]) -> list[list[Fault]]:
+    """The faults of each game, of each kind the first.
+
+    A game with a fatal fault is not looked at further.
+    """
+    sides = [side for game in games for side in (game.winner, game.loser)]
+    fatal = _fatal_faults(space, sides)
+    faults = [fatal[2 * k] + fatal[2 * k + 1] for k in range(len(games))]
+    for found in faults:
+        # The worst kind first, and no more than that.
+        found.sort(key=lambda fault: FATAL.index(fault.kind))
+        del found[1:]
+    sound = [k for k in range(len(games)) if not faults[k]]
+    for k, fault in _other_faults(space, [games[k] for k in sound]):
+        if fault.kind not in [other.kind for other in faults[sound[k]]]:
+            faults[sound[k]].append(fault)
+    return faults
+
+
+def _fatal_faults(space: StateSpace, sides: Sequence[Side]) -> list[list[Fault]]:
+    """Unreachable states and illegal actions of each side."""
+    begin = np.cumsum([0] + [len(side.states) for side in sides])
+    states = np.array([state for side in sides for state in side.states], dtype=np.int64)
+    actions = np.array([action for side in sides for action in side.actions], dtype=np.int64)
+    rows = rows_of(space, states)
+    # Nobody chooses anything between two measures.
+    rows[rows >= space.layer_ptr[-2]] = -1
+    unreachable, legal = rows < 0, _are_legal(space, rows, actions)
+    faults: list[list[Fault]] = [[] for _ in sides]
+    for k in np.flatnonzero(unreachable | ~legal):
+        owner = int(np.searchsorted(begin, k, side="right")) - 1
+        side, state = sides[owner], states[k]
+        where = f"breath {side.number[k - begin[owner]] + 1} of {side.name}"
+        if unreachable[k]:
+            faults[owner].append(Fault(UNREACHABLE, f"{where}: no game reaches state {state}"))
+        else:
+            faults[owner].append(Fault(ILLEGAL, f"{where}: {_name_of(int(actions[k]))} is illegal in state {state}"))
+    return faults
+
+
+def _name_of(action: int) -> str:
+    pick = action // 10
+    known = action == REST_ACTION or (1 <= pick <= 5 and action % 10 <= 1)
+    return f"action {action} ({action_name(action) if known else 'unknown'})"
+
+
+def _are_legal(space: StateSpace, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    """Whether each action is one of its state's; not if the row is -1."""
+    legal = np.zeros(len(rows), dtype=np.bool_)
+    for k in np.flatnonzero(rows >= 0):
+        legal[k] = actions[k] in space.action[space.state_ptr[rows[k]] : space.state_ptr[rows[k] + 1]]
+    return legal
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """The breaths of games that both players recorded.
+
+    ``game`` and ``number`` say which they are, ``after`` which of them came next (-1: none), ``digits`` and
+    ``actions`` hold the winner's and the loser's.
+    """
+
+    game: np.ndarray
+    number: np.ndarray
+    after: np.ndarray
+    digits: tuple[np.ndarray, np.ndarray]
+    actions: np.ndarray
+
+
+def _pairs_of(games: Sequence[Game]) -> _Pairs:
+    rows = []
+    for k, game in enumerate(games):
+        loser = dict(zip(game.loser.number, zip(game.loser.states, game.loser.actions, strict=True), strict=True))
+        own = zip(game.winner.number, game.winner.states, game.winner.actions, strict=True)
+        rows += [(k, number, state, action, *loser[number]) for number, state, action in own if number in loser]
+    index, number, state, action, enemy_state, enemy_action = np.array(rows, dtype=np.int64).reshape(-1, 6).T
+    follows = np.append((index[1:] == index[:-1]) & (number[1:] == number[:-1] + 1), [False])[: len(index)]
+    after = np.where(follows, np.arange(len(index)) + 1, -1)
+    digits = split_digits(state), split_digits(enemy_state)
+    return _Pairs(index, number, after, digits, np.column_stack([action, enemy_action]))
+
+
+def _other_faults(space: StateSpace, games: Sequence[Game]) -> Iterator[tuple[int, Fault]]:
+    """Faults that are not fatal, each with the number of its game; in the order of play within each kind."""
+    for place, game in enumerate(games):
+        yield from ((place, fault) for fault in _missing_breaths(game))
+    pairs = _pairs_of(games)
+    own, enemy = pairs.digits
+    fits = np.ones(len(own), dtype=np.bool_)
+    for mask, text in _view_faults(space, own, enemy):
+        fits &= ~mask
+        for k in np.flatnonzero(mask):
+            yield int(pairs.game[k]), Fault(VIEWS, f"breath {pairs.number[k] + 1}: {text}")
+    # A breath is judged if both its views and those of the next one fit.
+    last = np.array([max(game.winner.number + game.loser.number) for game in games], dtype=np.int64)
+    judged = np.where(pairs.after >= 0, fits & fits[pairs.after], fits & (pairs.number == last[pairs.game]))
+    verdicts = np.where(judged, judge(space, own, enemy, pairs.actions, pairs.after), FITS)
+    others = _judge_other_feints(space, pairs) if (verdicts != FITS).any() else verdicts
+    for k in np.flatnonzero(verdicts != FITS):
+        kind = FEINTS if others[k] == FITS else SUCCESSION
+        yield int(pairs.game[k]), Fault(kind, f"after breath {pairs.number[k] + 1}: {REASONS[int(verdicts[k])]}")
+    for k in np.flatnonzero((pairs.number == 0) & (own[:, _BREATH] != 1)):
+        yield int(pairs.game[k]), Fault(SUCCESSION, f"breath 1: the game begins with breath {own[k, _BREATH]}")
+    hurt = (own[:, (_OWN[0], _ENEMY[0])] != space.rules.hp).any(axis=1)
+    for k in np.flatnonzero((pairs.number == 0) & (own[:, _BREATH] == 1) & hurt):
+        yield int(pairs.game[k]), Fault(SUCCESSION, "breath 1: the game begins with HP already lost")
+
+
+def _judge_other_feints(space: StateSpace, pairs: _Pairs) -> np.ndarray:
+    """The best verdicts on breaths if each player feinted or did not, whatever is recorded."""
+    own, enemy = pairs.digits
+    may = [
+        (view[:, _OWN[2]] < space.rules.feints) & (pairs.actions[:, k] != REST_ACTION)
+        for k, view in enumerate((own, enemy))
+    ]
+    best = np.zeros(len(own), dtype=np.int64)
+    for feints in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        flags = np.column_stack([feints[0] & may[0], feints[1] & may[1]])
+        best = np.maximum(best, judge(space, own, enemy, pairs.actions // 10 * 10 + flags, pairs.after))
+    return best
+
+
+def _missing_breaths(game: Game) -> Iterator[Fault]:
+    both = set(game.winner.number) | set(game.loser.number)
+    for side in (game.winner, game.loser):
+        missing = sorted(both - set(side.number))
+        if missing:
+            yield Fault(VIEWS, f"breath {missing[0] + 1}: {side.name}'s view is missing")
+    gap = next((number for number in range(len(both)) if number not in both), None)
+    if gap is not None:
+        yield Fault(SUCCESSION, f"breath {gap + 1} is missing")
+
+
+def _view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
+    """Where the two views of a breath differ, and in what."""
+    yield own[:, _BREATH] != enemy[:, _BREATH], "the views are of different breaths"
+    yield (own[:, _DISCARD] != enemy[:, _DISCARD]).any(axis=1), "the views have different discard piles"
+    for k, field in enumerate(_FIELDS):
+        differs = (own[:, _OWN[k]] != enemy[:, _ENEMY[k]]) | (enemy[:, _OWN[k]] != own[:, _ENEMY[k]])
+        yield differs, f"the views differ in {field}"
+    hands = own[:, _HAND], enemy[:, _HAND]
+    sizes = (hands[0].sum(axis=1) != enemy[:, _ENEMY_HAND]) | (hands[1].sum(axis=1) != own[:, _ENEMY_HAND])
+    yield sizes, "the views differ in the size of a hand"
+    together = hands[0].astype(np.int64) + hands[1] + own[:, _DISCARD]
+    yield (together > space.layout.copies).any(axis=1), "hands and discard pile hold more cards than there are"

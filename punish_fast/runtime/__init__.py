@@ -1,0 +1,1 @@
+"""How kernels are compiled, threads, random numbers, files, figures, interrupts and memory."""

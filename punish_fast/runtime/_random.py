@@ -1,0 +1,45 @@
+"""Counter-based random numbers for kernels.
+
+Philox4x32-10 (J. Salmon, M. Moraes, R. Dror and D. Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011) maps a
+counter and a key to four words of 32 bits. No state is carried from one draw to the next, so a draw is the same in
+whatever order, and on whatever thread, it is made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.runtime._jit import kernel, routine
+
+# Of Philox: multipliers, what the key grows by every round, and the number of rounds.
+_FACTOR_0 = np.uint64(0xD2511F53)
+_FACTOR_1 = np.uint64(0xCD9E8D57)
+_STEP_0 = np.uint64(0x9E3779B9)
+_STEP_1 = np.uint64(0xBB67AE85)
+_WORD = np.uint64(0xFFFFFFFF)
+_WORD_BITS = np.uint64(32)
+_ROUNDS = 10
+
+
+@routine
+def draw_words(game, breath, stream, seed):
+    """Four random words of 32 bits, as uint64."""
+    game, seed = np.uint64(game), np.uint64(seed)
+    c0, c1 = game & _WORD, game >> _WORD_BITS
+    c2, c3 = np.uint64(breath), np.uint64(stream)
+    k0, k1 = seed & _WORD, seed >> _WORD_BITS
+    for _ in range(_ROUNDS):
+        one, other = _FACTOR_0 * c0, _FACTOR_1 * c2
+        c0, c1 = (other >> _WORD_BITS) ^ c1 ^ k0, other & _WORD
+        c2, c3 = (one >> _WORD_BITS) ^ c3 ^ k1, one & _WORD
+        k0, k1 = (k0 + _STEP_0) & _WORD, (k1 + _STEP_1) & _WORD
+    return c0, c1, c2, c3
+
+
+@kernel
+def fill_words(begin, end, counters, seeds, words):
+    """``words[i]`` becomes what is drawn for ``counters[i]``, the game, the breath and the stream."""
+    for i in range(begin, end):
+        words[i, 0], words[i, 1], words[i, 2], words[i, 3] = draw_words(
+            counters[i, 0], counters[i, 1], counters[i, 2], seeds[i]
+        )

@@ -1,0 +1,117 @@
+"""Cutting work into pieces of like weight and sharing them among threads.
+
+Kernels run over chunks of items and release the interpreter's lock, so plain threads share the work. Compared with
+parallel loops inside the kernels this compiles in half the time, needs no threading layer, and cuts long work into
+short calls, between which it can be interrupted. Every item has one owner, and what is summed is summed over chunks
+that do not depend on the number of threads, so neither do results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import lru_cache
+from itertools import pairwise
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from punish_fast.runtime._jit import threads
+from punish_fast.runtime.interrupts import uninterrupted
+
+_PIECES_PER_THREAD = 4
+
+
+def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
+    """Cut items into chunks of like weight.
+
+    Args:
+        ptr: ``[n + 1]``, ascending; item ``i`` weighs ``ptr[i + 1] - ptr[i]``.
+        n_chunks: How many chunks at the most.
+
+    Returns:
+        int64 ``[k + 1]``, boundaries from 0 to ``n``, strictly ascending (``k`` is 0 for no items).
+    """
+    goals = np.linspace(ptr[0], ptr[-1], n_chunks + 1)
+    inner = np.searchsorted(ptr, goals[1:-1])
+    return np.unique(np.concatenate([[0], inner, [len(ptr) - 1]])).astype(np.int64)
+
+
+def cumulated(counts: np.ndarray) -> np.ndarray:
+    """int64 ``[n + 1]``: where each of the consecutive runs of so many items begins, and where the last one ends."""
+    ptr = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=ptr[1:])
+    return ptr
+
+
+@lru_cache(maxsize=1)
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="kernel")
+
+
+def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin: int = 0) -> None:
+    """Call ``kernel(begin, end, *args)`` for chunks of items that together are all, spread over the threads.
+
+    Args:
+        kernel: Fills what belongs to the items from ``begin`` to ``end`` and nothing else.
+        ptr: ``[n + 1]``, ascending, the weights of the items as in `balanced_chunks`.
+        *args: Further arguments.
+        origin: The number of the first item.
+    """
+    _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _PIECES_PER_THREAD)), args)
+
+
+def for_each(kernel: Callable[..., None], n_items: int, *args: Any) -> None:
+    """Like `for_chunks`, for items of equal weight; takes less time to start."""
+    _spread(kernel, _equal_pieces(n_items, threads() * _PIECES_PER_THREAD), args)
+
+
+@lru_cache(maxsize=64)
+def _equal_pieces(n_items: int, n_pieces: int) -> list[tuple[int, int]]:
+    ends = [n_items * k // n_pieces for k in range(n_pieces + 1)]
+    return [(begin, end) for begin, end in pairwise(ends) if begin < end]
+
+
+def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
+    if threads() == 1:
+        # Still in pieces, so that an interrupt does not wait for all of them.
+        for begin, end in pieces:
+            kernel(begin, end, *args)
+        return
+    if getattr(kernel, "signatures", ()):
+        _share(kernel, pieces, args)
+        return
+    # A plain function, or a kernel that is compiled or loaded first. That can take seconds and is better left to other
+    # threads: this one waits, and can be interrupted.
+    for _ in _pool(threads()).map(lambda ends: kernel(*ends, *args), pieces):
+        pass
+
+
+def _share(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
+    """Spread the pieces over the threads, of which this one is one; an interrupt waits for those that are begun."""
+    rest, failed = iter(pieces), Event()
+    with uninterrupted() as pending:
+
+        def work() -> None:
+            while not pending and not failed.is_set() and (piece := next(rest, None)) is not None:
+                kernel(*piece, *args)
+
+        others = [_pool(threads()).submit(work) for _ in range(threads() - 1)]
+        try:
+            work()
+        except BaseException:
+            failed.set()
+            raise
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+    # Whoever handles interrupts need not raise anything. Then the rest is still to be done.
+    left = list(rest)
+    if left:
+        _share(kernel, left, args)
+
+
+def _pairs(chunks: np.ndarray) -> list[tuple[int, int]]:
+    return list(zip(chunks[:-1].tolist(), chunks[1:].tolist(), strict=True))

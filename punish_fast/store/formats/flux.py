@@ -1,0 +1,83 @@
+"""The original's weights: a JSON list of arrays, weights and biases of each layer in order.
+
+Flux writes a weight matrix column by column, so it arrives as a list of columns, one for each input of the layer, of as
+many numbers as the layer has outputs. That is the transpose of Flux's matrix, and what multiplies a row of inputs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast.runtime.files import ReadError, explain, replacing
+
+_MOST_BYTES = 1 << 28
+
+
+def read_flux(path: str | Path) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Weights, float64 ``[n_in, n_out]``, and biases, float64 ``[n_out]``, of each layer.
+
+    Raises:
+        ReadError: the file cannot be read, or holds something else.
+    """
+    path = Path(path)
+    arrays = _parse(path)
+    if not isinstance(arrays, list) or not arrays or len(arrays) % 2:
+        raise ReadError(f"{path}: no list of weights and biases by turns, as the original writes them")
+    return [
+        (_array(path, arrays, number, 2), _array(path, arrays, number + 1, 1)) for number in range(0, len(arrays), 2)
+    ]
+
+
+def write_flux(path: str | Path, layers: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Write weights and biases in the original's format, whole or not at all.
+
+    Raises:
+        OutputError: nothing can be written there.
+        WriteError: writing failed.
+    """
+    path = Path(path)
+    arrays = [_numbers(array) for layer in layers for array in layer]
+    with replacing(path) as temporary:
+        try:
+            temporary.write_text(json.dumps(arrays), encoding="utf-8")
+        except OSError as error:
+            raise explain(path, error) from None
+
+
+def _numbers(array: np.ndarray) -> list[Any]:
+    """An array as lists of the shortest numbers that give the same array back, be it of float32 or of float64."""
+    if array.ndim > 1:
+        return [_numbers(part) for part in array]
+    return [float(str(value)) for value in array]
+
+
+def _parse(path: Path) -> Any:
+    try:
+        if not path.is_file():
+            raise ReadError(f"{path}: there is no such file")
+        if path.stat().st_size > _MOST_BYTES:
+            raise ReadError(f"{path}: {path.stat().st_size} bytes, allowed are {_MOST_BYTES}")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError):
+        raise ReadError(f"{path}: not a JSON file") from None
+
+
+def _array(path: Path, arrays: list[Any], number: int, dimensions: int) -> np.ndarray:
+    try:
+        array = np.asarray(arrays[number])
+    except (ValueError, OverflowError):  # lists of unequal lengths, or nested too deeply
+        array = np.zeros(0)
+    if array.ndim != dimensions or array.size == 0 or array.dtype.kind not in "if":
+        what = "a list of lists of numbers, all of one length" if dimensions == 2 else "a list of numbers"
+        raise ReadError(f"{path}: array {number + 1} of {len(arrays)}: allowed is {what}")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise ReadError(f"{path}: array {number + 1} of {len(arrays)}: a number is not finite")
+    return array

@@ -1,0 +1,85 @@
+"""Large JSON files, an object of objects, read in pieces.
+
+One Python object for each of some million numbers would take a gigabyte. Where an inner object ends and a comma
+follows, a file can be cut: what stands between two cuts, put into braces, is JSON if and only if the whole file is. So
+pieces are left to the JSON decoder of the standard library, and never more than one of them is in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from punish_fast.runtime.files import ReadError
+
+_PIECE = 1 << 18
+# Far more than the longest inner object, however it is laid out.
+_TAIL = 1 << 16
+_CUT = re.compile(rb"\}\s*,")
+
+
+def is_object(value: Any) -> bool:
+    """Whether a decoded value was an object: those become tuples of pairs of a key and a value."""
+    return isinstance(value, tuple)
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+def pieces(path: Path) -> Iterator[Any]:
+    """The members of the outer object as tuples of a key and a value, many at a time.
+
+    Raises:
+        ReadError: the file cannot be read, or is no JSON object.
+    """
+    # As floats, numbers with a thousand digits do no harm, and duplicate keys are kept as pairs.
+    decoder = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float, parse_constant=_refuse_constant)
+    for offset, piece in _raw_pieces(path):
+        try:
+            members = decoder.decode(piece.decode("utf-8"))
+        except json.JSONDecodeError as error:
+            raise ReadError(f"{path}: not JSON, {error.msg} near byte {max(offset + error.pos, 0)}") from None
+        except (ValueError, RecursionError) as error:
+            raise ReadError(f"{path}: not JSON near byte {max(offset, 0)} ({str(error)[:80]})") from None
+        if not is_object(members):
+            raise ReadError(f"{path}: allowed is an object of states, and nothing else")
+        yield members
+
+
+def _raw_pieces(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Pieces that are objects by themselves, and where in the file they begin."""
+    try:
+        if not path.is_file():
+            raise ReadError(f"{path}: there is no such file")
+        with path.open("rb") as file:
+            yield from _cut(path, iter(lambda: file.read(_PIECE), b""))
+    except ReadError:
+        raise
+    except (OSError, ValueError) as error:
+        raise ReadError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _cut(path: Path, blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    offset, rest = 0, next(blocks, b"")
+    is_first = True
+    for block in blocks:
+        cuts = list(_CUT.finditer(rest, max(0, len(rest) - _TAIL)))
+        if not cuts:
+            if len(rest) > _TAIL:
+                text = f"not JSON of states, none ends in the {_TAIL} bytes before byte {offset + len(rest)}"
+                raise ReadError(f"{path}: {text}")
+            rest += block
+            continue
+        yield offset, rest[: cuts[-1].start() + 1] + b"}"
+        # The brace that opens the next piece is no byte of the file.
+        offset += cuts[-1].end() - 1
+        rest = b"{" + rest[cuts[-1].end() :] + block
+        is_first = False
+    if not is_first and rest[1:].strip() == b"}":
+        # After a comma something must come, which only this brace of ours would hide.
+        offset, rest = offset + 1, rest[1:]
+    yield offset, rest

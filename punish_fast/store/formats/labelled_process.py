@@ -1,0 +1,88 @@
+"""A process as other programs are to read it: with the positions of its states in plain sight.
+
+Inside, a state is a number and a mixed-radix code, which mean nothing to others. Outside, it is what a player knows: 18
+fields of one digit each, which side by side are the notebook's decimal code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp.model import MDP
+from punish_fast.punish._clash import LOSS, WIN
+from punish_fast.punish.codes import ACTIONS, FIELDS
+from punish_fast.punish.decimal_codes import States, decimals_of, digits_of
+from punish_fast.punish.rules import Rules
+
+TERMINALS = ("win", "loss")
+
+# So few states at once that what is worked out on the way takes little memory.
+_BLOCK = 1 << 17
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process of Punish, to be written in the format of another program.
+
+    Attributes:
+        mdp: The process.
+        states: The states of the game.
+        enemy: What to note of the enemy, JSON-like.
+    """
+
+    mdp: MDP
+    states: States
+    enemy: dict[str, Any]
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the game."""
+        return self.states.rules
+
+    @cached_property
+    def fields(self) -> np.ndarray:
+        """The positions, uint8 ``[n_states, 18]``, named by ``FIELDS``."""
+        return np.concatenate([digits_of(self.states, rows) for rows in self._blocks()])
+
+    @property
+    def decimals(self) -> np.ndarray:
+        """Decimal codes, int64 ``[n_columns]``, win and loss included."""
+        return np.concatenate([*(decimals_of(self.states, rows) for rows in self._blocks()), [WIN, LOSS]])
+
+    def _blocks(self) -> Iterator[np.ndarray]:
+        n_states = self.mdp.n_states
+        return (np.arange(begin, min(begin + _BLOCK, n_states)) for begin in range(0, n_states, _BLOCK))
+
+    @property
+    def is_initial(self) -> np.ndarray:
+        """Where a game can begin, bool ``[n_columns]``: at the first breath, with all HP on both sides."""
+        start = {"breath": 1, "own_hp": self.rules.hp, "enemy_hp": self.rules.hp}
+        columns = [FIELDS.index(name) for name in start]
+        is_initial = np.zeros(self.mdp.n_columns, dtype=bool)
+        is_initial[: self.mdp.n_states] = (self.fields[:, columns] == list(start.values())).all(axis=1)
+        return is_initial
+
+
+def process_of(states: States, mdp: MDP, enemy: dict[str, Any] | None) -> Process:
+    """Tell the positions of a process.
+
+    Args:
+        states: The states: a ``StateSpace`` or a loaded ``Artefact``.
+        mdp: The process.
+        enemy: What to note of the enemy; unknown if None.
+
+    Raises:
+        ValueError: the process has other states, other terminals than win and loss, or actions that are none of Punish.
+    """
+    if mdp.n_states != len(states.code):
+        raise ValueError(f"export: the process has {mdp.n_states} states, the space {len(states.code)}")
+    if len(mdp.terminal_reward) != len(TERMINALS):
+        raise ValueError(f"export: the process has {len(mdp.terminal_reward)} terminals, allowed are win and loss")
+    if not np.isin(mdp.action, ACTIONS).all():
+        raise ValueError(f"export: the process has actions other than {', '.join(map(str, ACTIONS))}")
+    return Process(mdp, states, enemy or {"kind": "unknown"})

@@ -1,0 +1,235 @@
+"""The notebook's own files: values and strategies in JSON, so that agents can go to the original game and come back.
+
+Both kinds are one object of objects with decimal codes as keys (drawn in ``punish/codes.py``). A strategy has the
+probabilities of the legal actions of some states; values have those of every state and of win and loss::
+
+    {"101112300350021000": {"20": 0.09375, ..., "50": 0.34375, "51": 0.09375}, ...}
+    {"101112300350021000": {"20": 3.2, ..., "51": 5.1}, ..., "-1": {"90": 20.0}, "-2": {"90": -20.0}}
+
+Numbers are written with as many digits as tell them apart from all others, so nothing is lost. What these files cannot
+carry is everything else an agent knows of itself: rules, discount, the enemy, how exact the values are.
+
+Values are told by that of a loss, below 0. So a chance to win, ``p``, is written as ``2 p - 1``, the chance to win less
+that to lose, with 1 for win and -1 for loss, which ranks actions alike (equals may come of numbers that differ by less
+than 1e-16). It is read again as values at discount 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.solver import Solution, check_options
+from punish_fast.mdp.value_iteration import Log
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish.codes import ACTIONS
+from punish_fast.punish.decimal_codes import decimals_of
+from punish_fast.punish.rules import Rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, legal_mask
+from punish_fast.punish.tensor import TERMINAL_REWARD
+from punish_fast.runtime.files import explain, replacing
+from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
+from punish_fast.store.reader import Artefact, final_values
+from punish_fast.store.writer import new_file, save
+
+KINDS = ("agent", "strategy")
+
+_STATES_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of an agent.
+
+    Attributes:
+        q: float64 ``[n_rows]``, values of state-action pairs.
+        terminals: Values of win and loss.
+    """
+
+    q: np.ndarray
+    terminals: tuple[float, float]
+
+
+def content_of(file: Artefact, space: StateSpace) -> Values | StrategyTable:
+    """What a file of ours has to tell the notebook.
+
+    Args:
+        file: An agent or a strategy.
+        space: The states of its rules.
+
+    Raises:
+        ReadError: the file is neither, is damaged, or belongs to other rules.
+    """
+    if file.kind == "strategy":
+        return file.table(space)
+    file.must_have_states(space)
+    solution = file.solution()
+    if solution.objective == "win-probability":
+        win, loss = final_values(discount=1.0).tolist()
+        return Values(2 * solution.q - 1, (win, loss))
+    return Values(solution.q, file.terminal_values)
+
+
+def export_notebook(path: str | Path, space: StateSpace, content: Values | StrategyTable) -> None:
+    """Write values or a strategy as the notebook does.
+
+    Args:
+        path: The file.
+        space: The states of the game.
+        content: Values, or a strategy table, of this game.
+
+    Raises:
+        ValueError: the values or the strategy are of another game.
+        StateError: the rules have counts above 9, for which there are no decimal codes.
+        OutputError: nothing can be written there.
+        WriteError: writing failed.
+    """
+    path = Path(path)
+    members = _value_members(space, content) if isinstance(content, Values) else _strategy_members(space, content)
+    with replacing(path) as temporary:
+        try:
+            with temporary.open("w", encoding="ascii") as file:
+                file.write("{")
+                for number, piece in enumerate(members):
+                    file.write("," * (number > 0) + piece)
+                file.write("}\n")
+        except OSError as error:
+            raise explain(path, error) from None
+
+
+def _value_members(space: StateSpace, values: Values) -> Iterator[str]:
+    if values.q.shape != space.action.shape:
+        raise ValueError(f"export: shape of the values is {values.q.shape}, allowed is {space.action.shape}")
+    return chain(
+        _members(decimals_of(space), space.state_ptr, space.action, values.q),
+        (f'"{key}":{{"{REST_ACTION}":{value!r}}}' for key, value in zip(TERMINALS, values.terminals, strict=True)),
+    )
+
+
+def _strategy_members(space: StateSpace, table: StrategyTable) -> Iterator[str]:
+    if table.rules_digest not in (None, space.rules.digest):
+        raise ValueError(f"export: a strategy for rules {table.rules_digest}, but the game has {space.rules.digest}")
+    legal = legal_mask(space)[table.state]
+    ptr = np.concatenate([[0], np.cumsum(legal.sum(axis=1))])
+    actions = np.broadcast_to(np.array(ACTIONS), legal.shape)[legal]
+    return _members(decimals_of(space, table.state), ptr, actions, table.p[legal])
+
+
+def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers: np.ndarray) -> Iterator[str]:
+    """The members of the outer object, many at a time."""
+    keys = {action: f'"{action}":' for action in ACTIONS}
+    for begin in range(0, len(decimals), _STATES_AT_ONCE):
+        part = ptr[begin : begin + _STATES_AT_ONCE + 1]
+        rows = slice(part[0], part[-1])
+        # In Python, lists are far quicker than arrays to go through.
+        cells = [keys[a] + repr(x) for a, x in zip(actions[rows].tolist(), numbers[rows].tolist(), strict=True)]
+        ends = (part - part[0]).tolist()
+        states = zip(decimals[begin : begin + _STATES_AT_ONCE].tolist(), ends[:-1], ends[1:], strict=True)
+        yield ",".join([f'"{decimal}":{{{",".join(cells[first:last])}}}' for decimal, first, last in states])
+
+
+def read_notebook(
+    path: str | Path, space: StateSpace, kind: str | None = None, discount: float = 0.95
+) -> Values | StrategyTable:
+    """Read a file of the notebook.
+
+    Args:
+        path: The file.
+        space: The states of the game it belongs to.
+        kind: ``"agent"`` for values, ``"strategy"`` for a strategy; if None, values are told by that of a loss, which
+            is below 0.
+        discount: That of the values, which bounds them.
+
+    Returns:
+        Values, or a strategy table that is named after the file.
+
+    Raises:
+        ReadError: the file cannot be read, is no such JSON, or does not fit the game; the message names state and
+            action.
+        StateError: the rules have counts above 9, for which there are no decimal codes.
+        SolveError: the discount is out of range.
+    """
+    check_options(discount)
+    path = Path(path)
+    cells = Cells(path, space)
+    cells.read()
+    if (kind or cells.kind()) == "agent":
+        return Values(*cells.values(discount))
+    return cells.strategy()
+
+
+def import_notebook(
+    source: str | Path, target: str | Path, rules: Rules, kind: str | None = None, discount: float = 0.95
+) -> Values | StrategyTable:
+    """Make an agent or a strategy file of a file of the notebook.
+
+    An agent made like this has no tensor, no rewards (they are NaN) and no bound on the error of its values.
+
+    Args:
+        source: The notebook's file.
+        target: The file to write.
+        rules: The rules it belongs to.
+        kind: ``"agent"`` or ``"strategy"``; found out if None.
+        discount: That of the values.
+
+    Returns:
+        What was read.
+
+    Raises:
+        ReadError: see `read_notebook`.
+        OutputError: nothing can be written there.
+        WriteError: writing failed.
+    """
+    source, target = Path(source), Path(target)
+    space = StateSpace(rules)
+    content = read_notebook(source, space, kind, discount)
+    if isinstance(content, StrategyTable):
+        save(target, space, strategy=content, origin={"method": "imported", "file": source.name})
+        return content
+    enemy = json.dumps({"kind": "unknown", "imported_from": source.name})
+    with new_file(target, "agent", rules, enemy=enemy) as out:
+        out.states(space.code, space.layer_ptr)
+        out.rows(_without_transitions(space))
+        out.solution(_solution(space, content, discount))
+        out.attributes(terminal_values=np.array(content.terminals))
+    return content
+
+
+def _without_transitions(space: StateSpace) -> MDP:
+    n_rows = len(space.action)
+    return MDP(
+        state_ptr=space.state_ptr,
+        indptr=np.zeros(n_rows + 1, dtype=np.int64),
+        indices=np.zeros(0, dtype=np.int32),
+        data=np.zeros(0),
+        reward=np.full(n_rows, np.nan),
+        terminal_reward=TERMINAL_REWARD,
+        layer_ptr=space.layer_ptr,
+        action=space.action,
+    )
+
+
+def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
+    """Values as a solution that nothing is known about."""
+    choice = first_best(space.state_ptr, values.q)
+    return Solution(
+        v=values.q[choice],
+        q=values.q,
+        choice=choice,
+        objective="discounted" if discount < 1 else "undiscounted",
+        discount=discount,
+        schedule="imported",
+        tolerance=None,
+        sweeps=0,
+        residual=np.nan,
+        error_bound=np.inf,
+        log=Log(),
+    )

@@ -1,0 +1,190 @@
+"""The numbers that a file of the notebook gives to pairs of a state and an action, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish._clash import LOSS, WIN
+from punish_fast.punish.codes import ACTIONS
+from punish_fast.punish.decimal_codes import N_DIGITS, decimals_of, rows_of
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import COLUMN, StrategyError, StrategyTable, strategy_table
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.formats.json_stream import is_object, pieces
+from punish_fast.store.reader import final_values
+
+TERMINALS = (str(WIN), str(LOSS))
+
+_COLUMN_OF_KEY = {str(action): column for column, action in enumerate(ACTIONS)}
+
+
+class Cells:
+    """What a file says: a number for each pair of a state and an action."""
+
+    def __init__(self, path: Path, space: StateSpace) -> None:
+        self._path = path
+        self._space = space
+        self._terminals: dict[str, float] = {}
+        self._decimals: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
+        self._lengths: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
+        self._columns: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
+        self._numbers: list[np.ndarray] = [np.zeros(0)]
+
+    def _error(self, problem: str) -> ReadError:
+        return ReadError(f"{self._path}: {problem}")
+
+    def read(self) -> None:
+        """Read the file.
+
+        Raises:
+            ReadError: it cannot be read, or is no object of objects of numbers.
+        """
+        n_left = self._space.n_states
+        for members in pieces(self._path):
+            states = [member for member in members if not self._take_terminal(*member)]
+            self._take(states)
+            n_left -= len(states)
+            # More would only fill the memory.
+            if n_left < 0:
+                raise self._error(f"more than the {self._space.n_states} states that the game has")
+
+    def _take_terminal(self, key: str, actions: Any) -> bool:
+        if key not in TERMINALS:
+            return False
+        if key in self._terminals:
+            raise self._error(f"state {key} stands twice")
+        if not is_object(actions) or [name for name, _ in actions] != [str(REST_ACTION)]:
+            raise self._error(f"state {key}: allowed is an object with the action {REST_ACTION} alone")
+        self._take_numbers([key], [1], actions)
+        self._terminals[key] = actions[0][1]
+        return True
+
+    def _take(self, members: list[tuple[str, Any]]) -> None:
+        """Remember the states of a piece."""
+        for key, actions in members:
+            if len(key) != N_DIGITS or not (key.isascii() and key.isdecimal()):
+                raise self._error(f"state {_brief(key)}: allowed are {N_DIGITS} digits, and {' and '.join(TERMINALS)}")
+            if not is_object(actions):
+                raise self._error(f"state {key}: {_brief(actions)} is no object of actions")
+        keys = [key for key, _ in members]
+        lengths = [len(actions) for _, actions in members]
+        pairs = list(chain.from_iterable(actions for _, actions in members))
+        columns, numbers = self._take_numbers(keys, lengths, pairs)
+        self._decimals.append(np.array([int(key) for key in keys], dtype=np.int64))
+        self._lengths.append(np.array(lengths, dtype=np.int64))
+        self._columns.append(columns)
+        self._numbers.append(numbers)
+
+    def _take_numbers(self, keys: list[str], lengths: list[int], pairs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Columns and numbers of pairs of an action and a number, all checked."""
+        columns = np.array([_COLUMN_OF_KEY.get(name, -1) for name, _ in pairs], dtype=np.int64)
+        values = [number for _, number in pairs]
+        if not set(map(type, values)) <= {float}:
+            values = [number if isinstance(number, float) else np.nan for number in values]
+        numbers = np.array(values, dtype=np.float64)
+        wrong = np.flatnonzero((columns < 0) | ~np.isfinite(numbers))
+        if len(wrong):
+            state = keys[int(np.searchsorted(np.cumsum(lengths), wrong[0], side="right"))]
+            name, number = pairs[int(wrong[0])]
+            if name not in _COLUMN_OF_KEY:
+                raise self._error(f"state {state}: action {_brief(name)}, allowed are {', '.join(_COLUMN_OF_KEY)}")
+            raise self._error(f"state {state}: action {name}: {_brief(number)} is no finite number")
+        return columns, numbers
+
+    def kind(self) -> str:
+        """Whether these are values or probabilities."""
+        return "agent" if self._terminals.get(str(LOSS), 0.0) < 0 else "strategy"
+
+    def _cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Rows of the states; then, for each number, its row, column, and the number itself."""
+        decimals = np.concatenate(self._decimals)
+        rows = rows_of(self._space, decimals)
+        unknown = np.flatnonzero(rows < 0)
+        if len(unknown):
+            raise self._error(f"state {decimals[unknown[0]]}: no game by these rules reaches it")
+        self._check_once(rows, lambda i: f"state {decimals[i]}")
+        cell_rows = np.repeat(rows, np.concatenate(self._lengths))
+        columns = np.concatenate(self._columns)
+        numbers = np.concatenate(self._numbers)
+        self._check_once(cell_rows * len(ACTIONS) + columns, lambda i: self._name(cell_rows[i], columns[i]))
+        return rows, cell_rows, columns, numbers
+
+    def _check_once(self, items: np.ndarray, name: Callable[[int], str]) -> None:
+        order = np.argsort(items, kind="stable")
+        twice = np.flatnonzero(np.diff(items[order]) == 0)
+        if len(twice):
+            raise self._error(f"{name(int(order[twice[0]]))} stands twice")
+
+    def _name(self, row: int, column: int) -> str:
+        return f"state {self._decimal(row)}: action {ACTIONS[column]}"
+
+    def _decimal(self, row: int) -> int:
+        return int(decimals_of(self._space, np.array([row]))[0])
+
+    def values(self, discount: float) -> tuple[np.ndarray, tuple[float, float]]:
+        """The numbers as values.
+
+        Raises:
+            ReadError: they are not those of all states and legal actions, or are too large for the discount.
+        """
+        for key in TERMINALS:
+            if key not in self._terminals:
+                raise self._error(f"state {key}: missing")
+        _, cell_rows, columns, numbers = self._cells()
+        place = np.full((self._space.n_states, len(ACTIONS)), -1, dtype=np.int64)
+        ptr, action = self._space.state_ptr, self._space.action
+        place[np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), COLUMN[action]] = np.arange(len(action))
+        places = place[cell_rows, columns]
+        illegal = np.flatnonzero(places < 0)
+        if len(illegal):
+            raise self._error(f"{self._name(cell_rows[illegal[0]], columns[illegal[0]])} is not legal there")
+        q = np.full(len(action), np.nan)
+        q[places] = numbers
+        missing = np.flatnonzero(np.isnan(q))
+        if len(missing):
+            row = int(np.searchsorted(ptr, missing[0], side="right")) - 1
+            raise self._error(f"state {self._decimal(row)}: action {action[missing[0]]}: missing")
+        self._check_size(q, discount)
+        return q, (self._terminals[TERMINALS[0]], self._terminals[TERMINALS[1]])
+
+    def _check_size(self, q: np.ndarray, discount: float) -> None:
+        """No value is further from zero than that of a win or a loss."""
+        most = float(np.abs(final_values(discount)).max()) * (1 + 1e-9)
+        largest = int(np.argmax(np.abs(q)))
+        row = int(np.searchsorted(self._space.state_ptr, largest, side="right")) - 1
+        found = [(self._decimal(row), int(self._space.action[largest]), float(q[largest]))]
+        found += [(int(key), REST_ACTION, value) for key, value in self._terminals.items()]
+        for state, action, value in found:
+            if abs(value) > most:
+                text = f"allowed are {-most:g} to {most:g} at discount {discount:g}"
+                raise self._error(f"state {state}: action {action}: {value!r}, {text}")
+
+    def strategy(self) -> StrategyTable:
+        """The numbers as probabilities.
+
+        Raises:
+            ReadError: they are not those of a strategy.
+        """
+        for key, number in self._terminals.items():
+            if number != 1:
+                text = "allowed is 1 in a strategy (or leave it out); a file of values has -2 below 0"
+                raise self._error(f"state {key}: action {REST_ACTION}: {number!r}, {text}")
+        rows, cell_rows, columns, numbers = self._cells()
+        p = np.zeros((len(rows), len(ACTIONS)))
+        order = np.argsort(rows)
+        p[order[np.searchsorted(rows, cell_rows, sorter=order)], columns] = numbers
+        try:
+            return strategy_table(self._space, rows, p, name=self._path.stem)
+        except StrategyError as error:
+            raise self._error(str(error)) from None
+
+
+def _brief(value: Any) -> str:
+    text = "an object" if isinstance(value, tuple) else repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."

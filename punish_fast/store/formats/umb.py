@@ -1,0 +1,208 @@
+"""Processes in the Unified Markov Binary format (UMB), version 1, which Storm, PRISM and Modest read.
+
+A UMB file is a tar archive of ``index.json`` and of plain little-endian arrays. There, a state offers *choices*, a
+choice leads by *branches* to states, and pointers say where the choices of a state and the branches of a choice begin.
+So our rows are the choices and our entries the branches, in the same order. What differs: win and loss are states like
+all others, the last two, each with one choice (rest) of one branch that leads back to it.
+
+::
+
+    state-to-choices, choice-to-branches                uint64    pointers
+    branch-to-target, branch-to-probability             uint64, float64
+    state-is-initial                                    bits      every opening with all HP on both sides
+    actions/choices                                     uint32    and their names: rush, feint_with_rush, ..., rest
+    annotations/aps/win, annotations/aps/loss           bits      the two terminals
+    annotations/rewards/reward                          float64   of choices; a terminal pays its own for ever
+    valuations/states                                   19 x 8 bits
+
+The valuation of a state has the 18 digits of its decimal code (see ``punish/codes.py``), each a variable of its own,
+and then ``outcome``: 0 for every position, 1 for win and 2 for loss, whose digits are all 0. There is no proposition
+``init``: Storm makes that label from the initial states, and refuses a file that brings another one.
+
+The arrays go from memory to the file in pieces, so that writing needs no memory worth mentioning.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp.model import MDP
+from punish_fast.punish.codes import ACTIONS, FIELDS, action_name
+from punish_fast.punish.decimal_codes import States
+from punish_fast.punish.rules import name_of, to_mapping
+from punish_fast.runtime.files import explain, replacing
+from punish_fast.runtime.parallel import cumulated
+from punish_fast.runtime.version import __version__
+from punish_fast.store.formats.labelled_process import TERMINALS, Process, process_of
+
+VERSION, REVISION = 1, 0
+OUTCOME = "outcome"
+
+_ACTION_NAMES = tuple(action_name(action).replace(" ", "_") for action in ACTIONS)
+_REST = len(ACTIONS) - 1
+_BITS_TOGETHER = 64
+_PIECE = 1 << 17
+
+_BIT = {"type": "bool", "size": 1}
+_DOUBLE = {"type": "double", "size": 64}
+
+
+def export_umb(path: str | Path, states: States, mdp: MDP, enemy: dict[str, Any] | None = None) -> None:
+    """Write a process of Punish in the Unified Markov Binary format.
+
+    Args:
+        path: The file.
+        states: Its states: a ``StateSpace`` or a loaded ``Artefact``.
+        mdp: The process.
+        enemy: What to note of the enemy, JSON-like with a ``kind``; unknown if None.
+
+    Raises:
+        ValueError: the process has other states, or is none of Punish.
+        OutputError: nothing can be written there.
+        WriteError: writing failed.
+    """
+    path = Path(path)
+    process = process_of(states, mdp, enemy)
+    with replacing(path) as temporary:
+        try:
+            with tarfile.open(temporary, "w") as archive:
+                for name, stream in _members(process):
+                    member = tarfile.TarInfo(name)
+                    member.size = stream.size
+                    archive.addfile(member, io.BufferedReader(stream, 8 * _PIECE))
+        except OSError as error:
+            raise explain(path, error) from None
+
+
+class _Stream(io.RawIOBase):
+    """Arrays one behind the other, as bytes of one dtype, converted piece by piece while they are read."""
+
+    def __init__(self, dtype: str, *arrays: np.ndarray) -> None:
+        super().__init__()
+        self.size = sum(array.size for array in arrays) * np.dtype(dtype).itemsize
+        self._pieces = _pieces(np.dtype(dtype), arrays)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill as much of ``buffer`` as one piece does; return how many bytes, 0 at the end."""
+        if not self._rest:
+            self._rest = next(self._pieces, self._rest)
+        n_bytes = min(len(buffer), len(self._rest))
+        buffer[:n_bytes] = self._rest[:n_bytes]
+        self._rest = self._rest[n_bytes:]
+        return n_bytes
+
+
+def _pieces(dtype: np.dtype[Any], arrays: tuple[np.ndarray, ...]) -> Iterator[memoryview]:
+    for array in arrays:
+        for begin in range(0, len(array), _PIECE):
+            piece = np.ascontiguousarray(array[begin : begin + _PIECE], dtype=dtype)
+            yield piece.reshape(-1).view(np.uint8).data
+
+
+def _members(process: Process) -> Iterator[tuple[str, _Stream]]:
+    """Name and content of every file of the archive."""
+    mdp = process.mdp
+    loops = np.arange(1, len(TERMINALS) + 1)
+    ones = np.ones(len(TERMINALS))
+    action = np.searchsorted(ACTIONS, np.arange(256)).astype(np.uint8)[mdp.action]
+    names = [name.encode() for name in _ACTION_NAMES]
+    yield "index.json", _bytes(json.dumps(_index(process), indent=2).encode())
+    yield "state-to-choices.bin", _Stream("<u8", mdp.state_ptr, mdp.n_rows + loops)
+    yield "state-is-initial.bin", _bits(process.is_initial)
+    yield "choice-to-branches.bin", _Stream("<u8", mdp.indptr, mdp.n_entries + loops)
+    yield "branch-to-target.bin", _Stream("<u8", mdp.indices, np.arange(mdp.n_states, mdp.n_columns))
+    yield "branch-to-probability.bin", _Stream("<f8", mdp.data, ones)
+    yield "actions/choices/values.bin", _Stream("<u4", action, np.full(len(TERMINALS), _REST))
+    yield "actions/choices/string-mapping.bin", _Stream("<u8", cumulated(np.array([len(name) for name in names])))
+    yield "actions/choices/strings.bin", _bytes(b"".join(names))
+    for k, name in enumerate(TERMINALS):
+        is_terminal = np.arange(mdp.n_columns) == mdp.n_states + k
+        yield f"annotations/aps/{name}/states/values.bin", _bits(is_terminal)
+    yield "annotations/rewards/reward/choices/values.bin", _Stream("<f8", mdp.reward, mdp.terminal_reward)
+    yield "valuations/states/valuations.bin", _Stream("u1", *_valuations(process))
+
+
+def _bytes(content: bytes) -> _Stream:
+    return _Stream("u1", np.frombuffer(content, dtype=np.uint8))
+
+
+def _bits(flags: np.ndarray) -> _Stream:
+    """A bit for each flag, the first the lowest, filled up with 0 to whole words."""
+    flags = np.pad(flags, (0, -len(flags) % _BITS_TOGETHER))
+    return _Stream("u1", np.packbits(flags, bitorder="little"))
+
+
+def _valuations(process: Process) -> tuple[np.ndarray, np.ndarray]:
+    """Fields and outcome of all positions, and of win and loss."""
+    positions = np.pad(process.fields, ((0, 0), (0, 1)))
+    terminals = np.zeros((len(TERMINALS), positions.shape[1]), dtype=np.uint8)
+    terminals[:, -1] = np.arange(1, len(TERMINALS) + 1)
+    return positions, terminals
+
+
+def _index(process: Process) -> dict[str, Any]:
+    mdp = process.mdp
+    n_terminals = len(TERMINALS)
+    rules = name_of(process.rules)
+    return {
+        "format-version": VERSION,
+        "format-revision": REVISION,
+        "model-data": {
+            "name": "Punish",
+            "description": f"The card duel Punish by the rules {rules}, as one player sees it, against a strategy that "
+            f"is known. The variables of a state are the digits of its code; {OUTCOME} is 1 for win and 2 for loss.",
+        },
+        "file-data": {
+            "tool": "punish-fast",
+            "tool-version": __version__,
+            "creation-date": int(time.time()),
+            "parameters": {
+                "rules": to_mapping(process.rules),
+                "rules-digest": process.rules.digest,
+                "enemy": process.enemy,
+            },
+        },
+        "transition-system": {
+            "time": "discrete",
+            "#players": 1,
+            "#states": mdp.n_columns,
+            "#initial-states": int(process.is_initial.sum()),
+            "#choices": mdp.n_rows + n_terminals,
+            "#choice-actions": len(ACTIONS),
+            "#branches": mdp.n_entries + n_terminals,
+            "#branch-actions": 0,
+            "#observations": 0,
+            "branch-probability-type": _DOUBLE,
+        },
+        "annotations": {
+            "aps": {name: {"alias": name, "applies-to": ["states"], "type": _BIT} for name in TERMINALS},
+            "rewards": {
+                "reward": {
+                    "alias": "reward",
+                    "description": "expected immediate reward; win and loss pay theirs in every step",
+                    "applies-to": ["choices"],
+                    "type": _DOUBLE,
+                }
+            },
+        },
+        "valuations": {
+            "states": {
+                "unique": True,
+                "classes": [
+                    {"variables": [{"name": name, "type": {"type": "uint", "size": 8}} for name in (*FIELDS, OUTCOME)]}
+                ],
+            }
+        },
+    }

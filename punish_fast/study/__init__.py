@@ -1,0 +1,1 @@
+"""What a strategy teaches: lessons, openings, kept cards, where people deviate."""

@@ -1,0 +1,241 @@
+"""What players bore in mind when they made recorded choices.
+
+A record holds the view: the discard pile, but not who played what. For a policy that bears more in mind, the
+information state of a choice is worked out from the breaths before it in the same measure: the card that the player
+picked is on record, and that of the enemy, if the enemy's side is. What feints drew is not. So every draw is tried, and
+those remain that lead to the cards and the statuses of the next record. Mostly a single state does; if there are more,
+each counts as much as deals and enemy are likely to lead there. If none does, or a breath is missing, all states are
+taken that look the same, and count in the same way. So do those of a first breath that differ in what was spent in the
+measure before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish._codes import play_status
+from punish_fast.punish._information import ENEMY_CARD, N_RESOLVED, NOTHING, OWN_DRAW, OWN_PICK, tabulate_statuses
+from punish_fast.punish._space import ABSENT
+from punish_fast.punish.codes import ACTIONS
+from punish_fast.punish.decimal_codes import split_digits
+from punish_fast.punish.information import places_of, tuples_of
+from punish_fast.punish.information_space import States, belongs_to
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.choices import Choices
+from punish_fast.study.selfplay import SelfPlay
+
+_KINDS = range(5)
+# Columns of a record's digits.
+_HAND, _DISCARD, _ENEMY_HAND = slice(1, 6), slice(13, 18), 10
+_STATUS, _OWN, _ENEMY = [6, 9, 7, 8, 11, 12], [6, 7, 8], [9, 11, 12]
+# What is known of who played what: the digits of the five kinds.
+Cards = tuple[int, ...]
+
+
+class Recalled(NamedTuple):
+    """The information states that choices may have been made in.
+
+    Attributes:
+        choice: int64 ``[m]``, choices, ascending.
+        state: int64 ``[m]``, states of the policy's model.
+        weight: float64 ``[m]``, how likely; those of a choice sum to 1.
+        n_exact: Choices whose state is known for certain.
+    """
+
+    choice: np.ndarray
+    state: np.ndarray
+    weight: np.ndarray
+    n_exact: int
+
+
+def recall(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choices) -> Recalled:
+    """Work out the information states of recorded choices.
+
+    Args:
+        play: The policy against itself.
+        view: The states of the view, of the same rules.
+        row: int64 ``[n]``, the states of the view in which the choices were made, -1 for none.
+        choices: The choices.
+    """
+    space = play.graph.space
+    if space.information.name == "view":
+        known = np.flatnonzero(row >= 0)
+        return Recalled(known, row[known], np.ones(len(known)), len(known))
+    mass: np.ndarray = np.add.reduceat(play.beliefs, play.graph.full.ptr[:-1])
+    candidates = _Memory(space).states_of(choices)
+    match = belongs_to(space, view)
+    order = np.argsort(match, kind="stable")
+    first = np.searchsorted(match[order], np.arange(view.n_states + 1))
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    n_exact = 0
+    for choice in np.flatnonzero(row >= 0):
+        found = [state for state in candidates[choice] if match[state] == row[choice]]
+        states = np.array(found or order[first[row[choice]] : first[row[choice] + 1]], dtype=np.int64)
+        n_exact += len(states) == 1
+        weight = mass[states] if mass[states].sum() > 0 else np.ones(len(states))
+        parts.append((np.full(len(states), choice), states, weight / weight.sum()))
+    if not parts:
+        return Recalled(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), 0)
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return Recalled(columns[0], columns[1], columns[2], n_exact)
+
+
+class _Memory:
+    """Information states from what was recorded, breath by breath."""
+
+    def __init__(self, space: States) -> None:
+        self._space = space
+        self._places = places_of(space.information, space.rules)
+        self._weight = self._places.weight.tolist()
+        layout = space.layout
+        self._statuses = np.empty((layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
+        tabulate_statuses(space.rules, layout, False, self._statuses)
+        places = [0] * space.information.n_places
+        self._dealt: dict[tuple[int, int], int] = {}
+        for digit, (hand, *seen) in enumerate(tuples_of(space.information, space.rules)):
+            revealed = seen[space.information.revealed]
+            places[space.information.revealed] = revealed
+            if seen == places:
+                self._dealt[hand, revealed] = digit
+
+    def states_of(self, choices: Choices) -> list[list[int]]:
+        """The states that each choice may have been made in; none if that cannot be told."""
+        digits = split_digits(choices.decimal).astype(np.int64)
+        found: list[list[int]] = []
+        for own, enemy in _sides(choices):
+            known: set[Cards] = set()
+            for k, number in enumerate(own):
+                if digits[number, 0] == 1:
+                    known = self._begin(digits[number])
+                elif k == 0 or digits[number, 0] != digits[own[k - 1], 0] + 1:
+                    known = set()
+                else:
+                    known = self._after(known, own[k - 1], enemy[k - 1] if k <= len(enemy) else None, number, choices)
+                found.append(self._rows(known, digits[number]))
+        return found
+
+    def _begin(self, seen: np.ndarray) -> set[Cards]:
+        digits = [
+            self._dealt.get((hand, gone))
+            for hand, gone in zip(seen[_HAND].tolist(), seen[_DISCARD].tolist(), strict=True)
+        ]
+        return set() if None in digits else {tuple(digit for digit in digits if digit is not None)}
+
+    def _after(self, known: set[Cards], before: int, other: int | None, after: int, choices: Choices) -> set[Cards]:
+        """What is known a breath later, from what one knew before it and the record ``other`` of the enemy's side."""
+        seen, then = split_digits(choices.decimal[[before, after]]).astype(np.int64)
+        status, next_status = self._status(seen), self._status(then)
+        if status is None or next_status is None or int(choices.action[before]) not in ACTIONS:
+            return set()
+        enemies: list[int | None] = [None, *range(5)]
+        feints = [False, True]
+        if other is not None and int(choices.action[other]) in ACTIONS and self._are_one(before, other, choices):
+            pick, feint = _split(int(choices.action[other]))
+            enemies, feints = [pick], [feint]
+        own_pick, own_feint = _split(int(choices.action[before]))
+        move = self._places.move[int(seen[0]) - 1]
+        found = set()
+        for own_draw in _draws(own_feint):
+            for enemy_pick in enemies:
+                for enemy_draw in (draw for feint in feints for draw in _draws(feint and enemy_pick is not None)):
+                    own, enemy = _resolved(own_pick, own_draw), _resolved(enemy_pick, enemy_draw)
+                    if self._statuses[status, own, enemy] != next_status:
+                        continue
+                    moves = (
+                        (OWN_PICK, own_pick),
+                        (OWN_DRAW, own_draw),
+                        (ENEMY_CARD, enemy_pick),
+                        (ENEMY_CARD, enemy_draw),
+                    )
+                    found |= {moved for cards in known if (moved := _moved(move, cards, moves)) is not None}
+        return {cards for cards in found if self._agrees(cards, then)}
+
+    @staticmethod
+    def _are_one(own: int, other: int, choices: Choices) -> bool:
+        """Whether two records are of the same breath, seen from both sides."""
+        seen, there = split_digits(choices.decimal[[own, other]]).astype(np.int64)
+        return bool(
+            seen[0] == there[0]
+            and seen[_OWN].tolist() == there[_ENEMY].tolist()
+            and seen[_ENEMY].tolist() == there[_OWN].tolist()
+            and seen[_ENEMY_HAND] == there[_HAND].sum()
+            and there[_ENEMY_HAND] == seen[_HAND].sum()
+            and np.array_equal(seen[_DISCARD], there[_DISCARD])
+        )
+
+    def _agrees(self, cards: Cards, seen: np.ndarray) -> bool:
+        """Whether hand and cards gone are those of a record."""
+        places, digits = self._places, list(cards)
+        return np.array_equal(places.hand[digits], seen[_HAND]) and np.array_equal(
+            places.discard[digits], seen[_DISCARD]
+        )
+
+    def _status(self, seen: np.ndarray) -> int | None:
+        """The status of a record; None if it is none."""
+        own_hp, enemy_hp, *rest = seen[_STATUS].tolist()
+        layout = self._space.layout
+        limits = (1, layout.feints, 1, layout.feints)
+        if not (1 <= own_hp <= layout.hp and 1 <= enemy_hp <= layout.hp):
+            return None
+        if any(value > limit for value, limit in zip(rest, limits, strict=True)):
+            return None
+        return int(play_status(layout, own_hp, enemy_hp, *rest))
+
+    def _rows(self, known: set[Cards], seen: np.ndarray) -> list[int]:
+        status = self._status(seen)
+        if status is None or not known or seen[0] > self._space.rules.breaths:
+            return []
+        layer = self._space.layers[int(seen[0]) - 1]
+        codes = np.array(
+            sorted(sum(w * d for w, d in zip(self._weight, cards, strict=True)) for cards in known), dtype=np.int64
+        )
+        blocks = np.minimum(np.searchsorted(layer.cards, codes), len(layer.cards) - 1)
+        blocks = blocks[layer.cards[blocks] == codes]
+        statuses = range(status, layer.rank.shape[1], self._space.layout.n_statuses)
+        return [
+            int(layer.first[b]) + int(layer.rank[b, s]) for b in blocks for s in statuses if layer.rank[b, s] != ABSENT
+        ]
+
+
+def _sides(choices: Choices) -> Iterator[tuple[list[int], list[int]]]:
+    """The choices of each side of each game, in their order, with those of the other side."""
+    is_new = np.ones(len(choices), dtype=np.bool_)
+    is_new[1:] = (np.diff(choices.game) != 0) | (choices.won[1:] != choices.won[:-1])
+    begins = np.flatnonzero(is_new).tolist()
+    sides = {
+        (int(choices.game[begin]), bool(choices.won[begin])): list(range(begin, end))
+        for begin, end in zip(begins, [*begins[1:], len(choices)], strict=True)
+    }
+    for (game, won), side in sides.items():
+        yield side, sides.get((game, not won), [])
+
+
+def _split(action: int) -> tuple[int | None, bool]:
+    """The card picked, None for rest, and whether it is a feint."""
+    return (None, False) if action >= REST_ACTION else (action // 10 - 1, action % 10 == 1)
+
+
+def _draws(feint: bool) -> list[int | None]:
+    return list(_KINDS) if feint else [None]
+
+
+def _resolved(pick: int | None, draw: int | None) -> int:
+    """The number of a resolved card, as in ``_information.py``."""
+    if draw is not None:
+        return 2 * draw + 1
+    return 2 * (NOTHING if pick is None else pick)
+
+
+def _moved(move: np.ndarray, cards: Cards, moves: tuple[tuple[int, int | None], ...]) -> Cards | None:
+    """The digits after cards have moved; None if they cannot."""
+    digits = list(cards)
+    for how, kind in moves:
+        if kind is not None:
+            digits[kind] = int(move[how, digits[kind]])
+            if digits[kind] < 0:
+                return None
+    return tuple(digits)

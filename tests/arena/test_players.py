@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from exact import random_table
+from houses import house_rules
+from hypothesis import given
+
+from punish_fast.arena.heuristics import HEURISTICS, heuristic
+from punish_fast.arena.players import BUILT_IN, Entry, OpponentError, brief_name, names_of, opponent
+from punish_fast.duel.exact import check_policy
+from punish_fast.duel.graph import Graph
+from punish_fast.mdp.policy import PolicyError, greedy, softmax
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.codes import State
+from punish_fast.punish.rules import PRESETS, true_rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import policy_of
+from punish_fast.punish.tensor import build
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.writer import save
+
+TINY = PRESETS["tiny"]
+
+
+@pytest.fixture(scope="module")
+def space() -> StateSpace:
+    return StateSpace(true_rules(TINY))
+
+
+@pytest.fixture(scope="module")
+def graph(space) -> Graph:
+    return Graph(space)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, with an agent and a strategy for the redeal from the discard pile, and a tensor."""
+    monkeypatch.chdir(tmp_path)
+    space = StateSpace(TINY)
+    mdp = build(space)
+    save("agent.h5", space, mdp, solve(mdp))
+    save("tensor.h5", space, mdp)
+    save("table.h5", space, strategy=random_table(space, seed=1))
+    other = StateSpace(TINY._replace(healing=0))
+    save("other.h5", other, build(other), solve(build(other)))
+    return tmp_path
+
+
+def played(space, weight, state):
+    """The actions that are played in a state."""
+    rows = slice(*space.state_ptr[space.row(state) :][:2])
+    return space.action[rows][weight[rows] > 0].tolist()
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_what_is_built_in_is_a_policy(space, graph, name):
+    found = opponent(space, name)
+    assert found.name == name
+    check_policy(graph, found.policy)
+
+
+@given(house_rules())
+def test_heuristics_are_policies_in_any_house(rules):
+    space = StateSpace(rules)
+    for name in HEURISTICS:
+        weight = heuristic(space, name)
+        assert (weight >= 0).all()
+        assert np.add.reduceat(weight, space.state_ptr[:-1]) == pytest.approx(1, abs=1e-12)
+        # Whatever is played at all is played alike.
+        best = np.maximum.reduceat(weight, space.state_ptr[:-1])
+        assert np.isin(weight, [0.0, *np.unique(best)]).all()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("name", "fresh", "enemy_rests"),
+    [("careful", [10], [40]), ("aggressive", [50], [50]), ("punisher", [30], [50])],
+)
+def test_heuristics_play_as_they_say(tabletop, name, fresh, enemy_rests):
+    # One card of each kind in hand, both with all HP; then an enemy who must rest after a punish.
+    weight = heuristic(tabletop, name)
+    state = State(1, (1, 1, 1, 1, 1), 3, 0, 0, 3, 5, 0, 0, (1, 1, 1, 0, 0))
+    assert played(tabletop, weight, state) == fresh
+    later = State(2, (0, 1, 1, 1, 1), 2, 0, 0, 3, 4, 1, 0, (1 + 1, 1, 1, 0, 1))
+    assert played(tabletop, weight, later) == enemy_rests
+
+
+@pytest.mark.full
+def test_the_aggressive_one_feints_only_for_want_of_an_attack(tabletop):
+    weight = heuristic(tabletop, "aggressive")
+    state = State(1, (3, 0, 2, 0, 0), 3, 0, 0, 3, 5, 0, 0, (0, 1, 1, 1, 0))
+    assert played(tabletop, weight, state) == [11, 31]
+
+
+def test_naive_is_the_solution_by_the_true_redeal(space):
+    expected = solve(build(space), discount=1.0).q
+    for home in (space, StateSpace(TINY)):
+        assert np.array_equal(opponent(home, "naive").policy, greedy(space.state_ptr, expected))
+    soft = softmax(space.state_ptr, expected, 0.3)
+    assert np.array_equal(opponent(space, "naive@0.3").policy, soft)
+    assert np.array_equal(opponent(space, "naive", temperature=0.3).policy, soft)
+    # A temperature of one's own comes first.
+    assert np.array_equal(opponent(space, "naive@0.3", temperature=2.0).policy, soft)
+
+
+@pytest.mark.usefixtures("folder")
+def test_agents_and_strategies_come_from_files_for_either_redeal(space, graph):
+    q = solve(build(StateSpace(TINY))).q
+    assert np.array_equal(opponent(space, "agent.h5").policy, greedy(space.state_ptr, q))
+    assert np.array_equal(opponent(space, "agent.h5@2").policy, softmax(space.state_ptr, q, 2.0))
+    home = StateSpace(TINY)
+    expected = policy_of(home, random_table(home, seed=1))
+    assert opponent(space, "table.h5", temperature=1.0).policy == pytest.approx(expected, abs=1e-15)
+    check_policy(graph, opponent(space, "table.h5").policy)
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_cannot_play_is_refused(space):
+    with pytest.raises(OpponentError, match=r"other\.h5: made for rules \w{16}, but the game's are \w{16}"):
+        opponent(space, "other.h5")
+    with pytest.raises(OpponentError, match=r"tensor\.h5: is a tensor, allowed are agents, strategies and random"):
+        opponent(space, "tensor.h5")
+    with pytest.raises(OpponentError, match=r"table\.h5@1: has no values"):
+        opponent(space, "table.h5@1")
+    with pytest.raises(OpponentError, match="random@1: has no values"):
+        opponent(space, "random@1")
+    for name in ("none.h5", "none.h5@1", "Random", "x" * 5000, "x@-", "a\0b@1"):
+        with pytest.raises(ReadError, match="there is no such file"):
+            opponent(space, name)
+    with pytest.raises(ReadError, match="is a folder"):
+        opponent(space, "")
+    with pytest.raises(PolicyError, match="must be above 0"):
+        opponent(space, "agent.h5@0")
+
+
+def test_a_file_with_an_at_sign_in_its_name_is_found(space, folder):
+    (folder / "agent.h5").rename("agent@2")
+    assert np.isin(opponent(space, "agent@2").policy, [0.0, 1.0]).all()
+
+
+@pytest.mark.usefixtures("folder")
+def test_arguments_tell_their_rules_and_whether_they_have_values():
+    assert Entry("random").rules is None
+    assert Entry("agent.h5@3").rules == TINY
+    assert [Entry(name).has_values for name in ("random", "naive", "naive@1", "careful")] == [False, True, True, False]
+    assert [Entry(name).has_values for name in ("agent.h5", "agent.h5@1", "table.h5")] == [True, True, False]
+
+
+def test_names_are_brief_but_different():
+    assert brief_name("some/where/agent.h5@0.50") == "agent@0.5"
+    arguments = ["random", "a/x.h5", "b/x.h5", "y.h5", "y.h5@1"]
+    assert names_of(arguments) == ["random", "a/x.h5", "b/x.h5", "y", "y@1"]
+    with pytest.raises(OpponentError, match=r"y\.h5: stands twice"):
+        names_of(["y.h5", "random", "y.h5"])

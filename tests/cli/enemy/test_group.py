@@ -1,0 +1,221 @@
+"""``enemy parless`` and ``enemy show``: from recorded games to an enemy to solve against."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from cli.made_up_games import random_games, write_games
+from punish_fast.enemies.counts import count_choices
+from punish_fast.enemies.entropy import entropy
+from punish_fast.enemies.parless import parless
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.reader import load
+
+# Rush and strike in hand, punish revealed, all HP.
+KNOWN = 101010200220000001
+TINY = ("--rules", "tiny")
+
+
+@pytest.fixture(scope="module")
+def space():
+    return StateSpace(PRESETS["tiny"])
+
+
+@pytest.fixture
+def games(folder, space):
+    return write_games(folder / "games.db", random_games(space, 1))
+
+
+@pytest.fixture
+def few(folder):
+    """Anna beats Ben, Ben beats Anna, and a robot loses."""
+    games = {
+        100: (1, 2, [(1, KNOWN, 40), (0, KNOWN, 20)]),
+        200: (2, 1, [(1, KNOWN, 41), (0, KNOWN, 10)]),
+        300: (2, 3, [(1, KNOWN, 21), (0, 999, 21)]),
+    }
+    return write_games(folder / "few.db", games)
+
+
+def strategy(path):
+    """The one state of a strategy file, its actions with what is above the lowest."""
+    _, p = load(path).strategy()
+    legal = np.flatnonzero(p[0])
+    return dict(zip(np.array([10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 90])[legal].tolist(), p[0][legal], strict=True))
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("options", "expected", "choices", "illegal"),
+    [
+        ([], {20: 1.75, 21: 0.75, 40: 1.75, 41: 1.75}, 4, 1),
+        (["--winners"], {20: 0.75, 21: 0.75, 40: 1.75, 41: 1.75}, 2, 0),
+        (["--until", "100"], {20: 1.75, 21: 0.75, 40: 1.75, 41: 0.75}, 2, 0),
+        (["--until", "199"], {20: 1.75, 21: 0.75, 40: 1.75, 41: 0.75}, 2, 0),
+        (["--since", "200"], {20: 0.75, 21: 0.75, 40: 0.75, 41: 1.75}, 2, 1),
+        (["--since", "101", "--winners"], {20: 0.75, 21: 0.75, 40: 0.75, 41: 1.75}, 1, 0),
+        (["--player", "Anna"], {20: 0.75, 21: 0.75, 40: 1.75, 41: 0.75}, 2, 1),
+        (["--prior", "8"], {20: 3.0, 21: 2.0, 40: 3.0, 41: 3.0}, 4, 1),
+    ],
+)
+def test_probabilities_by_hand(run, options, expected, choices, illegal):
+    report = run("enemy", "parless", "--db", "few.db", *TINY, *options, "-o", "x.h5", "--json").report
+    assert (report["choices"], report["illegal"], report["unreachable"]) == (choices, illegal, 0)
+    assert (report["states"], report["counted"]) == (1, choices - illegal)
+    total = sum(expected.values())
+    assert strategy("x.h5") == pytest.approx({action: n / total for action, n in expected.items()}, rel=1e-14)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(("options", "name"), [([], "general"), (["--winners"], "champion")])
+def test_what_was_done_is_told_and_noted(run, folder, options, name):
+    done = run("enemy", "parless", "--db", "few.db", *TINY, "--until", "250", *options)
+    assert (done.code, done.err) == (0, "")
+    assert "2 games" in done.out
+    assert ("left out 1 choices not legal in their state" in done.out) == (name == "general")
+    assert f"wrote {name} PARLESS to {name}.h5" in done.out
+    origin = load(folder / f"{name}.h5").origin
+    assert origin == {
+        "method": "parless",
+        "prior": 3.0,
+        "database": "few.db",
+        "winners": name == "champion",
+        "until": 250,
+        "choices": 3 if name == "general" else 2,
+    }
+    assert run("show", f"{name}.h5", "--json").report["name"] == f"{name} PARLESS"
+
+
+def test_the_file_is_that_of_the_library(run, games, space):
+    report = run("enemy", "parless", "--db", games, *TINY, "--json").report
+    choices = [choice for _, _, of_game in random_games(space, 1).values() for choice in of_game]
+    _, decimals, actions = np.array(choices).T
+    table = parless(space, count_choices(space, decimals, actions))
+    state, p = load("general.h5").strategy()
+    assert (state.tobytes(), p.tobytes()) == (table.state.tobytes(), table.p.tobytes())
+    assert (report["games"], report["choices"], report["illegal"]) == (30, 240, 0)
+    assert report["rules_digest"] == space.rules.digest
+
+
+@pytest.mark.usefixtures("games")
+def test_from_the_database_to_an_agent_that_answers_the_champion(run, folder):
+    """The whole way that the README goes."""
+    assert run("enemy", "parless", "--db", "games.db", "--winners", *TINY).code == 0
+    against = run("solve", "--enemy", "champion.h5", *TINY, "--json").report
+    assert against["enemy"] == {"kind": "strategy", "file": "champion.h5"}
+    assert run("solve", *TINY, "-o", "naive.h5").code == 0
+    compared = run("compare", "naive.h5", against["output"], "--json").report
+    assert compared["other_choice"] > 0
+    assert run("export", against["output"], "--to", "notebook-json", "-o", "q.json").code == 0
+    assert len(json.loads((folder / "q.json").read_text())) == 560
+    assert run("import", "q.json", *TINY, "-o", "back.h5").code == 0
+    same = run("compare", against["output"], "back.h5", "--json").report
+    assert (same["other_choice"], same["q"]["largest"]) == (0, 0.0)
+
+
+@pytest.mark.usefixtures("few")
+def test_a_strategy_of_other_rules_is_refused_with_both_digests(run):
+    assert run("enemy", "parless", "--db", "few.db", *TINY).code == 0
+    digests = PRESETS["tiny"].digest, PRESETS["notebook"].digest
+    # Found out before anything is built.
+    run("solve", "--enemy", "general.h5").refused("general.h5: rules_digest", *digests)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("options", "texts"),
+    [
+        (["--db", "no.db"], ["no.db: there is no such file"]),
+        (["--db", "."], ["is a folder"]),
+        (["--db", "text.db"], ["text.db: "]),
+        (["--db", "few.db", "--prior", "0"], ["prior: 0.0 is not allowed, it must be above 0"]),
+        (["--db", "few.db", "--prior", "nan"], ["prior: nan"]),
+        (["--db", "few.db", "--until", "99"], ["few.db: holds no choices of such games"]),
+        (["--db", "few.db", "--until", "x"], ["--until"]),
+        (["--db", "few.db", "--player", "Nobody"], ["Nobody", "Anna"]),
+        (["--db", "few.db", "-o", "no/x.h5"], ["there is no folder no"]),
+        (["--db", "few.db", "-o", "few.db"], ["few.db: is the file to learn from and will not be replaced"]),
+        (["--db", "few.db", "--rules", "chess"], ["chess"]),
+        (["--db", "few.db", "--rules", "short.toml"], ["short.toml: none of the ", "was made in a state of this game"]),
+        ([], ["--db"]),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(run, folder, options, texts):
+    (folder / "text.db").write_text("no database" * 99)
+    (folder / "short.toml").write_text(
+        "hand_size = 1\nreveal_size = 0\nhp = 1\nbreaths = 1\nfeints = 0\n"
+        "copies = { guard = 1, rush = 1, dodge = 1, strike = 1, punish = 1 }\n"
+    )
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    run("enemy", "parless", *(() if "--rules" in options else TINY), *options).refused(*texts)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.usefixtures("few")
+def test_options_come_from_the_environment(run, folder, monkeypatch):
+    for name, value in {"DB": "few.db", "WINNERS": "1", "RULES": "tiny", "OUTPUT": "y.h5", "PRIOR": "8"}.items():
+        monkeypatch.setenv(f"PUNISH_FAST_{name}", value)
+    assert run("enemy", "parless").code == 0
+    assert load(folder / "y.h5").origin["prior"] == 8
+
+
+def test_the_database_is_only_read(run, few):
+    before = few.read_bytes()
+    few.chmod(0o444)
+    assert run("enemy", "parless", "--db", few, *TINY).code == 0
+    assert few.read_bytes() == before
+
+
+@pytest.mark.usefixtures("games")
+def test_entropies_of_a_strategy(run, space):
+    run("enemy", "parless", "--db", "games.db", *TINY)
+    report = run("enemy", "show", "general.h5", "--json").report
+    state, p = load("general.h5").strategy()
+    assert (report["kind"], report["name"], report["rules"]) == ("strategy", "general PARLESS", "tiny")
+    assert report["origin"]["database"] == "games.db"
+    assert (report["states"], report["covered"]) == (space.n_states, len(state))
+    assert report["entropy"] == pytest.approx(entropy(p).mean(), rel=1e-12)
+    assert 0 < report["entropy"] < report["uniform_entropy"]
+    assert [entry["states"] for entry in report["breaths"]] == space.states_by_breath
+    assert sum(entry["covered"] for entry in report["breaths"]) == len(state)
+    assert report["breaths"][-1] == {"breath": 3, "states": 50, "covered": 0, "entropy": None, "uniform_entropy": None}
+    text = run("enemy", "show", "general.h5").out
+    assert f"general.h5: strategy general PARLESS, rules tiny ({space.rules.digest})" in text
+    assert f"{report['entropy']:.4f}" in text
+    assert "origin: method parless, prior 3.0, database games.db" in text
+
+
+@pytest.mark.usefixtures("files")
+def test_entropies_of_an_agent(run):
+    report = run("enemy", "show", "agent.h5", "--json").report
+    assert (report["kind"], report["entropy"], report["covered"]) == ("agent", 0.0, 558)
+    soft = run("enemy", "show", "agent.h5", "--temperature", "1", "--json").report
+    assert soft["entropy"] == pytest.approx(run("enemy", "show", "strategy.h5", "--json").report["entropy"], rel=1e-12)
+    softer = run("enemy", "show", "agent.h5", "--temperature", "5", "--json").report
+    assert soft["entropy"] < softer["entropy"] < softer["uniform_entropy"]
+    done = run("enemy", "show", "agent.h5", "--temperature", "0.5")
+    assert (done.code, done.err) == (0, "")
+    assert "softmax at temperature 0.5" in done.out
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        (["tensor.h5"], ["tensor.h5: kind: a tensor is no enemy"]),
+        (["no.h5"], ["no.h5: there is no such file"]),
+        (["strategy.h5", "--temperature", "1"], ["--temperature", "strategy.h5 is a strategy"]),
+        (["agent.h5", "--temperature", "0"], ["temperature: 0.0"]),
+        ([], ["FILE.h5"]),
+    ],
+)
+def test_what_is_no_enemy_is_refused(run, arguments, texts):
+    run("enemy", "show", *arguments).refused(*texts)
+
+
+def test_unknown_commands_of_the_group_are_refused(run):
+    run("enemy", "nonsense").refused("nonsense")

@@ -1,0 +1,362 @@
+"""``arena`` and ``exploit``: who wins, as text, as JSON, as a picture, and in a file to go on with."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from store.damage import change, put
+
+from cli.conftest import COMMAND, clean_environment, run_apart
+from punish_fast.arena import tournament
+from punish_fast.arena.players import opponent
+from punish_fast.cli import arena
+from punish_fast.duel import sampled
+from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.best_response import best_response
+from punish_fast.punish.rules import PRESETS, true_rules
+from punish_fast.punish.space import StateSpace
+
+TINY = ("--rules", "tiny", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(true_rules(PRESETS["tiny"])))
+
+
+def test_everybody_meets_everybody(run, graph):
+    report = run("arena", "random", "careful", "punisher", *TINY, "--json").report
+    names = ["random", "careful", "punisher"]
+    assert (report["agents"], report["exact"], report["games"], report["seed"]) == (names, True, None, None)
+    policies = [opponent(graph.space, name).policy for name in names]
+    for i, own in enumerate(policies):
+        for j, enemy in enumerate(policies):
+            duel = head_to_head(graph, own, enemy)
+            assert report["win"][i][j] == pytest.approx(duel.win_probability, abs=1e-10)
+            assert report["breaths"][i][j] == pytest.approx(duel.length, abs=1e-9)
+    assert report["standard_error"] == [[0.0] * 3] * 3
+    ratings = [standing["rating"] for standing in report["ranking"]]
+    assert ratings == sorted(ratings, reverse=True)
+    assert {standing["agent"] for standing in report["ranking"]} == set(names)
+    assert set(report["seconds"]) == {"graph", "agents", "matches", "total"}
+    assert (report["rules_digest"], report["resume"], report["plot"]) == (graph.space.rules.digest, None, None)
+
+
+@pytest.mark.usefixtures("files")
+def test_agents_from_files_bring_their_rules(run, graph):
+    report = run("arena", "agent.h5", "other-agent.h5", "strategy.h5", "agent.h5@0.5", "-q", "--json").report
+    assert report["agents"] == ["agent", "other-agent", "strategy", "agent@0.5"]
+    assert report["rules_digest"] == graph.space.rules.digest
+    assert report["temperature"] is None
+    soft = run("arena", "agent.h5", "strategy.h5", "--temperature", "0.5", "-q", "--json").report
+    assert soft["temperature"] == 0.5
+    assert soft["win"][0][1] == pytest.approx(report["win"][3][2], abs=1e-10)
+
+
+def test_games_are_the_same_for_a_seed(run):
+    one, other = (
+        run("arena", "random", "careful", *TINY, "--games", "400", "--seed", "7", "--threads", threads, "--json").report
+        for threads in ("1", "2")
+    )
+    assert (one["games"], one["seed"], one["exact"]) == (400, 7, False)
+    assert one["win"] == other["win"]
+    assert 0 < one["standard_error"][0][1] < 0.05
+    assert all(standing["rating_margin"] > 0 for standing in one["ranking"])
+
+
+def test_a_seed_that_was_drawn_is_told(run):
+    report = run("arena", "random", "careful", *TINY, "--games", "400", "--json").report
+    again = run("arena", "random", "careful", *TINY, "--games", "400", "--seed", report["seed"], "--json").report
+    assert again["win"] == report["win"]
+
+
+def test_a_seed_that_was_drawn_is_gone_on_with(run):
+    command = ("arena", "random", "careful", *TINY, "--resume", "x.json", "--json")
+    one = run(*command, "--games", "100").report
+    assert run(*command, "--games", "100").report["win"] == one["win"]
+    more = run(*command, "--games", "200").report
+    assert more["seed"] == one["seed"]
+    assert more["win"] == run(*command[:-3], "--json", "--games", "200", "--seed", one["seed"]).report["win"]
+    other = (one["seed"] + 1) % 2**32
+    assert run(*command, "--games", "100", "--seed", other).report["seed"] == other
+
+
+@pytest.mark.parametrize("games", [[], ["--games", "100", "--seed", "1"]])
+def test_what_was_found_is_told(run, folder, games):
+    done = run("arena", "random", "careful", *TINY, *games, "--resume", "x.json", "--plot", "x.png")
+    assert (done.code, done.err) == (0, "")
+    for text in ("wins of row", "breaths", "ranking", "wrote x.json", "wrote x.png"):
+        assert text in done.out
+    assert ("100 games a pair, seed 1" if games else "exact") in done.out
+    assert (" +- " in done.out) == bool(games)
+    assert (folder / "x.png").stat().st_size > 1000
+    assert not list(folder.glob(".*"))
+
+
+def test_two_agents_are_told_how_their_games_go(run):
+    report = run("arena", "naive", "careful", *TINY, "--json").report
+    course = report["course"]
+    wins = np.array([entry["wins"] for entry in course]).sum(axis=0)
+    assert wins == pytest.approx([report["win"][0][1], report["win"][1][0]], abs=2e-9)
+    ended = np.array([entry["ended"] for entry in course]).ravel()
+    assert ended @ np.arange(1, len(ended) + 1) == pytest.approx(report["breaths"][0][1], abs=1e-6)
+    assert set(report["seconds"]) == {"graph", "agents", "matches", "course", "total"}
+    played = run("arena", "naive", "careful", *TINY, "--games", "4000", "--seed", "1", "--json").report["course"]
+    assert np.array([entry["ended"] for entry in played]).ravel()[:2] == pytest.approx(ended[:2], abs=0.05)
+    assert run("arena", "random", "naive", "careful", *TINY, "--json").report["course"] is None
+
+
+def test_an_arena_goes_on_where_it_was_interrupted(run, folder, monkeypatch):
+    command = ("arena", "random", "careful", "punisher", *TINY, "--games", "400", "--seed", "3", "--json")
+    expected = run(*command).report
+    calls = []
+
+    def interrupt(*args, **options):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return sampled.simulate(*args, **options)
+
+    monkeypatch.setattr(tournament, "simulate", interrupt)
+    done = run(*command, "--resume", "x.json")
+    assert (done.code, done.out) == (130, "")
+    assert "x.json holds all matches so far" in done.err
+    assert len(json.loads((folder / "x.json").read_text())["sampled"]) == 3
+    report = run(*command, "--resume", "x.json").report
+    assert len(calls) == 7
+    for key in ("win", "standard_error", "breaths", "ranking"):
+        assert report[key] == expected[key]
+
+
+def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypatch):
+    def interrupt(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tournament, "head_to_head", interrupt)
+    done = run("arena", "random", "careful", *TINY)
+    assert (done.code, done.out) == (130, "")
+    assert "matches so far are not kept; with --resume FILE they would be" in done.err
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        ([], ["AGENT"]),
+        (["random"], ["agents: 1 cannot hold a tournament"]),
+        (["random", "random"], ["random: stands twice"]),
+        (["random", "nobody"], ["nobody: there is no such file"]),
+        (["random", "."], ["is a folder"]),
+        (["random", "tensor.h5"], ["tensor.h5: is a tensor"]),
+        (["random", "strategy.h5@1"], ["strategy.h5@1: has no values"]),
+        (["random", "agent.h5@0"], ["temperature: 0.0"]),
+        (["random", "agent.h5", "--temperature", "-1"], ["temperature: -1.0"]),
+        (["random", "agent.h5", "--temperature", "nan"], ["temperature: nan"]),
+        (["random", "strategy.h5", "--temperature", "1"], ["--temperature goes with agent files and naive only"]),
+        (["random", "agent.h5", "--rules", "notebook"], ["agent.h5: made for rules", "may differ in redeal only"]),
+        (["random", "careful", "--rules", "chess"], ["'chess' is neither a preset"]),
+        (["random", "careful", "--exact", "--games", "10"], ["--exact and --games exclude each other"]),
+        (["random", "careful", "--seed", "1"], ["--seed goes with --games only"]),
+        (["random", "careful", "--games", "0"], ["games: 0, allowed are even numbers"]),
+        (["random", "careful", "--games", "7"], ["games: 7, allowed are even numbers"]),
+        (["random", "careful", "--games", "many"], ["--games"]),
+        (["random", "agent.h5", "--games", "10", "--seed", "-1"], ["seed: -1"]),
+        (["random", "agent.h5", "--games", "10", "--seed", str(1 << 64)], ["seed: "]),
+        (["random", "careful", "--plot", "x.pdf"], ["suffix is '.pdf', allowed are .png and .svg"]),
+        (["random", "careful", "--plot", "no/x.png"], ["there is no folder no"]),
+        (["random", "careful", "--resume", "."], ["is a folder"]),
+        (["random", "agent.h5", "--resume", "strategy.h5"], ["strategy.h5: is no file of an arena's results"]),
+        (["random", "agent.h5", "--resume", "agent.h5"], ["agent.h5: is the file to play and will not be replaced"]),
+        (["random", "careful", "--resume", "x.png", "--plot", "x.png"], ["x.png: is to be written twice"]),
+        (["random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),
+        (["random", "careful", "--threads", "0"], ["threads"]),
+        (["random", "careful", "--record", "x.db"], ["--record goes with --games only"]),
+        (["random", "careful", "--games", "100002", "--record", "x.db"], ["100,002 in all are too many to record"]),
+        (["random", "careful", "--games", "10", "--record", "no/x.db"], ["there is no folder no"]),
+    ],
+)
+def test_what_cannot_meet_is_refused(run, folder, arguments, texts):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    run("arena", *arguments, "-q").refused(*texts)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["arena", "random", "agent.h5@0"],
+        ["arena", "random", "agent.h5@1e999"],
+        ["arena", "random", "agent.h5", "--temperature", "nan"],
+        ["arena", "random", "careful", "--games", "10", "--seed", "-1"],
+        ["arena", "random", "careful", "--games", "11"],
+        ["arena", "random", "careful", "--games", "10", "--record", "strategy.h5"],
+        ["arena", "random", "careful", "--games", "10", "--record", "no/x.db"],
+        ["arena", "random", "careful", "--plot", "no/x.png"],
+        ["arena", "random", "careful", "--resume", "no/x.json"],
+        ["arena", "random", "long" + 60 * "g" + ".h5", "--games", "10", "--record", "x.db"],
+        ["arena", "random", "nobody.h5"],
+        ["exploit", "agent.h5@-1"],
+        ["exploit", "agent.h5", "--temperature", "0"],
+    ],
+)
+def test_wrong_options_are_refused_before_any_work(run, folder, monkeypatch, arguments):
+    def work(*_args, **_options):
+        raise AssertionError
+
+    (folder / ("long" + 60 * "g" + ".h5")).write_bytes((folder / "agent.h5").read_bytes())
+    for name in ("StateSpace", "Graph"):
+        monkeypatch.setattr(arena, name, work)
+    run(*arguments, "-q").refused()
+
+
+def negative(p):
+    p[0] = 0.0
+    p[0, :2] = 1.5, -0.5
+    return p
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("verb", [("arena", "random"), ("exploit",)])
+@pytest.mark.parametrize(
+    ("file", "field", "change_array"),
+    [
+        ("agent.h5", "/solution/q", put(3, np.nan)),
+        ("agent.h5", "/solution/q", lambda q: q[:-1]),
+        ("strategy.h5", "/strategy/p", put((0, 0), np.nan)),
+        ("strategy.h5", "/strategy/p", negative),
+        ("strategy.h5", "/strategy/p", lambda p: p / 2),
+        ("strategy.h5", "/strategy/p", lambda p: p[:-1]),
+        ("strategy.h5", "/strategy/state", put(0, 1 << 20)),
+    ],
+)
+def test_policies_that_are_none_are_refused_before_the_graph(run, folder, monkeypatch, verb, file, field, change_array):
+    def work(*_args, **_options):
+        raise AssertionError
+
+    change(folder / file, field, change_array)
+    monkeypatch.setattr(arena, "Graph", work)
+    run(*verb, file, "-q").refused(file)
+
+
+@pytest.mark.usefixtures("files")
+def test_states_that_a_strategy_says_nothing_about_are_played_uniformly(run, folder):
+    for field in ("/strategy/p", "/strategy/state"):
+        change(folder / "strategy.h5", field, lambda array: array[:0])
+    assert run("arena", "strategy.h5", "random", "-q", "--json").report["win"][0][1] == pytest.approx(0.5)
+
+
+def test_an_interrupt_from_outside_loses_no_match(folder):
+    command = ["arena", "random", "careful", *TINY, "--games", str(1 << 32), "--seed", "3", "--resume", "x.json"]
+    child = subprocess.Popen(
+        [*COMMAND, *command], cwd=folder, env=clean_environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 100
+    while not (folder / "x.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (130, b"")
+    assert b"x.json holds all matches so far" in err
+    assert b"Traceback" not in err
+    kept = json.loads((folder / "x.json").read_text())
+    games = {key: entry["games"] for key, entry in kept["sampled"].items()}
+    assert games
+    assert [path.name for path in folder.iterdir()] == ["x.json"]
+    # The same games count in an arena that goes on.
+    (name,) = [key for key in games if len(set(key.split()[:2])) == 1] or [next(iter(games))]
+    assert games[name] % 2 == 0
+
+
+def test_games_are_recorded(run, folder):
+    command = ("arena", "naive@0.5", "careful", "punisher", *TINY, "--games", "20", "--seed", "2", "--record", "x.db")
+    report = run(*command, "--json").report
+    assert report["record"] == "x.db"
+    summary = run("games", "summary", "--db", "x.db", "--rules", "tiny", "--json").report
+    assert summary["games"] == 60
+    wins = {player["name"]: player["wins"] for player in summary["players"]}
+    expected = {standing["agent"]: 40 * standing["win_rate"] for standing in report["ranking"]}
+    assert wins == pytest.approx(expected)
+    # What is no database stays as it is.
+    (folder / "y.db").write_text("no database", encoding="utf-8")
+    run(*command[:-1], "y.db").refused("y.db")
+    assert (folder / "y.db").read_text(encoding="utf-8") == "no database"
+
+
+def test_results_of_another_game_are_refused(run, folder):
+    assert run("arena", "random", "careful", *TINY, "--resume", "x.json").code == 0
+    before = (folder / "x.json").read_bytes()
+    run("arena", "random", "careful", "--resume", "x.json").refused("x.json: made by rules")
+    assert (folder / "x.json").read_bytes() == before
+
+
+def test_a_game_that_never_ends_is_refused(run, folder):
+    (folder / "peace.toml").write_text(
+        "damage = [0, 0, 0, 0, 0]\nhand_size = 1\nhp = 1\nbreaths = 1\ncopies = [1, 1, 1, 1, 3]\n"
+    )
+    run("arena", "random", "careful", "--rules", "peace.toml", "-q").refused("may never end a game")
+
+
+def test_without_matplotlib_nothing_is_begun(run, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = run("arena", "random", "careful", *TINY, "--plot", "x.png", "--resume", "x.json")
+    done.refused('install with: pip install "punish-fast[plot]"')
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.usefixtures("files")
+def test_an_agent_is_exploited(run, graph):
+    report = run("exploit", "agent.h5", "-q", "--json").report
+    policy = opponent(graph.space, "agent.h5").policy
+    expected = {beliefs: best_response(graph, policy, beliefs).win_probability for beliefs in ("uniform", "true")}
+    assert {name: report["exploiters"][name] for name in expected} == expected
+    assert 0.5 < expected["uniform"] <= expected["true"]
+    assert report["agent"] == "agent"
+    assert max(report["rounds"]["true"]) == expected["true"]
+    soft = run("exploit", "agent.h5", "--temperature", "5", "-q", "--json").report
+    assert soft["exploiters"]["uniform"] != expected["uniform"]
+    plain = run("exploit", "agent.h5", "--exploiter", "true", "--stray", "1", "-q", "--json").report
+    assert plain["exploiters"]["true"] == best_response(graph, policy, "true", stray=1.0).win_probability
+    assert (report["stray"], plain["stray"]) == (0.01, 1.0)
+
+
+def test_an_exploit_is_told(run):
+    done = run("exploit", "random", *TINY)
+    assert (done.code, done.err) == (0, "")
+    assert "against random" in done.out
+    names = ("uniform", "true", "memory", "bayes ")
+    chances = [float(line.split()[1]) for line in done.out.splitlines() if line.startswith(names)]
+    assert len(chances) == 4
+    assert np.all(np.array(chances) > 0.7)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        ([], ["AGENT.h5"]),
+        (["nobody"], ["nobody: there is no such file"]),
+        (["tensor.h5"], ["tensor.h5: is a tensor"]),
+        (["random", "--stray", "0"], ["--stray is 0.0, allowed is above 0 and at most 1"]),
+        (["random", "--stray", "1.5"], ["--stray is 1.5"]),
+        (["random", "--temperature", "1"], ["--temperature goes with agent files and naive only"]),
+        (["agent.h5", "--rules", "tabletop"], ["agent.h5: made for rules"]),
+    ],
+)
+def test_what_cannot_be_exploited_is_refused(run, arguments, texts):
+    run("exploit", *arguments, "-q").refused(*texts)
+
+
+@pytest.mark.usefixtures("files")
+def test_both_commands_work_in_processes_of_their_own(folder):
+    done = run_apart("arena", "agent.h5", "random", "--games", "100", "--json", cwd=folder)
+    assert done.report["agents"] == ["agent", "random"]
+    assert run_apart("exploit", "agent.h5", "--json", "-q", cwd=folder).report["exploiters"]["true"] > 0.5

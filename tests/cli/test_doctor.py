@@ -1,0 +1,60 @@
+"""``doctor`` and ``warmup``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from punish_fast import __version__
+from punish_fast.cli import doctor
+from punish_fast.cli import report as reporting
+from punish_fast.runtime import _jit
+
+
+def test_doctor_finds_nothing(run, folder):
+    report = run("doctor", "--json").report
+    assert report["ok"] is True
+    assert all(report["checks"].values())
+    assert len(report["checks"]) >= 4
+    assert report["punish_fast"] == __version__
+    assert report["packages"]["numpy"] == np.__version__
+    assert report["packages"]["numba"] == numba.__version__
+    assert report["max_threads"] == _jit.max_threads()
+    assert 1 <= report["threads"] <= report["max_threads"]
+    assert report["jit"] == (not numba.config.DISABLE_JIT)
+    assert report["cache"] == _jit.cache_folder
+    assert list(folder.iterdir()) == []
+
+
+def test_doctor_in_words(run):
+    done = run("doctor")
+    assert (done.code, done.err) == (0, "")
+    assert "FAILED" not in done.out
+    for word in ("numba", "h5py", "threads", "kernel cache", "memory", "46, 462 and 50 states by breath"):
+        assert word in done.out
+
+
+def test_doctor_tells_what_is_missing(run, monkeypatch):
+    monkeypatch.setattr(doctor, "_PACKAGES", ("numpy", "no-such-package"))
+    monkeypatch.setattr(doctor._jit, "cache_folder", None)
+    report = run("doctor", "--json").report
+    assert report["packages"]["no-such-package"] is None
+    assert report["cache"] is None
+    assert "not installed" in run("doctor").out
+    assert "not kept" in run("warmup").out
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")
+def test_warmup_compiles_and_tells_where(run, folder, monkeypatch):
+    report = run("warmup", "--json").report
+    assert report["seconds"] > 0
+    assert report["cache"] == _jit.cache_folder
+    assert Path(report["cache"]).is_dir()
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    again = run("warmup")
+    assert "all kernels compiled" in again.out
+    assert again.err.splitlines()[::5] == ["warmup: one player (1 of 6)", "warmup: other games (6 of 6)"]
+    assert list(folder.iterdir()) == []

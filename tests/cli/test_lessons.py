@@ -1,0 +1,151 @@
+"""``show --lessons``: what it says, draws and refuses."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+from cli.made_up_games import random_games, write_games
+from punish_fast.cli import report as reporting
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.rules import CARDS, PRESETS, true_rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.choices import read_choices
+from punish_fast.store.policies import load_policy
+from punish_fast.store.reader import load
+from punish_fast.study.deviations import deviations
+from punish_fast.study.frequencies import PLAYS
+from punish_fast.study.lessons import lessons
+from punish_fast.study.selfplay import play_itself
+
+RULES = true_rules(PRESETS["tiny"])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Equilibria of the tiny game, in a folder that is not the current one."""
+    from punish_fast.cli.app import run as run_app
+
+    folder = tmp_path_factory.mktemp("equilibria")
+    for name in ("view", "memory"):
+        arguments = ["--rules", "tiny", "--quiet", "--information", name, "--iterations", "5", "--json"]
+        assert run_app(["equilibrium", *arguments, "-o", str(folder / f"{name}.h5")]) == 0
+    return folder
+
+
+@pytest.fixture
+def equilibria(made, folder):
+    for path in made.iterdir():
+        shutil.copy(path, folder)
+    write_games(folder / "games.db", random_games(StateSpace(RULES), 1))
+    return folder
+
+
+@pytest.mark.usefixtures("equilibria")
+def test_progress_goes_to_stderr(run, monkeypatch):
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    assert run("show", "view.h5", "--lessons", "--people", "games.db", "--json").err.splitlines() == [
+        "game: agents (1 of 2)",
+        "game: graph (2 of 2)",
+        "lessons: how it goes (1 of 3)",
+        "lessons: what it teaches (2 of 3)",
+        "lessons: what people do (3 of 3)",
+    ]
+
+
+def test_lessons_are_those_of_the_library(run, equilibria):
+    report = run("show", "view.h5", "--lessons", "--people", "games.db", "--json").report
+    space = StateSpace(RULES)
+    play = play_itself(Graph(space), load_policy(load(equilibria / "view.h5"), space))
+    found = lessons(play)
+    assert (report["agent"], report["information"], report["plot"]) == ("view", "view", None)
+    assert report["length"] == found.length
+    assert {(each["own"], each["enemy"]): each["win"] for each in report["hp_before_deals"]} == found.dealt
+    assert {(each["own"], each["enemy"]): each["win"] for each in report["hp_during_measures"]} == found.during
+    assert [each["win"] for each in report["hands"]] == sorted(found.hands.value, reverse=True)
+    assert sum(each["probability"] for each in report["hands"]) == pytest.approx(1)
+    assert report["mean"] == pytest.approx(0.5)
+    for kind, card in enumerate(CARDS):
+        assert report["kept"][card]["over_fresh"] == none_if_nan(found.kept.over_fresh[kind])
+        assert list(report["kept"][card]["over_other"].values()) == list(map(none_if_nan, found.kept.over_other[kind]))
+    assert [each["situation"] for each in report["habits"]] == [habit.label for habit in found.habits]
+    assert report["habits"][0]["shares"] == dict(zip(PLAYS, found.habits[0].shares, strict=True))
+    people, told = deviations(play, space, read_choices(equilibria / "games.db")), report["people"]
+    assert told["games"] == 30
+    assert told["choices"] == len(people.judged.row) == told["certain"]
+    assert told["loss_per_game"] == people.per_game > 0
+    assert [each["loss"] for each in told["costs"]] == [cost.mean for cost in people.costs]
+
+
+def none_if_nan(value):
+    return None if np.isnan(value) else float(value)
+
+
+@pytest.mark.usefixtures("equilibria")
+@pytest.mark.parametrize("name", ["view", "memory"])
+def test_lessons_are_told_in_words(run, name):
+    done = run("show", f"{name}.h5", "--lessons", "--people", "games.db")
+    assert (done.code, done.err) == (0, "")
+    report = run("show", f"{name}.h5", "--lessons", "--people", "games.db", "--json").report
+    assert f"what {name} teaches: rules" in done.out
+    assert f"information {name}" in done.out
+    best, people = report["hands"][0], report["people"]
+    assert f"{best['win']:.1%}" in done.out
+    assert f"{people['choices']:,} choices between legal actions" in done.out
+    assert ("it is not on record who had played what" in done.out) == (people["certain"] < people["choices"])
+    assert (name == "view") == (people["certain"] == people["choices"])
+    for text in (*CARDS, "breath 2", "2 HP against 1", "the enemy must rest", "too seldom", "than fresh"):
+        assert text in done.out
+    assert max(map(len, done.out.splitlines())) < 140
+
+
+@pytest.mark.usefixtures("equilibria")
+def test_without_games_people_are_not_spoken_of(run):
+    assert run("show", "view.h5", "--lessons", "--json").report["people"] is None
+    assert "people" not in run("show", "view.h5", "--lessons").out
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("name", ["agent", "strategy", "other-agent", "other-strategy"])
+def test_agents_and_strategies_of_any_redeal_teach(run, name):
+    report = run("show", f"{name}.h5", "--lessons", "--json").report
+    assert report["rules_digest"] == RULES.digest
+    for each in report["hp_before_deals"]:
+        assert 0 < each["win"] < 1
+    assert run("show", f"{name}.h5", "--lessons").code == 0
+
+
+@pytest.mark.parametrize("name", ["x.png", "x.svg"])
+def test_lessons_are_drawn(run, equilibria, name):
+    done = run("show", "view.h5", "--lessons", "--people", "games.db", "--plot", name)
+    assert (done.code, done.err) == (0, "")
+    assert f"wrote {name}" in done.out
+    assert (equilibria / name).stat().st_size > 1000
+    assert run("show", "view.h5", "--lessons", "--plot", name, "--json").report["plot"] == name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["view.h5", "--lessons", "--openings"], "--openings and --lessons exclude each other"),
+        (["view.h5", "--people", "games.db"], "--people goes with --lessons only"),
+        (["view.h5", "--plot", "x.png"], "--plot goes with --openings or --lessons only"),
+        (["view.h5", "101010200220000001", "--lessons"], "--lessons and a state ("),
+        (["view.h5", "--lessons", "--plot", "x.pdf"], "allowed are .png and .svg"),
+        (["view.h5", "--lessons", "--plot", "no/x.png"], "there is no folder no"),
+        (["view.h5", "--lessons", "--people", "no.db"], "there is no such file"),
+        (["view.h5", "--lessons", "--people", "view.h5"], "is no SQLite database"),
+        (["view.h5", "--lessons", "--people", "bots.db"], "holds no choices of such games"),
+        (["view.h5", "--lessons", "--people", "strange.db"], "none is between legal actions by these rules"),
+        (["no.h5", "--lessons"], "no.h5"),
+        (["tensor.h5", "--lessons"], "is a tensor"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(run, equilibria, files, arguments, text):
+    write_games(equilibria / "bots.db", {1000: (1, 3, [(1, 101010200220000001, 20)])})
+    write_games(equilibria / "strange.db", {1000: (1, 2, [(1, 5, 20)])})
+    before = sorted(files.iterdir())
+    run("show", *arguments).refused(text)
+    assert sorted(files.iterdir()) == before

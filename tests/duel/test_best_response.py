@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from houses import house_rules
+from hypothesis import given
+
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime._jit import set_threads
+
+
+def setting(space, seed=1):
+    """A graph, an enemy, weights of all full states, and values of the nodes and ends."""
+    graph, generator = Graph(space), np.random.default_rng(seed)
+    weight = generator.random(len(space.action))
+    weight /= np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr))
+    v = np.zeros((graph.n_full + graph.n_nodes + 2, 2))
+    v[graph.n_full :, 0] = generator.random(graph.n_nodes + 2)
+    return graph, weight, generator.random(graph.n_full), v
+
+
+def policy_of(space, choice):
+    weight = np.zeros(len(space.action))
+    weight[choice] = 1.0
+    return weight
+
+
+@given(house_rules())
+def test_values_are_those_of_the_choices(rules):
+    space = StateSpace(rules)
+    graph, enemy, belief, v = setting(space)
+    choice = space.state_ptr[:-1].copy()
+    backed_up = v.copy()
+    graph.respond(enemy, belief, v, choice)
+    assert (choice >= space.state_ptr[:-1]).all()
+    assert (choice < space.state_ptr[1:]).all()
+    graph.back_up(policy_of(space, choice), enemy, backed_up)
+    assert v[:, 0] == pytest.approx(backed_up[:, 0], abs=1e-12)
+
+
+def test_no_other_choice_is_better_in_any_state():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 2)
+    choice = space.state_ptr[:-1].copy()
+    graph.respond(enemy, belief, v, choice)
+    full_ptr = graph.full.ptr
+
+    def worth(v):
+        """What each state of the first breath is worth by the weights."""
+        return np.add.reduceat((belief * v[: graph.n_full, 0])[: full_ptr[space.layer_ptr[1]]], full_ptr[:46])
+
+    best = worth(v)
+    for other in range(3):
+        rows = np.minimum(space.state_ptr[:-1] + other, space.state_ptr[1:] - 1)
+        # Later breaths stay as they are.
+        rows[space.layer_ptr[1] :] = choice[space.layer_ptr[1] :]
+        tried = v.copy()
+        graph.back_up(policy_of(space, rows), enemy, tried)
+        assert (worth(tried) <= best + 1e-12).all()
+
+
+def test_without_any_weight_a_choice_stays():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 3)
+    before = space.state_ptr[1:] - 1
+    choice = before.copy()
+    graph.respond(enemy, belief * 0, v, choice)
+    assert np.array_equal(choice, before)
+    # Of equals, the former choice stays too.
+    v[graph.n_full :, 0] = 0.5
+    graph.respond(enemy, belief, v, choice)
+    assert np.array_equal(choice, before)
+
+
+def test_one_thread_and_two_give_the_same_bits():
+    space = StateSpace(PRESETS["tiny"])
+    found = []
+    for threads in (1, 2):
+        set_threads(threads)
+        graph, enemy, belief, v = setting(space, 4)
+        choice = space.state_ptr[:-1].copy()
+        graph.respond(enemy, belief, v, choice)
+        found.append((choice.tobytes(), v.tobytes()))
+    set_threads(2)
+    assert found[0] == found[1]
+
+
+def test_actions_are_worth_what_an_answer_of_just_them_is():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 4)
+    choice = space.state_ptr[:-1].copy()
+    graph.respond(enemy, belief, v, choice)
+    values = graph.action_values(enemy, belief, v)
+    n_play = int(space.layer_ptr[space.rules.breaths])
+    assert len(values) == space.state_ptr[n_play]
+    best = np.maximum.reduceat(values, space.state_ptr[:n_play])
+    assert values[choice[:n_play]] == pytest.approx(best, abs=1e-12)
+    ptr = graph.full.ptr
+    mass = np.add.reduceat(belief, ptr[:-1])
+    mean = np.add.reduceat(belief * v[: graph.n_full, 0], ptr[:-1]) / mass
+    assert best == pytest.approx(mean, abs=1e-12)
+
+
+def test_without_beliefs_all_hands_count_alike():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, _, v = setting(space, 5)
+    graph.respond(enemy, np.ones(graph.n_full), v, space.state_ptr[:-1].copy())
+    alike, unknown = (
+        graph.action_values(enemy, belief, v) for belief in (np.ones(graph.n_full), np.zeros(graph.n_full))
+    )
+    assert unknown == pytest.approx(alike, abs=1e-12)
+
+
+def test_action_values_do_not_depend_on_threads():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 6)
+    found = []
+    for threads in (1, 2):
+        set_threads(threads)
+        found.append(graph.action_values(enemy, belief, v))
+    set_threads(2)
+    assert np.array_equal(*found)
+
+
+def test_who_is_less_likely_than_the_least_is_passed_over():
+    space = StateSpace(PRESETS["tiny"])
+    graph, enemy, belief, v = setting(space, 7)
+    passed, generator = belief < 0.4, np.random.default_rng(8)
+    before = v.copy()
+    before[: graph.n_full, 0] = generator.random(graph.n_full)
+    first = space.state_ptr[: len(graph.full.ptr) - 1].copy()
+    hasty, choice = before.copy(), first.copy()
+    graph.respond(enemy, belief, hasty, choice, 0.4)
+    assert np.array_equal(hasty[: graph.n_full][passed], before[: graph.n_full][passed])
+    # In the last breath the others are answered as if they were all there is.
+    last = int(space.layer_ptr[space.rules.breaths - 1])
+    numbers = np.arange(graph.full.ptr[last], graph.n_full)
+    alone, expected = before.copy(), first.copy()
+    graph.respond(enemy, np.where(passed, 0.0, belief), alone, expected)
+    assert np.array_equal(choice[last:], expected[last:])
+    there = numbers[~passed[numbers]]
+    assert np.array_equal(hasty[there], alone[there])
+    assert 0 < len(there) < len(numbers)

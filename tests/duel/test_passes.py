@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from collections import defaultdict
+
+import duel_twin
+import numpy as np
+import pytest
+import twin
+from duel_twin import Node, Position
+from houses import house_rules
+from hypothesis import given
+from policies import mixed
+from positions import nodes_of, positions_of
+
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.information import MODELS
+from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(PRESETS["tiny"]))
+
+
+@pytest.fixture(scope="module")
+def policies(graph):
+    return mixed(graph.space, 1), mixed(graph.space, 2)
+
+
+@pytest.fixture(scope="module")
+def laws(graph, policies):
+    """The law of what follows every position under the policies."""
+    space, rules = graph.space, graph.space.rules
+    rows = np.repeat(np.arange(len(graph.full.ptr) - 1), np.diff(graph.full.ptr))
+
+    def chosen(policy, row):
+        return {int(space.action[r]): policy[r] for r in range(*space.state_ptr[row : row + 2])}
+
+    laws = {}
+    for number, position in enumerate(positions_of(graph)):
+        law = defaultdict(float)
+        for own, x in chosen(policies[0], rows[number]).items():
+            for enemy, y in chosen(policies[1], graph.full.enemy_row[number]).items():
+                for then, p in duel_twin.breath(rules, position, own, enemy).items():
+                    law[then] += x * y * float(p)
+        laws[position] = law
+    return laws
+
+
+def test_values_pass_backward_as_in_the_exact_model(graph, policies, laws):
+    v = np.random.default_rng(3).random((graph.n_full + graph.n_nodes + 2, 2))
+    ends = [*nodes_of(graph), twin.WIN, twin.LOSS]
+    value = dict(zip(ends, v[graph.n_full :].tolist(), strict=True))
+    for position in reversed(list(laws)):
+        worth, length = np.sum([np.multiply(p, value[then]) for then, p in laws[position].items()], axis=0)
+        value[position] = [worth, 1 + length]
+    nodes = graph.back_up(*policies, v)
+    assert v[: graph.n_full] == pytest.approx(np.array([value[position] for position in laws]), abs=1e-13)
+    for node, found in zip(nodes_of(graph), nodes, strict=True):
+        deals = duel_twin.deal(graph.space.rules, node)
+        assert found == pytest.approx(np.sum([np.multiply(float(p), value[t]) for t, p in deals.items()], axis=0))
+
+
+def test_probabilities_pass_forward_as_in_the_exact_model(graph, policies, laws):
+    n_dealt = int(graph.full.ptr[graph.space.layer_ptr[1]])
+    reach = np.zeros(graph.n_full)
+    reach[:n_dealt] = np.random.default_rng(4).random(n_dealt)
+    expected = defaultdict(float, dict(zip(laws, reach.tolist(), strict=True)))
+    ended = defaultdict(float)
+    for position, law in laws.items():
+        for then, p in law.items():
+            if isinstance(then, Position | Node):
+                expected[then] += expected[position] * p
+            else:
+                ended[position.view.breath, then] += expected[position] * p
+    nodes, ends = graph.spread(*policies, reach)
+    assert reach == pytest.approx(np.array([expected[position] for position in laws]), abs=1e-12)
+    assert nodes == pytest.approx(np.array([expected[node] for node in nodes_of(graph)]), abs=1e-12)
+    breaths = range(1, graph.space.rules.breaths + 1)
+    assert ends == pytest.approx(np.array([[ended[n, twin.WIN], ended[n, twin.LOSS]] for n in breaths]), abs=1e-12)
+    dealt = graph.deal_again(nodes)
+    again = defaultdict(float)
+    for node in nodes_of(graph):
+        for position, p in duel_twin.deal(graph.space.rules, node).items():
+            again[position] += float(p) * expected[node]
+    assert dealt == pytest.approx(np.array([again[position] for position in list(laws)[:n_dealt]]), abs=1e-12)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", MODELS)
+@given(rules=house_rules(largest_hp=2))
+def test_parts_hold_every_state_once_and_share_no_successor_in_a_buffer(name, rules):
+    graph = Graph(InformationSpace(rules, name))
+    for number in range(rules.breaths):
+        parts, layer_ptr = graph.parts_of(number), graph.space.layer_ptr
+        rows = [row for first, last in parts.spans.tolist() for row in range(first, last)]
+        assert sorted(rows) == list(range(*layer_ptr[number : number + 2]))
+        owner = {}
+        for part, buffer in enumerate(parts.buffer.tolist()):
+            for first, last in parts.spans[parts.ptr[part] : parts.ptr[part + 1]]:
+                entries = graph.full.after[graph.full.entry_ptr[first] : graph.full.entry_ptr[last]]
+                # Win and loss have a place for each part.
+                for then in np.unique(entries[entries < graph.targets_of(number)[1]]).tolist():
+                    assert owner.setdefault((buffer, then), part) == part
+
+
+def test_a_breath_that_no_game_comes_to_passes_on_nothing():
+    # Whoever is hit falls, and there are no two equal cards, so nobody sees a second breath.
+    rules = PRESETS["tiny"]._replace(
+        copies=(1, 1, 1, 1, 1), hp=1, feints=0, damage=(1, 1, 1, 1, 1), guard_reduction=0, dodge_stops=(0, 0, 0, 0, 0)
+    )
+    graph = Graph(StateSpace(rules))
+    own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
+    reach = np.zeros(graph.n_full)
+    reach[graph.opening[0]] = graph.opening[1]
+    nodes, ends = graph.spread(own, enemy, reach)
+    assert len(nodes) == 0
+    assert ends[0].sum() == pytest.approx(1, abs=1e-14)
+    assert not ends[1].any()

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from policies import mixed, uniform
+
+from punish_fast.duel import sampled as batch_module
+from punish_fast.duel import simulator as simulator_module
+from punish_fast.duel.exact import DuelError, ends, head_to_head
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.sampled import join, simulate
+from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime._jit import set_threads
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(PRESETS["tiny"]))
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def deviations(graph, own, enemy, n_games, seed):
+    """How far simulated games are from the exact duel, in standard errors.
+
+    By wins of paired games, by wins of others, and by the lengths of these (chi-square).
+    """
+    law = ends(graph, own, enemy, rest=1e-10)
+    exact, law = law[..., 0].sum(), law.sum(axis=2).ravel()
+    paired, batch = (simulate(graph, own, enemy, n_games, seed, pairs) for pairs in (True, False))
+    expected, found = np.zeros((2, max(len(law) + 1, len(batch.lengths))))
+    expected[1 : len(law) + 1] = n_games * law
+    found[: len(batch.lengths)] = batch.lengths
+    # Lengths that are too rare for chi-square count as one.
+    last = int(np.flatnonzero(expected > 20)[-1]) + 1
+    expected[last], found[last] = n_games - expected[:last].sum(), found[last:].sum()
+    often = expected[: last + 1] > 5
+    assert found[: last + 1][~often].sum() <= 5 * np.count_nonzero(~often) + 20
+    freedom = np.count_nonzero(often) - 1
+    chi_square = ((found - expected)[: last + 1][often] ** 2 / expected[: last + 1][often]).sum()
+    wins = [(each.win_probability - exact) / each.standard_error for each in (paired, batch)]
+    return [*wins, (chi_square - freedom) / np.sqrt(2 * freedom)]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_games_agree_with_the_exact_duel(graph, seed):
+    own, enemy = mixed(graph.space, seed), mixed(graph.space, seed + 10)
+    assert np.abs(deviations(graph, own, enemy, 4000, seed)).max() < 4
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_every_game_is_counted_once_in_every_count(graph, paired):
+    own, enemy = mixed(graph.space, 3), mixed(graph.space, 4)
+    batch = simulate(graph, own, enemy, 500, 1, paired)
+    assert batch.games == batch.lengths.sum() == batch.openings[:, 0].sum() == 500
+    assert batch.wins == batch.openings[:, 1].sum()
+    assert (batch.openings[:, 1] <= batch.openings[:, 0]).all()
+    assert batch.length == (batch.lengths * np.arange(len(batch.lengths))).sum() / 500
+    assert batch.lengths[0] == 0
+
+
+def test_openings_come_as_often_as_they_should(graph):
+    own, enemy = mixed(graph.space, 3), mixed(graph.space, 4)
+    numbers, p = graph.opening
+    duel = head_to_head(graph, own, enemy)
+    batch = simulate(graph, own, enemy, 6000, 1, False)
+    layer = graph.space.layers[0]
+    row = np.searchsorted(graph.full.ptr, numbers, side="right") - 1
+    block = np.searchsorted(layer.first, row, side="right") - 1
+    dealt = np.bincount(block, p, len(layer.cards))
+    won = np.bincount(block, p * duel.v[numbers, 0], len(layer.cards))
+    for found, expected in ((batch.openings[:, 0], dealt), (batch.openings[:, 1], won)):
+        spread = np.sqrt(expected * (1 - expected) / batch.games)
+        assert (np.abs(found / batch.games - expected) < 4.5 * spread + 1 / batch.games).all()
+
+
+def test_a_policy_against_itself_splits_every_pair(graph):
+    policy = mixed(graph.space, 5)
+    batch = simulate(graph, policy, policy, 200)
+    assert batch.split == 100
+    assert batch.win_probability == 0.5
+    assert batch.standard_error == 0
+
+
+def test_the_standard_error_is_that_of_pairs_and_of_games(graph):
+    own, enemy = mixed(graph.space, 6), mixed(graph.space, 7)
+    for paired in (True, False):
+        batches = [simulate(graph, own, enemy, 100, seed, paired) for seed in range(100)]
+        spread = np.std([batch.win_probability for batch in batches], ddof=1)
+        expected = np.sqrt(np.mean([batch.standard_error**2 for batch in batches]))
+        assert 0.75 < spread / expected < 1.25
+    assert simulate(graph, own, enemy, 2).standard_error == np.inf
+    assert simulate(graph, own, enemy, 1, paired=False).standard_error == np.inf
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_games_are_the_same_for_any_threads_and_pieces(graph, monkeypatch, paired):
+    own, enemy = mixed(graph.space, 8), mixed(graph.space, 9)
+    args = (graph, own, enemy)
+    whole = simulate(*args, 600, 3, paired)
+    set_threads(1)
+    alone = simulate(*args, 600, 3, paired)
+    set_threads(2)
+    monkeypatch.setattr(batch_module, "_DEALS_AT_ONCE", 37)
+    assert same(whole, alone)
+    assert same(whole, simulate(*args, 600, 3, paired))
+    first, second = simulate(*args, 200, 3, paired), simulate(*args, 400, 3, paired, first_game=200)
+    assert same(whole, join(first, second))
+
+
+def test_a_match_starts_from_the_other_side_as_well(graph):
+    own, enemy = mixed(graph.space, 8), mixed(graph.space, 9)
+    one, other = simulate(graph, own, enemy, 400), simulate(graph, enemy, own, 400)
+    assert one.wins + other.wins == 400
+    assert one.split == other.split
+    assert np.array_equal(one.lengths, other.lengths)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ((0, 0, True, 0), "games: 0, allowed are 1 to"),
+        ((3, 0, True, 0), "games: 3 from number 0 on are no pairs"),
+        ((2, 0, True, 1), "games: 2 from number 1 on are no pairs"),
+        ((2, -1, True, 0), "seed: -1, allowed are 0 to"),
+        ((2, 1 << 64, True, 0), "seed: 18446744073709551616, allowed"),
+        ((2, 0, False, -1), "first game: -1, allowed"),
+    ],
+)
+def test_impossible_numbers_are_refused(graph, numbers, message):
+    policy = mixed(graph.space, 1)
+    with pytest.raises(DuelError, match=message):
+        simulate(graph, policy, policy, *numbers)
+
+
+def test_what_is_no_policy_is_refused(graph):
+    policy = mixed(graph.space, 1)
+    with pytest.raises(DuelError, match="do not add up"):
+        simulate(graph, policy, policy / 2, 2)
+    with pytest.raises(DuelError, match="not a number"):
+        simulate(graph, policy * np.nan, policy, 2)
+
+
+def test_games_that_do_not_end_are_refused(monkeypatch):
+    monkeypatch.setattr(simulator_module, "_MOST_BREATHS", 500)
+    graph = Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
+    policy = mixed(graph.space, 1)
+    with pytest.raises(DuelError, match="may never end"):
+        simulate(graph, policy, policy, 2)
+
+
+def standard_pairs(space, mdp):
+    """Pairs of policies of the standard game."""
+    q, undiscounted = solve(mdp).q, solve(mdp, 1.0).q
+    agents = [
+        uniform(space),
+        greedy(space.state_ptr, q),
+        greedy(space.state_ptr, undiscounted),
+        softmax(space.state_ptr, q, 0.5),
+        softmax(space.state_ptr, undiscounted, 0.1),
+        *(mixed(space, seed) for seed in range(3)),
+    ]
+    places = [(0, 1), (2, 4), (3, 5), (6, 7)]
+    return [(agents[one], agents[other]) for one, other in places]
+
+
+@pytest.mark.full
+def test_a_million_games_agree_with_exact_duels(notebook, notebook_mdp):
+    graph = Graph(notebook)
+    found = [
+        deviations(graph, own, enemy, 1_000_000, seed)
+        for seed, (own, enemy) in enumerate(standard_pairs(notebook, notebook_mdp))
+    ]
+    assert np.abs(found).max() < 4

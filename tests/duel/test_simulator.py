@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from policies import mixed
+
+from punish_fast.duel import _simulator
+from punish_fast.duel import simulator as simulator_module
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.simulator import EndlessError, Simulator
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime import _random
+from punish_fast.runtime._jit import set_threads
+
+# Counter, key and words, low word first, as published with the generator.
+KNOWN = [
+    ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+    ((2**32 - 1,) * 4, (2**32 - 1,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+    (
+        (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+        (0xA4093822, 0x299F31D0),
+        (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(PRESETS["tiny"]))
+
+
+@pytest.fixture(scope="module")
+def simulator(graph):
+    return Simulator(graph)
+
+
+@pytest.mark.parametrize(("counter", "key", "words"), KNOWN)
+def test_random_words_are_those_of_philox(counter, key, words):
+    low, high = counter[0] | counter[1] << 32, key[0] | key[1] << 32
+    counters = np.array([[low, counter[2], counter[3]]], dtype=np.uint64)
+    found = np.zeros((1, 4), dtype=np.uint64)
+    _random.fill_words(0, 1, counters, np.array([high], dtype=np.uint64), found)
+    assert tuple(found[0].tolist()) == words
+
+
+def test_thresholds_are_cumulated_chances(simulator):
+    space = simulator.space
+    weight = mixed(space, 1)
+    threshold = simulator.thresholds(weight).astype(np.float64) / _simulator.CERTAIN
+    begins = space.state_ptr[:-1]
+    first = np.zeros(len(weight), dtype=bool)
+    first[begins] = True
+    before = np.where(first, 0.0, np.roll(threshold, 1))
+    assert threshold - before == pytest.approx(weight, abs=2**-30)
+    assert (threshold[weight == 0] == before[weight == 0]).all()
+    assert (threshold[space.state_ptr[1:] - 1] == 1).all()
+
+
+def test_sums_that_rounding_keeps_below_one_leave_no_gap(simulator):
+    space = simulator.space
+    row = int(np.argmax(np.diff(space.state_ptr)))
+    rows = slice(*space.state_ptr[row : row + 2])
+    weight = mixed(space, 2)
+    weight[rows] = 0.0
+    weight[rows.start : rows.start + 2] = 0.5 - 1e-10
+    threshold = simulator.thresholds(weight)[rows]
+    assert threshold[0] == pytest.approx(_simulator.CERTAIN / 2, abs=1)
+    assert (threshold[1:] == _simulator.CERTAIN).all()
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_games_do_not_depend_on_threads_or_on_how_they_are_cut(simulator):
+    own, enemy = (simulator.thresholds(mixed(simulator.space, seed)) for seed in (3, 4))
+    n = 300
+    set_threads(1)
+    one = simulator.play(own, enemy, 0, n, 7)
+    set_threads(2)
+    two = simulator.play(own, enemy, 0, n, 7)
+    assert same(one, two)
+    for cut in (1, 17, 150, n - 1):
+        parts = simulator.play(own, enemy, 0, cut, 7), simulator.play(own, enemy, cut, n - cut, 7)
+        assert same(one, [np.concatenate(both) for both in zip(*parts, strict=True)])
+
+
+def test_seeds_and_numbers_make_different_games(simulator):
+    own, enemy = (simulator.thresholds(mixed(simulator.space, seed)) for seed in (3, 4))
+    first = simulator.play(own, enemy, 0, 100, 7)
+    for begin, seed in ((100, 7), (0, 8), (1 << 32, 7), (0, 7 + (1 << 32))):
+        assert not same(first, simulator.play(own, enemy, begin, 100, seed))
+
+
+def test_games_that_do_not_end_are_noticed(monkeypatch):
+    monkeypatch.setattr(simulator_module, "_MOST_BREATHS", 500)
+    simulator = Simulator(Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0)))))
+    policy = simulator.thresholds(mixed(simulator.space, 5))
+    with pytest.raises(EndlessError, match="may never end"):
+        simulator.play(policy, policy, 0, 10, 1)
+
+
+def test_traces_are_walks_on_the_graph_from_the_opening_to_the_end(graph, simulator):
+    space = graph.space
+    weights = mixed(space, 6), mixed(space, 7)
+    own, enemy = (simulator.thresholds(weight) for weight in weights)
+    trace = simulator.trace(own, enemy, 10, 200, 1)
+    assert same(trace.games, simulator.play(own, enemy, 10, 200, 1))
+    assert np.array_equal(np.diff(trace.ptr), trace.games.breaths)
+    assert np.array_equal(trace.full[trace.ptr[:-1]], trace.games.opening)
+    for side, weight in enumerate(weights):
+        rows, states = trace.rows[:, side], trace.states[:, side]
+        assert ((rows >= space.state_ptr[states]) & (rows < space.state_ptr[states + 1])).all()
+        assert (weight[rows] > 0).all()
+    assert np.array_equal(graph.full.enemy_row[trace.full], trace.states[:, 1])
+    successors = successors_of(graph)
+    win = graph.n_full + graph.n_nodes
+    for game in range(200):
+        steps = range(*trace.ptr[game : game + 2])
+        for k in steps:
+            possible = successors[trace.full[k], *trace.rows[k]]
+            if k + 1 < trace.ptr[game + 1]:
+                assert trace.full[k + 1] in after_redeal(graph, possible)
+            else:
+                assert (win if trace.games.won[game] else win + 1) in possible
+
+
+def successors_of(graph):
+    """What may follow each full state and the rows of both actions."""
+    space, full = graph.space, graph.full
+    found = {}
+    entry = 0
+    for row in range(len(full.ptr) - 1):
+        for here in range(*full.ptr[row : row + 2]):
+            deck = graph.draws.copies[full.deck[here]].tolist()
+            one = sum(copies > 0 for copies in deck)
+            both = one * (one - 1) + sum(copies > 1 for copies in deck)
+            n_draws = {(0, 0): 1, (0, 1): one, (1, 0): one, (1, 1): both}
+            enemy_row = full.enemy_row[here]
+            for own in range(*space.state_ptr[row : row + 2]):
+                for enemy in range(*space.state_ptr[enemy_row : enemy_row + 2]):
+                    n = n_draws[space.action[own] % 10 % 2, space.action[enemy] % 10 % 2]
+                    found[here, own, enemy] = set(full.after[entry : entry + n].tolist())
+                    entry += n
+    assert entry == graph.n_entries
+    return found
+
+
+def after_redeal(graph, numbers):
+    """Full states that may come after numbers, through a redeal if it is a node."""
+    found = set()
+    redeal = graph.redeal
+    for number in numbers:
+        node = number - graph.n_full
+        if node < 0:
+            found.add(number)
+        elif node < graph.n_nodes:
+            deals = redeal.deal[slice(*redeal.ptr[redeal.node_pair[node] : redeal.node_pair[node] + 2])]
+            found |= set((redeal.first[deals] + redeal.node_status[node] * redeal.stride[deals]).tolist())
+    return found

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+import pytest
+
+from enemies.recorded import recorded, taste
+from punish_fast.enemies import cross_validation
+from punish_fast.enemies.counts import CountsError
+from punish_fast.enemies.cross_validation import Located, free_choices, held_out_costs, mean_by_games
+from punish_fast.enemies.folds import FoldsError, folds_of
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import legal_mask
+
+FAST = ("uniform", "parless", "habit")
+
+
+@pytest.fixture(scope="module")
+def space() -> StateSpace:
+    return StateSpace(PRESETS["tiny"])
+
+
+@pytest.fixture(scope="module")
+def choices(space) -> Located:
+    return Located(*recorded(space))
+
+
+@pytest.fixture(scope="module")
+def costs(space, choices) -> dict[str, np.ndarray]:
+    return held_out_costs(space, choices, FAST)
+
+
+def test_uniform_costs_the_logarithm_of_the_number_of_actions(space, choices, costs):
+    n_legal = legal_mask(space)[choices.row].sum(axis=1)
+    assert costs["uniform"] == pytest.approx(np.log(n_legal[n_legal > 1]))
+
+
+def test_games_of_unknown_states_teach_nothing(space, choices):
+    """Two games, one of them of other rules: of the sound one nothing can be learned but that."""
+    game = np.array([1, 1, 2, 2])
+    row, column = np.append(choices.row[:2], [-1, -1]), np.append(choices.column[:2], [-1, -1])
+    costs = held_out_costs(space, Located(row, column, game), ("uniform", "parless"), n_folds=2)
+    assert costs["parless"].tolist() == costs["uniform"].tolist()
+    assert len(costs["uniform"]) > 0
+
+
+def test_no_model_beats_the_truth_and_the_habit_comes_near(space, choices, costs):
+    free = free_choices(space, choices)
+    truth = -np.log(taste(space, choices.row)[np.arange(len(choices.row)), choices.column])[free].mean()
+    means = {name: cost.mean() for name, cost in costs.items()}
+    assert truth < means["habit"] < means["parless"] < means["uniform"]
+    assert means["habit"] - truth < 0.3 * (means["uniform"] - truth)
+
+
+def test_no_model_sees_the_games_it_is_tested_on(space, choices, monkeypatch):
+    """Every choice is predicted once, by a model that learned from all games but those of its fold."""
+    predicted = []
+
+    def spy(_space, known):
+        def predict(rows, legal):
+            predicted.append(rows)
+            seen.append(set(known.game.tolist()))
+            return legal / legal.sum(axis=1, keepdims=True)
+
+        return predict
+
+    seen: list[set[int]] = []
+    monkeypatch.setitem(cross_validation.MODELS, "spy", spy)
+    held_out_costs(space, choices, ["spy"], n_folds=4, seed=2)
+    fold = folds_of(choices.game, 4, 2)
+    everyone = set(choices.game.tolist())
+    assert len(seen) == 4
+    for number, games in enumerate(seen):
+        assert games == everyone - set(choices.game[fold == number].tolist())
+    assert sorted(np.concatenate(predicted)) == sorted(choices.row[free_choices(space, choices)])
+
+
+def test_illegal_and_forced_choices_are_not_measured(space):
+    forced = int(np.flatnonzero(legal_mask(space).sum(axis=1) == 1)[0])
+    located = Located(np.array([0, 0, forced, -1]), np.array([0, -1, 10, -1]), np.arange(4))
+    assert free_choices(space, located)[1:].tolist() == [False, False, False]
+
+
+def test_progress_counts_folds(space, choices):
+    steps = []
+    held_out_costs(space, choices, ["uniform"], n_folds=3, on_fold=lambda *step: steps.append(step))
+    assert steps == [("uniform", 1, 3), ("uniform", 2, 3), ("uniform", 3, 3)]
+
+
+def test_standard_error_of_independent_choices_is_the_usual_one():
+    cost = np.random.default_rng(0).normal(size=400)
+    mean = mean_by_games(cost, np.arange(400))
+    assert mean.value == pytest.approx(cost.mean())
+    assert mean.error == pytest.approx(cost.std(ddof=1) / 20)
+    assert mean.interval == pytest.approx((mean.value - 1.96 * mean.error, mean.value + 1.96 * mean.error))
+
+
+def test_copies_of_a_game_tell_nothing_new():
+    cost = np.random.default_rng(0).normal(size=50)
+    once = mean_by_games(cost, np.arange(50))
+    thrice = mean_by_games(np.repeat(cost, 3), np.repeat(np.arange(50), 3))
+    assert thrice.value == pytest.approx(once.value)
+    assert thrice.error == pytest.approx(once.error)
+
+
+def test_standard_error_covers_the_truth_as_often_as_it_should():
+    """Games of different lengths with a mood each: near to 95 of 100 intervals hold the mean of all games."""
+    generator = np.random.default_rng(5)
+    hits = 0
+    for _ in range(300):
+        length = generator.integers(1, 12, 80)
+        game = np.repeat(np.arange(80), length)
+        cost = generator.normal(size=80)[game] + generator.normal(size=len(game))
+        low, high = mean_by_games(cost, game).interval
+        hits += low <= 0 <= high
+    assert 0.90 <= hits / 300 <= 0.98
+
+
+def test_a_single_game_has_no_error_to_speak_of():
+    assert mean_by_games(np.ones(3), np.zeros(3)).error == math.inf
+
+
+def test_wrong_wishes_are_refused(space, choices):
+    with pytest.raises(
+        CountsError, match=r"^model: 'oracle' is not known, allowed are uniform, parless, pawnn, habit$"
+    ):
+        held_out_costs(space, choices, ["oracle"])
+    with pytest.raises(FoldsError, match=r"^folds: 1 are not allowed"):
+        held_out_costs(space, choices, n_folds=1)
+    nobody = Located(np.array([-1, -1]), np.array([-1, -1]), np.arange(2))
+    with pytest.raises(CountsError, match="nothing to predict"):
+        held_out_costs(space, nobody, n_folds=2)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not os.environ.get("PUNISH_FAST_GAMES_DB"), reason="needs recorded games")
+def test_the_habit_predicts_people_better_than_parless(notebook):
+    from punish_fast.enemies.counts import locate_choices
+    from punish_fast.records.choices import read_choices
+
+    found = read_choices(os.environ["PUNISH_FAST_GAMES_DB"], until=1668358800)
+    people = Located(*locate_choices(notebook, found.decimal, found.action), found.game)
+    costs = held_out_costs(notebook, people, FAST)
+    game = people.game[free_choices(notebook, people)]
+    assert len(game) == 4501
+    assert mean_by_games(costs["parless"] - costs["habit"], game).interval[0] > 0.6
+    assert mean_by_games(costs["habit"], game).value < 1.05

@@ -1,0 +1,203 @@
+"""Exploiters, against exact answers of somebody who forgets nothing and against all answers there are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from itertools import product
+
+import duel_twin
+import numpy as np
+import pytest
+import twin
+
+from punish_fast.arena.players import opponent
+from punish_fast.duel.exact import DuelError, head_to_head
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.best_response import Start, best_response
+from punish_fast.equilibrium.response import STRAY_WEIGHT
+from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.codes import State
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import from_policy
+from punish_fast.punish.tensor import build
+
+TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
+# No two cards are equal, every one hurts, and a measure is as long as a life, so no game outlives its first measure.
+# With one card left there is nothing to choose, so whoever chooses has nothing to remember.
+BRIEF = TINY._replace(
+    copies=(1, 1, 1, 1, 1),
+    feints=0,
+    damage=(1, 1, 1, 1, 1),
+    guard_reduction=0,
+    dodge_stops=(0, 0, 0, 0, 0),
+    exhausting=(0, 0, 0, 0, 0),
+)
+# Few states leave a choice, so all answers can be tried; games may go on for many measures.
+LASTING = TINY._replace(copies=(0, 2, 0, 2, 1), reveal_size=0, feints=0, hp=2, healing=1)
+
+
+def dyadic(space, seed):
+    """A policy whose probabilities are small fractions, some of them zero."""
+    generator = np.random.default_rng(seed)
+    parts = generator.integers(0, 4, len(space.action)).astype(np.float64)
+    parts[space.state_ptr[:-1]] += 1
+    return parts / np.repeat(np.add.reduceat(parts, space.state_ptr[:-1]), np.diff(space.state_ptr))
+
+
+def exact_answer(space, weight):
+    """How often somebody wins who remembers everything, in a game that ends with its first measure."""
+    rules = space.rules
+
+    def chosen(view):
+        row = space.row(State(*view))
+        rows = range(*space.state_ptr[row : row + 2])
+        return {int(space.action[r]): Fraction(float(weight[r])) for r in rows if weight[r] > 0}
+
+    def answer(belief):
+        view = next(iter(belief)).view
+        return max(outcome(belief, own) for own in twin.actions(rules, view))
+
+    def outcome(belief, own):
+        wins, seen = Fraction(0), defaultdict(lambda: defaultdict(Fraction))
+        for position, p in belief.items():
+            for enemy, q in chosen(duel_twin.enemy_view(position)).items():
+                for then, chance in duel_twin.breath(rules, position, own, enemy).items():
+                    assert type(then) is not duel_twin.Node
+                    if then == duel_twin.WIN:
+                        wins += p * q * chance
+                    elif then != duel_twin.LOSS:
+                        seen[then.view][then] += p * q * chance
+        return wins + sum(map(answer, seen.values()))
+
+    dealt = defaultdict(dict)
+    for position, p in duel_twin.deal(rules, duel_twin.begin(rules)).items():
+        dealt[position.view][position] = p
+    return float(sum(map(answer, dealt.values())))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_true_beliefs_find_the_exact_best_answer_where_there_is_nothing_to_forget(seed):
+    graph = Graph(StateSpace(BRIEF))
+    enemy = dyadic(graph.space, seed)
+    exact = exact_answer(graph.space, enemy)
+    for stray in (STRAY_WEIGHT, 1.0):
+        found = best_response(graph, enemy, "true", stray=stray)
+        assert found.win_probability == pytest.approx(exact, abs=1e-9)
+
+
+def all_answers(space):
+    """Every policy that takes one action in each state."""
+    choices = [range(*space.state_ptr[row : row + 2]) for row in range(space.n_states)]
+    for rows in product(*choices):
+        weight = np.zeros(len(space.action))
+        weight[list(rows)] = 1.0
+        yield weight
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_true_beliefs_find_the_best_of_all_answers(seed):
+    graph = Graph(StateSpace(LASTING))
+    enemy = dyadic(graph.space, seed)
+    best = max(head_to_head(graph, own, enemy).win_probability for own in all_answers(graph.space))
+    assert best_response(graph, enemy, "true").win_probability == pytest.approx(best, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(TINY))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_uniform_exploiter_is_the_solution_of_the_game_of_one_player(graph, seed):
+    space = graph.space
+    enemy = dyadic(space, seed)
+    expected = greedy(space.state_ptr, solve(build(space, from_policy(space, enemy)), discount=1.0).q)
+    found = best_response(graph, enemy)
+    assert np.array_equal(found.policy, expected)
+    assert found.win_probability == pytest.approx(head_to_head(graph, expected, enemy).win_probability, abs=1e-9)
+    assert found.rounds == [found.win_probability]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_exploiter_beats_what_is_tried_at_random_and_the_uniform_one(graph, seed):
+    enemy = dyadic(graph.space, seed)
+    true = best_response(graph, enemy, "true")
+    uniform = best_response(graph, enemy, "uniform")
+    assert true.win_probability == max(true.rounds) > uniform.win_probability > 0.5
+    assert true.rounds[0] == uniform.win_probability
+    duel = head_to_head(graph, true.policy, enemy)
+    assert duel.win_probability == pytest.approx(true.win_probability, abs=1e-9)
+    tried = [head_to_head(graph, dyadic(graph.space, k), enemy).win_probability for k in range(10, 14)]
+    assert max(tried) < true.win_probability
+    assert head_to_head(graph, enemy, enemy).win_probability < true.win_probability
+
+
+@pytest.mark.compiled
+def test_no_single_other_choice_is_better(graph):
+    enemy = dyadic(graph.space, 5)
+    true = best_response(graph, enemy, "true")
+    ptr = graph.space.state_ptr
+    open_states = np.flatnonzero(np.diff(ptr) > 1)
+    for state in np.random.default_rng(1).choice(open_states, 12, replace=False):
+        for row in range(*ptr[state : state + 2]):
+            other = true.policy.copy()
+            other[ptr[state] : ptr[state + 1]] = 0.0
+            other[row] = 1.0
+            assert head_to_head(graph, other, enemy).win_probability <= true.win_probability + 1e-9
+
+
+@pytest.mark.parametrize(("hp", "seed", "gain"), [(1, 15, 3e-4), (1, 23, 2e-4), (2, 67, 5e-5)])
+def test_small_steps_go_on_where_rounds_do_not_settle(monkeypatch, hp, seed, gain):
+    graph = Graph(StateSpace(TINY._replace(breaths=1, hp=hp)))
+    enemy = dyadic(graph.space, seed)
+    start = Start(enemy, graph.indifferent)
+    found, again = (best_response(graph, enemy, "true", start=start) for _ in range(2))
+    assert again.rounds == found.rounds
+    monkeypatch.setattr("punish_fast.equilibrium.best_response._MOST_STEPS", 0)
+    rounds = best_response(graph, enemy, "true", start=start).rounds
+    assert found.rounds[: len(rounds)] == rounds
+    assert found.win_probability == max(found.rounds) > max(rounds) + gain
+    duel = head_to_head(graph, found.policy, enemy)
+    assert duel.win_probability == pytest.approx(found.win_probability, abs=1e-9)
+
+
+@pytest.mark.full
+def test_exploiters_in_the_standard_game(tabletop):
+    graph = Graph(tabletop)
+    random, naive = (opponent(tabletop, name).policy for name in ("random", "naive"))
+    # What naive was made for, it does.
+    found = best_response(graph, random)
+    assert np.array_equal(found.policy, naive)
+    assert found.win_probability == pytest.approx(0.844549, abs=1e-6)
+
+
+def test_an_answer_that_is_worth_what_was_expected_is_the_last_one(graph):
+    enemy = dyadic(graph.space, 7)
+    found = best_response(graph, enemy, "true")
+    start = Start(found.policy, found.duel.v[graph.n_full : -2])
+    again = best_response(graph, enemy, "true", start=start)
+    assert again.rounds == [again.win_probability]
+    assert again.win_probability == pytest.approx(found.win_probability, abs=1e-9)
+
+
+def test_progress_is_told(graph):
+    steps = []
+    enemy = dyadic(graph.space, 6)
+    found = best_response(graph, enemy, "true", lambda *step: steps.append(step))
+    assert [step[0] for step in steps] == ["uniform"] + ["true"] * (len(found.rounds) - 1)
+    assert [step[1] for step in steps] == list(range(1, len(found.rounds) + 1))
+    assert steps[-1][2] == found.win_probability
+
+
+def test_what_cannot_be_exploited_is_refused(graph):
+    policy = dyadic(graph.space, 1)
+    with pytest.raises(DuelError, match="beliefs: 'strong' is not allowed, it must be one of uniform, true"):
+        best_response(graph, policy, "strong")
+    with pytest.raises(DuelError, match="do not add up to 1"):
+        best_response(graph, policy * 0.5)
+    for stray in (0.0, 1.01, np.nan):
+        with pytest.raises(DuelError, match=f"stray: {stray} is not allowed, it must be above 0 and at most 1"):
+            best_response(graph, policy, "true", stray=stray)

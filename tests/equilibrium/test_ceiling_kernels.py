@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium import _ceiling
+from punish_fast.punish.information import places_of
+from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.rules import PRESETS
+from punish_fast.runtime.parallel import for_each
+
+
+@pytest.mark.parametrize("name", ["view", "memory"])
+def test_beliefs_after_a_kept_hand_are_those_of_every_redeal_that_keeps_it(name):
+    graph = Graph(InformationSpace(PRESETS["tiny"], name))
+    space, redeal, layer = graph.space, graph.redeal, graph.space.layers[0]
+    kept = np.zeros((len(redeal.pair), 5), dtype=np.int64)
+    for_each(_ceiling.list_kept, len(kept), space.layout, redeal.pair, kept)
+    beliefs = np.zeros((len(layer.cards), len(kept), graph.most_decks))
+    places = places_of(space.information, space.rules)
+    args = (space.layout, places, layer, graph.full, graph.draws.copies, kept, beliefs)
+    for_each(_ceiling.believe_kept, len(layer.cards), *args)
+    rows = np.searchsorted(graph.full.ptr, redeal.first, side="right") - 1
+    block_of = {row: block for block, row in enumerate(layer.first[:-1].tolist())}
+    for pair in range(len(kept)):
+        expected = np.zeros((len(layer.cards), graph.most_decks))
+        for k in range(*redeal.ptr[pair : pair + 2]):
+            deal = redeal.deal[k]
+            row = int(rows[deal])
+            expected[block_of[row], redeal.first[deal] - graph.full.ptr[row]] = redeal.p[k]
+        dealt = expected.sum(axis=1) > 0
+        expected[dealt] /= expected[dealt].sum(axis=1, keepdims=True)
+        assert beliefs[dealt, pair] == pytest.approx(expected[dealt], abs=1e-14)

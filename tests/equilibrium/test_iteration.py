@@ -1,0 +1,52 @@
+"""Rounds of equilibrium play; their formulas are tried with the kernels and with `Equilibrium`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.iteration import Round
+from punish_fast.equilibrium.regret_minimisers import Hedge
+from punish_fast.equilibrium.response import Answer
+from punish_fast.equilibrium.restricted_game import everything, excerpt_of
+from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.rules import PRESETS
+
+TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+def begun(measure, graph, learner):
+    v, dealt = np.full(measure.n_values, 0.5), graph.dealt
+    v[-2:] = 1.0, 0.0
+    return Round(measure, learner, 0.5, dealt, v, Answer(measure, v[:, None].copy(), dealt))
+
+
+@pytest.mark.parametrize("model", ["view", "memory"])
+def test_an_excerpt_of_everything_is_played_like_the_whole(model):
+    graph = Graph(InformationSpace(TINY, model))
+    marks = everything(graph)
+    excerpt = excerpt_of(graph, marks, must_pay=False)
+    whole = begun(graph, graph, Hedge(graph.state_ptr, marks.row))
+    part = begun(excerpt, graph, Hedge(excerpt.state_ptr))
+    for iteration in (1, 2, 3):
+        for played in (whole, part):
+            for _, make in played.passes(iteration):
+                make()
+        assert np.array_equal(whole.answer.choice, part.answer.choice)
+        for name in ("strategy", "enemy", "v", "nodes", "seen"):
+            assert getattr(whole, name) == pytest.approx(getattr(part, name), abs=1e-12), name
+        assert whole.reach.table == pytest.approx(part.reach.table, abs=1e-14)
+
+
+def test_only_who_deals_goes_on_to_the_nodes():
+    graph = Graph(InformationSpace(TINY, "view"))
+    played, dealt = begun(graph, graph, Hedge(graph.state_ptr)), []
+    names = [name for name, _ in played.passes(1)]
+    assert names == ["spread 1", "regret 2", "regret 1", "nodes", "learn", "answer"]
+    passes = dict(played.passes(1, lambda: dealt.append(played.reach.nodes[:, 0].sum())))
+    assert list(passes) == ["spread 1", "spread 2", "deal", *names[1:]]
+    for make in passes.values():
+        make()
+    # Who is not beaten in the first measure goes on to another one.
+    assert 0 < dealt[0] < 1

@@ -1,0 +1,274 @@
+"""One iteration, against the formulas of ``_regret.py`` over the positions of the exact model."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import duel_twin
+import numpy as np
+import pytest
+import twin
+from duel_twin import Position
+from positions import nodes_of, positions_of
+
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium import regret_minimisers
+from punish_fast.equilibrium._regret_matching import LEAST_CHANCE, empty_buffers, mix_answer
+from punish_fast.equilibrium.reach import Reach
+from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(TINY))
+
+
+def begin(graph):
+    """Learning that has gone on for a while, by any tables; some deals have no chance."""
+    learning = Equilibrium(graph)
+    generator = np.random.default_rng(1)
+    n_rows = len(learning.learner.regret)
+    dealt = generator.random(len(learning.dealt))
+    # Every third information state of the first breath.
+    dealt[
+        np.repeat(np.arange(graph.space.layer_ptr[1]) % 3 == 0, np.diff(graph.full.ptr[: graph.space.layer_ptr[1] + 1]))
+    ] = 0
+    tables = {
+        "regret": np.maximum(generator.normal(size=n_rows), 0),
+        "last_regret": generator.normal(size=n_rows),
+        "total": generator.random(n_rows),
+        "dealt": dealt,
+        "nodes": generator.random(graph.n_nodes),
+    }
+    learning.resume(4, tables)
+    return learning, tables
+
+
+class Slow:
+    """The same iteration, position by position; by default both sides play what the regrets say."""
+
+    def __init__(self, graph, tables, weight, strategies=None, stray=1.0):
+        space = graph.space
+        self.rules, self.tables, self.weight = space.rules, tables, weight
+        self.positions, self.nodes = positions_of(graph), nodes_of(graph)
+        views = {}
+        for number, position in enumerate(self.positions):
+            views[position.view] = int(np.searchsorted(graph.full.ptr, number, side="right")) - 1
+        self.rows = {view: range(*space.state_ptr[row : row + 2]) for view, row in views.items()}
+        if strategies is None:
+            self.strategy = self.enemy = {view: self.played(rows) for view, rows in self.rows.items()}
+        else:
+            self.strategy, self.enemy = (
+                {view: strategy[rows].tolist() for view, rows in self.rows.items()} for strategy in strategies
+            )
+        self.stray = stray
+        self.deals = {node: self.floats(duel_twin.deal(self.rules, node)) for node in self.nodes}
+        self.reach = self.forward()
+        self.value = {twin.WIN: 1.0, twin.LOSS: 0.0, **dict(zip(self.nodes, tables["nodes"], strict=True))}
+        self.q = self.backward()
+
+    def floats(self, law):
+        return {then: float(p) for then, p in law.items()}
+
+    def played(self, rows):
+        hoped = [max(0.0, self.tables["regret"][row] + self.tables["last_regret"][row]) for row in rows]
+        return [x / sum(hoped) if sum(hoped) > 0 else 1 / len(rows) for x in hoped]
+
+    def breaths(self, position):
+        """Numbers of both actions, and what follows."""
+        enemy_view = duel_twin.enemy_view(position)
+        for a, own in enumerate(twin.actions(self.rules, position.view)):
+            for b, enemy in enumerate(twin.actions(self.rules, enemy_view)):
+                yield a, self.enemy[enemy_view][b], self.floats(duel_twin.breath(self.rules, position, own, enemy))
+
+    def forward(self):
+        """Both reaches of positions and nodes."""
+        reach = defaultdict(lambda: [0.0, 0.0])
+        dealt = self.tables["dealt"]
+        reach.update({self.positions[k]: [p, p] for k, p in enumerate(dealt.tolist())})
+        for position in self.positions:
+            here, others = reach[position]
+            for a, y, law in self.breaths(position):
+                for then, p in law.items():
+                    x = self.strategy[position.view][a]
+                    reach[then][0] += here * x * max(y, LEAST_CHANCE) * p
+                    reach[then][1] += others * max(x, self.stray) * max(y, LEAST_CHANCE) * p
+        return reach
+
+    def backward(self):
+        q = defaultdict(dict)
+        for position in reversed(self.positions):
+            values = [0.0] * len(self.rows[position.view])
+            for a, y, law in self.breaths(position):
+                values[a] += y * sum(p * self.value[then] for then, p in law.items())
+            q[position.view][position] = values
+            self.value[position] = sum(x * v for x, v in zip(self.strategy[position.view], values, strict=True))
+        return q
+
+    def regrets(self):
+        """Of the rows of each state that chance leads to."""
+        for view, rows in self.rows.items():
+            others = sum(self.reach[position][1] for position in self.q[view])
+            if others > 0:
+                weighted = [np.multiply(self.reach[position][1], q) for position, q in self.q[view].items()]
+                q = np.sum(weighted, axis=0) / others
+                yield rows, q - np.array(self.strategy[view]) @ q
+
+    def learnt(self):
+        """Sums of regrets, last regrets and sums of strategies, by row; states without chance regret nothing."""
+        tables = {name: self.tables[name].copy() for name in ("regret", "last_regret", "total")}
+        tables["last_regret"][:] = 0
+        for rows, regret in self.regrets():
+            tables["last_regret"][rows] = regret
+            tables["regret"][rows] = np.maximum(0, tables["regret"][rows] + regret)
+        for view, rows in self.rows.items():
+            here, others = np.sum([self.reach[position] for position in self.q[view]], axis=0)
+            if others > 0:
+                tables["total"][rows] += self.weight * here / others * np.array(self.strategy[view])
+        return tables
+
+    def dealt_again(self):
+        """How often a game is expected to come to each deal after the first one."""
+        law = defaultdict(float)
+        for node in self.nodes:
+            for position, p in self.deals[node].items():
+                law[position] += p * self.reach[node][0]
+        return law
+
+
+def test_an_iteration_is_that_of_the_formulas(graph):
+    learning, tables = begin(graph)
+    slow = Slow(graph, tables, weight=25.0)
+    opening = Equilibrium(graph).dealt
+    learning.iterate()
+    for name, expected in slow.learnt().items():
+        assert learning.tables[name] == pytest.approx(expected, rel=1e-12, abs=1e-14), name
+    dealt = slow.dealt_again()
+    again = np.array([dealt[position] for position in slow.positions[: len(opening)]])
+    assert learning.dealt == pytest.approx(opening + again, abs=1e-13)
+    worth = [sum(p * slow.value[position] for position, p in slow.deals[node].items()) for node in slow.nodes]
+    assert learning.nodes == pytest.approx(worth, abs=1e-13)
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
+    learning = Equilibrium(graph, share=share)
+    generator = np.random.default_rng(3)
+    tables = {name: generator.random(len(table)) for name, table in learning.tables.items() if table.dtype == float}
+    tables["logit"] = -8 * tables["logit"]
+    first, n_rows = learning.graph.state_ptr[:-1], np.diff(learning.graph.state_ptr)
+    tables["answer"] = first + generator.integers(n_rows)
+    learning.resume(4, tables)
+    strategies = [strategy.copy() for strategy in (learning._whole.strategy, learning._whole.enemy)]
+    slow = Slow(graph, tables, 25.0, strategies, stray=0.01)
+    learning.iterate()
+    compared = 0
+    for rows, expected in slow.regrets():
+        assert learning.learner.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
+        compared += len(rows)
+    assert compared == len(learning.learner.regret)
+    said = np.exp(tables["logit"])
+    total = tables["total"] + 5.0**5 * said / np.repeat(np.add.reduceat(said, first), n_rows)
+    assert learning.tables["total"] == pytest.approx(total, rel=1e-12)
+    regret = learning.learner.regret
+    variance = tables["variance"] + np.add.reduceat(strategies[0] * regret**2, first)
+    assert learning.tables["variance"] == pytest.approx(variance, abs=1e-12)
+    most = np.maximum(np.maximum.reduceat(np.abs(regret), first), 1e-100)
+    rate = regret_minimisers.FIRST_RATE / 5**0.25
+    logit = tables["logit"] + regret * np.repeat(np.minimum(rate / np.sqrt(variance), 1 / most), n_rows)
+    logit -= np.repeat(np.maximum.reduceat(logit, first), n_rows)
+    assert learning.tables["logit"] == pytest.approx(logit, abs=1e-12)
+
+
+def test_an_answer_is_to_what_was_learnt_by_hands_as_likely_as_they_were(graph):
+    learning = Equilibrium(graph, share=0.5)
+    for _ in range(3):
+        learning.iterate()
+    before = {name: learning.tables[name].copy() for name in ("answer", "answer_dealt", "answer_nodes")}
+    played = learning._whole.strategy.copy()
+    learning.iterate()
+    chosen = np.zeros(len(played))
+    chosen[before["answer"]] = 1
+    reach = Reach(graph)
+    reach.begin(before["answer_dealt"])
+    reach.spread_all((chosen, played), 0.01)
+    v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
+    v[graph.n_full : -2, 0], v[-2, 0] = before["answer_nodes"], 1
+    graph.respond(learning._whole.strategy, reach.table[:, 1], v, choice := before["answer"])
+    assert np.array_equal(learning.tables["answer"], choice)
+    assert learning.tables["answer_nodes"] == pytest.approx(graph.back_up_nodes(v)[:, 0], rel=1e-12)
+    again = graph.dealt + reach.deal_again()
+    assert learning.tables["answer_dealt"] == pytest.approx(again, rel=1e-12)
+
+
+def test_nothing_is_learnt_where_chance_does_not_lead_to(graph):
+    learning, tables = begin(graph)
+    ptr, full_ptr = graph.space.state_ptr, graph.full.ptr
+    never = [
+        row for row in range(graph.space.layer_ptr[1]) if not learning.dealt[full_ptr[row] : full_ptr[row + 1]].any()
+    ]
+    rows = np.concatenate([np.arange(*ptr[row : row + 2]) for row in never])
+    before = {name: tables[name][rows].copy() for name in ("regret", "total")}
+    learning.iterate()
+    for name, kept in before.items():
+        assert np.array_equal(learning.tables[name][rows], kept)
+    assert not learning.learner.regret[rows].any()
+    others = np.setdiff1d(np.arange(len(learning.learner.regret)), rows)
+    assert (learning.learner.regret[others] != tables["last_regret"][others]).any()
+
+
+def test_the_enemy_comes_everywhere_if_only_by_trembling():
+    """Own contributions to being somewhere are known even where the enemy's last strategy never goes."""
+    graph = Graph(StateSpace(TINY))
+    learning = Equilibrium(graph)
+    generator = np.random.default_rng(2)
+    sure = generator.random(len(learning.learner.regret)) ** 8
+    best = np.repeat(np.maximum.reduceat(sure, learning.graph.state_ptr[:-1]), np.diff(learning.graph.state_ptr))
+    nothing = np.zeros_like(sure)
+    learning.resume(0, {"regret": (sure == best).astype(np.float64), "last_regret": nothing, "total": nothing})
+    learning.iterate()
+    total = learning.tables["total"]
+    played = total > 0
+    # Every own choice that was made is in the average, and what the own choices lead to: all of the first breath.
+    first = learning.graph.state_ptr[graph.space.layer_ptr[1]]
+    assert played[:first].sum() == graph.space.layer_ptr[1]
+    own = np.add.reduceat(total, learning.graph.state_ptr[:-1])
+    assert (own[graph.space.layer_ptr[1] :] > 0).sum() == len(_own_reach(graph, sure == best))
+
+
+def _own_reach(graph, chosen):
+    """The information states of the second breath that a player comes to who makes these choices, whatever else."""
+    positions = positions_of(graph)
+    rows = np.repeat(np.arange(len(graph.full.ptr) - 1), np.diff(graph.full.ptr))
+    found = set()
+    for number in range(int(graph.full.ptr[graph.space.layer_ptr[1]])):
+        position = positions[number]
+        own_rows = range(*graph.space.state_ptr[rows[number] : rows[number] + 2])
+        own = [int(graph.space.action[row]) for row in own_rows if chosen[row]]
+        for action in own:
+            for enemy in twin.actions(graph.space.rules, duel_twin.enemy_view(position)):
+                law = duel_twin.breath(graph.space.rules, position, action, enemy)
+                found |= {then.view for then in law if isinstance(then, Position)}
+    return found
+
+
+def test_buffers_are_summed_in_their_order_and_left_empty():
+    out = np.random.default_rng(2).random((3, 5, 2)) ** 9
+    expected = (out[0] + out[1]) + out[2]
+    untouched, into = out[:, 4].copy(), np.zeros((5, 2))
+    empty_buffers(0, 4, out, into)
+    assert np.array_equal(into[:4], expected[:4])
+    assert not out[:, :4].any()
+    assert np.array_equal(out[:, 4], untouched)
+    assert not into[4].any()
+
+
+def test_an_answer_takes_its_share_of_the_times():
+    state_ptr, choice = np.array([0, 2, 5]), np.array([1, 2])
+    strategy, enemy = np.array([0.5, 0.5, 0.2, 0.3, 0.5]), np.full(5, np.nan)
+    mix_answer(0, 2, state_ptr, strategy, choice, 0.25, enemy)
+    assert enemy == pytest.approx([0.375, 0.625, 0.4, 0.225, 0.375], abs=1e-15)

@@ -1,0 +1,210 @@
+"""Excerpts of the real game's graph, against lists and dictionaries."""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium import restricted_game
+from punish_fast.equilibrium._regret_matching import regret_full
+from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
+from punish_fast.equilibrium.restricted_game import Excerpt, Marks, everything, excerpt_of, fit, mark
+from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.rules import PRESETS
+
+TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+class Part(NamedTuple):
+    """A game, what it was marked by, and what is marked of it."""
+
+    graph: Graph
+    reach: np.ndarray
+    strategy: np.ndarray
+    regret: np.ndarray
+    choice: np.ndarray
+    marks: restricted_game.Marks
+    excerpt: Excerpt
+
+
+@pytest.fixture(scope="module", params=["view", "memory"])
+def part(request):
+    graph, generator = Graph(InformationSpace(TINY, request.param)), np.random.default_rng(7)
+    ptr = graph.state_ptr
+    n_rows, n_states = int(ptr[-1]), len(ptr) - 1
+    # Most of what may be outside is unlikely.
+    reach = 10.0 ** -generator.uniform(5, 13, (graph.n_full, 4))
+    strategy, regret = 10.0 ** -generator.uniform(0, 6, n_rows), generator.normal(-1, 1, n_rows)
+    choice = ptr[:-1] + generator.integers(np.diff(ptr))
+    marks = everything(graph)
+    mark(graph, reach, strategy, regret, choice, marks)
+    # In so small a game hardly anything can be outside.
+    assert excerpt_of(graph, marks) is None
+    found = excerpt_of(graph, marks, must_pay=False)
+    assert found is not None
+    assert n_states > len(found.states)
+    return Part(graph, reach, strategy, regret, choice, marks, found)
+
+
+def plays_of(graph, number, state):
+    """Own row, enemy's row, chance and successor of all that can follow a full state."""
+    full, draws, action = graph.full, graph.draws, graph.action
+    enemy, deck = full.enemy_row[number], full.deck[number]
+    k = int(full.entry[number])
+    for own_row in range(*graph.state_ptr[state : state + 2]):
+        for enemy_row in range(*graph.state_ptr[enemy : enemy + 2]):
+            feinters = int(action[own_row] & 1) + 2 * int(action[enemy_row] & 1)
+            for draw in range(draws.n[deck, feinters]):
+                yield own_row, enemy_row, draws.chance[deck, feinters, draw], int(full.after[k])
+                k += 1
+
+
+def states_of(graph):
+    """The information state of each full state."""
+    return np.repeat(np.arange(len(graph.state_ptr) - 1), np.diff(graph.full.ptr)).tolist()
+
+
+def test_marked_is_what_is_likely_played_regretted_or_answered(part):
+    graph, marks, first = part.graph, part.marks, int(part.graph.layer_ptr[1])
+    by_state = np.add.reduceat(part.reach, graph.full.ptr[:-1])
+    inside = (by_state[:, [1, 3]].max(axis=1) >= 1e-7) | (np.arange(len(by_state)) < first)
+    assert np.array_equal(marks.state == INSIDE, inside)
+    state = np.array(states_of(graph))
+    likely = (part.reach[:, [1, 3]].max(axis=1) >= 1e-9) & inside[state] | (state < first)
+    assert np.array_equal(marks.full == INSIDE, likely)
+    needed = np.zeros(len(inside), dtype=bool)
+    needed[graph.full.enemy_row[likely]] = True
+    assert np.array_equal(marks.state == NEEDED, needed & ~inside)
+    wanted = (part.strategy >= 1e-4) | (part.regret > 0)
+    wanted[part.choice] = True
+    of_row = np.repeat(marks.state, np.diff(graph.state_ptr))
+    assert np.array_equal(marks.row, np.where(wanted, of_row, OUTSIDE))
+    assert {OUTSIDE, INSIDE, NEEDED} == set(marks.state.tolist()) == set(marks.row.tolist())
+
+
+def test_marks_fit_each_other_unless_something_is_left_out_that_is_needed(part):
+    graph, marks = part.graph, part.marks
+    assert fit(graph, everything(graph))
+    assert fit(graph, marks)
+    inside = np.flatnonzero(marks.full == INSIDE)
+    owner = np.repeat(np.arange(len(marks.state)), np.diff(graph.full.ptr))
+    played = np.flatnonzero((marks.row == INSIDE) & (np.repeat(marks.state, np.diff(graph.state_ptr)) == INSIDE))
+    wrong = [
+        ("full", 0, OUTSIDE),
+        ("full", 0, LEAF),
+        ("state", owner[inside[-1]], OUTSIDE),
+        ("state", owner[inside[-1]], NEEDED),
+        ("state", graph.full.enemy_row[inside[-1]], OUTSIDE),
+        ("state", 0, LEAF),
+        ("row", played[0], NEEDED),
+        ("row", played[0], LEAF),
+    ]
+    for name, place, kind in wrong:
+        changed = Marks(*(table.copy() for table in marks))
+        getattr(changed, name)[place] = kind
+        assert not fit(graph, changed), (name, kind)
+
+
+def test_leaves_are_where_marked_plays_leave_the_excerpt(part):
+    graph, marks = part.graph, part.marks
+    expected = set()
+    for number, state in enumerate(states_of(graph)):
+        if marks.full[number] == INSIDE:
+            for own, enemy, _, target in plays_of(graph, number, state):
+                if marks.row[own] and marks.row[enemy] and target < graph.n_full and marks.full[target] != INSIDE:
+                    expected.add(target)
+    assert expected
+    assert set(np.flatnonzero(marks.full == LEAF).tolist()) == set(part.excerpt.leaves.tolist()) == expected
+
+
+def test_an_excerpt_is_what_is_marked_in_the_same_order(part):
+    graph, marks, found = part.graph, part.marks, part.excerpt
+    assert np.array_equal(found.states, np.flatnonzero(marks.state))
+    assert np.array_equal(found.rows, np.flatnonzero(marks.row))
+    assert np.array_equal(found.numbers, np.flatnonzero(marks.full == INSIDE))
+    assert np.array_equal(found.action, graph.action[found.rows])
+    numbers = {
+        **{int(number): place for place, number in enumerate(found.numbers)},
+        **{graph.n_full + node: found.n_full + node for node in range(graph.n_nodes)},
+        **{int(leaf): found.n_full + graph.n_nodes + k for k, leaf in enumerate(found.leaves)},
+        **{graph.n_values - 2 + k: found.n_values - 2 + k for k in (0, 1)},
+    }
+    states, mine = states_of(graph), states_of(found)
+    for place, number in enumerate(found.numbers.tolist()):
+        assert found.states[mine[place]] == states[number]
+        assert found.states[found.full.enemy_row[place]] == graph.full.enemy_row[number]
+        expected = [
+            (own, enemy, p, numbers[target])
+            for own, enemy, p, target in plays_of(graph, number, states[number])
+            if marks.row[own] and marks.row[enemy]
+        ]
+        plays = [
+            (found.rows[own], found.rows[enemy], p, target)
+            for own, enemy, p, target in plays_of(found, place, mine[place])
+        ]
+        assert plays == expected
+    for number, (begin, end) in enumerate(itertools.pairwise(found.layer_ptr.tolist())):
+        within = (graph.layer_ptr[number] <= found.states) & (found.states < graph.layer_ptr[number + 1])
+        assert np.array_equal(np.flatnonzero(within), np.arange(begin, end))
+    assert np.array_equal(found.rows[found.choices(part.choice)], part.choice[found.states])
+
+
+def test_values_in_an_excerpt_are_those_of_the_same_plays_in_the_game(part):
+    """Strategies that do what is marked, against sums over all plays; leaves are worth what they are said to be."""
+    graph, found, generator = part.graph, part.excerpt, np.random.default_rng(8)
+    v = generator.random(graph.n_values)
+    mine = found.take_values(v)
+    own, enemy = generator.random((2, len(found.rows)))
+    expected, states = v.copy(), states_of(graph)
+    weights = np.zeros((2, int(graph.state_ptr[-1])))
+    weights[:, found.rows] = own, enemy
+    for number in reversed(found.numbers.tolist()):
+        plays = plays_of(graph, number, states[number])
+        expected[number] = sum(weights[0, a] * weights[1, b] * p * expected[then] for a, b, p, then in plays)
+    reach, regret, seen = np.ones((found.n_full, 2)), np.zeros(len(found.rows)), np.zeros((len(found.states), 2))
+    rows = (found.state_ptr, found.action)
+    for number in reversed(range(TINY.breaths)):
+        found.for_states(number, regret_full, found.full, found.draws, rows, (own, enemy), reach, mine, regret, seen)
+    back = v.copy()
+    found.give_values(mine, back)
+    assert back == pytest.approx(expected, rel=1e-12)
+    assert np.array_equal(found.take_values(back), mine)
+    # Nodes follow from the first breath, which is the same in both.
+    nodes = graph.back_up_nodes(back[:, None])
+    assert np.array_equal(found.back_up_nodes(mine[:, None]), nodes)
+
+
+def test_parts_pass_on_to_what_no_other_part_of_their_buffer_does(part):
+    found = part.excerpt
+    for number in range(TINY.breaths):
+        parts, (first, end), room = found.parts_of(number), found.targets_of(number), found.room_after(number)
+        covered, targets = [], {}
+        for k, buffer in enumerate(parts.buffer.tolist()):
+            spans = parts.spans[parts.ptr[k] : parts.ptr[k + 1]]
+            covered += [state for span in spans.tolist() for state in range(*span)]
+            after = {
+                target
+                for span in spans
+                for target in found.full.after[slice(*found.full.entry_ptr[span])].tolist()
+                if target < end
+            }
+            assert all(first <= target < first + room[1] for target in after)
+            assert not after & targets.setdefault(buffer, set())
+            targets[buffer] |= after
+        assert sorted(covered) == list(range(*found.layer_ptr[number : number + 2]))
+
+
+def test_an_excerpt_of_everything_is_the_game_but_does_not_pay():
+    graph = Graph(InformationSpace(TINY, "memory"))
+    marks = everything(graph)
+    assert excerpt_of(graph, marks) is None
+    whole = excerpt_of(graph, marks, must_pay=False)
+    for mine, all_of_it in zip(whole.full, graph.full, strict=True):
+        assert np.array_equal(mine, all_of_it)
+    for name in ("layer_ptr", "state_ptr"):
+        assert np.array_equal(getattr(whole, name), getattr(graph, name))
+    assert whole.n_values == graph.n_values

@@ -1,0 +1,554 @@
+"""Equilibrium play, against the exact answers of linear programs (``sequence_form.py``).
+
+OpenSpiel is a second opinion on these: it gets the same games as trees (``extensive_form.py``) and answers by programs
+of its own. Its tests are skipped unless ``pip install open_spiel cvxpy ecos`` was done.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import duel_twin
+import numpy as np
+import pytest
+import twin
+from duel_twin import Node, Position
+from extensive_form import ExtensiveGame
+from policies import uniform
+from positions import nodes_of, positions_of
+from seen import deals_to, keys_of
+from sequence_form import Game, Measure
+
+from punish_fast.duel.exact import check_policy, head_to_head
+from punish_fast.duel.graph import Graph, Outline
+from punish_fast.equilibrium import regret_minimisers, restricted_game, solver
+from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
+from punish_fast.equilibrium.best_response import best_response
+from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
+from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.rules import PRESETS, Rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime._jit import set_threads
+
+TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
+NEVER = (0, 0, 0, 0, 0)
+_SHORT = Rules(healing=0, reveal_size=0, hp=2, exhausting=NEVER, redeal="reshuffle")
+# Every measure decides the game. After one's feint there is but one card left, so no model forgets what matters.
+FEINTS = _SHORT._replace(
+    copies=(2, 1, 1, 1, 1),
+    hand_size=2,
+    breaths=3,
+    damage=(3, 2, 3, 2, 3),
+    dodge_stops=(1, 1, 1, 1, 0),
+    priority=(1, 4, 0, 5, 2, 3),
+    exhausting=(1, 0, 0, 1, 1),
+)
+# Every measure decides the game, too. With three cards the view forgets who played what.
+HANDS = _SHORT._replace(
+    copies=(2, 1, 1, 1, 2),
+    hand_size=3,
+    reveal_size=1,
+    breaths=4,
+    feints=0,
+    damage=(1, 1, 2, 2, 1),
+    dodge_stops=(0, 1, 0, 0, 1),
+    priority=(3, 1, 4, 5, 2, 0),
+)
+# With four cards, whoever forgets in which breath a card was played forgets own choices.
+ORDERS = _SHORT._replace(
+    copies=(1, 1, 2, 3, 1), hand_size=4, feints=0, hp=3, damage=(1, 1, 1, 2, 3), dodge_stops=(0, 0, 0, 1, 0)
+)
+# Games of several measures, that leave no card in hand.
+MEASURES = _SHORT._replace(
+    copies=(2, 2, 1, 1, 1), hand_size=3, reveal_size=1, breaths=3, feints=0, damage=(1, 1, 1, 2, 3)
+)
+
+
+class Played(NamedTuple):
+    """An average strategy by the graph and by the linear program.
+
+    Attributes:
+        exact: Chances to win in equilibrium, by HP of both.
+        won: Chances to win of the average against itself.
+        conceded: Chances to win that the best answer leaves to it.
+    """
+
+    exact: dict[tuple[int, int], float]
+    won: dict[tuple[int, int], float]
+    conceded: dict[tuple[int, int], float]
+
+    @property
+    def error(self) -> float:
+        """How far the worst chance to win is from the exact one."""
+        return max(abs(self.won[hp] - value) for hp, value in self.exact.items())
+
+    @property
+    def exploitability(self) -> float:
+        """The most that a best answer wins more than in equilibrium."""
+        return max(value - self.conceded[hp] for hp, value in self.exact.items())
+
+
+class Exact:
+    """A game with its exact answers, and averages learnt in it."""
+
+    def __init__(self, rules, model, own_hp, enemy_hp):
+        self.game = Game(rules, model, own_hp, enemy_hp)
+        self.graph = Graph(InformationSpace(rules, model))
+        # Both seats alike: each begins with either HP half of the time.
+        opening = (deals_to(self.graph, own_hp, enemy_hp) + deals_to(self.graph, enemy_hp, own_hp)) / 2
+        self.learning = Equilibrium(self.graph, opening)
+        self.row = {key: row for row, key in enumerate(keys_of(self.graph.space))}
+        self.values = self.game.values()
+
+    def learn(self, iterations):
+        while self.learning.iterations < iterations:
+            self.learning.iterate()
+        return self.judge(self.learning.average)
+
+    def chosen(self, policy):
+        """The policy in the words of the linear program."""
+        space = self.graph.space
+
+        def chances(key):
+            rows = range(*space.state_ptr[self.row[key] : self.row[key] + 2])
+            return {int(space.action[row]): float(policy[row]) for row in rows}
+
+        return chances
+
+    def judge(self, policy):
+        space, graph = self.graph.space, self.graph
+        v = head_to_head(graph, policy, policy).v[: int(graph.full.ptr[space.layer_ptr[1]]), 0]
+        won = {hp: float(deals_to(graph, *hp) @ v) for hp in self.values}
+        return Played(self.values, won, self.game.conceded(self.chosen(policy)))
+
+
+def exact_games(*games):
+    return pytest.mark.parametrize(("rules", "model", "own_hp", "enemy_hp"), games)
+
+
+@pytest.mark.compiled
+@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 2, 1), (FEINTS, "order", 1, 1))
+def test_averages_become_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
+    exact = Exact(rules, model, own_hp, enemy_hp)
+    assert exact.judge(uniform(exact.graph.space)).exploitability > 0.05
+    played = exact.learn(2_000)
+    assert played.error < 1e-6
+    assert played.exploitability < 1e-5
+
+
+@pytest.mark.compiled
+@exact_games((HANDS, "memory", 2, 2), (HANDS, "order", 2, 1), (ORDERS, "order", 3, 2), (MEASURES, "memory", 2, 1))
+def test_averages_come_near_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
+    exact = Exact(rules, model, own_hp, enemy_hp)
+    assert exact.judge(uniform(exact.graph.space)).exploitability > 0.1
+    played = exact.learn(500)
+    assert played.error < 1e-4
+    assert played.exploitability < 1e-3
+
+
+@pytest.mark.full
+def test_averages_become_the_exact_equilibrium_in_the_long_run():
+    played = Exact(HANDS, "memory", 2, 2).learn(8_000)
+    assert played.error < 1e-6
+    assert played.exploitability < 1e-5
+
+
+def test_a_few_iterations_are_much_better_than_none():
+    exact = Exact(FEINTS, "view", 2, 1)
+    before = exact.judge(uniform(exact.graph.space))
+    after = exact.learn(30)
+    assert after.exploitability < 0.1 * before.exploitability
+    assert after.error < 0.1 * before.error
+
+
+@exact_games((HANDS, "view", 2, 2), (ORDERS, "memory", 3, 3))
+def test_coarse_models_forget_what_one_chose(rules, model, own_hp, enemy_hp):
+    with pytest.raises(ValueError, match="imperfect recall"):
+        Game(rules, model, own_hp, enemy_hp)
+
+
+def test_even_the_order_forgets_which_card_of_a_feint_was_the_pick():
+    rules = HANDS._replace(copies=(2, 2, 1, 1, 2), reveal_size=0, breaths=3, feints=1)
+    with pytest.raises(ValueError, match="imperfect recall"):
+        Game(rules, "order", 2, 2)
+
+
+@pytest.mark.parametrize("model", ["memory", "order"])
+def test_who_does_not_know_which_card_was_drawn_forgets_the_hp_of_before(model):
+    # The cards of a feint and the HP left may be those of another blow from other HP.
+    with pytest.raises(ValueError, match="HP that a measure began with"):
+        Game(TINY._replace(exhausting=NEVER, hp=3), model, 3, 3)
+
+
+@pytest.mark.parametrize("model", ["view", "memory"])
+def test_plans_are_the_policies_that_the_graph_plays(model):
+    exact = Exact(FEINTS, model, 2, 1)
+    played = exact.learn(3)
+    measure = next(iter(exact.game.measures.values()))
+    chosen = exact.chosen(exact.learning.average)
+    own, enemy = measure.own.plan(chosen), measure.enemy.plan(chosen)
+    won = own @ (measure.payoffs({}) @ enemy)
+    assert won == pytest.approx(played.won[measure.begin.own_hp, measure.begin.enemy_hp], abs=1e-14)
+
+
+@exact_games((FEINTS, "view", 2, 1), (HANDS, "memory", 2, 2), (HANDS, "order", 2, 1))
+def test_a_tree_has_the_information_sets_of_the_linear_program(rules, model, own_hp, enemy_hp):
+    tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
+    begin = next(node for node in Game(rules, model, own_hp, enemy_hp).measures if node.own_hp == own_hp)
+    measure = Measure(rules, begin, model)
+    for numbers, seat in zip(tree.sets, (measure.own, measure.enemy), strict=True):
+        assert set(numbers) == set(seat.sets)
+        assert sorted(numbers.values()) == list(range(1, len(numbers) + 1))
+    # In a tree there is one node more than there are branches.
+    nodes = tree.text.splitlines()[1:]
+    assert len(nodes) == 1 + sum(node.partition("{")[2].count('"') // 2 for node in nodes)
+
+
+def test_games_of_several_measures_are_no_trees():
+    with pytest.raises(ValueError, match="does not decide the game"):
+        ExtensiveGame(MEASURES, "memory", 2, 1)
+
+
+@pytest.fixture
+def spiel():
+    return pytest.importorskip("pyspiel", reason="a second opinion: pip install open_spiel cvxpy ecos")
+
+
+def sets_of(game):
+    """Player, our number and the numbers of the actions of each information set, by its name in OpenSpiel."""
+    found, waiting = {}, [game.new_initial_state()]
+    while waiting:
+        state = waiting.pop()
+        if state.is_terminal():
+            continue
+        if not state.is_chance_node():
+            actions = {int(state.action_to_string(action)): action for action in state.legal_actions()}
+            # It puts players and numbers of its own in front of the name.
+            player, number = map(int, state.information_state_string().rpartition("-")[2].split())
+            found[state.information_state_string()] = (player, number, actions)
+        waiting += [state.child(action) for action in state.legal_actions()]
+    return found
+
+
+@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "order", 1, 1), (HANDS, "memory", 2, 1))
+def test_openspiel_finds_the_same_values(spiel, rules, model, own_hp, enemy_hp):
+    for package in ("cvxpy", "ecos"):
+        pytest.importorskip(package, reason="a second opinion: pip install open_spiel cvxpy ecos")
+    from open_spiel.python.algorithms.sequence_form_lp import solve_zero_sum_game
+
+    game = spiel.load_efg_game(ExtensiveGame(rules, model, own_hp, enemy_hp).text)
+    own, enemy, *_ = solve_zero_sum_game(game)
+    value = Game(rules, model, own_hp, enemy_hp).values()[own_hp, enemy_hp]
+    assert (1 + own) / 2 == pytest.approx(value, abs=1e-6)
+    assert (1 - enemy) / 2 == pytest.approx(value, abs=1e-6)
+
+
+@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "order", 1, 1), (HANDS, "memory", 2, 1))
+@pytest.mark.parametrize("iterations", [0, 30])
+def test_openspiel_exploits_as_much(spiel, rules, model, own_hp, enemy_hp, iterations):
+    exact = Exact(rules, model, own_hp, enemy_hp)
+    played = exact.learn(iterations)
+    tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
+    game = spiel.load_efg_game(tree.text)
+    keys = [{number: key for key, number in numbers.items()} for numbers in tree.sets]
+    chosen = exact.chosen(exact.learning.average)
+    policy = {}
+    for name, (player, number, actions) in sets_of(game).items():
+        chances = chosen(keys[player - 1][number])
+        policy[name] = [(action, chances[code]) for code, action in actions.items()]
+    for player, hp in ((1, (own_hp, enemy_hp)), (0, (enemy_hp, own_hp))):
+        answer = spiel.TabularBestResponse(game, player, policy)
+        left = (1 - answer.value_from_state(game.new_initial_state())) / 2
+        assert left == pytest.approx(played.conceded[hp], abs=1e-9)
+    # What both answers win more than the policy does against itself.
+    conceded = sum(played.conceded[hp] for hp in ((own_hp, enemy_hp), (enemy_hp, own_hp)))
+    assert spiel.nash_conv(game, policy) == pytest.approx(2 * (1 - conceded), abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return Graph(StateSpace(TINY))
+
+
+def learnt(graph, iterations, share=0.0):
+    learning = Equilibrium(graph, share=share)
+    for _ in range(iterations):
+        learning.iterate()
+    return learning
+
+
+def hurry(monkeypatch, first, each, most=1.0):
+    """Let iterations after the first ones play excerpts, but for one of each so many; what is left out is a lot."""
+    monkeypatch.setattr(regret_minimisers, "_FIRST_THOROUGH", first)
+    monkeypatch.setattr(regret_minimisers, "_THOROUGH", each)
+    monkeypatch.setattr(restricted_game, "LEAST_STATE", 0.004)
+    monkeypatch.setattr(restricted_game, "LEAST_FULL", 0.001)
+    monkeypatch.setattr(restricted_game, "LEAST_PLAYED", 0.1)
+    monkeypatch.setattr(restricted_game, "MOST", most)
+
+
+def test_the_average_is_a_policy_that_beats_the_uniform_one(graph):
+    start = Equilibrium(graph).average
+    assert np.array_equal(start, uniform(graph.space))
+    average = learnt(graph, 30).average
+    check_policy(graph, average)
+    assert head_to_head(graph, average, uniform(graph.space)).win_probability > 0.55
+
+
+def test_equal_players_win_half_of_their_games(graph):
+    learning = learnt(graph, 20)
+    assert head_to_head(graph, learning.average, learning.average).win_probability == pytest.approx(0.5, abs=1e-12)
+    worth = dict(zip(nodes_of(graph), learning.nodes.tolist(), strict=True))
+    for node, value in worth.items():
+        other = Node(node.enemy, node.own, node.enemy_hp, node.own_hp)
+        assert value + worth[other] == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize("model", ["view", "memory", "carried"])
+def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
+    # The last iterations play an excerpt.
+    hurry(monkeypatch, 3, 16)
+    graph = Graph(InformationSpace(TINY, model))
+    found = []
+    for threads in (1, 2):
+        set_threads(threads)
+        learning = learnt(graph, 5, share)
+        found.append([*(table.tobytes() for table in learning.tables.values()), learning.average.tobytes()])
+    set_threads(2)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(("share", "done"), [(0.0, 4), (0.5, 1), (0.5, 2), (0.5, 3), (0.5, 4), (0.5, 6)])
+def test_going_on_is_the_same_as_never_having_stopped(graph, share, done, monkeypatch):
+    # The second iteration is thorough, the fourth and the eighth; the others play excerpts.
+    hurry(monkeypatch, 2, 4)
+    first = learnt(graph, done, share)
+    tables = {name: table.copy() for name, table in first.tables.items()}
+    second = Equilibrium(graph, share=share)
+    second.resume(done, tables)
+    for _ in range(4):
+        first.iterate()
+        second.iterate()
+    assert first.iterations == second.iterations == done + 4
+    assert all(np.array_equal(first.tables[name], second.tables[name]) for name in tables)
+    assert first.average.tobytes() == second.average.tobytes()
+
+
+def test_what_cannot_have_been_learnt_is_refused(graph):
+    learning = learnt(graph, 2, 0.5)
+    tables = {name: table.copy() for name, table in learning.tables.items()}
+    tables["marked_full"][0] = OUTSIDE
+    with pytest.raises(ValueError, match="what is marked needs what is not"):
+        learning.resume(2, tables)
+
+
+@pytest.mark.compiled
+def test_who_practises_against_an_exploiter_may_concede_less():
+    """That is so in this game and in the standard one; where little is forgotten, it is not."""
+    graph = Graph(StateSpace(ORDERS))
+
+    def concedes(share):
+        return best_response(graph, learnt(graph, 300, share).average, "true").win_probability - 0.5
+
+    alone = concedes(0.0)
+    assert 0 < concedes(0.5) < 0.8 * alone
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_the_enemy_is_oneself_but_for_the_share_of_the_answer(graph, share):
+    learning = learnt(graph, 3, share)
+    before = learning.tables["answer"].copy()
+    learning.iterate()
+    own, enemy = learning._whole.strategy, learning._whole.enemy
+    chosen = np.zeros(len(own))
+    chosen[learning.tables["answer"]] = 1
+    assert enemy == pytest.approx((1 - share) * own + share * chosen, abs=1e-15)
+    assert np.add.reduceat(enemy, graph.space.state_ptr[: len(before)]) == pytest.approx(1)
+    assert not np.array_equal(before, learning.tables["answer"])
+
+
+def test_what_hardly_ever_is_played_is_left_out_of_an_average(graph):
+    learning = learnt(graph, 1, 0.5)
+    ptr, total = graph.space.state_ptr, learning.tables["total"]
+    first, last = next((a, b) for a, b in itertools.pairwise(ptr) if b - a > 1)
+    total[first:last] = 1.0
+    total[first] = 5e-5 * (last - first)
+    average = learning.average
+    assert average[first] == 0
+    assert average[first + 1 : last] == pytest.approx(1 / (last - first - 1))
+    check_policy(graph, average)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_an_average_comes_where_its_own_choices_lead(graph, share):
+    learning = learnt(graph, 1, share)
+    # One action in each state, now and then another one.
+    total = np.random.default_rng(1).random(len(learning.tables["total"])) < 0.1
+    total[graph.space.state_ptr[: len(graph.full.ptr) - 1]] = True
+    learning.tables["total"][:] = total
+    reached, average = learning.reached, learning.average
+    positions, rows = positions_of(graph), np.repeat(np.arange(len(reached)), np.diff(graph.full.ptr))
+    row_of = {position.view: row for position, row in zip(positions, rows.tolist(), strict=True)}
+    expected = np.arange(len(reached)) < graph.space.layer_ptr[1]
+    for position in positions:
+        row = row_of[position.view]
+        if not expected[row]:
+            continue
+        for own_row in range(*graph.space.state_ptr[row : row + 2]):
+            if average[own_row] > 0:
+                for enemy in twin.actions(graph.space.rules, duel_twin.enemy_view(position)):
+                    law = duel_twin.breath(graph.space.rules, position, int(graph.space.action[own_row]), enemy)
+                    for then in law:
+                        if isinstance(then, Position):
+                            expected[row_of[then.view]] = True
+    assert 0 < expected.sum() < len(expected)
+    assert np.array_equal(reached, expected)
+
+
+def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():
+    view, memory = InformationSpace(TINY, "view"), InformationSpace(TINY, "memory")
+    coarse, fine = Graph(view), Graph(memory)
+    average = learnt(coarse, 10).average
+    lifted = lift(memory, view, average)
+    check_policy(fine, lifted)
+    expected = head_to_head(coarse, average, uniform(view)).win_probability
+    assert head_to_head(fine, lifted, uniform(memory)).win_probability == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
+    whole, parts = learnt(graph, 2, share), learnt(graph, 1, share)
+    names = []
+    for name, make in parts.passes():
+        names.append(name)
+        make()
+    breaths = [str(number + 1) for number in range(TINY.breaths)]
+    forward, backward = [f"spread {n}" for n in breaths], [f"regret {n}" for n in reversed(breaths)]
+    answer = ["answer"] if share else []
+    assert names == [*forward, "deal", *backward, "nodes", "learn", *answer]
+    assert parts.iterations == 2
+    assert all(np.array_equal(whole.tables[name], table) for name, table in parts.tables.items())
+
+
+def made(learning):
+    """The names of the passes of an iteration, when they have been made."""
+    for name, make in learning.passes():
+        make()
+        yield name
+
+
+def test_hasty_iterations_play_an_excerpt(graph, monkeypatch):
+    hurry(monkeypatch, 2, 4)
+    learning = Equilibrium(graph, share=0.5)
+    names, whole = [], []
+    for _ in range(8):
+        names.append(list(made(learning)))
+        whole.append(learning.measure is graph)
+    breaths = [str(number + 1) for number in range(TINY.breaths)]
+    backward = [*(f"regret {n}" for n in reversed(breaths)), "nodes", "learn", "answer"]
+    thorough, hasty = [*(f"spread {n}" for n in breaths), "deal", *backward], [f"spread {n}" for n in breaths[:-1]]
+    hasty += backward
+    assert names == [
+        thorough,
+        [*thorough, "mark"],
+        ["excerpt", *hasty],
+        ["whole", *thorough, "mark"],
+        ["excerpt", *hasty],
+        hasty,
+        hasty,
+        ["whole", *thorough, "mark"],
+    ]
+    assert whole == ["spread 2" in passes for passes in names]
+
+
+def test_hasty_iterations_leave_the_deals_and_what_is_outside_alone(graph, monkeypatch):
+    hurry(monkeypatch, 2, 8)
+    learning, before = Equilibrium(graph, share=0.5), {}
+    for iteration in range(1, 8):
+        before = {name: table.copy() for name, table in learning.tables.items()}
+        learning.iterate()
+        if iteration <= 2:
+            continue
+        now = learning.tables
+        rows, full = now["marked_rows"], now["marked_full"]
+        for name in ("logit", "total"):
+            assert np.array_equal(now[name][rows != INSIDE], before[name][rows != INSIDE])
+            assert (now[name][rows == INSIDE] != before[name][rows == INSIDE]).any()
+        for name in ("values", "answer_values"):
+            assert np.array_equal(now[name][full != INSIDE], before[name][full != INSIDE])
+            assert (now[name][full == INSIDE] != before[name][full == INSIDE]).any()
+        assert {OUTSIDE, INSIDE, NEEDED} == set(rows.tolist())
+        assert 0 < np.mean(full != INSIDE) < 1
+        assert all(np.array_equal(now[name], before[name]) for name in ("dealt", "answer_dealt"))
+        if iteration > 3:
+            assert np.array_equal(rows, before["marked_rows"])
+
+
+@pytest.mark.parametrize("look", ["average", "nodes", "reached", "rival", "tables"])
+def test_to_look_at_what_was_learnt_changes_nothing(graph, look, monkeypatch):
+    hurry(monkeypatch, 2, 4)
+    looked, plain = Equilibrium(graph, share=0.5), learnt(graph, 8, 0.5)
+    for _ in range(8):
+        looked.iterate()
+        getattr(looked, look)
+    assert all(np.array_equal(table, plain.tables[name]) for name, table in looked.tables.items())
+    assert np.array_equal(looked.average, plain.average)
+
+
+def test_what_would_be_most_of_the_game_is_no_excerpt(graph, monkeypatch):
+    hurry(monkeypatch, 2, 4, most=0.01)
+    few = learnt(graph, 7, 0.5)
+    monkeypatch.setattr(regret_minimisers, "_FIRST_THOROUGH", 100)
+    every = learnt(graph, 7, 0.5)
+    assert all(np.array_equal(table, every.tables[name]) for name, table in few.tables.items())
+    assert (few.tables["marked_rows"] == INSIDE).all()
+
+
+@pytest.mark.compiled
+def test_hasty_iterations_learn_as_well(monkeypatch):
+    graph = Graph(StateSpace(ORDERS))
+    conceded = []
+    for first in (16, 1_000):
+        monkeypatch.setattr(regret_minimisers, "_FIRST_THOROUGH", first)
+        learning = learnt(graph, 300, 0.8)
+        assert (learning.tables["marked_rows"] == INSIDE).all() == (first > 300)
+        conceded.append(best_response(graph, learning.average, "true").win_probability - 0.5)
+    assert conceded[0] == pytest.approx(conceded[1], abs=2e-3)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize("model", ["view", "memory", "carried"])
+def test_what_is_held_is_no_more_than_what_was_announced(model, share):
+    graph = Graph(InformationSpace(TINY, model))
+    learning = learnt(graph, 2, share)
+    whole = learning._whole
+    arrays = [whole.v, whole.strategy, whole.seen, *learning.tables.values(), *graph.full]
+    arrays += [array for name, array in vars(learning.reach).items() if isinstance(array, np.ndarray)]
+    if share > 0:
+        arrays += [learning.learner.regret, whole.enemy, whole.answer.v]
+    # Next to a small game everything else is much, so it is left out.
+    announced = bytes_needed(Outline(graph.space), share) - solver._PROGRAM
+    assert sum(array.nbytes for array in arrays) < announced < 10 * sum(array.nbytes for array in arrays)
+
+
+def test_a_rival_is_the_answer_or_oneself(graph):
+    alone, practised = learnt(graph, 5), learnt(graph, 40, share=0.8)
+    policy, nodes = alone.rival
+    assert np.array_equal(policy, alone.average)
+    assert np.array_equal(nodes, alone.nodes)
+    policy, nodes = practised.rival
+    check_policy(graph, policy)
+    assert set(policy) == {0.0, 1.0}
+    duel = head_to_head(graph, policy, practised.average)
+    assert duel.win_probability > 0.5
+    # The answer is to the last strategy, not to the average.
+    assert nodes == pytest.approx(duel.v[graph.n_full : -2, 0], abs=0.05)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_a_share_is_from_0_to_1(graph, share):
+    with pytest.raises(ValueError, match="allowed is from 0 to 1"):
+        Equilibrium(graph, share=share)

@@ -1,0 +1,155 @@
+"""Policies that meet, and best answers: exact numbers against plain sweeps and simulated games."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numba import config
+
+from games.small import Corridor, Nim
+from games.test_tapnswap import NAMES, VARIANTS
+from punish_fast.games.matches import PolicyError, best_response, check_policy, error_bound, meet, play, process_against
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.retrograde import solve
+from punish_fast.games.tapnswap import TapnSwap
+from punish_fast.mdp.model import check
+
+GAMES = 2_000 if config.DISABLE_JIT else 400_000
+
+
+@pytest.fixture(scope="module")
+def tapnswap():
+    return enumerate_positions(TapnSwap())
+
+
+def random_policy(positions, seed):
+    weight = np.random.default_rng(seed).random(positions.n_rows) + 0.1
+    return weight / np.bincount(positions.position_of_row, weight)[positions.position_of_row]
+
+
+def swept(positions, enemy, own=None):
+    """Chances to win, being to move: the best ones, or those of ``own``, by plain sweeps from below."""
+    n, after, sign = len(positions), positions.after, positions.sign
+    ours, theirs = np.maximum(positions.worth, 0), np.maximum(-positions.worth, 0)
+    for _ in range(4000):
+        q = np.where(sign < 0, theirs[after], ours[after])
+        hope = np.zeros(n)
+        if own is None:
+            np.maximum.at(hope, positions.position_of_row, q)
+        else:
+            hope += np.bincount(positions.position_of_row, own * q, n)
+        ours = np.where(positions.is_terminal, ours, hope)
+        fear = np.bincount(positions.position_of_row, enemy * np.where(sign < 0, ours[after], theirs[after]), n)
+        theirs = np.where(positions.is_terminal, theirs, fear)
+    return ours, theirs
+
+
+def test_numbers_against_random_play(tapnswap):
+    response = best_response(tapnswap, tapnswap.uniform())
+    assert response.first == pytest.approx(0.999997275072857, abs=1e-13)
+    assert response.second == pytest.approx(1.0, abs=1e-13)
+    assert response.excess < 1e-13
+    both = meet(tapnswap, tapnswap.uniform(), tapnswap.uniform())
+    assert both.win == pytest.approx(0.398413794960370, abs=1e-13)
+    assert both.draw == pytest.approx(0, abs=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
+def test_best_responses_are_the_limit_of_sweeps(variant, seed):
+    positions = enumerate_positions(TapnSwap(variant))
+    enemy = random_policy(positions, seed)
+    response = best_response(positions, enemy)
+    ours, theirs = swept(positions, enemy)
+    assert response.win == pytest.approx(ours, abs=1e-12)
+    assert (response.first, response.second) == pytest.approx((ours[0], theirs[0]), abs=1e-12)
+    assert meet(positions, response.policy, enemy).win == pytest.approx(response.first, abs=1e-12)
+    assert meet(positions, enemy, response.policy).loss == pytest.approx(response.second, abs=1e-12)
+
+
+@pytest.mark.parametrize("game", [TapnSwap(), Nim(20), Corridor({5: 1.0, 3: -1.0}, keeps=True)], ids=lambda g: g.name)
+def test_meetings_are_the_limit_of_sweeps(game):
+    positions = enumerate_positions(game)
+    first, second = random_policy(positions, 1), random_policy(positions, 2)
+    meeting = meet(positions, first, second)
+    assert meeting.win == pytest.approx(swept(positions, second, first)[0][0], abs=1e-12)
+    assert meeting.loss == pytest.approx(swept(positions, first, second)[1][0], abs=1e-12)
+    assert meeting.win + meeting.draw + meeting.loss == pytest.approx(1, abs=1e-12)
+    assert meeting.score == pytest.approx(meeting.win + meeting.draw / 2)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
+def test_brackets_prove_best_responses_where_play_ends(variant):
+    positions = enumerate_positions(TapnSwap(variant))
+    enemy = positions.uniform()
+    bound = error_bound(positions, enemy, best_response(positions, enemy))
+    if variant.rolls_over and not variant.swaps:
+        assert bound is None
+    else:
+        assert bound < 1e-12
+
+
+def test_brackets_notice_wrong_responses(tapnswap):
+    enemy = tapnswap.uniform()
+    response = best_response(tapnswap, enemy)
+    wrong = replace(response, win=response.win + 1e-6 * (response.win < 0.9))
+    assert 1e-6 <= error_bound(tapnswap, enemy, wrong) < 2e-6
+
+
+def test_against_perfect_play_nobody_does_better_than_the_outcome(tapnswap):
+    outcomes = solve(tapnswap)
+    response = best_response(tapnswap, outcomes.policy())
+    wins = (outcomes.value == 1).astype(float)
+    assert response.win == pytest.approx(wins, abs=1e-12)
+    assert (response.first, response.second) == (0, 1)
+
+
+def test_two_that_go_round_for_ever_draw(tapnswap):
+    positions = enumerate_positions(Corridor({5: 1.0}))
+    stay = np.zeros(positions.n_rows)
+    stay[positions.state_ptr[:-1][~positions.is_terminal]] = 1.0
+    assert (meet(positions, stay, stay).win, meet(positions, stay, stay).draw) == (0, 1)
+    played = play(positions, stay, stay, 3, most_plies=50)
+    assert (played.wins, played.draws, played.losses, played.plies) == (0, 3, 0, 150)
+    assert meet(tapnswap, tapnswap.uniform(), tapnswap.uniform()).draw < 1e-12
+
+
+@pytest.mark.parametrize("game", [TapnSwap(), Nim(7), Corridor({5: 1.0, 3: -1.0}, keeps=True)], ids=lambda g: g.name)
+def test_simulated_games_confirm_it(game):
+    positions = enumerate_positions(game)
+    first, second = random_policy(positions, 3), random_policy(positions, 4)
+    exact, played = meet(positions, first, second), play(positions, first, second, GAMES, seed=5)
+    assert played.wins + played.draws + played.losses == GAMES
+    for chance, n in ((exact.win, played.wins), (exact.loss, played.losses)):
+        assert n / GAMES == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / GAMES) + 1e-12)
+
+
+def test_simulated_games_confirm_the_best_response(tapnswap):
+    random = tapnswap.uniform()
+    answer = best_response(tapnswap, random).policy
+    assert play(tapnswap, answer, random, GAMES, seed=1).losses <= 12
+    assert play(tapnswap, random, answer, GAMES, seed=2).losses == GAMES
+
+
+def test_games_follow_from_the_seed(tapnswap):
+    random = tapnswap.uniform()
+    once, again, other = (play(tapnswap, random, random, 1000, seed) for seed in (1, 1, 2))
+    assert vars(once) == vars(again)
+    assert vars(once) != vars(other)
+
+
+def test_the_process_is_sound(tapnswap):
+    mdp = check(process_against(tapnswap, random_policy(tapnswap, 1)))
+    assert mdp.n_states == 2 * 177
+    assert mdp.n_rows == 539 + 177
+    assert mdp.is_cycle
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda p: p[:-1], lambda p: p * 2, lambda p: -p, lambda p: p * np.nan], ids=["short", "2", "-1", "nan"]
+)
+def test_what_is_no_policy_is_refused(tapnswap, spoil):
+    with pytest.raises(PolicyError, match=r"^policy: "):
+        check_policy(tapnswap, spoil(tapnswap.uniform()))

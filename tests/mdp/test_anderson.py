@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from processes import process
+
+from punish_fast.mdp.anderson import Anderson
+from punish_fast.mdp.solver import solve
+
+
+def iterate(g, x, n_steps):
+    """The points of an accelerated iteration."""
+    anderson = Anderson()
+    points = [x]
+    for _ in range(n_steps):
+        points.append(anderson.next(points[-1], g(points[-1])))
+    return points
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_linear_iteration_ends_after_as_many_steps_as_unknowns_and_two(n):
+    generator = np.random.default_rng(n)
+    matrix, constant = generator.random((n, n)) / (n + 1), generator.random(n)
+    fixed_point = np.linalg.solve(np.eye(n) - matrix, constant)
+    points = iterate(lambda x: matrix @ x + constant, np.zeros(n), n + 2)
+    assert points[-1] == pytest.approx(fixed_point, abs=1e-10)
+
+
+def test_first_step_is_a_plain_one():
+    assert np.array_equal(Anderson().next(np.zeros(2), np.array([1.0, -2.0])), [1.0, -2.0])
+
+
+def test_fixed_point_is_left_alone():
+    points = iterate(lambda x: x, np.array([3.0, 4.0]), 4)
+    assert all(np.array_equal(point, [3.0, 4.0]) for point in points)
+
+
+def test_acceleration_is_given_up_when_steps_grow_again_and_again_until_they_get_smaller():
+    anderson = Anderson()
+    x = np.zeros(2)
+    for size in (1.0, 2.0, 1.0, 2.0, 1.0, 2.0):
+        anderson.next(x, np.array([size, -size]))
+    # Steps that would be accelerated otherwise.
+    for size in (1.0, 0.98, 0.96, 0.94):
+        image = np.array([size, size / 2])
+        assert np.array_equal(anderson.next(x, image), image)
+    anderson.next(x, np.array([0.8, 0.4]))
+    assert not np.array_equal(anderson.next(x, np.array([0.4, 0.2])), [0.4, 0.2])
+
+
+@pytest.mark.parametrize("seed", [2, 5, 6, 7, 10])
+def test_steps_that_grow_now_and_then_are_no_reason_to_give_up(seed):
+    """The best choice changes on the way, and so does what is accelerated; plain sweeps take thousands."""
+    generator = np.random.default_rng(seed)
+    per_layer, n_layers, ends = 4, 3, 1e-3
+    states = []
+    for state in range(n_layers * per_layer):
+        first = (state // per_layer + 1) % n_layers * per_layer
+        rows = []
+        for _ in range(2):
+            columns = np.sort(generator.choice(per_layer, size=2, replace=False)) + first
+            p = generator.dirichlet(np.ones(2)) * (1 - ends)
+            after = dict(zip(columns.tolist(), p.tolist(), strict=True)) | {n_layers * per_layer: ends}
+            rows.append((float(generator.normal()), after))
+        states.append(rows)
+    mdp = process(states, [per_layer] * n_layers, [1.0])
+    for discount, tolerance in ((1.0, 1e-5), (0.9999, 1e-6)):
+        solution = solve(mdp, discount=discount, tolerance=tolerance)
+        assert solution.converged
+        assert solution.sweeps < 200
+
+
+def test_given_arrays_are_left_as_they_were():
+    x, image = np.zeros(2), np.ones(2)
+    anderson = Anderson()
+    for _ in range(3):
+        anderson.next(x, image)
+    assert x.tolist() == [0, 0]
+    assert image.tolist() == [1, 1]

@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import ending_processes, error, exact_chances, process
+
+from punish_fast.mdp.interval_iteration import Bracket, Reachability
+from punish_fast.mdp.solver import SolveError, evaluate, solve
+from punish_fast.runtime._jit import set_threads, threads
+
+
+def solve_chances(mdp, **options):
+    return solve(mdp, objective="win-probability", **options)
+
+
+def assert_bracketed(solution, exact):
+    """Every exact chance, a fraction, lies between the bounds, which are as far apart as the solution says."""
+    assert error(solution.v, exact) <= solution.error_bound
+    for low, x, high in zip(solution.lower.tolist(), exact, solution.upper.tolist(), strict=True):
+        assert 0 <= low <= high <= 1
+        # Adding the bound to a value rounds once more.
+        assert Fraction(low) - Fraction(1, 2**53) <= x <= Fraction(high) + Fraction(1, 2**53)
+        assert high - low <= 2 * solution.error_bound * (1 + 1e-6) + 1e-15
+
+
+def gambler(n, p):
+    """From i of n coins, one up with probability p, else one down, until there are n (a win) or none."""
+    ruin, riches = n - 1, n
+    return [[(0.0, {ruin if i == 1 else i - 2: 1 - p, riches if i == n - 1 else i: p})] for i in range(1, n)]
+
+
+def gamblers_chances(n, p):
+    """See [Feller 1968, XIV.2]."""
+    ratio = (1 - Fraction(p)) / Fraction(p)
+    return [Fraction(i, n) if ratio == 1 else (1 - ratio**i) / (1 - ratio**n) for i in range(1, n)]
+
+
+# Closed forms
+
+
+@pytest.mark.parametrize("layers", [[9], [1] * 9, [4, 5], [0, 9]])
+@pytest.mark.parametrize("p", [0.25, 0.5, 0.75])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-6, 1e-10])
+def test_gamblers_ruin(layers, p, tolerance):
+    solution = solve_chances(process(gambler(10, p), layers, [0.0, 1.0]), tolerance=tolerance)
+    assert_bracketed(solution, gamblers_chances(10, p))
+    assert solution.converged
+    assert (solution.objective, solution.discount) == ("win-probability", 1.0)
+
+
+def test_a_walk_so_long_that_the_first_brackets_fail():
+    """Errors are a hundred times larger than changes here, so no bracket close to the first values can be proved."""
+    n = 20
+    mdp = process(gambler(n, 0.5), terminals=[0.0, 1.0])
+    solution = solve_chances(mdp, tolerance=1e-6)
+    assert_bracketed(solution, gamblers_chances(n, 0.5))
+    assert solution.converged
+    iteration = Reachability(mdp, 1e-6)
+    while iteration._bracket is None or iteration._bracket.patience == 8:
+        iteration.sweep()
+    assert iteration._bracket.distance > 1e-6
+
+
+def test_bold_play_is_the_best_in_an_unfair_game():
+    """To double a stake of 4 of 8 coins at odds below one half, stake all; see [Dubins and Savage 1965]."""
+    n, p = 8, 0.25
+    column = {0: n - 1, n: n} | {i: i - 1 for i in range(1, n)}
+    states = [
+        [(0.0, {column[i - stake]: 1 - p, column[i + stake]: p}) for stake in range(1, min(i, n - i) + 1)]
+        for i in range(1, n)
+    ]
+    bold = {0: Fraction(0), n: Fraction(1)}
+
+    def chance(i):
+        if i not in bold:
+            stake = min(i, n - i)
+            bold[i] = Fraction(p) * chance(i + stake) + (1 - Fraction(p)) * chance(i - stake)
+        return bold[i]
+
+    solution = solve_chances(process(states, terminals=[-1.0, 1.0]))
+    assert_bracketed(solution, [chance(i) for i in range(1, n)])
+    assert solution.v[3] == pytest.approx(0.25)
+
+
+def test_a_loop_that_may_be_left_is_left():
+    """Trying again costs nothing: a chance of 1/8 to win, 1/4 to lose, each time."""
+    solution = solve_chances(process([[(0.0, {0: 0.625, 1: 0.125, 2: 0.25})]], terminals=[1.0, -1.0]))
+    assert_bracketed(solution, [Fraction(1, 3)])
+
+
+def test_only_arrivals_at_winning_terminals_count():
+    """Rewards on the way, and terminals that pay nothing or less, are worth nothing; two wins are as good as one."""
+    states = [[(9.0, {1: 1.0}), (-9.0, {3: 0.25, 4: 0.5, 2: 0.25})], [(100.0, {2: 1.0})]]
+    solution = solve_chances(process(states, terminals=[0.0, 0.5, 7.0]))
+    assert_bracketed(solution, [Fraction(3, 4), Fraction(0)])
+    assert solution.q == pytest.approx([0.0, 0.75, 0.0], abs=1e-10)
+    assert solution.choice.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("rewards", [[-1.0], [0.0, -2.0], []])
+def test_without_a_win_there_is_no_chance(rewards):
+    states = [[(1.0, {1: 1.0})]] if rewards else []
+    solution = solve_chances(process(states, [len(states)], rewards))
+    assert solution.v.tolist() == [0.0] * len(states)
+    assert solution.converged
+
+
+def test_what_is_certain_is_a_chance_of_one():
+    """Probabilities that add up to a little more than 1 make no chance above 1."""
+    third = 1 / 3
+    states = [[(0.0, {1: third, 2: third, 3: 1 - 2 * third})], [(0.0, {2: 0.1, 3: 0.9})]]
+    solution = solve_chances(process(states, terminals=[1.0, 1.0]))
+    assert solution.v.max() <= 1
+    assert solution.q.max() <= 1
+    assert solution.v == pytest.approx([1.0, 1.0])
+
+
+# Play that need not end
+
+
+@pytest.mark.parametrize(
+    ("states", "n", "first"),
+    [
+        # Stay, or win: staying looks as good as winning.
+        ([[(0.0, {0: 1.0}), (0.0, {1: 1.0})]], 1, 0),
+        # Stay, or toss a coin: values from 1/2 to 1 all satisfy the equations.
+        ([[(0.0, {1: 0.5, 2: 0.5}), (0.0, {0: 1.0})]], 1, 0),
+        # To and fro between two states, from a third that leads there.
+        ([[(0.0, {1: 0.5, 3: 0.5})], [(0.0, {2: 1.0}), (0.0, {3: 1.0})], [(0.0, {1: 0.25, 2: 0.75})]], 2, 1),
+        # A trap that nothing leads out of.
+        ([[(0.0, {1: 0.5, 2: 0.5})], [(0.0, {1: 1.0})]], 1, 1),
+    ],
+)
+def test_an_end_component_is_refused(states, n, first):
+    mdp = process(states, terminals=[1.0, -1.0])
+    with pytest.raises(SolveError, match=rf"from {n} states \(the first is number {first}\) it can go on for ever"):
+        solve_chances(mdp)
+
+
+def test_an_end_component_around_a_cycle_of_layers_is_refused():
+    states = [[(0.0, {1: 0.5, 2: 0.5})], [(0.0, {3: 1.0})], [(0.0, {3: 1.0})], [(0.0, {0: 1.0}), (0.0, {4: 1.0})]]
+    mdp = process(states, [1, 2, 1], [1.0])
+    assert mdp.is_cycle
+    with pytest.raises(SolveError, match="it can go on for ever"):
+        solve_chances(mdp)
+
+
+@pytest.mark.parametrize("leak", [2.0**-45, 2.0**-30, 0.5])
+def test_an_end_in_sight_is_found_however_far(leak):
+    """A chain of states that end one after the other; the last ends the round with a small chance only."""
+    n = 6
+    states = [[(0.0, {k + 1: 1.0})] for k in range(n - 1)] + [[(0.0, {0: 1 - leak, n: leak / 2, n + 1: leak / 2})]]
+    iteration = Reachability(process(states, terminals=[1.0, -1.0]), 1e-10)
+    assert iteration.log.residual == []
+
+
+# Bounds
+
+
+@given(ending_processes(), st.sampled_from([1e-2, 1e-8, 1e-12]))
+def test_the_exact_chances_lie_between_the_bounds(sample, tolerance):
+    states, layers, terminals = sample
+    solution = solve_chances(process(states, layers, terminals), tolerance=tolerance)
+    assert_bracketed(solution, exact_chances(states, terminals))
+    assert solution.converged == (solution.error_bound <= tolerance)
+    assert solution.converged or tolerance < 1e-8
+
+
+@given(ending_processes(), st.integers(1, 12))
+def test_bounds_hold_after_any_number_of_sweeps(sample, sweeps):
+    states, layers, terminals = sample
+    solution = solve_chances(process(states, layers, terminals), sweeps=sweeps)
+    assert solution.sweeps == len(solution.log.residual) == sweeps
+    assert_bracketed(solution, exact_chances(states, terminals))
+
+
+@given(ending_processes(), st.floats(-100, 100), st.sampled_from([1e-3, 1e-10]))
+def test_bounds_hold_whatever_sweeps_begin_with(sample, value, tolerance):
+    states, layers, terminals = sample
+    mdp = process(states, layers, terminals)
+    solution = solve_chances(mdp, start=np.full(mdp.n_states, value), tolerance=tolerance)
+    assert_bracketed(solution, exact_chances(states, terminals))
+    assert solution.converged
+
+
+@given(ending_processes())
+def test_a_tolerance_below_rounding_stalls_and_says_so(sample):
+    states, layers, terminals = sample
+    solution = solve_chances(process(states, layers, terminals), tolerance=1e-300)
+    assert_bracketed(solution, exact_chances(states, terminals))
+    assert not solution.converged
+    assert solution.error_bound < 1e-11
+
+
+@given(ending_processes())
+def test_brackets_from_0_and_1_narrow_and_stay_nested(sample):
+    iteration = Reachability(process(*sample), goal=None)
+    bounds = [1.0]
+    for _ in range(6):
+        before = iteration._bracket.lower.copy(), iteration._bracket.upper.copy()
+        bounds.append(iteration.sweep())
+        after = iteration._bracket
+        assert after.is_proved
+        # Each is off by rounding alone, and in its own direction.
+        assert (after.lower >= before[0] - 1e-13).all()
+        assert (after.upper <= before[1] + 1e-13).all()
+    assert all(later <= earlier + 1e-13 for earlier, later in pairwise(bounds))
+
+
+@given(ending_processes())
+def test_the_greedy_policy_wins_as_often_as_is_said(sample):
+    states, layers, terminals = sample
+    wins = [len(states) + k for k, reward in enumerate(terminals) if reward > 0]
+    arrival = [[(sum(row.get(win, 0.0) for win in wins), row) for _, row in rows] for rows in states]
+    mdp = process(arrival, layers, terminals)
+    solution = solve_chances(mdp, tolerance=1e-12)
+    weight = np.zeros(mdp.n_rows)
+    weight[solution.choice] = 1.0
+    # The arrival at a win as the only reward makes the chance to win a total reward.
+    assert evaluate(mdp, weight, 1.0) == pytest.approx(solution.v, abs=1e-8)
+
+
+@given(ending_processes())
+def test_chances_are_the_best_of_their_rows(sample):
+    mdp = process(*sample)
+    solution = solve_chances(mdp)
+    assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, mdp.state_ptr[:-1]))
+    assert np.array_equal(solution.v, solution.q[solution.choice])
+    assert solution.q.min() >= 0
+    assert solution.q.max() <= 1
+
+
+def test_a_bracket_is_proved_when_both_sides_moved_inwards():
+    bracket = Bracket(np.array([0.25, 0.0]), np.array([0.75, 1.0]), 2, patience=3)
+    assert bracket.distance == bracket.half_width == pytest.approx(0.5)
+    assert bracket.replace(np.array([0.2, 0.1]), np.array([0.7, 0.9])) == pytest.approx(0.1)
+    assert not bracket.is_proved
+    # It is the first bounds that count, not the last ones.
+    bracket.replace(np.array([0.24, 0.1]), np.array([0.7, 0.9]))
+    assert not bracket.is_proved
+    bracket.replace(np.array([0.25, 0.1]), np.array([0.7, 0.9]))
+    assert bracket.is_proved
+    assert bracket.n_rounds == 3
+
+
+def test_threads_change_no_bit():
+    mdp = process(gambler(12, 0.5), [4, 7], [0.0, 1.0])
+    before = threads()
+    try:
+        set_threads(1)
+        alone = solve_chances(mdp, tolerance=1e-6)
+        set_threads(before)
+        assert solve_chances(mdp, tolerance=1e-6).fingerprint == alone.fingerprint
+    finally:
+        set_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"discount": 0.95}, r"discount: 0\.95 is not allowed with the objective win-probability, which has none"),
+        ({"schedule": "jacobi"}, "schedule: jacobi is not allowed with the objective win-probability"),
+        ({"tolerance": 0.0}, r"tolerance: 0\.0 is not allowed"),
+        ({"sweeps": 0}, "sweeps: 0 is not allowed"),
+    ],
+)
+def test_options_that_do_not_go_together(options, text):
+    with pytest.raises(SolveError, match=text):
+        solve_chances(process(gambler(3, 0.5), terminals=[0.0, 1.0]), **options)
+
+
+def test_an_unknown_objective_is_refused():
+    with pytest.raises(SolveError, match="objective: 'draw' is not allowed, it must be one of discounted, win-prob"):
+        solve(process(gambler(3, 0.5), terminals=[0.0, 1.0]), objective="draw")

@@ -1,0 +1,111 @@
+"""Chances to reach a goal, with loops that may be kept up for ever."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from processes import process
+
+from punish_fast.mdp.contraction import SolveError
+from punish_fast.mdp.policy_iteration import chances, reach
+from punish_fast.mdp.solver import solve
+
+
+def test_a_loop_is_worth_what_leaving_it_is():
+    """Going round for ever looks as good as leaving; sweeps from above would never find out."""
+    goal, pit = 2, 3
+    mdp = process([[(0, {1: 1.0}), (0, {goal: 0.3, pit: 0.7})], [(0, {0: 1.0})]], terminals=[0, 0])
+    found = reach(mdp, np.array([1.0, 0.0]))
+    assert found.v == pytest.approx([0.3, 0.3], abs=1e-15)
+    assert found.choice.tolist() == [1, 2]
+    assert found.excess < 1e-15
+
+
+def test_what_never_ends_is_worth_nothing():
+    mdp = process([[(0, {1: 1.0})], [(0, {0: 1.0})], [(0, {0: 0.5, 3: 0.5})]], terminals=[0])
+    assert reach(mdp, np.array([1.0])).v.tolist() == [0, 0, 0.5]
+
+
+@pytest.mark.parametrize("p", [0.5, 0.6, 0.3])
+def test_gamblers_are_ruined_as_the_formula_has_it(p):
+    """From ``k`` of ``n`` coins: ``(1 - r^k) / (1 - r^n)`` with ``r = (1 - p) / p``, or ``k / n``."""
+    n = 30
+    chain = np.zeros((n - 1, n + 1))
+    for k in range(1, n):
+        chain[k - 1, k if k < n - 1 else n - 1] = p
+        chain[k - 1, k - 2 if k > 1 else n] = 1 - p
+    coins, ratio = np.arange(1, n), (1 - p) / p
+    expected = coins / n if p == 0.5 else (1 - ratio**coins) / (1 - ratio**n)
+    assert chances(chain, np.array([1.0, 0.0])) == pytest.approx(expected, rel=1e-12)
+
+
+def random_process(seed, n_states=40, ends=0.2):
+    """States with two rows of two successors each, some of them ends."""
+    generator = np.random.default_rng(seed)
+
+    def row():
+        p = generator.integers(1, 8) / 8
+        columns = [
+            int(n_states + generator.integers(2) if generator.random() < ends else generator.integers(n_states))
+            for _ in range(2)
+        ]
+        return (0.0, {columns[0]: 1.0}) if columns[0] == columns[1] else (0.0, {columns[0]: p, columns[1]: 1 - p})
+
+    return process([[row(), row()] for _ in range(n_states)], terminals=[0, 0])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_values_are_the_limit_of_sweeps_from_below(seed):
+    mdp = random_process(seed)
+    worth = np.array([1.0, 0.25])
+    transitions = mdp.to_scipy()
+    v = np.concatenate([np.zeros(mdp.n_states), worth])
+    for _ in range(20000):
+        v[: mdp.n_states] = np.maximum.reduceat(transitions @ v, mdp.state_ptr[:-1])
+    found = reach(mdp, worth)
+    assert found.v == pytest.approx(v[: mdp.n_states], abs=1e-11)
+    assert chances(transitions[found.choice], worth) == pytest.approx(found.v, abs=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_large_chains_are_solved_without_factors_to_the_same_values(seed, monkeypatch):
+    mdp, worth = random_process(seed, n_states=120, ends=0.1), np.array([1.0, 0.25])
+    direct = reach(mdp, worth)
+    monkeypatch.setattr("punish_fast.mdp.policy_iteration._MOST_DIRECT", 0)
+    monkeypatch.setattr("scipy.sparse.linalg.splu", None)
+    assert reach(mdp, worth).v == pytest.approx(direct.v, abs=1e-12)
+
+
+def test_chains_that_take_too_long_without_factors_get_them(monkeypatch):
+    n = 400
+    chain = np.zeros((n, n + 2))
+    for k in range(n):
+        chain[k, k + 1 if k < n - 1 else n] = 0.5
+        chain[k, k - 1 if k else n + 1] = 0.5
+    monkeypatch.setattr("punish_fast.mdp.policy_iteration._MOST_DIRECT", 0)
+    monkeypatch.setattr("punish_fast.mdp.policy_iteration._MOST_SWEEPS", 100)
+    assert chances(chain, np.array([1.0, 0.0])) == pytest.approx(np.arange(1, n + 1) / (n + 1), rel=1e-11)
+
+
+def test_without_loops_values_are_those_of_the_solver():
+    mdp = random_process(1, ends=1.0)
+    entering = mdp.to_scipy()[:, mdp.n_states :] @ np.array([1.0, 0.0])
+    priced = process(
+        [
+            [(float(entering[row]), dict(_row_of(mdp, row))) for row in range(*mdp.state_ptr[state : state + 2])]
+            for state in range(mdp.n_states)
+        ],
+        terminals=[0, 0],
+    )
+    assert reach(mdp, np.array([1.0, 0.0])).v == pytest.approx(solve(priced, 1.0).v, abs=1e-12)
+
+
+def _row_of(mdp, row):
+    entries = slice(mdp.indptr[row], mdp.indptr[row + 1])
+    return zip(mdp.indices[entries].tolist(), mdp.data[entries].tolist(), strict=True)
+
+
+@pytest.mark.parametrize("worth", [[1.0], [1.0, -1.0], [np.inf, 0.0], [[1.0, 0.0]]])
+def test_worths_of_another_kind_are_refused(worth):
+    with pytest.raises(SolveError, match=r"^worth: must be 2 finite numbers, none negative$"):
+        reach(random_process(0), np.array(worth))

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from exact import assert_rows_exact, random_table, strategy_of
+from houses import house_rules
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from punish_fast.mdp.model import MDP, check
+from punish_fast.mdp.solver import solve
+from punish_fast.punish._tensor import place_rows
+from punish_fast.punish.codes import ACTIONS
+from punish_fast.punish.rules import PRESETS, Rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
+from punish_fast.punish.tensor import build
+from punish_fast.runtime._jit import max_threads, set_threads, threads
+
+# Against a table, a probability is a float64 sum of positive terms.
+TABLE_ERROR = 4e-15
+
+
+def uniform_table(space: StateSpace) -> StrategyTable:
+    """A table that spells out what the naive enemy does."""
+    p = np.zeros((space.n_states, len(ACTIONS)))
+    columns = np.searchsorted(ACTIONS, space.action)
+    lengths = np.diff(space.state_ptr)
+    p[np.repeat(np.arange(space.n_states), lengths), columns] = np.repeat(1 / lengths, lengths)
+    return strategy_table(space, np.arange(space.n_states), p)
+
+
+def unseen_of(space: StateSpace, row: int) -> list[int]:
+    state = space.state(row)
+    return [c - h - d for c, h, d in zip(space.rules.copies, state.hand, state.discard, strict=True)]
+
+
+def assert_lawful(space: StateSpace, mdp: MDP) -> None:
+    """What holds for every tensor of every game."""
+    check(mdp)
+    assert mdp.is_cycle
+    assert np.array_equal(mdp.terminal_reward, [1, -1])
+    sums = np.add.reduceat(mdp.data, mdp.indptr[:-1])
+    assert np.abs(sums - 1).max() <= 1e-12
+    assert mdp.data.min() > 0
+    assert mdp.data.max() <= 1
+    row = np.repeat(np.arange(mdp.n_rows), np.diff(mdp.indptr))
+    assert (np.diff(mdp.indices)[np.diff(row) == 0] > 0).all()
+    assert_successors_in_next_layer(space, mdp, row)
+    win = np.bincount(row, mdp.data * (mdp.indices == space.n_states), mdp.n_rows)
+    loss = np.bincount(row, mdp.data * (mdp.indices == space.n_states + 1), mdp.n_rows)
+    assert np.abs(mdp.reward - (win - loss)).max() <= 1e-15
+
+
+def assert_successors_in_next_layer(space: StateSpace, mdp: MDP, row: np.ndarray) -> None:
+    n_layers = len(space.layers)
+    layer_of_column = np.concatenate([np.repeat(np.arange(n_layers), space.states_by_breath), [-1, -1]])
+    layer_of_row = np.repeat(layer_of_column[:-2], np.diff(mdp.state_ptr))[row]
+    successor = layer_of_column[mdp.indices]
+    decided = successor == -1
+    assert np.array_equal(successor[~decided], (layer_of_row[~decided] + 1) % n_layers)
+    assert (layer_of_row[decided] < n_layers - 1).all(), "a redeal decides no game"
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 5)), max_size=30))
+def test_rows_stand_side_by_side_and_probabilities_with_those_of_their_owner(drawn):
+    """Each row takes one of the owners before it, or owns itself."""
+    owner = np.zeros(len(drawn), dtype=np.int64)
+    owners = []
+    for row, (_, wanted) in enumerate(drawn):
+        if wanted >= len(owners):
+            owners.append(row)
+        owner[row] = owners[min(wanted, len(owners) - 1)]
+    lengths = np.array([length for length, _ in drawn], dtype=np.int64)
+    own_ptr = np.concatenate([[0], np.cumsum(np.where(owner == np.arange(len(drawn)), lengths, 0))])
+    indptr, data_ptr = np.append(-1, lengths), owner.copy()
+    assert place_rows(indptr, data_ptr) == own_ptr[-1]
+    assert indptr.tolist() == [0, *np.cumsum(lengths)]
+    assert np.array_equal(data_ptr, own_ptr[owner])
+
+
+def test_rows_against_the_naive_enemy_are_the_exact_ones_rounded_once(tiny, tiny_mdp):
+    assert_rows_exact(tiny, tiny_mdp, range(tiny.n_states))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_rows_against_a_sparse_table_are_exact(tiny, seed):
+    table = random_table(tiny, seed)
+    assert_rows_exact(tiny, build(tiny, table), range(tiny.n_states), strategy_of(tiny, table), TABLE_ERROR)
+
+
+@given(house_rules(), st.integers(0, 2**32 - 1))
+def test_rows_of_random_house_rules_are_exact(rules, seed):
+    space = StateSpace(rules)
+    note(f"{space.n_states} states")
+    sample = np.random.default_rng(seed).integers(space.n_states, size=30).tolist()
+    mdp = build(space)
+    assert_lawful(space, mdp)
+    assert_rows_exact(space, mdp, sample)
+    table = random_table(space, seed)
+    mdp = build(space, table)
+    assert_lawful(space, mdp)
+    assert_rows_exact(space, mdp, sample, strategy_of(space, table), TABLE_ERROR)
+
+
+def test_tensor_is_lawful(tiny, tiny_mdp):
+    assert_lawful(tiny, tiny_mdp)
+    assert_lawful(tiny, build(tiny, random_table(tiny, 3)))
+
+
+def test_rows_follow_states_and_their_legal_actions(tiny, tiny_mdp):
+    assert np.array_equal(tiny_mdp.state_ptr, tiny.state_ptr)
+    assert np.array_equal(tiny_mdp.action, tiny.action)
+    assert np.array_equal(tiny_mdp.layer_ptr, tiny.layer_ptr)
+
+
+def test_table_of_uniform_play_is_the_naive_enemy(tiny, tiny_mdp):
+    mdp = build(tiny, uniform_table(tiny))
+    assert np.array_equal(mdp.indptr, tiny_mdp.indptr)
+    assert np.array_equal(mdp.indices, tiny_mdp.indices)
+    assert np.abs(mdp.data - tiny_mdp.data).max() <= 1e-15
+    assert np.abs(mdp.reward - tiny_mdp.reward).max() <= 1e-15
+
+
+def test_empty_table_is_the_naive_enemy(tiny, tiny_mdp):
+    mdp = build(tiny, naive())
+    assert mdp.data.tobytes() == tiny_mdp.data.tobytes()
+    assert mdp.indices.tobytes() == tiny_mdp.indices.tobytes()
+
+
+def test_enemy_who_never_feints_draws_no_card():
+    space = StateSpace(PRESETS["tiny"])
+    uniform = uniform_table(space)
+    p = uniform.p.copy()
+    p[:, 1:10:2] = 0
+    mdp = build(space, strategy_table(space, uniform.state, p / p.sum(axis=1, keepdims=True)))
+    deck = np.array([sum(unseen_of(space, row)) - space.state(row).enemy_hand for row in range(space.n_states)])
+    for state in range(space.layer_ptr[-2]):
+        for row in range(mdp.state_ptr[state], mdp.state_ptr[state + 1]):
+            successors = mdp.indices[mdp.indptr[row] : mdp.indptr[row + 1]]
+            own_feints = mdp.action[row] % 10
+            assert (deck[successors[successors < space.n_states]] == deck[state] - own_feints).all()
+
+
+@pytest.mark.parametrize("breaths", [1, 3])
+def test_game_that_is_always_decided_at_once_is_solved(breaths):
+    # One rush, one guard that stops nothing, 1 HP each: who holds the rush wins in the first breath.
+    rules = Rules((1, 1, 0, 0, 0), hand_size=1, reveal_size=0, hp=1, breaths=breaths, feints=0, guard_reduction=0)
+    space = StateSpace(rules)
+    assert space.states_by_breath == [2, *[0] * breaths]
+    mdp = check(build(space))
+    expected = [20.0 if space.state(row).hand == (0, 1, 0, 0, 0) else -20.0 for row in range(2)]
+    assert solve(mdp).v == pytest.approx(expected)
+    assert solve(mdp, schedule="jacobi").v == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("is_naive", [True, False])
+def test_rows_of_a_layer_stand_when_it_is_told(tiny, is_naive):
+    enemy = naive() if is_naive else random_table(tiny, 3)
+    told = []
+
+    def on_layer(mdp, number):
+        rows = slice(*mdp.state_ptr[mdp.layer_ptr[number : number + 2]])
+        entries = slice(mdp.indptr[rows.start], mdp.indptr[rows.stop])
+        told.append((number, mdp.indices[entries].tobytes(), mdp.data[entries].tobytes(), mdp.reward[rows].tobytes()))
+
+    mdp = build(tiny, enemy, on_layer=on_layer)
+    assert [number for number, *_ in told] == [0, 1, 2]
+    assert b"".join(indices for _, indices, _, _ in told) == mdp.indices.tobytes()
+    assert b"".join(data for _, _, data, _ in told) == mdp.data.tobytes()
+    assert b"".join(reward for _, _, _, reward in told) == mdp.reward.tobytes()
+
+
+@pytest.fixture
+def thread_counts():
+    """One thread and all; the count of before is put back."""
+    before = threads()
+    yield (1, max_threads())
+    set_threads(before)
+
+
+def game_bytes(rules, seed):
+    space = StateSpace(rules)
+    enemy = naive() if seed is None else random_table(space, seed)
+    mdp = build(space, enemy)
+    layered, jacobi = solve(mdp), solve(mdp, schedule="jacobi", sweeps=10)
+    arrays = (space.code, mdp.state_ptr, mdp.action, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
+    solutions = (layered.v, layered.q, layered.choice, jacobi.v, jacobi.q, np.array(jacobi.log.rmse))
+    return [array.tobytes() for array in arrays + solutions]
+
+
+@pytest.mark.parametrize("seed", [None, 4])
+def test_results_have_the_same_bits_for_every_thread_count(thread_counts, seed):
+    results = []
+    for count in thread_counts:
+        set_threads(count)
+        results.append(game_bytes(PRESETS["tiny"], seed))
+    assert all(result == results[0] for result in results)
+
+
+@pytest.mark.full
+def test_notebook_has_the_published_size(notebook_mdp):
+    assert notebook_mdp.n_rows == 1_922_729
+    assert notebook_mdp.n_entries == 17_032_324
+    assert notebook_mdp.longest_row == 1_088
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["notebook", "tabletop"])
+def test_whole_game_is_lawful_and_a_sample_of_its_rows_exact(request, name):
+    space, mdp = request.getfixturevalue(name), request.getfixturevalue(f"{name}_mdp")
+    assert_lawful(space, mdp)
+    generator = np.random.default_rng(20)
+    per_layer = [generator.integers(*space.layer_ptr[k : k + 2], size=40) for k in range(len(space.layers))]
+    assert_rows_exact(space, mdp, np.concatenate(per_layer).tolist())
+
+
+@pytest.mark.full
+def test_whole_game_against_a_table_of_uniform_play_is_the_naive_one(notebook, notebook_mdp):
+    mdp = build(notebook, uniform_table(notebook))
+    assert np.array_equal(mdp.indptr, notebook_mdp.indptr)
+    assert np.array_equal(mdp.indices, notebook_mdp.indices)
+    assert np.abs(mdp.data - notebook_mdp.data).max() <= 1e-15
+
+
+@pytest.mark.full
+def test_whole_game_has_the_same_bits_for_every_thread_count(thread_counts):
+    results = []
+    for count in thread_counts:
+        set_threads(count)
+        results.append(game_bytes(PRESETS["notebook"], None))
+    assert all(result == results[0] for result in results)

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from playing import RULES, game_of, play, some_games, with_side
+
+from punish_fast.punish.codes import to_decimal
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.logs import Side
+from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE, VIEWS, check_games
+
+
+def kinds(space, game):
+    (faults,) = check_games(space, [game])
+    return [fault.kind for fault in faults]
+
+
+def with_digit(game, breath, place, digit):
+    """``game`` with another digit in the winner's state of a breath."""
+    states = [str(state) for state in game.winner.states]
+    states[breath] = states[breath][:place] + str(digit) + states[breath][place + 1 :]
+    return with_side(game, states=tuple(map(int, states)))
+
+
+@pytest.fixture(scope="module")
+def long_game():
+    """A game of at least three breaths."""
+    return next(game for game in some_games(100, seed=3) if len(game.winner.number) >= 3)
+
+
+def test_games_that_were_played_have_no_fault(space):
+    assert check_games(space, some_games(100, seed=2)) == [[]] * 100
+    assert check_games(space, []) == []
+
+
+def test_unreachable_states_and_illegal_actions_are_fatal(space, long_game):
+    for state in (0, 999999999999999999, 301010200220000001, 12):
+        assert kinds(space, with_side(long_game, states=(state, *long_game.winner.states[1:]))) == [UNREACHABLE]
+    for action in (0, 91, 60, 92, 99):
+        wrong = with_side(long_game, actions=(action, *long_game.winner.actions[1:]))
+        ((fault,),) = check_games(space, [wrong])
+        assert (fault.kind, fault.is_fatal) == (ILLEGAL, True)
+        assert fault.reason.startswith(f"breath 1 of {wrong.winner.name}: action {action} (")
+    both = with_side(long_game, actions=(91, *long_game.winner.actions[1:]), states=(*long_game.winner.states[:-1], 1))
+    assert kinds(space, both) == [UNREACHABLE]
+
+
+def test_nobody_chooses_between_two_measures(space, long_game):
+    between = space.state(int(space.layer_ptr[-2]))
+    assert between.breath == space.rules.breaths + 1
+    wrong = with_side(long_game, states=(to_decimal(between), *long_game.winner.states[1:]))
+    assert kinds(space, wrong) == [UNREACHABLE]
+
+
+def test_views_must_mirror_each_other(space, long_game):
+    found = []
+    for breath, place in product(range(len(long_game.winner.states)), range(6, 18)):
+        digit = int(str(long_game.winner.states[breath])[place])
+        found += [kinds(space, with_digit(long_game, breath, place, other)) for other in range(3) if other != digit]
+    found = [kind for kind in found if kind not in ([UNREACHABLE], [ILLEGAL])]
+    assert len(found) >= 3
+    assert all(VIEWS in kind for kind in found)
+    other = next(g for g in some_games(50, seed=9) if g.winner.states[0] % 10**5 != long_game.winner.states[0] % 10**5)
+    swapped = with_side(
+        long_game,
+        states=(other.winner.states[0], *long_game.winner.states[1:]),
+        actions=(other.winner.actions[0], *long_game.winner.actions[1:]),
+    )
+    assert VIEWS in kinds(space, swapped)
+
+
+def test_a_view_that_is_missing_is_noticed(space, long_game):
+    empty = Side(long_game.loser.name, (), (), ())
+    (faults,) = check_games(space, [replace(long_game, loser=empty)])
+    assert [fault.kind for fault in faults] == [VIEWS]
+    assert faults[0].reason == f"breath 1: {empty.name}'s view is missing"
+
+
+def without_breath(game, k):
+    sides = []
+    for side in (game.winner, game.loser):
+        parts = {
+            field: getattr(side, field)[:k] + getattr(side, field)[k + 1 :] for field in ("number", "states", "actions")
+        }
+        sides.append(replace(side, **parts))
+    return replace(game, winner=sides[0], loser=sides[1])
+
+
+def test_a_breath_that_is_missing_is_noticed(space, long_game):
+    (faults,) = check_games(space, [without_breath(long_game, 1)])
+    assert [(fault.kind, fault.reason) for fault in faults] == [(SUCCESSION, "breath 2 is missing")]
+    assert kinds(space, without_breath(long_game, 0)) == [SUCCESSION]
+
+
+def test_a_game_begins_with_the_first_breath(space, long_game):
+    late = without_breath(long_game, 0)
+    sides = [replace(side, number=tuple(n - 1 for n in side.number)) for side in (late.winner, late.loser)]
+    (faults,) = check_games(space, [replace(late, winner=sides[0], loser=sides[1])])
+    assert [fault.reason for fault in faults] == ["breath 1: the game begins with breath 2"]
+
+
+def test_a_game_begins_with_all_hp():
+    """A log that has lost the first measure begins with breath 1 too."""
+    rules = RULES._replace(hp=3)
+    space, generator = StateSpace(rules), np.random.default_rng(0)
+    reasons = []
+    for number in range(300):
+        breaths = play(rules, generator)
+        games = [game_of(number, ("Ann", "Ben"), breaths[k:]) for k, each in enumerate(breaths) if each.own.breath == 1]
+        for game, faults in zip(games, check_games(space, games), strict=True):
+            hp = {int(str(game.winner.states[0])[place]) for place in (6, 9)}
+            assert [fault.kind for fault in faults] == [SUCCESSION] * (hp != {3})
+            reasons += [fault.reason for fault in faults]
+    assert len(reasons) > 10
+    assert set(reasons) == {"breath 1: the game begins with HP already lost"}
+
+
+def test_the_winner_must_have_won(space, long_game):
+    (found,) = kinds(space, replace(long_game, winner=long_game.loser, loser=long_game.winner))
+    assert found in (SUCCESSION, FEINTS)
+    cut = without_breath(long_game, len(long_game.winner.number) - 1)
+    (faults,) = check_games(space, [cut])
+    assert [fault.reason for fault in faults] == [
+        f"after breath {len(cut.winner.number)}: the game ends but nobody has won"
+    ]
+
+
+def test_breaths_must_follow_from_each_other(space):
+    games = [game for game in some_games(100, seed=4) if len(game.winner.number) >= 3]
+    found = set()
+    for one, two in pairwise(games):
+        mixed = replace(
+            one,
+            winner=replace(
+                one.winner,
+                states=one.winner.states[:1] + two.winner.states[1:],
+                actions=one.winner.actions[:1] + two.winner.actions[1:],
+                number=two.winner.number,
+            ),
+            loser=replace(
+                one.loser,
+                states=one.loser.states[:1] + two.loser.states[1:],
+                actions=one.loser.actions[:1] + two.loser.actions[1:],
+                number=two.loser.number,
+            ),
+        )
+        found.update(kinds(space, mixed))
+    assert SUCCESSION in found
+    assert found <= {SUCCESSION, FEINTS}
+
+
+def test_feints_written_to_the_wrong_player_are_a_fault_of_their_own(space):
+    """The fault of the original: one player's feint stands in both players' choices."""
+    shared = []
+    for game in some_games(200, seed=5):
+        k = next((k for k, a in enumerate(game.winner.actions[:-1]) if a % 10), None)
+        if k is not None and not game.loser.actions[k] % 10 and game.loser.actions[k] != 90:
+            if str(game.loser.states[k])[8] == "1":
+                continue
+            actions = list(game.loser.actions)
+            actions[k] += 1
+            shared.append(replace(game, loser=replace(game.loser, actions=tuple(actions))))
+    assert len(shared) >= 10
+    assert {tuple(fault.kind for fault in faults) for faults in check_games(space, shared)} == {(FEINTS,)}
+
+
+def test_games_are_checked_one_by_one(space, long_game):
+    good, bad = some_games(2), with_side(long_game, actions=(91, *long_game.winner.actions[1:]))
+    found = check_games(space, [good[0], bad, long_game, without_breath(long_game, 1), good[1]])
+    assert [[fault.kind for fault in faults] for faults in found] == [[], [ILLEGAL], [], [SUCCESSION], []]

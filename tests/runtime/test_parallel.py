@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.runtime._jit import max_threads, set_threads, threads
+from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
+
+weights = st.lists(st.integers(0, 1000), max_size=200)
+
+
+@given(weights, st.integers(1, 600))
+def test_chunks_are_consecutive_and_together_all_items(items, n_chunks):
+    chunks = balanced_chunks(cumulated(np.array(items, dtype=np.int64)), n_chunks)
+    assert chunks.dtype == np.int64
+    assert chunks[0] == 0
+    assert chunks[-1] == len(items)
+    assert (np.diff(chunks) > 0).all()
+    assert len(chunks) - 1 <= n_chunks
+
+
+@given(weights.filter(len), st.integers(1, 50))
+def test_no_chunk_is_heavier_than_its_share_and_one_item(items, n_chunks):
+    ptr = cumulated(np.array(items, dtype=np.int64))
+    loads = np.diff(ptr[balanced_chunks(ptr, n_chunks)])
+    assert loads.max() <= sum(items) / n_chunks + max(items)
+
+
+def test_no_items_make_no_chunks():
+    assert balanced_chunks(np.zeros(1, dtype=np.int64)).tolist() == [0]
+
+
+def test_weights_may_begin_anywhere():
+    assert balanced_chunks(np.array([100, 101, 102, 103, 104]), 2).tolist() == [0, 2, 4]
+
+
+@given(weights)
+def test_cumulated_counts_are_where_the_runs_begin_and_end(counts):
+    ptr = cumulated(np.array(counts, dtype=np.uint8 if max(counts, default=0) < 256 else np.int64))
+    assert ptr.dtype == np.int64
+    assert ptr.tolist() == [sum(counts[:k]) for k in range(len(counts) + 1)]
+
+
+@given(weights)
+def test_every_item_is_visited_once(items):
+    visits = np.zeros(len(items), dtype=np.int64)
+
+    def visit(begin, end, amount):
+        visits[begin:end] += amount
+
+    for_chunks(visit, cumulated(np.array(items, dtype=np.int64)), 7)
+    assert (visits == 7).all()
+
+
+@given(st.integers(0, 300))
+def test_every_item_of_equal_weight_is_visited_once(n_items):
+    visits = np.zeros(n_items, dtype=np.int64)
+
+    def visit(begin, end, amount):
+        visits[begin:end] += amount
+
+    for_each(visit, n_items, 7)
+    assert (visits == 7).all()
+
+
+@pytest.fixture
+def two_threads():
+    """Two threads; the count of before is put back."""
+    if max_threads() < 2:
+        pytest.skip("one thread is all there is")
+    before = threads()
+    set_threads(2)
+    yield 2
+    set_threads(before)
+
+
+def test_work_is_shared_among_as_many_threads_as_are_set(two_threads):
+    barrier = threading.Barrier(two_threads)
+    workers = set()
+
+    def work(*_):
+        # Nobody goes on before all threads have come.
+        if len(workers) < two_threads:
+            workers.add(threading.get_ident())
+            barrier.wait(timeout=30)
+
+    for_chunks(work, np.arange(9))
+    assert len(workers) == two_threads
+
+
+def loaded(work):
+    """``work`` as if it were a kernel that is compiled already, which the calling thread takes a part of."""
+    work.signatures = ["(int64, int64)"]
+    return work
+
+
+def test_the_calling_thread_takes_a_part_of_what_is_compiled(two_threads):
+    barrier = threading.Barrier(two_threads)
+    visits, workers = np.zeros(9, dtype=np.int64), set()
+
+    @loaded
+    def work(begin, end):
+        visits[begin:end] += 1
+        if threading.get_ident() not in workers:
+            workers.add(threading.get_ident())
+            barrier.wait(timeout=30)
+
+    for_chunks(work, np.arange(10))
+    assert (visits == 1).all()
+    assert len(workers) == two_threads
+    assert threading.get_ident() in workers
+
+
+def test_an_interrupt_waits_for_the_pieces_that_are_begun_and_no_others(two_threads):
+    barrier = threading.Barrier(two_threads)
+    begun, ended = [], []
+
+    @loaded
+    def work(begin, _end):
+        begun.append(begin)
+        barrier.wait(timeout=30)
+        if threading.current_thread() is threading.main_thread():
+            signal.raise_signal(signal.SIGINT)
+        # The other one goes on when the interrupt has come.
+        barrier.wait(timeout=30)
+        ended.append(begin)
+
+    with pytest.raises(KeyboardInterrupt):
+        for_chunks(work, np.arange(100))
+    assert sorted(begun) == sorted(ended)
+    assert len(begun) == two_threads
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_an_interrupt_that_is_ignored_leaves_nothing_undone():
+    visits = np.zeros(99, dtype=np.int64)
+
+    @loaded
+    def work(begin, end):
+        visits[begin:end] += 1
+        if threading.current_thread() is threading.main_thread():
+            signal.raise_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for_chunks(work, np.arange(100))
+    assert (visits == 1).all()
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_an_error_in_a_thread_ends_the_work_of_all(two_threads, is_here):
+    barrier = threading.Barrier(two_threads)
+    begun = []
+
+    @loaded
+    def fail(begin, _end):
+        begun.append(begin)
+        barrier.wait(timeout=30)
+        if (threading.current_thread() is threading.main_thread()) == is_here:
+            raise ArithmeticError("no good")
+        barrier.abort()
+
+    with pytest.raises((ArithmeticError, threading.BrokenBarrierError)):
+        for_chunks(fail, np.arange(100))
+    assert two_threads <= len(begun) <= two_threads + 1
+
+
+def test_items_may_have_numbers_from_any_on():
+    visits = np.zeros(20, dtype=np.int64)
+
+    def visit(begin, end):
+        visits[begin:end] += 1
+
+    for_chunks(visit, np.arange(11), origin=10)
+    assert visits.tolist() == [0] * 10 + [1] * 10
+
+
+@pytest.mark.parametrize("count", [1, max_threads()])
+def test_error_in_a_piece_reaches_the_caller(count):
+    before = threads()
+
+    def fail(begin, _end):
+        if begin > 0:
+            raise ArithmeticError("no good")
+
+    set_threads(count)
+    try:
+        with pytest.raises(ArithmeticError, match="no good"):
+            for_chunks(fail, np.arange(100))
+    finally:
+        set_threads(before)

@@ -1,0 +1,191 @@
+"""The notebook's files: nothing is lost on the way there and back, and nothing wrong is believed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from exact import random_table
+from houses import house_rules
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.decimal_codes import decimals_of
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable, naive
+from punish_fast.punish.tensor import build
+from punish_fast.runtime.files import OutputError, ReadError
+from punish_fast.store.formats.notebook_json import Values, content_of, export_notebook, import_notebook, read_notebook
+from punish_fast.store.reader import load
+from punish_fast.store.writer import save
+
+# Rush and strike in hand, punish revealed, all HP.
+KNOWN = "101010200220000001"
+
+
+def test_every_state_and_action_has_its_value(game, written):
+    content, _ = written
+    space = game.space
+    assert list(content)[:-2] == [str(decimal) for decimal in decimals_of(space).tolist()]
+    assert content["-1"] == {"90": 20.0}
+    assert content["-2"] == {"90": -20.0}
+    for row, actions in zip(range(space.n_states), content.values(), strict=False):
+        rows = slice(*space.state_ptr[row : row + 2])
+        assert list(actions) == [str(action) for action in space.action[rows]]
+        assert list(actions.values()) == game.solution.q[rows].tolist()
+
+
+def test_values_come_back_to_the_bit(game, values, written):
+    back = read_notebook(written[1], game.space)
+    assert isinstance(back, Values)
+    assert back.q.tobytes() == values.q.tobytes()
+    assert back.terminals == values.terminals
+
+
+@given(
+    st.lists(st.floats(-19.9, 19.9, allow_subnormal=True), min_size=1, max_size=20),
+    st.floats(0, 20),
+    st.floats(-20, -1e-300),
+)
+@settings(max_examples=10)
+def test_all_numbers_come_back_to_the_bit(tmp_path_factory, numbers, win, loss):
+    space = StateSpace(PRESETS["tiny"])
+    path = tmp_path_factory.mktemp("numbers") / "q.json"
+    q = np.resize(numbers, len(space.action))
+    export_notebook(path, space, Values(q, (win, loss)))
+    back = read_notebook(path, space)
+    assert back.q.tobytes() == q.tobytes()
+    assert back.terminals == (win, loss)
+
+
+@settings(max_examples=8)
+@given(house_rules(), st.integers(0, 99), st.floats(0, 1))
+def test_strategies_of_house_rules_come_back_to_the_bit(tmp_path_factory, rules, seed, covered):
+    space = StateSpace(rules)
+    table = random_table(space, seed, covered)
+    path = tmp_path_factory.mktemp("house") / "some.json"
+    export_notebook(path, space, table)
+    back = read_notebook(path, space)
+    assert isinstance(back, StrategyTable)
+    assert (back.state.tobytes(), back.p.tobytes()) == (table.state.tobytes(), table.p.tobytes())
+    assert (back.name, back.rules_digest) == ("some", rules.digest)
+
+
+def test_a_strategy_has_all_legal_actions_of_the_states_it_covers(game, tmp_path):
+    table = random_table(game.space, 3)
+    export_notebook(tmp_path / "s.json", game.space, table)
+    content = json.loads((tmp_path / "s.json").read_text())
+    assert [int(key) for key in content] == decimals_of(game.space, table.state).tolist()
+    for state, actions in zip(table.state.tolist(), content.values(), strict=True):
+        rows = slice(*game.space.state_ptr[state : state + 2])
+        assert [int(action) for action in actions] == game.space.action[rows].tolist()
+
+
+def test_the_naive_enemy_is_an_empty_object(game, tmp_path):
+    export_notebook(tmp_path / "naive.json", game.space, naive())
+    assert json.loads((tmp_path / "naive.json").read_text()) == {}
+    assert read_notebook(tmp_path / "naive.json", game.space).is_naive
+
+
+def test_agents_come_back_from_the_notebook(game, tmp_path):
+    save(tmp_path / "a.h5", game.space, game.mdp, game.solution)
+    export_notebook(tmp_path / "a.json", game.space, content_of(load(tmp_path / "a.h5"), game.space))
+    assert isinstance(import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules), Values)
+    first, second = load(tmp_path / "a.h5"), load(tmp_path / "b.h5")
+    assert second.solution().fingerprint == first.solution().fingerprint
+    assert second.solution().q.tobytes() == first.solution().q.tobytes()
+    assert np.array_equal(second.solution().choice, first.solution().choice)
+    assert np.array_equal(second.code, first.code)
+    assert second.enemy == {"kind": "unknown", "imported_from": "a.json"}
+    assert second.solution().error_bound == np.inf
+    assert np.isnan(second.rows[2]).all()
+    assert not second.has_transitions
+    export_notebook(tmp_path / "b.json", game.space, content_of(second, game.space))
+    assert (tmp_path / "b.json").read_bytes() == (tmp_path / "a.json").read_bytes()
+
+
+def test_an_imported_agent_plays_and_starts_others(game, written, tmp_path):
+    import_notebook(written[1], tmp_path / "b.h5", game.space.rules)
+    file = load(tmp_path / "b.h5")
+    answer = solve(build(game.space, file.table(game.space)))
+    assert answer.converged
+    again = solve(game.mdp, start=file.solution_for(game.space.rules).v)
+    assert again.sweeps <= game.solution.sweeps
+
+
+@pytest.mark.parametrize("sweeps", [1, 2, 17])
+def test_terminals_of_published_sweeps_are_worth_what_they_were(game, tmp_path, sweeps):
+    """After ``n`` sweeps that begin with the reward, a win is worth ``1 + g + ... + g^n``."""
+    save(tmp_path / "a.h5", game.space, game.mdp, solve(game.mdp, schedule="jacobi", sweeps=sweeps))
+    win, loss = load(tmp_path / "a.h5").terminal_values
+    assert win == pytest.approx((1 - 0.95 ** (sweeps + 1)) / 0.05, rel=1e-14)
+    assert loss == -win
+    export_notebook(tmp_path / "a.json", game.space, content_of(load(tmp_path / "a.h5"), game.space))
+    import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules)
+    assert load(tmp_path / "b.h5").terminal_values == (win, loss)
+
+
+@pytest.mark.parametrize("schedule", ["layered", "jacobi"])
+def test_undiscounted_agents_come_back(game, tmp_path, schedule):
+    save(tmp_path / "a.h5", game.space, game.mdp, solve(game.mdp, discount=1, schedule=schedule, tolerance=1e-6))
+    content = content_of(load(tmp_path / "a.h5"), game.space)
+    assert content.terminals == (1.0, -1.0)
+    export_notebook(tmp_path / "a.json", game.space, content)
+    import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules, discount=1)
+    assert load(tmp_path / "b.h5").solution().q.tobytes() == content.q.tobytes()
+    assert load(tmp_path / "b.h5").attributes["objective"] == "undiscounted"
+
+
+def test_chances_to_win_become_values_that_the_notebook_knows(game, tmp_path):
+    chances = solve(game.mdp, objective="win-probability")
+    save(tmp_path / "a.h5", game.space, game.mdp, chances)
+    file = load(tmp_path / "a.h5")
+    assert file.terminal_values == (1.0, 0.0)
+    content = content_of(file, game.space)
+    assert content.terminals == (1.0, -1.0)
+    assert np.array_equal(content.q, 2 * chances.q - 1)
+    export_notebook(tmp_path / "a.json", game.space, content)
+    import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules, discount=1)
+    back = load(tmp_path / "b.h5").solution()
+    assert back.objective == "undiscounted"
+    assert np.abs((1 + back.q) / 2 - chances.q).max() <= 1e-15
+    assert np.abs(back.v - solve(game.mdp, discount=1).v).max() <= 1e-9
+
+
+def test_strategies_come_back_from_the_notebook(game, tmp_path):
+    export_notebook(tmp_path / "soft.json", game.space, game.strategy)
+    assert isinstance(import_notebook(tmp_path / "soft.json", tmp_path / "soft.h5", game.space.rules), StrategyTable)
+    assert load(tmp_path / "soft.h5").origin == {"method": "imported", "file": "soft.json"}
+    state, p = load(tmp_path / "soft.h5").strategy()
+    assert (state.tobytes(), p.tobytes()) == (game.strategy.state.tobytes(), game.strategy.p.tobytes())
+
+
+def test_values_of_another_game_are_refused(game, written, tmp_path):
+    other = StateSpace(PRESETS["tiny"]._replace(copies=(0, 2, 1, 2, 2)))
+    with pytest.raises(ReadError, match=r"x\.json: |q\.json: "):
+        read_notebook(written[1], other)
+    with pytest.raises(ValueError, match="shape of the values"):
+        export_notebook(tmp_path / "x.json", game.space, Values(np.zeros(3), (1.0, -1.0)))
+    with pytest.raises(ValueError, match="a strategy for rules"):
+        export_notebook(tmp_path / "x.json", other, game.strategy)
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_nothing_is_written_of_a_file_that_is_refused(game, tmp_path):
+    (tmp_path / "x.json").write_text('{"1": {}}')
+    (tmp_path / "x.h5").write_bytes(b"old")
+    with pytest.raises(ReadError):
+        import_notebook(tmp_path / "x.json", tmp_path / "x.h5", game.space.rules)
+    assert (tmp_path / "x.h5").read_bytes() == b"old"
+    with pytest.raises(OutputError):
+        export_notebook(tmp_path / "no" / "x.json", game.space, naive())
+
+
+@pytest.mark.full
+def test_values_of_the_whole_notebook_come_back_to_the_bit(notebook, tmp_path):
+    q = np.random.default_rng(1).uniform(-20, 20, len(notebook.action))
+    export_notebook(tmp_path / "q.json", notebook, Values(q, (20.0, -20.0)))
+    assert read_notebook(tmp_path / "q.json", notebook).q.tobytes() == q.tobytes()

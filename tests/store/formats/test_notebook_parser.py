@@ -1,0 +1,108 @@
+"""What a file of the notebook says fits the game, or is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from punish_fast.mdp.solver import SolveError
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.formats import json_stream
+from punish_fast.store.formats.notebook_json import read_notebook
+from store.conftest import KNOWN, write
+
+
+def changed(*path_and_value):
+    """Content with a value put somewhere, or taken away if it is None."""
+
+    def change(content):
+        *path, last, value = path_and_value
+        for key in path:
+            content = content[key]
+        if value is None:
+            del content[last]
+        else:
+            content[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (changed(KNOWN, None), f"state {KNOWN}: action 20: missing"),
+        (changed(KNOWN, "41", None), f"state {KNOWN}: action 41: missing"),
+        (changed(KNOWN, {}), f"state {KNOWN}: action 20: missing"),
+        (changed(KNOWN, "10", 1.0), f"state {KNOWN}: action 10 is not legal there"),
+        (changed(KNOWN, "90", 0.0), f"state {KNOWN}: action 90 is not legal there"),
+        (changed(KNOWN, "60", 1.0), f"state {KNOWN}: action '60', allowed are 10, 11, 20"),
+        (changed(KNOWN, "rush", 1.0), f"state {KNOWN}: action 'rush', allowed are 10"),
+        (changed(KNOWN, "20", "1.0"), f"state {KNOWN}: action 20: '1.0' is no finite number"),
+        (changed(KNOWN, "20", True), f"state {KNOWN}: action 20: True is no finite number"),
+        (changed(KNOWN, "20", [1.0]), f"state {KNOWN}: action 20: [1.0] is no finite number"),
+        (changed(KNOWN, "20", {"x": 1}), f"state {KNOWN}: action 20: an object is no finite number"),
+        (changed(KNOWN, "20", 20.1), f"state {KNOWN}: action 20: 20.1, allowed are -20 to 20 at discount 0.95"),
+        (changed(KNOWN, 1.0), f"state {KNOWN}: 1.0 is no object"),
+        (changed(KNOWN, [["20", 1.0]]), f"state {KNOWN}: [['20', 1.0]] is no object"),
+        (changed("999999999999999999", {"90": 1.0}), "more than the 558 states"),
+        (changed("10", {"90": 1.0}), "state '10': allowed are 18 digits, and -1 and -2"),
+        (changed("+01010200220000001", {"90": 1.0}), "state '+01010200220000001': allowed are 18 digits"),
+        (changed("\uff1101010200220000001", {"90": 1.0}), "allowed are 18 digits"),
+        (changed("-3", {"90": 1.0}), "state '-3': allowed are"),
+        (changed("x" * 10_000, {"90": 1.0}), "allowed are 18 digits"),
+        (changed("-1", None), "state -1: missing"),
+        (changed("-1", "90", -21.0), "state -1: action 90: -21.0, allowed are -20 to 20"),
+        (changed("-1", {"10": 1.0}), "state -1: allowed is an object with the action 90 alone"),
+        (changed("-1", {}), "state -1: allowed is an object"),
+        (changed("-1", 20.0), "state -1: allowed is an object"),
+        (changed("-1", "90", "x"), "state -1: action 90: 'x' is no finite number"),
+        (changed("-2", "90", 0.5), "state -1: action 90: 20.0, allowed is 1 in a strategy"),
+    ],
+)
+def test_what_does_not_fit_is_named(game, written, tmp_path, change, text):
+    content, _ = written
+    change(content)
+    with pytest.raises(ReadError) as caught:
+        read_notebook(write(tmp_path / "x.json", content), game.space)
+    assert str(caught.value).startswith(f"{tmp_path / 'x.json'}: ")
+    assert text in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_state_that_no_game_reaches_is_named(game, written, tmp_path):
+    content, _ = written
+    content["101010200220000002"] = content.pop(KNOWN)
+    with pytest.raises(ReadError, match="state 101010200220000002: no game by these rules reaches it"):
+        read_notebook(write(tmp_path / "x.json", content), game.space)
+
+
+def test_whole_numbers_are_numbers(game, written, tmp_path):
+    content, _ = written
+    content[KNOWN]["20"] = 3
+    q = read_notebook(write(tmp_path / "x.json", content), game.space).q
+    assert 3.0 in q
+
+
+@pytest.mark.parametrize("kind", [None, "strategy"])
+def test_a_strategy_may_hold_the_terminals(game, tmp_path, kind):
+    content = {"-1": {"90": 1.0}, KNOWN: {"20": 1}, "-2": {"90": 1}}
+    table = read_notebook(write(tmp_path / "x.json", content), game.space, kind)
+    assert table.p.tolist() == [[0, 0, 1.0, *[0] * 8]]
+
+
+def test_a_file_of_too_many_states_is_left_early(game, tmp_path, monkeypatch):
+    monkeypatch.setattr(json_stream, "_PIECE", 1000)
+    text = ",".join(f'"{10**17 + k}":{{"90":1}}' for k in range(2000))
+    (tmp_path / "x.json").write_text("{" + text + ", and no JSON from here")
+    with pytest.raises(ReadError, match="more than the 558 states that the game has"):
+        read_notebook(tmp_path / "x.json", game.space)
+
+
+def test_values_of_another_discount_have_other_bounds(game, written):
+    with pytest.raises(ReadError, match=r"allowed are -10 to 10 at discount 0\.9"):
+        read_notebook(written[1], game.space, discount=0.9)
+    assert read_notebook(written[1], game.space, discount=0.99).terminals == (20.0, -20.0)
+    with pytest.raises(ReadError, match="allowed are -1 to 1 at discount 1"):
+        read_notebook(written[1], game.space, discount=1)
+    with pytest.raises(SolveError, match=r"discount: 1\.1 is not allowed"):
+        read_notebook(written[1], game.space, discount=1.1)

@@ -1,0 +1,145 @@
+"""What kept cards are worth, against the same in dictionaries."""
+
+from __future__ import annotations
+
+import duel_twin
+import numpy as np
+import pytest
+import twin
+from lessons_twin import TwinPlay
+from policies import mixed
+from positions import nodes_of
+
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.information import watched_kinds
+from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.rules import CARDS, PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.study import kept_cards as kept_module
+from punish_fast.study.kept_cards import hands_of_nodes, kept_cards
+from punish_fast.study.selfplay import play_itself
+
+# A breath leaves two cards of three.
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle", hand_size=3, reveal_size=0, copies=(2, 2, 1, 2, 1), breaths=1)
+
+
+@pytest.fixture(scope="module")
+def play():
+    space = StateSpace(RULES)
+    return play_itself(Graph(space), mixed(space, 4))
+
+
+@pytest.fixture(scope="module")
+def kept(play):
+    return kept_cards(play)
+
+
+@pytest.fixture(scope="module")
+def exact(play):
+    return TwinPlay(play.graph.space, play.policy)
+
+
+def one(kind):
+    return twin._pile([kind])
+
+
+def test_kept_cards_are_worth_what_the_slow_model_says(play, kept, exact):
+    over_fresh, over_other = ({key: [0.0, 0.0] for key in np.ndindex(*shape)} for shape in ((5,), (5, 5)))
+    for node in nodes_of(play.graph):
+        for taken in [kind for kind in range(5) for _ in range(node.own[kind])]:
+            weight = exact.visits[node] / sum(node.own)
+            gap = node._replace(own=twin._minus(node.own, one(taken)))
+            pool = twin._minus(twin._minus(RULES.copies, gap.own), gap.enemy)
+            wins = {
+                kind: exact.node_value(gap._replace(own=twin._plus(gap.own, one(kind))))
+                for kind in range(5)
+                if pool[kind] > 0
+            }
+            # The hand is filled up with one card more.
+            fresh = exact.node_value(gap)
+            for x, win in wins.items():
+                add(over_fresh[x,], weight, win - fresh)
+                for y, other in wins.items():
+                    add(over_other[x, y], weight, win - other)
+    for (x,), (weight, total) in over_fresh.items():
+        assert kept.over_fresh[x] == pytest.approx(total / weight, abs=1e-8)
+    for pair, (weight, total) in over_other.items():
+        assert kept.over_other[pair] == pytest.approx(total / weight if weight else np.nan, abs=1e-8, nan_ok=True)
+
+
+def add(cell, weight, gain):
+    cell[0] += weight
+    cell[1] += weight * gain
+
+
+def test_hands_of_nodes_are_those_of_the_slow_model(play):
+    own, enemy, rest = hands_of_nodes(play.graph)
+    for number, node in enumerate(nodes_of(play.graph)):
+        assert (tuple(own[number]), tuple(enemy[number])) == (node.own, node.enemy)
+        assert rest[number].tolist() == [0, RULES.hp * (node.own_hp - 1) + node.enemy_hp - 1]
+
+
+def test_cards_are_worth_the_same_to_who_knows_what_was_spent_and_does_not_care(play, kept):
+    fine = Graph(InformationSpace(RULES, "carried"))
+    lifted = kept_cards(play_itself(fine, lift(fine.space, play.graph.space, play.policy)))
+    for one, other in zip(lifted, kept, strict=True):
+        assert one == pytest.approx(other, abs=1e-9, nan_ok=True)
+
+
+def test_keeping_one_rather_than_the_other_is_worth_the_opposite(kept):
+    assert np.allclose(kept.over_other, -kept.over_other.T, atol=1e-12, equal_nan=True)
+    assert (np.diag(kept.over_other) == 0).all()
+
+
+def test_shares_are_those_of_the_nodes(play, kept):
+    nodes = nodes_of(play.graph)
+    for kind in range(len(CARDS)):
+        share = sum(w for node, w in zip(nodes, play.nodes, strict=True) if node.own[kind]) / play.nodes.sum()
+        assert kept.share[kind] == pytest.approx(share)
+
+
+def test_what_is_never_kept_has_no_worth():
+    space = StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle", copies=(0, 2, 1, 2, 2)))
+    found = kept_cards(play_itself(Graph(space), mixed(space, 1)))
+    assert np.isnan(found.over_fresh[0])
+    assert np.isnan(found.over_other[0]).all()
+    assert found.share[0] == 0
+    assert not np.isnan(found.over_fresh[1])
+
+
+def test_nodes_that_no_game_comes_to_have_values(play, exact):
+    """The deals of any kept hands, as `kept_cards` needs them."""
+    graph = play.graph
+    begin = duel_twin.begin(RULES)
+    # Nothing kept, full HP.
+    value = graph.back_up_nodes(play.duel.v, graph.redeal_of(np.array([RULES.hp**2 - 1])))
+    assert value[0, 0] == pytest.approx(exact.node_value(begin), abs=1e-9)
+    assert value[0, 0] == pytest.approx(play.duel.win_probability, abs=1e-9)
+
+
+def test_nodes_are_found_again_by_their_hands_and_what_is_spent():
+    redeal = (graph := Graph(InformationSpace(RULES, "carried"))).redeal
+    own, enemy, rest = hands_of_nodes(graph)
+    assert set(rest[:, 0].tolist()) > {0}
+    again = graph.redeal_of(kept_module._keys(graph, own, enemy, rest))
+    assert again.pair[again.node_pair].tolist() == redeal.pair[redeal.node_pair].tolist()
+    assert again.node_status.tolist() == redeal.node_status.tolist()
+
+
+def test_a_card_that_is_kept_is_not_spent():
+    """Who plays otherwise when something is spent: what is kept there is worth as if it were not."""
+    graph = Graph(InformationSpace(RULES, "carried"))
+    space = graph.space
+    status = space.layers[0].status.astype(int) // space.layout.n_statuses
+    bit = watched_kinds(space.information, RULES)
+    v = np.zeros((graph.n_full + graph.n_nodes + 2, 2))
+    v[: graph.full.ptr[space.layer_ptr[1]], 0] = np.repeat(status, np.diff(graph.full.ptr[: space.layer_ptr[1] + 1]))
+    own, enemy, rest = hands_of_nodes(graph)
+    gaps = kept_module._open_gaps(graph, kept_module._Gaps(own, enemy, rest, np.ones(len(own))))
+    left = np.array(RULES.copies) - gaps.own - gaps.enemy
+    value = kept_module._fill_gaps(graph, gaps, left, v)
+    assert (gaps.rest[:, 0] > 0).any()
+    for kind in range(5):
+        there = left[:, kind] > 0
+        assert value[there, kind] == pytest.approx(gaps.rest[there, 0] & ~bit[kind])
+        assert np.isnan(value[~there, kind]).all()

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections import defaultdict
+
+import duel_twin
+import numpy as np
+import pytest
+from lessons_twin import TwinPlay
+from policies import mixed, uniform
+from positions import positions_of
+
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.openings import openings
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.study.lessons import lessons
+from punish_fast.study.selfplay import play_itself
+
+# Measures begin with all pairs of 1 or 2 HP.
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle", healing=0)
+
+
+@pytest.fixture(scope="module")
+def play():
+    space = StateSpace(RULES)
+    return play_itself(Graph(space), mixed(space, 5))
+
+
+@pytest.fixture(scope="module")
+def found(play):
+    return lessons(play)
+
+
+@pytest.fixture(scope="module")
+def exact(play):
+    return TwinPlay(play.graph.space, play.policy)
+
+
+def test_hp_are_worth_what_the_slow_model_says(found, exact):
+    assert len(found.dealt) == 4
+    for (own, enemy), win in found.dealt.items():
+        node = duel_twin.begin(RULES)._replace(own_hp=own, enemy_hp=enemy)
+        assert win == pytest.approx(exact.node_value(node), abs=1e-9)
+    seen, won = defaultdict(float), defaultdict(float)
+    for position, p in exact.visits.items():
+        if isinstance(position, duel_twin.Position) and position.view.breath > 1:
+            pair = position.view.own_hp, position.view.enemy_hp
+            seen[pair] += p
+            won[pair] += p * exact.value[position]
+    assert found.during == pytest.approx({pair: won[pair] / seen[pair] for pair in found.during}, abs=1e-9)
+    assert set(found.during) == {pair for pair, p in seen.items() if p > 0}
+
+
+def test_what_one_side_wins_the_other_loses(found):
+    for chances in (found.dealt, found.during):
+        for (own, enemy), win in chances.items():
+            assert win + chances[enemy, own] == pytest.approx(1, abs=1e-9)
+    assert found.dealt[2, 2] == pytest.approx(0.5, abs=1e-12)
+
+
+def test_openings_are_those_of_the_states_and_worth_what_the_slow_model_says(play, found, exact):
+    expected = openings(play.graph.space)
+    assert np.array_equal(found.openings.row, expected.row)
+    assert np.array_equal(found.openings.hand, expected.hand)
+    assert np.array_equal(found.openings.revealed, expected.revealed)
+    assert found.openings.p == pytest.approx(expected.p, abs=1e-12)
+    assert found.openings.p @ found.value == pytest.approx(0.5, abs=1e-12)
+    dealt, won = defaultdict(float), defaultdict(float)
+    for position, p in duel_twin.deal(RULES, duel_twin.begin(RULES)).items():
+        dealt[position.view.hand] += float(p)
+        won[position.view.hand] += float(p) * exact.value[position]
+    for hand, p, value in zip(*found.hands, strict=True):
+        assert p == pytest.approx(dealt[tuple(hand.tolist())], abs=1e-12)
+        assert value == pytest.approx(won[tuple(hand.tolist())] / p, abs=1e-9)
+    assert found.hands.p.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_values_are_those_of_the_opening_positions(play, found):
+    numbers, p = play.graph.opening
+    positions = positions_of(play.graph)
+    views = [positions[number].view for number in numbers]
+    first = found.openings.row[0]
+    mine = [k for k, view in enumerate(views) if play.graph.space.state(first) == tuple(view)]
+    expected = p[mine] @ play.duel.v[numbers[mine], 0] / p[mine].sum()
+    assert found.value[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_length_is_that_of_the_duel(play, found):
+    assert found.length == play.duel.length
+
+
+@pytest.mark.compiled
+def test_lessons_of_a_larger_house():
+    space = StateSpace(PRESETS["tabletop"]._replace(copies=(2, 2, 2, 2, 2), hand_size=3, reveal_size=2))
+    play = play_itself(Graph(space), uniform(space))
+    found = lessons(play)
+    assert list(found.dealt) == [(3, 3), (3, 2), (2, 3), (2, 2)]
+    assert found.dealt[3, 2] + found.dealt[2, 3] == pytest.approx(1, abs=1e-9)
+    assert found.dealt[3, 2] > 0.6
+    # Three of ten cards, two of each kind.
+    assert len(found.hands.p) == 30
+    assert play.visits.sum() == pytest.approx(found.length, abs=1e-8)
+    # Every kind of card can be kept.
+    assert not np.isnan(found.kept.over_other).any()
+    assert found.kept.over_other == pytest.approx(-found.kept.over_other.T, abs=1e-12)

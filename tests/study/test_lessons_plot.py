@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from policies import mixed
+from recorded_games import play_games
+
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.database import RecordsError
+from punish_fast.study.deviations import deviations
+from punish_fast.study.lessons import lessons
+from punish_fast.study.lessons_plot import ROWS, draw_lessons
+from punish_fast.study.selfplay import play_itself
+
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+@pytest.fixture(scope="module")
+def play():
+    space = StateSpace(RULES)
+    return play_itself(Graph(space), mixed(space, 1))
+
+
+@pytest.fixture(scope="module")
+def found(play):
+    return lessons(play)
+
+
+@pytest.fixture(scope="module")
+def people(play):
+    return deviations(play, play.graph.space, play_games(RULES, 20)[0])
+
+
+def test_pictures_are_drawn_and_readable_in_grey(tmp_path, found, people):
+    heights = []
+    for games in (None, people):
+        draw_lessons(found, games, "x", tmp_path / "x.png")
+        pixels = imread(tmp_path / "x.png")[..., :3]
+        assert (pixels.max(axis=-1) == pixels.min(axis=-1)).all()
+        assert pixels.min() < 0.3
+        assert pixels.max() == 1.0
+        heights.append(pixels.shape[0])
+    assert heights[0] < heights[1]
+
+
+def test_pictures_are_the_same_every_time_and_say_what_they_show(tmp_path, found, people):
+    for name in ("a.svg", "b.svg"):
+        draw_lessons(found, people, "what $x_ teaches", tmp_path / name)
+    text = (tmp_path / "a.svg").read_text()
+    assert text == (tmp_path / "b.svg").read_text()
+    best = found.hands.value.max()
+    always = found.habits[0]
+    loss = people.costs[0]
+    for label in (
+        "what $x_ teaches",
+        f"{100 * best:.1f}",
+        f"{100 * found.dealt[2, 2]:.1f}",
+        f"{100 * np.nanmax(found.kept.over_fresh):+.1f}",
+        f"{100 * always.shares.max():.0f}",
+        f"what people play in {loss.n:,} recorded choices",
+        f"{100 * loss.people.max():.0f}",
+        *("breath 1", "the enemy must rest", "feint"),
+    ):
+        assert f"<!-- {label} -->" in text
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_is_drawn_alone(tmp_path, found, people, row):
+    draw_lessons(found, people, "", tmp_path / "x.png", rows=[row])
+    assert imread(tmp_path / "x.png").shape[0] < 900
+
+
+def test_rules_with_little_to_draw_are_drawn(tmp_path):
+    """A card that there is none of, one HP, and measures of one breath."""
+    space = StateSpace(RULES._replace(copies=(0, 2, 2, 2, 2), hp=1, breaths=1))
+    play = play_itself(Graph(space), mixed(space, 1))
+    draw_lessons(lessons(play), None, "x", tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 1000
+
+
+def test_other_formats_are_refused(tmp_path, found):
+    with pytest.raises(RecordsError, match=r"allowed are \.png and \.svg"):
+        draw_lessons(found, None, "x", tmp_path / "x.pdf")

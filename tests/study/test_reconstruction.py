@@ -1,0 +1,132 @@
+"""What players bore in mind, against games in which it is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from policies import mixed
+from recorded_games import part_of, play_games
+from seen import keys_of
+
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.decimal_codes import rows_of
+from punish_fast.punish.information_space import InformationSpace, belongs_to, lift
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.study.reconstruction import recall
+from punish_fast.study.selfplay import play_itself
+
+# Measures of three breaths, so that there is something to remember.
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle", breaths=3)
+
+
+@pytest.fixture(scope="module")
+def view():
+    return StateSpace(RULES)
+
+
+@pytest.fixture(scope="module", params=["memory", "order"])
+def play(request):
+    space = InformationSpace(RULES, request.param)
+    return play_itself(Graph(space), mixed(space, 1))
+
+
+@pytest.fixture(scope="module")
+def recorded(play):
+    space = play.graph.space
+    choices, keys = play_games(RULES, 40, space.information.name)
+    number = {key: row for row, key in enumerate(keys_of(space))}
+    return choices, np.array([number[key] for key in keys])
+
+
+def states_of(found, n):
+    states = [set() for _ in range(n)]
+    for choice, state in zip(found.choice.tolist(), found.state.tolist(), strict=True):
+        states[choice].add(state)
+    return states
+
+
+def test_the_true_state_is_among_those_recalled_and_mostly_the_only_one(play, view, recorded):
+    choices, true = recorded
+    row = rows_of(view, choices.decimal)
+    found = recall(play, view, row, choices)
+    states = states_of(found, len(choices))
+    assert all(state in recalled for state, recalled in zip(true.tolist(), states, strict=True))
+    assert found.n_exact == sum(len(recalled) == 1 for recalled in states)
+    # The view alone leaves more open.
+    match = belongs_to(play.graph.space, view)
+    assert found.n_exact > 0.9 * len(choices)
+    assert (np.bincount(match)[row] == 1).mean() < 0.8
+    assert np.bincount(found.choice, weights=found.weight) == pytest.approx(1, abs=1e-12)
+    assert (match[found.state] == row[found.choice]).all()
+
+
+def test_less_on_record_leaves_more_open(play, view, recorded):
+    choices, true = recorded
+    everything = recall(play, view, rows_of(view, choices.decimal), choices)
+    for which in (choices.won, np.arange(len(choices)) % 7 != 3):
+        few = part_of(choices, which)
+        found = recall(play, view, rows_of(view, few.decimal), few)
+        states = states_of(found, len(few))
+        assert all(state in recalled for state, recalled in zip(true[which].tolist(), states, strict=True))
+        assert found.n_exact / len(few) < everything.n_exact / len(choices)
+
+
+def test_what_cannot_have_been_is_passed_over(play, view, recorded):
+    """An action that is none, or that nothing follows from, leaves the view alone to go by."""
+    choices, _ = recorded
+    row = rows_of(view, choices.decimal)
+    for action in (91, 0, 250):
+        wrong = replace(choices, action=np.full(len(choices), action, dtype=np.uint8))
+        found = recall(play, view, row, wrong)
+        assert np.bincount(found.choice, weights=found.weight) == pytest.approx(1, abs=1e-12)
+        assert len(found.state) > len(choices)
+
+
+def test_choices_without_a_state_are_left_out(play, view, recorded):
+    choices, _ = recorded
+    row = rows_of(view, choices.decimal)
+    row[::2] = -1
+    assert set(recall(play, view, row, choices).choice.tolist()) == set(range(1, len(choices), 2))
+    assert len(recall(play, view, np.full(len(choices), -1), choices).choice) == 0
+
+
+def test_records_that_name_no_state_are_no_trouble(play, view, recorded):
+    choices, _ = recorded
+    spoilt = choices.decimal.copy()
+    # HP, statuses and breaths that there are not.
+    for place, digits in enumerate((10**11, 8 * 10**10, 10**17 * 4, 10**9 * 5)):
+        spoilt[place::9] += digits
+    changed = replace(choices, decimal=spoilt)
+    row = rows_of(view, spoilt)
+    found = recall(play, view, row, changed)
+    assert set(found.choice.tolist()) == set(np.flatnonzero(row >= 0).tolist())
+
+
+def test_the_view_needs_no_recollection(view, recorded):
+    choices, _ = recorded
+    row = rows_of(view, choices.decimal)
+    found = recall(play_itself(Graph(view), mixed(view, 2)), view, row, choices)
+    assert np.array_equal(found.state, row)
+    assert found.n_exact == len(choices)
+
+
+def test_what_was_spent_before_is_left_open(view):
+    memory, carried = (InformationSpace(RULES, name) for name in ("memory", "carried"))
+    choices, _ = play_games(RULES, 40, "memory")
+    row, policy = rows_of(view, choices.decimal), mixed(memory, 1)
+    one = recall(play_itself(Graph(memory), policy), view, row, choices)
+    fine = Graph(carried)
+    other = recall(play_itself(fine, lift(carried, memory, policy)), view, row, choices)
+    match = belongs_to(carried, memory)
+    coarse = [{int(match[state]) for state in states} for states in states_of(other, len(choices))]
+    assert coarse == states_of(one, len(choices))
+    assert np.bincount(other.choice, weights=other.weight) == pytest.approx(1, abs=1e-12)
+    in_first = np.bincount(other.choice[other.state < carried.layer_ptr[1]], minlength=len(choices))
+    assert set(in_first.tolist()) == {0, 4}
+    # Nothing is spent when a game begins, which happens more often than anything else.
+    likeliest = other.state[np.lexsort((other.weight, other.choice))[np.cumsum(np.bincount(other.choice)) - 1]]
+    spent = fine.space.layers[0].status[likeliest[in_first > 0]] // carried.layout.n_statuses
+    assert (spent == 0).mean() > 0.5
