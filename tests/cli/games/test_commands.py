@@ -53,7 +53,7 @@ def test_solve_tells_all_numbers(run):
 
 
 def test_the_readme_tells_what_solve_does(run):
-    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     section = text.partition("## TapnSwap\n")[2].partition("\n## ")[0]
     line = "".join(row.removeprefix("> ") + " " for row in section.splitlines() if row.startswith("> "))
     assert line.replace("**", "").strip().split("; ") == run("tapnswap", "solve", "--json").report["line"]
