@@ -6,7 +6,7 @@ from matplotlib.image import imread
 
 from punish_fast.arena.tournament import Tournament
 from punish_fast.arena.tournament_plot import draw_heatmap
-from punish_fast.records.database import RecordsError
+from punish_fast.runtime.figures import FigureError
 
 
 @pytest.fixture(params=[None, 10_000])
@@ -34,5 +34,5 @@ def test_pictures_are_the_same_every_time_and_say_what_they_show(tmp_path, tourn
 
 
 def test_other_formats_are_refused(tmp_path, tournament):
-    with pytest.raises(RecordsError, match=r"allowed are \.png and \.svg"):
+    with pytest.raises(FigureError, match=r"allowed are \.png and \.svg"):
         draw_heatmap(tournament, tmp_path / "x.pdf")

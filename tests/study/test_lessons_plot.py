@@ -9,7 +9,7 @@ from recorded_games import play_games
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.database import RecordsError
+from punish_fast.runtime.figures import FigureError
 from punish_fast.study.deviations import deviations
 from punish_fast.study.lessons import lessons
 from punish_fast.study.lessons_plot import ROWS, draw_lessons
@@ -82,5 +82,5 @@ def test_rules_with_little_to_draw_are_drawn(tmp_path):
 
 
 def test_other_formats_are_refused(tmp_path, found):
-    with pytest.raises(RecordsError, match=r"allowed are \.png and \.svg"):
+    with pytest.raises(FigureError, match=r"allowed are \.png and \.svg"):
         draw_lessons(found, None, "x", tmp_path / "x.pdf")

@@ -7,7 +7,7 @@ from matplotlib.image import imread
 from punish_fast.punish.openings import Openings, openings
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.database import RecordsError
+from punish_fast.runtime.figures import FigureError
 from punish_fast.study.openings_plot import _apart, draw_openings
 
 
@@ -65,5 +65,5 @@ def test_names_stand_apart_and_near_their_curves():
 
 
 def test_other_formats_are_refused(tmp_path, found, value):
-    with pytest.raises(RecordsError, match=r"allowed are \.png and \.svg"):
+    with pytest.raises(FigureError, match=r"allowed are \.png and \.svg"):
         draw_openings(found, value, True, "x", tmp_path / "x.pdf")
