@@ -168,7 +168,7 @@ def make_game(rules: Rules, enemy: str, generator: np.random.Generator, name: st
     space = StateSpace(rules)
     name = f"rules {name}, enemy {enemy}, redeal {rules.redeal}"
     if enemy == "naive":
-        return Game(name, space, build(space, naive()), theirs, reference.naive(theirs))
+        return Game(name, space, build(space, naive()), theirs, reference.uniform(theirs, 1.0))
     table = random_table(space, generator)
     return Game(name, space, build(space, table), theirs, strategy_of(space, theirs, table))
 
@@ -256,7 +256,7 @@ def strategy_of(space: StateSpace, rules: reference.Rules, table: StrategyTable)
     """Look a table's states up for the reference; what it says nothing about is played uniformly."""
     entry = np.full(space.n_states, -1)
     entry[table.state] = np.arange(len(table.state))
-    uniform = reference.naive(rules)
+    uniform = reference.uniform(rules, 1.0)
 
     @lru_cache(maxsize=1 << 16)
     def look_up(state: reference.State) -> reference.Distribution:
@@ -313,7 +313,7 @@ class _Comparison:
                 f"{game.name}, state {_name(state)}: package has actions {actions}, reference {expected}"
             )
         for row, (action, transition) in zip(
-            rows, reference.transitions(game.rules, state, game.strategy).items(), strict=True
+            rows, reference.transitions(game.rules, state, game.strategy, 1.0).items(), strict=True
         ):
             self._compare_row(row, f"{game.name}, state {_name(state)}, action {action}", transition)
         self.agreement = self.agreement._replace(states=self.agreement.states + 1)
@@ -360,7 +360,7 @@ def _time_layer(game: Game, states: list[reference.State]) -> LayerSample:
         (None, 0.0) if is_last else timed(lambda: sorted(reference.next_breath(game.rules, states)))
     )
     process, maps_seconds = timed(
-        lambda: reference.Game(states, lambda state: reference.transitions(game.rules, state, game.strategy))
+        lambda: reference.Game(states, lambda state: reference.transitions(game.rules, state, game.strategy, 1.0))
     )
     # Now and then the garbage collector looks at everything; scaled up from one episode, that would count too much.
     episodes = [timed(lambda: process.episode(DISCOUNT))[1] for _ in range(TIMED_EPISODES)]

@@ -1,23 +1,24 @@
-"""The model in plain Python, the way a notebook does it: slow, short, and with nothing from the package.
+"""The game in plain Python: slow, short, and with nothing from the package.
 
-Only the standard library is imported, so that whoever compares the package with this module compares two readings of
-the same rules. Probabilities are proportions: a random hand is any of `itertools.combinations` of the cards it may
-consist of, draws from the deck are any of `itertools.permutations`, and equal outcomes are counted together.
+Only the standard library is imported, so comparing the package with this module compares two readings of the same
+rules. Probabilities are proportions: a random hand is one of `itertools.combinations` of the cards it may consist of,
+draws from the deck are one of `itertools.permutations`, and equal outcomes are counted together.
 
-What it says about a game:
+The number type is that of the argument ``one``: `fractions.Fraction(1)` makes every probability exact, so two numbers
+are equal or a bug has been found; 1.0 computes in float64, as a notebook would, which is what benchmarks time.
 
 * `breath_1_states`, `successors` and `enumerate_states` find the information states, breath by breath. `successors`
-  asks only what is possible, and so needs no probabilities: the cards that an enemy shows in one breath, its pick
-  and what both draw, can be any of those that the player does not see.
+  asks only what is possible and needs no probabilities: the cards that an enemy shows in one breath, its pick and both
+  players' draws, can be any of the cards the player does not see.
 * `transition` gives the probabilities of one row. For a state s, an action a and an enemy strategy sigma,
 
       P(t | s, a) = sum over enemy hands h, enemy actions b and draws d, with play(s, a, b, d) = t,
                     of P(h | s) sigma(b | mirror(s, h)) P(d | s, h, a, b).
 
-* `Game` holds the maps of a whole game and runs published episodes of value iteration on them.
+* `Game` numbers the states of a whole game and runs published episodes of value iteration on them.
 
-Cards are numbers from 1 to 5 (guard, rush, dodge, strike, punish), 0 is a rest or no card. An action has two digits,
-the card and 1 for a feint or 0; rest is 90.
+Cards are numbers from 1 to 5 (guard, rush, dodge, strike, punish); 0 is rest or no card. An action has two digits, the
+card and 1 for a feint or 0; rest is 90. ``rules`` is any object with the attributes of `Rules`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
-from typing import NamedTuple
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 REST = 90
 NO_CARD = 0
@@ -38,7 +40,10 @@ WIN = "win"
 LOSS = "loss"
 TERMINAL_REWARD = {WIN: 1.0, LOSS: -1.0}
 
+EXACT = Fraction(1)
+
 Counts = tuple[int, ...]
+Number = Fraction | float
 
 
 class Rules(NamedTuple):
@@ -86,11 +91,11 @@ class State(NamedTuple):
     Attributes:
         breath: From 1 to the breaths of a measure, and one more between two measures.
         hand: Own hand.
-        hp: Own HP.
-        exhausted: 1 if the player must rest.
-        feinted: Own feints in this measure.
+        own_hp: Own HP.
+        own_exhausted: 1 if the player must rest.
+        own_feinted: Own feints in this measure.
         enemy_hp: HP of the enemy.
-        enemy_hand: How many cards the enemy holds.
+        enemy_hand: Cards in the enemy's hand.
         enemy_exhausted: 1 if the enemy must rest.
         enemy_feinted: Feints of the enemy in this measure.
         discard: The discard pile.
@@ -98,9 +103,9 @@ class State(NamedTuple):
 
     breath: int
     hand: Counts
-    hp: int
-    exhausted: int
-    feinted: int
+    own_hp: int
+    own_exhausted: int
+    own_feinted: int
     enemy_hp: int
     enemy_hand: int
     enemy_exhausted: int
@@ -121,9 +126,9 @@ class Play(NamedTuple):
 
 
 Successor = State | str  # WIN and LOSS are states of their own
-Distribution = Mapping[int, float]  # action: probability
+Distribution = Mapping[int, Any]  # from actions to probabilities
 Strategy = Mapping[State, Distribution] | Callable[[State], Distribution]
-Transition = dict[Successor, float]
+Transition = dict[Successor, Any]
 
 
 # Cards
@@ -150,99 +155,100 @@ def minus(counts: Counts, others: Counts) -> Counts:
     return tuple([count - other for count, other in zip(counts, others, strict=True)])
 
 
-def proportions(outcomes: Iterable[tuple[int, ...]]) -> dict[tuple[int, ...], float]:
-    """Give each outcome the share of how often it is listed."""
+def proportions(outcomes: Iterable[tuple[int, ...]], one: Number = EXACT) -> dict[tuple[int, ...], Any]:
+    """Relative frequency of each outcome in a list."""
     counter = Counter(outcomes)
     total = counter.total()
-    return {outcome: count / total for outcome, count in counter.items()}
+    return {outcome: one * count / total for outcome, count in counter.items()}
 
 
-@cache
-def hands(cards: Counts, size: int) -> dict[Counts, float]:
-    """Probabilities of the ``size`` cards that someone takes blindly out of ``cards``."""
-    return proportions(counts_of(hand) for hand in itertools.combinations(cards_of(cards), size))
+# ``Fraction(1) == 1.0``, so caches must tell types apart.
+@lru_cache(maxsize=None, typed=True)
+def hands(cards: Counts, size: int, one: Number = EXACT) -> dict[Counts, Any]:
+    """Probabilities of ``size`` cards taken at random from ``cards``."""
+    return proportions((counts_of(hand) for hand in itertools.combinations(cards_of(cards), size)), one)
 
 
-@cache
-def draws(deck: Counts, size: int) -> dict[tuple[int, ...], float]:
-    """Probabilities of the top ``size`` cards of a deck, in their order."""
-    return proportions(itertools.permutations(cards_of(deck), size))
+@lru_cache(maxsize=None, typed=True)
+def draws(deck: Counts, size: int, one: Number = EXACT) -> dict[tuple[int, ...], Any]:
+    """Probabilities of the top ``size`` cards of a deck, in order."""
+    return proportions(itertools.permutations(cards_of(deck), size), one)
 
 
 # States
 
 
-def unseen_cards(rules: Rules, state: State) -> Counts:
+def unseen_cards(rules: Any, state: State) -> Counts:
     """Count the cards in the enemy's hand and the deck together."""
     return minus(minus(rules.copies, state.hand), state.discard)
 
 
 def mirror(state: State, enemy_hand: Counts) -> State:
-    """Look at a state with the enemy's eyes, if it holds ``enemy_hand``."""
+    """The same position as the enemy sees it while holding ``enemy_hand``."""
     return State(
         state.breath,
         enemy_hand,
         state.enemy_hp,
         state.enemy_exhausted,
         state.enemy_feinted,
-        state.hp,
+        state.own_hp,
         sum(state.hand),
-        state.exhausted,
-        state.feinted,
+        state.own_exhausted,
+        state.own_feinted,
         state.discard,
     )
 
 
-def legal_actions(rules: Rules, state: Successor) -> list[int]:
-    """List the actions of a state in ascending order; only who cannot play a card rests."""
-    if isinstance(state, str) or state.exhausted or state.breath > rules.breaths or not any(state.hand):
+def legal_actions(rules: Any, state: Successor) -> list[int]:
+    """Legal actions of a state, ascending; rest is legal only where no card can be played."""
+    if isinstance(state, str) or state.own_exhausted or state.breath > rules.breaths or not any(state.hand):
         return [REST]
-    ways = (0, 1) if state.feinted < rules.feints else (0,)
+    ways = (0, 1) if state.own_feinted < rules.feints else (0,)
     return [10 * card + feint for card, count in zip(CARDS, state.hand, strict=True) if count for feint in ways]
 
 
-def naive(rules: Rules) -> Callable[[State], Distribution]:
-    """Make the strategy that plays every legal action alike."""
+def uniform(rules: Any, one: Number = EXACT) -> Callable[[State], Distribution]:
+    """The strategy that plays every legal action with equal probability."""
 
     def play_uniformly(state: State) -> Distribution:
         actions = legal_actions(rules, state)
-        return {action: 1 / len(actions) for action in actions}
+        return dict.fromkeys(actions, one / len(actions))
 
     return play_uniformly
 
 
-def policy_of(rules: Rules, enemy: Strategy) -> Callable[[State], Distribution]:
-    """Make any strategy a function; a table is uniform over the legal actions where it says nothing."""
-    if not isinstance(enemy, Mapping):
+def behaviour(rules: Any, enemy: Strategy | None, one: Number = EXACT) -> Callable[[State], Distribution]:
+    """Any strategy as a function; a table is uniform where it says nothing, None everywhere."""
+    if enemy is not None and not isinstance(enemy, Mapping):
         return enemy
-    table, uniform = enemy, naive(rules)
-    return lambda state: table[state] if state in table else uniform(state)
+    table, otherwise = enemy or {}, uniform(rules, one)
+    return lambda state: table[state] if state in table else otherwise(state)
 
 
 # One breath
 
 
-def damage(rules: Rules, attack: int, defence: int) -> int:
+def damage(rules: Any, attack: int, defence: int) -> int:
     """HP that a player who resolved ``defence`` loses to ``attack``."""
     if attack in (NO_CARD, defence):
         return 0
     if defence == DODGE and rules.dodge_stops[attack - 1]:
         return 0
     reduction = rules.guard_reduction if defence == GUARD else 0
-    return max(rules.damage[attack - 1] - reduction, 0)
+    return max(int(rules.damage[attack - 1]) - reduction, 0)
 
 
-def is_exhausting(rules: Rules, card: int) -> int:
+def is_exhausting(rules: Any, card: int) -> int:
     """1 if a player must rest after ``card``."""
-    return rules.exhausting[card - 1] if card else 0
+    return int(rules.exhausting[card - 1]) if card else 0
 
 
-def winner(rules: Rules, hp: int, enemy_hp: int, own: Play, enemy: Play) -> str | None:
-    """WIN or LOSS if somebody has fallen."""
-    if hp > 0 and enemy_hp > 0:
+def winner(rules: Any, own_hp: int, enemy_hp: int, own: Play, enemy: Play) -> str | None:
+    """WIN or LOSS if a player has fallen to 0 HP or less, else None."""
+    if own_hp > 0 and enemy_hp > 0:
         return None
-    if hp > 0 or enemy_hp > 0:
-        return WIN if hp > 0 else LOSS
+    if own_hp > 0 or enemy_hp > 0:
+        return WIN if own_hp > 0 else LOSS
     return WIN if rules.priority[own.resolved] < rules.priority[enemy.resolved] else LOSS
 
 
@@ -258,19 +264,19 @@ def picked_card(own: Play) -> Counts:
     return counts_of(own[:1])
 
 
-def play(rules: Rules, state: State, own: Play, enemy: Play) -> Successor:
+def play(rules: Any, state: State, own: Play, enemy: Play) -> Successor:
     """Let both plays clash and find the state after it."""
-    hp = state.hp - damage(rules, enemy.resolved, own.resolved)
+    own_hp = state.own_hp - damage(rules, enemy.resolved, own.resolved)
     enemy_hp = state.enemy_hp - damage(rules, own.resolved, enemy.resolved)
-    result = winner(rules, hp, enemy_hp, own, enemy)
+    result = winner(rules, own_hp, enemy_hp, own, enemy)
     if result:
         return result
     after = State(
         state.breath + 1,
         minus(state.hand, picked_card(own)),
-        hp,
+        own_hp,
         is_exhausting(rules, own.resolved),
-        state.feinted + (own.drawn > 0),
+        state.own_feinted + (own.drawn > 0),
         enemy_hp,
         state.enemy_hand - (enemy.picked > 0),
         is_exhausting(rules, enemy.resolved),
@@ -280,12 +286,12 @@ def play(rules: Rules, state: State, own: Play, enemy: Play) -> Successor:
     return after if state.breath < rules.breaths else recover(rules, after)
 
 
-def recover(rules: Rules, state: State) -> State:
+def recover(rules: Any, state: State) -> State:
     """Heal both players after a measure and clear their statuses."""
     return state._replace(
-        hp=min(state.hp + rules.healing, rules.hp),
-        exhausted=0,
-        feinted=0,
+        own_hp=min(state.own_hp + rules.healing, rules.hp),
+        own_exhausted=0,
+        own_feinted=0,
         enemy_hp=min(state.enemy_hp + rules.healing, rules.hp),
         enemy_exhausted=0,
         enemy_feinted=0,
@@ -305,10 +311,10 @@ def is_feint(action: int) -> bool:
     return action % 10 == 1
 
 
-def clashes(action: int, enemy_action: int, deck: Counts) -> Iterator[tuple[Play, Play, float]]:
-    """What both play, with the probabilities of their draws."""
+def clashes(action: int, enemy_action: int, deck: Counts, one: Number = EXACT) -> Iterator[tuple[Play, Play, Any]]:
+    """Both plays, with the probabilities of their draws."""
     n_draws = is_feint(action) + is_feint(enemy_action)
-    for drawn, probability in draws(deck, n_draws).items():
+    for drawn, probability in draws(deck, n_draws, one).items():
         first, last = (drawn[0], drawn[-1]) if drawn else (NO_CARD, NO_CARD)
         yield plays_of(action, first), plays_of(enemy_action, last), probability
 
@@ -316,49 +322,49 @@ def clashes(action: int, enemy_action: int, deck: Counts) -> Iterator[tuple[Play
 # The redeal
 
 
-def deal(pool: Counts, size: int, reveal_size: int) -> Iterator[tuple[Counts, Counts, float]]:
+def deal(pool: Counts, size: int, reveal_size: int, one: Number = EXACT) -> Iterator[tuple[Counts, Counts, Any]]:
     """Draw ``size`` cards from the pool, then reveal some of the others; with the probability of both."""
-    for drawn, probability in hands(pool, size).items():
-        for revealed, share in hands(minus(pool, drawn), reveal_size).items():
+    for drawn, probability in hands(pool, size, one).items():
+        for revealed, share in hands(minus(pool, drawn), reveal_size, one).items():
             yield drawn, revealed, probability * share
 
 
-def pools(rules: Rules, state: State) -> Iterator[tuple[Counts, float]]:
+def pools(rules: Any, state: State, one: Number = EXACT) -> Iterator[tuple[Counts, Any]]:
     """The cards that a redeal deals from, with their probabilities."""
     if rules.redeal == "discard":
-        yield state.discard, 1.0
+        yield state.discard, one
         return
     unseen = unseen_cards(rules, state)
-    for deck, probability in hands(unseen, sum(unseen) - state.enemy_hand).items():
+    for deck, probability in hands(unseen, sum(unseen) - state.enemy_hand, one).items():
         yield plus(state.discard, deck), probability
 
 
-def redeal(rules: Rules, state: State) -> Transition:
+def redeal(rules: Any, state: State, one: Number = EXACT) -> Transition:
     """Probabilities of the breath-1 states that follow a measure."""
     size = rules.hand_size
     row: Transition = {}
-    for pool, probability in pools(rules, state):
-        for drawn, revealed, share in deal(pool, size - sum(state.hand), rules.reveal_size):
-            successor = State(1, plus(state.hand, drawn), state.hp, 0, 0, state.enemy_hp, size, 0, 0, revealed)
-            row[successor] = row.get(successor, 0.0) + probability * share
+    for pool, probability in pools(rules, state, one):
+        for drawn, revealed, share in deal(pool, size - sum(state.hand), rules.reveal_size, one):
+            successor = State(1, plus(state.hand, drawn), state.own_hp, 0, 0, state.enemy_hp, size, 0, 0, revealed)
+            row[successor] = row.get(successor, 0) + probability * share
     return row
 
 
 # Rows
 
 
-def enemy_plays(rules: Rules, state: State, enemy: Strategy) -> Iterator[tuple[int, Counts, float]]:
-    """All that the enemy may do: its action, the deck if its hand is that, and the probability of both."""
-    policy = policy_of(rules, enemy)
+def enemy_plays(rules: Any, state: State, enemy: Strategy | None, one: Number) -> Iterator[tuple[int, Counts, Any]]:
+    """Every enemy action with the deck that its hand leaves, and the probability of both."""
+    chosen = behaviour(rules, enemy, one)
     unseen = unseen_cards(rules, state)
-    for hand, probability in hands(unseen, state.enemy_hand).items():
+    for hand, probability in hands(unseen, state.enemy_hand, one).items():
         deck = minus(unseen, hand)
-        for action, share in policy(mirror(state, hand)).items():
+        for action, share in chosen(mirror(state, hand)).items():
             if share:
                 yield action, deck, probability * share
 
 
-def transition(rules: Rules, state: State, action: int, enemy: Strategy) -> Transition:
+def transition(rules: Any, state: State, action: int, enemy: Strategy | None = None, one: Number = EXACT) -> Transition:
     """Probabilities of all successors of an action, equal ones merged.
 
     Raises:
@@ -367,31 +373,31 @@ def transition(rules: Rules, state: State, action: int, enemy: Strategy) -> Tran
     if action not in legal_actions(rules, state):
         raise ValueError(f"action is {action}, allowed are {legal_actions(rules, state)}")
     if state.breath > rules.breaths:
-        return redeal(rules, state)
+        return redeal(rules, state, one)
     row: Transition = {}
-    for enemy_action, deck, probability in enemy_plays(rules, state, enemy):
-        for own_play, enemy_play, share in clashes(action, enemy_action, deck):
+    for enemy_action, deck, probability in enemy_plays(rules, state, enemy, one):
+        for own_play, enemy_play, share in clashes(action, enemy_action, deck, one):
             successor = play(rules, state, own_play, enemy_play)
-            row[successor] = row.get(successor, 0.0) + probability * share
+            row[successor] = row.get(successor, 0) + probability * share
     return row
 
 
-def transitions(rules: Rules, state: State, enemy: Strategy) -> dict[int, Transition]:
+def transitions(rules: Any, state: State, enemy: Strategy | None = None, one: Number = EXACT) -> dict[int, Transition]:
     """The rows of all legal actions of a state."""
-    return {action: transition(rules, state, action, enemy) for action in legal_actions(rules, state)}
+    return {action: transition(rules, state, action, enemy, one) for action in legal_actions(rules, state)}
 
 
 # All states
 
 
-def deals(rules: Rules) -> Iterator[tuple[Counts, Counts]]:
+def deals(rules: Any) -> Iterator[tuple[Counts, Counts]]:
     """All pairs of a full hand and the revealed cards."""
     for hand in hands(rules.copies, rules.hand_size):
         for revealed in hands(minus(rules.copies, hand), rules.reveal_size):
             yield hand, revealed
 
 
-def breath_1_states(rules: Rules) -> list[State]:
+def breath_1_states(rules: Any) -> list[State]:
     """All states of breath 1: every deal, and all HP that players may have after healing."""
     health = range(min(1 + rules.healing, rules.hp), rules.hp + 1)
     return [
@@ -401,7 +407,7 @@ def breath_1_states(rules: Rules) -> list[State]:
     ]
 
 
-def possible_actions(rules: Rules, state: State) -> list[int]:
+def possible_actions(rules: Any, state: State) -> list[int]:
     """List the actions of an enemy that may hold any card the player does not see."""
     guess = mirror(state, unseen_cards(rules, state) if state.enemy_hand else (0, 0, 0, 0, 0))
     return legal_actions(rules, guess)
@@ -414,7 +420,7 @@ def possible_plays(action: int, enemy_action: int, unseen: Counts) -> Iterator[t
         yield own_play, enemy_play
 
 
-def successors(rules: Rules, state: State) -> set[Successor]:
+def successors(rules: Any, state: State) -> set[Successor]:
     """All states that may follow, whatever the player and the enemy do."""
     if state.breath > rules.breaths:
         return set(redeal(rules, state))
@@ -427,7 +433,7 @@ def successors(rules: Rules, state: State) -> set[Successor]:
     }
 
 
-def next_breath(rules: Rules, states: Iterable[State]) -> set[State]:
+def next_breath(rules: Any, states: Iterable[State]) -> set[State]:
     """All states that follow, without win and loss."""
     after: set[State] = set()
     for state in states:
@@ -435,7 +441,7 @@ def next_breath(rules: Rules, states: Iterable[State]) -> set[State]:
     return after
 
 
-def enumerate_states(rules: Rules) -> list[list[State]]:
+def enumerate_states(rules: Any) -> list[list[State]]:
     """All states by breath, the one between two measures last; each breath in ascending order."""
     layers = [sorted(breath_1_states(rules))]
     for _ in range(rules.breaths):
@@ -497,9 +503,9 @@ class Game:
         )
 
 
-def expected_reward(row: Transition) -> float:
-    """Expected reward of the next breath."""
-    return row.get(WIN, 0.0) - row.get(LOSS, 0.0)
+def expected_reward(row: Transition) -> Any:
+    """Probability to win at once less that to lose at once."""
+    return row.get(WIN, 0) - row.get(LOSS, 0)
 
 
 def number_successors(row: Transition, numbers: dict[Successor, int]) -> list[tuple[float, int]]:
@@ -513,12 +519,12 @@ def backup(row: Row, discount: float, values: list[float]) -> float:
     return reward + discount * sum([probability * values[number] for probability, number in entries])
 
 
-def solve(rules: Rules, enemy: Strategy, discount: float, n_episodes: int) -> tuple[Game, list[float]]:
-    """Enumerate a game, work out all its maps, and run episodes.
+def solve(rules: Any, enemy: Strategy | None, discount: float, n_episodes: int) -> tuple[Game, list[float]]:
+    """Enumerate a game, compute all its rows in float64, and run episodes.
 
     Returns:
         The game after the last episode, and the RMSE of each.
     """
     states = itertools.chain.from_iterable(enumerate_states(rules))
-    game = Game(states, lambda state: transitions(rules, state, enemy))
+    game = Game(states, lambda state: transitions(rules, state, enemy, 1.0))
     return game, [game.episode(discount) for _ in range(n_episodes)]

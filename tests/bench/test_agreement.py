@@ -196,7 +196,7 @@ def test_the_random_table_has_every_kind_of_state(game):
 def test_the_reference_sees_the_same_table(game):
     table = agreement.random_table(game.space, generator())
     look_up = agreement.strategy_of(game.space, game.rules, table)
-    uniform = reference.naive(game.rules)
+    uniform = reference.uniform(game.rules, 1.0)
     covered = set(table.state.tolist())
     for row in range(game.space.n_states):
         state = game.state(row)
@@ -204,7 +204,7 @@ def test_the_reference_sees_the_same_table(game):
             assert look_up(state) == uniform(state)
     for row, p in zip(table.state.tolist(), table.p.tolist(), strict=True):
         assert sorted(look_up(game.state(row)).values()) == sorted(x for x in p if x)
-    nowhere = game.state(0)._replace(hp=1)
+    nowhere = game.state(0)._replace(own_hp=1)
     assert look_up(nowhere) == uniform(nowhere)
 
 
