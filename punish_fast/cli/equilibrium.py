@@ -215,7 +215,8 @@ class Job:
             with self.clock("iterations"), uninterrupted():
                 equilibrium.iterate()
             elapsed = time.perf_counter() - begin
-            self._progress.learn(equilibrium.iterations, equilibrium.iterations - first, self._measured)
+            pace = self._progress.seconds / (equilibrium.iterations - first)
+            self._progress.show(f"equilibrium: iteration {equilibrium.iterations}, {pace:.2f} s each{self._told()}")
             if time.perf_counter() - kept > _SECONDS_BETWEEN_CHECKPOINTS:
                 self._keep(equilibrium)
                 kept = time.perf_counter()
@@ -232,13 +233,18 @@ class Job:
             with self.clock("store"):
                 _save(self._resume, equilibrium)
 
+    def _told(self) -> str:
+        """The last measurement, for the line of progress."""
+        last = self._measured
+        return f", exploitability {last['points']:.3f} points after {last['iterations']}" if last else ""
+
     def _measure(self, equilibrium: Equilibrium) -> float:
         """How many percentage points the average concedes to who knows it, and no more than it does."""
         if self._measured.get("iterations") != equilibrium.iterations:
             rival, chances = equilibrium.rival
             start = Start(rival, np.column_stack([chances, np.zeros_like(chances)]))
             with self.clock("measure"):
-                found = best_response(equilibrium.graph, equilibrium.average, "true", self._progress.answer, start)
+                found = best_response(equilibrium.graph, equilibrium.average, "true", self._progress.response, start)
             points = 100 * (found.win_probability - 0.5)
             self._measured = {"iterations": equilibrium.iterations, "points": points}
         return float(self._measured["points"])

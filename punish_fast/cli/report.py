@@ -1,25 +1,29 @@
-"""What commands print: tables and JSON on stdout, progress on stderr."""
+"""The output of commands: tables and JSON on stdout, progress on stderr."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any
 
 from punish_fast.cli.errors import check_interrupt, say
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
+_BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
-# Progress that stands on the terminal now.
+# Progress that is shown on the terminal now.
 _on_terminal: set[Progress] = set()
 
 
 def clear_progress() -> None:
-    """Take every line of progress off the terminal; for what is said when work has failed."""
+    """Take every line of progress off the terminal."""
     for progress in tuple(_on_terminal):
         progress.clear()
 
@@ -29,12 +33,69 @@ def print_json(report: dict[str, Any]) -> None:
     print(json.dumps(report, indent=2, allow_nan=False))
 
 
+def terminal_width() -> int:
+    """Columns of the terminal (``COLUMNS`` overrides it), or no limit where stdout goes elsewhere."""
+    return shutil.get_terminal_size((sys.maxsize, 0)).columns
+
+
+def print_text(text: str, indent: str = "") -> None:
+    """Print a paragraph, broken between words at the terminal's width."""
+    print(textwrap.fill(text, terminal_width(), initial_indent=indent, subsequent_indent=indent, **_BETWEEN_WORDS))
+
+
 def print_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> None:
-    """Print rows of cells in columns, the first ``left`` aligned to the left and the rest to the right."""
-    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(max(len(row) for row in rows))]
-    for row in rows:
-        cells = [cell.ljust(widths[k]) if k < left else cell.rjust(widths[k]) for k, cell in enumerate(row)]
-        print((indent + "  ".join(cells)).rstrip())
+    """Print rows of cells in columns, the first ``left`` aligned to the left and the rest to the right.
+
+    A table wider than the terminal has its widest columns broken between words. Columns that still do not fit follow
+    below, with the first column repeated.
+    """
+    n_columns = max(len(row) for row in rows)
+    columns = [[row[k] if k < len(row) else "" for row in rows] for k in range(n_columns)]
+    room = terminal_width() - len(indent)
+    for number, block in enumerate(_blocks(columns, left, room)):
+        if number:
+            print()
+        widths = _column_widths([columns[k] for k in block], room)
+        for cells in zip(*(columns[k] for k in block), strict=True):
+            parts = [_broken(cell, width) for cell, width in zip(cells, widths, strict=True)]
+            for line in zip_longest(*parts, fillvalue=""):
+                aligned = zip(line, widths, block, strict=True)
+                text = "  ".join(part.ljust(width) if k < left else part.rjust(width) for part, width, k in aligned)
+                print((indent + text).rstrip())
+
+
+def _blocks(columns: list[list[str]], left: int, room: int) -> list[list[int]]:
+    """The columns to print side by side; every block after the first one begins with the column of labels."""
+    least = [max(_longest_word(cell) for cell in column) for column in columns]
+    labels = [0] if left else []
+    blocks = [[0]]
+    for k in range(1, len(columns)):
+        block = [*blocks[-1], k]
+        if sum(least[i] + 2 for i in block) - 2 <= room or blocks[-1] == labels:
+            blocks[-1] = block
+        else:
+            blocks.append([*labels, k])
+    return blocks
+
+
+def _column_widths(columns: list[list[str]], room: int) -> list[int]:
+    """Widths that fit into ``room``, taken from the widest columns as far as their words allow."""
+    widths = [max(map(len, column)) for column in columns]
+    least = [max(map(_longest_word, column)) for column in columns]
+    while sum(widths) + 2 * (len(widths) - 1) > room:
+        slack = [k for k, width in enumerate(widths) if width > least[k]]
+        if not slack:
+            break
+        widths[max(slack, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _longest_word(cell: str) -> int:
+    return max(map(len, cell.split()), default=0)
+
+
+def _broken(cell: str, width: int) -> list[str]:
+    return [cell] if len(cell) <= width else textwrap.wrap(cell, width, **_BETWEEN_WORDS)
 
 
 class Stopwatch:
@@ -51,7 +112,7 @@ class Stopwatch:
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
-        """Time a block as part of ``stage``."""
+        """Time a block as part of ``stage``; an interrupt that is pending ends the command here."""
         check_interrupt()
         begin, inner_before = time.perf_counter(), self._inner
         self._inner = 0.0
@@ -79,29 +140,26 @@ class Progress:
 
     def step(self, stage: str, done: int, total: int) -> None:
         """Report that ``done`` of ``total`` steps of a stage are done."""
-        elapsed = time.perf_counter() - self._begin
+        elapsed = max(self.seconds, 1e-9)
         left = f", {elapsed / done * (total - done):.1f} s left" if 0 < done < total else ""
-        self._show(f"{stage}: {done} of {total} ({done / max(elapsed, 1e-9):.1f}/s{left})", done == total)
+        self.show(f"{stage}: {done} of {total} ({done / elapsed:.1f}/s{left})", is_last=done == total)
 
     def part(self, stage: str, what: str, number: int, total: int) -> None:
         """Report that part ``number`` (from 1) of a stage begins."""
-        self._show(f"{stage}: {what} ({number} of {total})", False)
+        self.show(f"{stage}: {what} ({number} of {total})")
 
     def sweep(self, stage: str, sweeps: int, bound: float) -> None:
         """Report a sweep of the solver and the error bound it reached."""
-        elapsed = time.perf_counter() - self._begin
-        self._show(f"{stage}: sweep {sweeps}, error bound {bound:.2e} ({sweeps / max(elapsed, 1e-9):.1f}/s)", False)
+        self.show(f"{stage}: sweep {sweeps}, error bound {bound:.2e} ({sweeps / max(self.seconds, 1e-9):.1f}/s)")
 
-    def answer(self, stage: str, rounds: int, win_probability: float) -> None:
-        """Report an answer to a policy and how often the best one so far wins."""
-        elapsed = time.perf_counter() - self._begin
-        self._show(f"{stage}: answer {rounds}, the best one wins {win_probability:.6f} ({elapsed:.1f} s)", False)
+    def response(self, stage: str, number: int, win_probability: float) -> None:
+        """Report a response to a policy and how often the best one so far wins."""
+        self.show(f"{stage}: response {number}, the best so far wins {win_probability:.6f} ({self.seconds:.1f} s)")
 
-    def learn(self, iterations: int, made: int, measured: dict[str, Any]) -> None:
-        """Report an iteration of an equilibrium, the how-manieth of this run it is, and what was measured last."""
-        pace = (time.perf_counter() - self._begin) / made
-        told = f", conceded {measured['points']:.3f} points after {measured['iterations']}" if measured else ""
-        self._show(f"equilibrium: iteration {iterations}, {pace:.2f} s each{told}", False)
+    @property
+    def seconds(self) -> float:
+        """Seconds since the stage began."""
+        return time.perf_counter() - self._begin
 
     def start(self) -> None:
         """Begin a stage."""
@@ -115,7 +173,8 @@ class Progress:
             self._width = 0
         _on_terminal.discard(self)
 
-    def _show(self, text: str, is_last: bool) -> None:
+    def show(self, text: str, is_last: bool = False) -> None:
+        """Show the progress of a stage in one line, unless the last one is too recent."""
         check_interrupt()
         now = time.perf_counter()
         pause = _SECONDS_BETWEEN_UPDATES if self._live else _SECONDS_BETWEEN_LINES
@@ -123,6 +182,7 @@ class Progress:
             return
         self._last = now
         if self._live:
+            text = text[: shutil.get_terminal_size().columns - 1]
             sys.stderr.write("\r" + text.ljust(self._width))
             sys.stderr.flush()
             self._width = max(self._width, len(text))
@@ -132,7 +192,7 @@ class Progress:
 
 
 def peak_memory() -> int | None:
-    """The most memory this process has held, in bytes; None where the system does not tell."""
+    """Peak memory of this process in bytes, or None where the system does not tell."""
     try:
         import resource
     except ImportError:
@@ -142,7 +202,7 @@ def peak_memory() -> int | None:
 
 
 def in_words(fields: Mapping[str, Any]) -> str:
-    """Names and what they are, in a line: iterations 80, answers 0.9."""
+    """Names and values in a line: iterations 80, share 0.9."""
     return ", ".join(f"{name} {value}" for name, value in fields.items())
 
 

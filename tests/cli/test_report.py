@@ -1,0 +1,55 @@
+"""Tables and text at the width of a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from punish_fast.cli.report import print_table, print_text
+
+HEADER = ["agent", *(f"measure {k}" for k in range(1, 9))]
+ROWS = [HEADER, ["naive", *["0.123456"] * 8], ["random", *["12.5 points"] * 8]]
+
+
+@pytest.fixture
+def lines(capsys):
+    """The lines printed since the last call."""
+
+    def read():
+        return capsys.readouterr().out.splitlines()
+
+    return read
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 100])
+@pytest.mark.parametrize("left", [0, 1, 2])
+def test_a_table_fits_the_terminal_and_loses_no_word(monkeypatch, lines, width, left):
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_table(ROWS, left, indent="  ")
+    printed = lines()
+    assert max(map(len, printed)) <= width
+    words = " ".join(printed).split()
+    for row in ROWS:
+        for word in " ".join(row[1:]).split():
+            assert words.count(word) >= " ".join(row).split().count(word)
+
+
+def test_columns_that_do_not_fit_follow_with_their_labels(monkeypatch, lines):
+    monkeypatch.setenv("COLUMNS", "11")
+    print_table([["a", "1111", "2222", "3333"], ["b", "4", "5", "6"]])
+    assert lines() == ["a  1111", "b     4", "", "a  2222", "b     5", "", "a  3333", "b     6"]
+
+
+def test_long_text_is_broken_between_words(monkeypatch, lines):
+    monkeypatch.setenv("COLUMNS", "16")
+    print_table([["name", "a well-known text"], ["file", "x.h5"]], left=2)
+    assert lines() == ["name  a", "      well-known", "      text", "file  x.h5"]
+    print_table([["/a/path/longer/than/that"]])
+    assert lines() == ["/a/path/longer/than/that"]
+    print_text("a text that is long", indent="  ")
+    assert lines() == ["  a text that is", "  long"]
+
+
+def test_a_table_is_as_wide_as_it_is_where_there_is_no_terminal(monkeypatch, lines):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    print_table(ROWS)
+    assert len(lines()) == len(ROWS)
