@@ -20,7 +20,7 @@ import numpy as np
 from bench.agents import Answers, DataError, answers, notebook_enemies
 from bench.benchmark import say
 from bench.tables import Table, markdown
-from punish_fast.arena.match_log import Ledger, digest_of
+from punish_fast.arena.match_log import MatchLog, digest_of
 from punish_fast.duel.exact import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import greedy, softmax
@@ -99,10 +99,10 @@ class Meetings:
         graph: The game.
     """
 
-    def __init__(self, graph: Graph, ledger: Ledger, progress: Callable[[str], None]) -> None:
-        """Keep duels of ``graph`` in ``ledger``."""
+    def __init__(self, graph: Graph, log: MatchLog, progress: Callable[[str], None]) -> None:
+        """Keep duels of ``graph`` in ``log``."""
         self.graph = graph
-        self._ledger = ledger
+        self._log = log
         self._progress = progress
         self._n_done = 0
 
@@ -113,11 +113,11 @@ class Meetings:
             return 0.5
         if digests[0] > digests[1]:
             return 1 - self.chance(enemy, own)
-        known = self._ledger.exact(digests)
+        known = self._log.exact(digests)
         if known is None:
             duel = head_to_head(self.graph, own, enemy, _TOLERANCE)
             known = duel.win_probability, duel.length
-            self._ledger.keep_exact(digests, *known, duel.error_bound)
+            self._log.add_exact(digests, *known, duel.error_bound)
             self._n_done += 1
             self._progress(f"duels: {self._n_done}")
         return known[0]
@@ -144,7 +144,7 @@ def study(rules: Rules, enemies_of: EnemiesOf, ledger: Path | None, progress: Ca
 
     Raises:
         DataError: the enemies cannot be made.
-        LedgerError: the ledger is of another game.
+        MatchLogError: the match log belongs to another game.
     """
     space, true_space = StateSpace(rules), StateSpace(rules._replace(redeal="reshuffle"))
     enemies = enemies_of(space)
@@ -152,7 +152,7 @@ def study(rules: Rules, enemies_of: EnemiesOf, ledger: Path | None, progress: Ca
     for name, enemy in enemies.items():
         progress(f"solving against {name}")
         solved[name] = answers(space, true_space, enemy)
-    meetings = Meetings(Graph(true_space), Ledger(true_space.rules.digest, ledger), progress)
+    meetings = Meetings(Graph(true_space), MatchLog(true_space.rules.digest, ledger), progress)
     ptr = space.state_ptr
     random = policy_of(space, naive())
     policies = [random, *(greedy(ptr, each.published) for each in solved.values())]

@@ -1,1 +1,1 @@
-"""Agents meeting agents: exact duels and tournaments."""
+"""Agents against agents: players, tournaments, ratings, match logs and recorded games."""

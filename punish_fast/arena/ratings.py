@@ -1,17 +1,17 @@
-"""Ranking agents by how often they beat each other.
+"""Win rates and Elo ratings of agents, from how often they beat each other.
 
-Two measures. The *win rate* of an agent is its mean chance to win against each of the others. Its *rating* is a
-strength by Bradley and Terry (1952): numbers ``t`` for which ``1 / (1 + exp(t[j] - t[i]))`` is as near as can be to the
-chance ``w[i, j]`` that ``i`` beats ``j``, in that they make
+The *win rate* of an agent is its mean win probability against each of the others. Its *rating* is a Bradley-Terry
+strength (1952): with ``p[i, j] = 1 / (1 + exp(t[j] - t[i]))``, the strengths ``t`` maximise
 
     sum over pairs of w[i, j] log p[i, j] + w[j, i] log p[j, i]
 
-largest. Ratings are on Elo's scale, where 400 points more are ten wins to one loss, and their mean is 0. They leave out
-what no single number can say: that ``i`` may beat ``j``, ``j`` beat ``k`` and ``k`` beat ``i``.
+where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on Elo's scale, where 400 points more are ten
+wins to one loss, and their mean is 0. One number per agent cannot show cycles: ``i`` may beat ``j``, ``j`` beat ``k``
+and ``k`` beat ``i``.
 
-When chances are known from games only, with standard errors ``e[i, j]``, the ratings inherit them: at the maximum the
-gradient is 0, so to first order the covariance of ``t`` is ``H^-1 B H^-1`` with the Hessian ``H`` and the covariance
-``B`` of the gradient. It holds whether or not the model fits, and for games that come in pairs.
+If ``w`` is estimated from games, with standard errors ``e[i, j]``, so are the ratings. At the maximum the gradient is
+0, so to first order the covariance of ``t`` is ``H^-1 B H^-1`` with the Hessian ``H`` and the covariance ``B`` of the
+gradient. This holds whether or not the model fits, and for paired games.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-# Elo's points for a natural unit of strength.
+# Elo points per natural unit of strength.
 _POINTS = 400 / np.log(10)
-# Keeps strengths finite where an agent never loses; otherwise too small to be seen.
+# Keeps strengths finite where an agent never loses; otherwise negligible.
 _RIDGE = 1e-9
-# Where the gradient is no longer than this, in games, strengths are found.
+# The optimiser stops at a gradient of this norm, in games.
 _GRADIENT = 1e-10
 # The normal quantile of intervals with 95 % confidence.
 _Z = 1.959963984540054
@@ -33,14 +33,14 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class Standing:
-    """The place of an agent.
+    """An agent's place in the ranking.
 
     Attributes:
         agent: Its name.
-        win_rate: Mean chance to win against each of the others.
-        rating: Strength in Elo's points.
-        win_rate_margin: Half the 95 % interval of the win rate; 0 if chances are exact.
-        rating_margin: Half the 95 % interval of the rating; 0 if chances are exact.
+        win_rate: Mean win probability against each of the others.
+        rating: Strength in Elo points.
+        win_rate_margin: Half the 95 % confidence interval of the win rate; 0 for exact results.
+        rating_margin: Half the 95 % confidence interval of the rating; 0 for exact results.
     """
 
     agent: str
@@ -54,8 +54,9 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
     """Agents by rating, the best one first.
 
     Args:
-        agents: Names of two agents or more.
-        win: float64 ``[n, n]``, how likely the agent of the row beats that of the column; ``win + win.T`` is 1.
+        agents: Two or more names.
+        win: float64 ``[n, n]``, probability that the agent of the row beats the agent of the column;
+            ``win + win.T`` is 1.
         error: float64 ``[n, n]``, standard errors of ``win``.
     """
     others = ~np.eye(len(agents), dtype=np.bool_)
@@ -72,7 +73,7 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
 
 
 def strengths(win: np.ndarray) -> np.ndarray:
-    """Strengths by Bradley and Terry in natural units, float64 ``[n]``, with mean 0; ``win`` as in `rank`."""
+    """Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0; ``win`` as in `rank`."""
     from scipy.optimize import minimize
 
     win = win * ~np.eye(len(win), dtype=np.bool_)
@@ -82,32 +83,32 @@ def strengths(win: np.ndarray) -> np.ndarray:
         return float((win * np.logaddexp(0, behind)).sum() + _RIDGE / 2 * strength @ strength)
 
     def gradient(strength: np.ndarray) -> np.ndarray:
-        surprise = (win + win.T) * _chances(strength) - win
+        surprise = (win + win.T) * _probabilities(strength) - win
         return np.asarray(surprise.sum(axis=1) + _RIDGE * strength)
 
-    # The stubs of SciPy know fewer options than this method has.
+    # SciPy's stubs lack some options of this method.
     settings: dict[str, Any] = {"method": "trust-exact", "jac": gradient, "hess": _hessian}
     found: Any = minimize(loss, np.zeros(len(win)), options={"gtol": _GRADIENT}, **settings)
     return np.asarray(found.x - found.x.mean())
 
 
-def _chances(strength: np.ndarray) -> np.ndarray:
-    """The chances to win that strengths stand for, float64 ``[n, n]``."""
+def _probabilities(strength: np.ndarray) -> np.ndarray:
+    """Win probabilities under the model, float64 ``[n, n]``."""
     return np.asarray(np.exp(-np.logaddexp(0, strength[np.newaxis] - strength[:, np.newaxis])))
 
 
 def _hessian(strength: np.ndarray) -> np.ndarray:
-    p = _chances(strength)
+    p = _probabilities(strength)
     return _laplacian(p * (1 - p)) + _RIDGE * np.eye(len(strength))
 
 
 def _laplacian(weight: np.ndarray) -> np.ndarray:
-    """The sum over pairs of ``weight[i, j] (e_i - e_j) (e_i - e_j)^T``; the diagonal does not count."""
+    """The sum over pairs of ``weight[i, j] (e_i - e_j) (e_i - e_j)^T``; the diagonal is ignored."""
     weight = weight * ~np.eye(len(weight), dtype=np.bool_)
     return np.asarray(np.diag(weight.sum(axis=1)) - weight)
 
 
 def _covariance(strength: np.ndarray, error: np.ndarray) -> np.ndarray:
-    # Strengths are known up to a constant: its direction is left out.
+    # Strengths are determined up to a constant, whose direction is left out.
     inverse = np.linalg.pinv(_hessian(strength) - _RIDGE * np.eye(len(strength)), hermitian=True)
     return np.asarray(inverse @ _laplacian(error**2) @ inverse)

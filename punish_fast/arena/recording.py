@@ -1,74 +1,122 @@
-"""Simulated games as records: what people's games are kept as, for a log or a database.
+"""Simulated games as records: the same form as games between people, for logs and databases.
 
-The games are those that `simulate` counts, number by number. They are played by the true redeal, so they are to
-be checked by rules with ``reshuffle``.
+The recorded games are exactly those that `simulate` counts. A database takes them like any other log: checked breath
+by breath, all at once or not at all. Since a game is known by the second in which it was played, the games of a
+tournament get the seconds before now, one each.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import tempfile
+import time
+from pathlib import Path
 
-import numpy as np
-
+from punish_fast.arena.match_log import digest_of
+from punish_fast.arena.players import Opponent
+from punish_fast.arena.tournament import TournamentError, pairs_of
 from punish_fast.duel.exact import DuelError, check_policy
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.sampled import check_numbers, simulator_of
 from punish_fast.duel.simulator import EndlessError, Trace
 from punish_fast.punish.decimal_codes import decimals_of
-from punish_fast.records.logs import Game, Side
+from punish_fast.records.database import open_to_read
+from punish_fast.records.importing import Report, import_logs
+from punish_fast.records.logs import NAMES, Game, Side, is_name, write_log
+
+# More games would take minutes to store.
+MAX_RECORDED_GAMES = 100_000
 
 
-class Player(NamedTuple):
-    """Who plays.
+def check_recording(names: list[str], games: int, database: Path) -> None:
+    """Check that the games of a tournament can be recorded, before any is played.
 
-    Attributes:
-        name: 1 to 60 printable characters, as logs want it.
-        policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
-        temperature: Of an agent that plays by softmax.
+    Args:
+        names: The players.
+        games: Games of each pair.
+        database: The database.
+
+    Raises:
+        TournamentError: there are too many games, or a log cannot hold a player's name.
+        RecordsError: the file is not a database of recorded games.
+        LockedError: another process keeps the database locked.
     """
+    total = len(names) * (len(names) - 1) // 2 * games
+    if total > MAX_RECORDED_GAMES:
+        raise TournamentError(f"games: {total:,} in all are too many to record, allowed are {MAX_RECORDED_GAMES:,}")
+    wrong = [name for name in names if not is_name(name)]
+    if wrong:
+        raise TournamentError(f"record: player {wrong[0]!a}, allowed are {NAMES}")
+    # An empty file becomes a database.
+    if database.exists() and database.stat().st_size > 0:
+        with open_to_read(database):
+            pass
 
-    name: str
-    policy: np.ndarray
-    temperature: float | None = None
+
+def record_tournament(graph: Graph, opponents: list[Opponent], games: int, seed: int, database: Path) -> Report:
+    """Store the games of every pair of different policies in a database, which is created if it does not exist.
+
+    Args:
+        graph: The game, of the view.
+        opponents: Two or more.
+        games: Games of each pair, an even number.
+        seed: Random seed of the games.
+        database: The database.
+
+    Raises:
+        TournamentError: there are too many games.
+        RecordsError: the file is not a database of recorded games.
+        LockedError: another process keeps the database locked.
+        OutputError: the database cannot be written.
+        WriteError: writing failed.
+    """
+    check_recording([opponent.name for opponent in opponents], games, database)
+    pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in opponents]) if pair[0] != pair[1]]
+    first = int(time.time()) - games * len(pairs)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "arena.json"
+        recorded = [
+            game
+            for k, (i, j) in enumerate(pairs)
+            for game in record_match(graph, (opponents[i], opponents[j]), games, first + k * games, seed)
+        ]
+        log.write_text(write_log(recorded, "games"), encoding="utf-8")
+        return import_logs(graph.view, [log], database)
 
 
-def record(
+def record_match(
     graph: Graph,
-    own: Player,
-    enemy: Player,
+    players: tuple[Opponent, Opponent],
     n_games: int,
     first_id: int,
     seed: int = 0,
     paired: bool = True,
     first_game: int = 0,
 ) -> list[Game]:
-    """Play games and write down every breath of them.
+    """Play a match and record every breath of it.
 
     Args:
-        graph: The game.
-        own: The own side.
-        enemy: The enemy.
-        n_games: How many games, both games of each pair counted.
-        first_id: What the first game is called, by custom the Unix second in which it was played; counts up from there.
+        graph: The game, of the view.
+        players: The own side and the enemy.
+        n_games: Number of games, both games of each pair counted.
+        first_id: Id of the first game, by custom the Unix second in which it was played; the others count up.
         seed: As in `simulate`.
         paired: As in `simulate`.
         first_game: As in `simulate`.
 
     Raises:
-        DuelError: what `simulate` refuses, or both players have one name.
-        StateError: the rules have counts above 9, for which there are no decimal codes.
+        DuelError: an argument that `simulate` refuses, or both players have the same name.
     """
+    own, enemy = players
     if own.name == enemy.name:
         raise DuelError(f"players: both are called {own.name!r}, allowed are different names")
-    for player in (own, enemy):
+    for player in players:
         check_policy(graph, player.policy)
     check_numbers(n_games, seed, paired, first_game)
     n_seatings = 2 if paired else 1
     deals = first_game // n_seatings, n_games // n_seatings
     simulator = simulator_of(graph)
-    seatings = [(own, enemy), (enemy, own)][:n_seatings]
     played = []
-    for seats in seatings:
+    for seats in [(own, enemy), (enemy, own)][:n_seatings]:
         thresholds = [simulator.thresholds(player.policy) for player in seats]
         try:
             trace = simulator.trace(thresholds[0], thresholds[1], *deals, seed)
@@ -79,7 +127,7 @@ def record(
     return [Game(first_id + k, winner, loser) for k, (winner, loser) in enumerate(sides)]
 
 
-def _sides_of(graph: Graph, trace: Trace, seats: tuple[Player, Player]) -> list[tuple[Side, Side]]:
+def _sides_of(graph: Graph, trace: Trace, seats: tuple[Opponent, Opponent]) -> list[tuple[Side, Side]]:
     """Winner and loser of each game."""
     space = graph.view
     choices = [

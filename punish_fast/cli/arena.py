@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.archive import archive, check_games, check_shelf
-from punish_fast.arena.match_log import Ledger
+from punish_fast.arena.match_log import MatchLog
 from punish_fast.arena.players import Entry, Opponent, names_of
-from punish_fast.arena.tournament import Tournament, check_options, hold
+from punish_fast.arena.recording import check_recording, record_tournament
+from punish_fast.arena.tournament import Tournament, check_tournament, round_robin
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.game_lengths import course_of_chances, course_of_games, print_course
 from punish_fast.cli.outputs import check_outputs
@@ -131,13 +131,11 @@ def _check(agents: list[str], season: Season) -> None:
         raise UsageError("--exact and --games exclude each other")
     if season.games is None and season.seed is not None:
         raise UsageError("--seed goes with --games only")
-    check_options(len(agents), season.games)
+    check_tournament(len(agents), season.games)
     if season.games is not None:
         check_numbers(season.games, season.seed or 0, True, 0)
-    if season.record is not None:
-        if season.games is None:
-            raise UsageError("--record goes with --games only")
-        check_games(len(agents), season.games)
+    if season.record is not None and season.games is None:
+        raise UsageError("--record goes with --games only")
     if season.plot is not None:
         must_draw()
         check_picture(season.plot)
@@ -149,21 +147,21 @@ def arena_command(agents: list[str], setting: Setting, season: Season, as_json: 
     job = Job(agents, setting)
     outputs = [path for path in (season.resume, season.plot, season.record) if path is not None]
     check_outputs(outputs, job.files, "play")
-    ledger = Ledger(job.rules.digest, season.resume)
+    log = MatchLog(job.rules.digest, season.resume)
     if season.record is not None:
         if job.information != "view":
             raise UsageError(f"--record goes with players of the view only, one is of the model {job.information!r}")
-        check_shelf(job.rules, job.names, season.record)
+        check_recording(job.names, season.games or 0, season.record)
     seed = season.seed
     if season.games is not None and seed is None:
         # Games can be gone on with only by the seed that they began with.
-        seed = ledger.last_seed
+        seed = log.last_seed
     if season.games is not None and seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     opponents, graph = job.prepare()
     job.progress.start()
     with _going_on_later(job, season), job.clock("matches"):
-        tournament = hold(graph, opponents, season.games, seed or 0, ledger, job.progress.step)
+        tournament = round_robin(graph, opponents, season.games, seed or 0, log, job.progress.step)
     job.progress.clear()
     course = None
     if len(opponents) == 2:
@@ -171,7 +169,7 @@ def arena_command(agents: list[str], setting: Setting, season: Season, as_json: 
             course = _course(graph, opponents, tournament)
     if season.record is not None and season.games is not None:
         with _going_on_later(job, season), job.clock("record"):
-            recorded = archive(graph, opponents, season.games, seed or 0, season.record)
+            recorded = record_tournament(graph, opponents, season.games, seed or 0, season.record)
         _must_be_stored(recorded, season.record)
     if season.plot is not None:
         from punish_fast.arena.tournament_plot import draw_heatmap

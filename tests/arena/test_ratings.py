@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from punish_fast.arena.ratings import rank, strengths
 
 
-def chances(strength):
-    """The chances to win of agents of the given strengths."""
+def probabilities(strength):
+    """Win probabilities of agents of given strengths."""
     strength = np.asarray(strength, dtype=np.float64)
     return 1 / (1 + np.exp(strength[np.newaxis] - strength[:, np.newaxis]))
 
@@ -17,7 +17,7 @@ def chances(strength):
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=7))
 def test_strengths_are_found_again(strength):
     expected = np.array(strength) - np.mean(strength)
-    assert strengths(chances(strength)) == pytest.approx(expected, abs=1e-6)
+    assert strengths(probabilities(strength)) == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_rating_of_400_more_is_ten_wins_to_one_loss():
@@ -29,13 +29,13 @@ def test_a_rating_of_400_more_is_ten_wins_to_one_loss():
     assert (first.win_rate_margin, first.rating_margin) == (0, 0)
 
 
-def test_a_circle_has_no_best_one():
+def test_a_cycle_has_no_best_agent():
     win = np.array([[0.5, 0.7, 0.3], [0.3, 0.5, 0.7], [0.7, 0.3, 0.5]])
     standings = rank(list("abc"), win, np.zeros((3, 3)))
     assert [standing.rating for standing in standings] == pytest.approx([0, 0, 0], abs=1e-6)
 
 
-def test_who_never_loses_has_a_rating_all_the_same():
+def test_an_agent_that_never_loses_has_a_finite_rating():
     first, _ = rank(["a", "b"], np.array([[0.5, 1.0], [0.0, 0.5]]), np.zeros((2, 2)))
     assert 1000 < first.rating < 1e5
     assert first.win_rate == 1
@@ -44,7 +44,7 @@ def test_who_never_loses_has_a_rating_all_the_same():
 def test_margins_are_those_of_repeated_tournaments():
     generator = np.random.default_rng(1)
     strength, games = np.array([0.5, 0.1, -0.6]), 1000
-    truth = chances(strength)
+    truth = probabilities(strength)
     upper = np.triu(np.ones((3, 3), dtype=bool), 1)
     ratings, rates, last = [], [], []
     for _ in range(400):

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast.arena.recording import Player, record
+from punish_fast.arena.players import Opponent, opponent
+from punish_fast.arena.recording import record_match, record_tournament
+from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel import simulator as simulator_module
 from punish_fast.duel.exact import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.sampled import simulate
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
+from punish_fast.records.choices import Selection
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, parse_log, write_log
+from punish_fast.records.results import read_results
 from punish_fast.records.validation import check_games
 from punish_fast.runtime._jit import set_threads
 
@@ -26,12 +32,12 @@ def graph():
 
 @pytest.fixture(scope="module")
 def players(graph):
-    return Player("Ann", mixed(graph.space, 1)), Player("Ben", mixed(graph.space, 2), 0.5)
+    return Opponent("Ann", mixed(graph.space, 1)), Opponent("Ben", mixed(graph.space, 2), 0.5)
 
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_recorded_games_have_no_fault_and_are_the_counted_ones(graph, players, paired):
-    games = record(graph, *players, 200, FIRST, 3, paired)
+    games = record_match(graph, players, 200, FIRST, 3, paired)
     assert check_games(graph.space, games) == [[]] * 200
     assert [game.id for game in games] == list(range(FIRST, FIRST + 200))
     batch = simulate(graph, players[0].policy, players[1].policy, 200, 3, paired)
@@ -46,7 +52,7 @@ def test_recorded_games_have_no_fault_and_are_the_counted_ones(graph, players, p
 
 
 def test_pairs_are_the_same_deals_with_the_seats_swapped(graph, players):
-    games = record(graph, *players, 100, FIRST)
+    games = record_match(graph, players, 100, FIRST)
 
     def opening(game, name):
         return (game.winner if game.winner.name == name else game.loser).states[0]
@@ -57,17 +63,17 @@ def test_pairs_are_the_same_deals_with_the_seats_swapped(graph, players):
 
 
 def test_games_are_the_same_for_any_threads_and_can_be_continued(graph, players):
-    whole = record(graph, *players, 40, FIRST, 5)
+    whole = record_match(graph, players, 40, FIRST, 5)
     set_threads(1)
-    assert record(graph, *players, 40, FIRST, 5) == whole
+    assert record_match(graph, players, 40, FIRST, 5) == whole
     set_threads(2)
-    second = record(graph, *players, 30, FIRST + 10, 5, first_game=10)
-    assert record(graph, *players, 10, FIRST, 5) + second == whole
+    second = record_match(graph, players, 30, FIRST + 10, 5, first_game=10)
+    assert record_match(graph, players, 10, FIRST, 5) + second == whole
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_recorded_games_go_into_a_log_and_a_database_without_a_remark(graph, players, layout, tmp_path):
-    games = record(graph, *players, 50, FIRST)
+    games = record_match(graph, players, 50, FIRST)
     text = write_log(games, layout)
     _, found, refused = parse_log(text.encode())
     assert (len(found), refused) == (50, ())
@@ -79,11 +85,11 @@ def test_recorded_games_go_into_a_log_and_a_database_without_a_remark(graph, pla
 def test_players_need_different_names_and_policies(graph, players):
     ann, ben = players
     with pytest.raises(DuelError, match="both are called 'Ann'"):
-        record(graph, ann, ben._replace(name="Ann"), 2, FIRST)
+        record_match(graph, (ann, replace(ben, name="Ann")), 2, FIRST)
     with pytest.raises(DuelError, match="do not add up"):
-        record(graph, ann, ben._replace(policy=ben.policy / 2), 2, FIRST)
+        record_match(graph, (ann, replace(ben, policy=ben.policy / 2)), 2, FIRST)
     with pytest.raises(DuelError, match="are no pairs"):
-        record(graph, ann, ben, 3, FIRST)
+        record_match(graph, players, 3, FIRST)
 
 
 def test_games_that_do_not_end_are_refused(monkeypatch):
@@ -91,11 +97,30 @@ def test_games_that_do_not_end_are_refused(monkeypatch):
     graph = Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(graph.space, 1)
     with pytest.raises(DuelError, match="may never end"):
-        record(graph, Player("Ann", policy), Player("Ben", policy), 2, FIRST)
+        record_match(graph, (Opponent("Ann", policy), Opponent("Ben", policy)), 2, FIRST)
 
 
 @pytest.mark.full
 def test_recorded_games_of_the_standard_game_have_no_fault(tabletop):
     graph = Graph(tabletop)
-    players = Player("Ann", mixed(tabletop, 1)), Player("Ben", mixed(tabletop, 2))
-    assert check_games(tabletop, record(graph, *players, 2000, FIRST)) == [[]] * 2000
+    players = Opponent("Ann", mixed(tabletop, 1)), Opponent("Ben", mixed(tabletop, 2))
+    assert check_games(tabletop, record_match(graph, players, 2000, FIRST)) == [[]] * 2000
+
+
+def test_a_tournament_stores_exactly_the_games_it_counts(graph, tmp_path):
+    opponents = [opponent(graph.space, name) for name in ("random", "naive@0.5", "careful")]
+    report = record_tournament(graph, opponents, 50, 3, tmp_path / "x.db")
+    assert (report.games, report.imported, report.remarks) == (150, 150, [])
+    results = read_results(tmp_path / "x.db", Selection())
+    tournament = round_robin(graph, opponents, games=50, seed=3)
+    for i, one in enumerate(opponents):
+        for j, other in enumerate(opponents):
+            wins = ((results.winner == one.name) & (results.loser == other.name)).sum()
+            assert wins == (0 if i == j else pytest.approx(50 * tournament.win[i, j]))
+
+
+def test_too_many_games_are_refused(graph, tmp_path):
+    opponents = [opponent(graph.space, name) for name in ("random", "careful")]
+    with pytest.raises(TournamentError, match="200,000 in all are too many to record, allowed are 100,000"):
+        record_tournament(graph, opponents, 200_000, 1, tmp_path / "x.db")
+    assert not list(tmp_path.iterdir())

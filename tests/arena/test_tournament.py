@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from punish_fast.arena import tournament
-from punish_fast.arena.match_log import Ledger, digest_of
+from punish_fast.arena.match_log import MatchLog, digest_of
 from punish_fast.arena.players import Opponent, opponent
-from punish_fast.arena.tournament import TournamentError, hold
+from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel.exact import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.sampled import simulate
@@ -30,7 +30,7 @@ def opponents(graph) -> list[Opponent]:
 
 @pytest.fixture(scope="module")
 def exact(graph, opponents):
-    return hold(graph, opponents)
+    return round_robin(graph, opponents)
 
 
 def test_exact_results_are_those_of_duels(graph, opponents, exact):
@@ -52,7 +52,7 @@ def test_both_sides_of_a_pair_add_up(exact):
 
 @pytest.mark.compiled
 def test_games_agree_with_the_exact_results(graph, opponents, exact):
-    sampled = hold(graph, opponents, games=20_000, seed=1)
+    sampled = round_robin(graph, opponents, games=20_000, seed=1)
     assert sampled.games == 20_000
     others = ~np.eye(3, dtype=bool)
     assert (np.abs(sampled.win - exact.win)[others] <= 4 * sampled.error[others]).all()
@@ -62,33 +62,33 @@ def test_games_agree_with_the_exact_results(graph, opponents, exact):
 
 
 def test_the_order_of_agents_does_not_matter(graph, opponents):
-    one = hold(graph, opponents, games=200, seed=3)
-    other = hold(graph, opponents[::-1], games=200, seed=3)
+    one = round_robin(graph, opponents, games=200, seed=3)
+    other = round_robin(graph, opponents[::-1], games=200, seed=3)
     assert np.array_equal(one.win, other.win[::-1, ::-1])
     assert np.array_equal(one.breaths, other.breaths[::-1, ::-1])
 
 
 def test_known_matches_are_not_played_again(graph, opponents, tmp_path, monkeypatch):
     path, digest = tmp_path / "x.json", graph.space.rules.digest
-    first = hold(graph, opponents, ledger=Ledger(digest, path))
-    hold(graph, opponents, games=100, seed=1, ledger=Ledger(digest, path))
+    first = round_robin(graph, opponents, log=MatchLog(digest, path))
+    round_robin(graph, opponents, games=100, seed=1, log=MatchLog(digest, path))
 
     def refuse(*_args, **_options):
         raise AssertionError("played again")
 
     monkeypatch.setattr(tournament, "head_to_head", refuse)
     monkeypatch.setattr(tournament, "simulate", refuse)
-    again = hold(graph, opponents[::-1], ledger=Ledger(digest, path))
+    again = round_robin(graph, opponents[::-1], log=MatchLog(digest, path))
     assert np.array_equal(again.win, first.win[::-1, ::-1])
-    assert hold(graph, opponents, games=100, seed=1, ledger=Ledger(digest, path)).games == 100
+    assert round_robin(graph, opponents, games=100, seed=1, log=MatchLog(digest, path)).games == 100
     with pytest.raises(AssertionError, match="played again"):
-        hold(graph, opponents, games=100, seed=2, ledger=Ledger(digest, path))
+        round_robin(graph, opponents, games=100, seed=2, log=MatchLog(digest, path))
 
 
-def test_an_interrupted_tournament_goes_on_to_the_same_end(graph, opponents, tmp_path, monkeypatch):
+def test_an_interrupted_tournament_resumes_to_the_same_end(graph, opponents, tmp_path, monkeypatch):
     path, digest = tmp_path / "x.json", graph.space.rules.digest
     monkeypatch.setattr(tournament, "_GAMES_AT_ONCE", 64)
-    expected = hold(graph, opponents, games=300, seed=5)
+    expected = round_robin(graph, opponents, games=300, seed=5)
     calls = []
 
     def interrupt(*args, **options):
@@ -101,7 +101,7 @@ def test_an_interrupted_tournament_goes_on_to_the_same_end(graph, opponents, tmp
     interrupts = 0
     while True:
         try:
-            found = hold(graph, opponents, games=300, seed=5, ledger=Ledger(digest, path))
+            found = round_robin(graph, opponents, games=300, seed=5, log=MatchLog(digest, path))
             break
         except KeyboardInterrupt:
             interrupts += 1
@@ -112,36 +112,36 @@ def test_an_interrupted_tournament_goes_on_to_the_same_end(graph, opponents, tmp
         assert np.array_equal(getattr(found, field), getattr(expected, field))
 
 
-def test_more_games_go_on_where_fewer_ended(graph, opponents, tmp_path):
+def test_a_longer_match_continues_a_shorter_one(graph, opponents, tmp_path):
     path, digest = tmp_path / "x.json", graph.space.rules.digest
-    hold(graph, opponents, games=100, seed=1, ledger=Ledger(digest, path))
-    more = hold(graph, opponents, games=300, seed=1, ledger=Ledger(digest, path))
-    assert np.array_equal(more.win, hold(graph, opponents, games=300, seed=1).win)
+    round_robin(graph, opponents, games=100, seed=1, log=MatchLog(digest, path))
+    more = round_robin(graph, opponents, games=300, seed=1, log=MatchLog(digest, path))
+    assert np.array_equal(more.win, round_robin(graph, opponents, games=300, seed=1).win)
     sampled = json.loads(path.read_text())["sampled"]
     assert {entry["games"] for entry in sampled.values()} == {300}
     assert all(str(digest_of(each.policy)) in " ".join(sampled) for each in opponents)
 
 
-def test_who_has_won_every_game_may_still_lose(graph, opponents):
-    # So few games that the winner of all of them is likely to turn up.
-    found = [hold(graph, opponents, games=4, seed=seed) for seed in range(12)]
+def test_an_agent_that_won_every_game_has_a_standard_error(graph, opponents):
+    # So few games that an agent is likely to win all of them.
+    found = [round_robin(graph, opponents, games=4, seed=seed) for seed in range(12)]
     swept = [each for each in found if ((each.win == 1) & ~np.eye(3, dtype=bool)).any()]
     assert swept
     assert all((each.error[each.win == 1] >= 0.25).all() for each in swept)
 
 
-def test_progress_is_told(graph, opponents):
+def test_progress_counts_matches(graph, opponents):
     steps = []
-    hold(graph, opponents, games=4, progress=lambda *step: steps.append(step))
+    round_robin(graph, opponents, games=4, progress=lambda *step: steps.append(step))
     assert steps == [("arena", k, 6) for k in range(1, 7)]
 
 
 @pytest.mark.parametrize("games", [0, 1, 2, 3, 5, -4, 1 << 41])
-def test_numbers_of_games_that_make_no_tournament_are_refused(graph, opponents, games):
+def test_odd_and_tiny_numbers_of_games_are_refused(graph, opponents, games):
     with pytest.raises(TournamentError, match=f"games: {games}, allowed are even numbers from 4"):
-        hold(graph, opponents, games=games)
+        round_robin(graph, opponents, games=games)
 
 
-def test_one_alone_is_no_tournament(graph, opponents):
+def test_one_agent_is_no_tournament(graph, opponents):
     with pytest.raises(TournamentError, match="agents: 1"):
-        hold(graph, opponents[:1])
+        round_robin(graph, opponents[:1])

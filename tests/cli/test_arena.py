@@ -151,7 +151,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
     ("arguments", "texts"),
     [
         ([], ["AGENT"]),
-        (["random"], ["agents: 1 cannot hold a tournament"]),
+        (["random"], ["agents: 1 cannot play a tournament"]),
         (["random", "random"], ["random: stands twice"]),
         (["random", "nobody"], ["nobody: there is no such file"]),
         (["random", "."], ["is a folder"]),
@@ -173,7 +173,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random", "careful", "--plot", "x.pdf"], ["suffix is '.pdf', allowed are .png and .svg"]),
         (["random", "careful", "--plot", "no/x.png"], ["there is no folder no"]),
         (["random", "careful", "--resume", "."], ["is a folder"]),
-        (["random", "agent.h5", "--resume", "strategy.h5"], ["strategy.h5: is no file of an arena's results"]),
+        (["random", "agent.h5", "--resume", "strategy.h5"], ["strategy.h5: not a match log of the arena"]),
         (["random", "agent.h5", "--resume", "agent.h5"], ["agent.h5: is the file to play and will not be replaced"]),
         (["random", "careful", "--resume", "x.png", "--plot", "x.png"], ["x.png: is to be written twice"]),
         (["random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),
@@ -294,7 +294,7 @@ def test_games_are_recorded(run, folder):
 def test_results_of_another_game_are_refused(run, folder):
     assert run("arena", "random", "careful", *TINY, "--resume", "x.json").code == 0
     before = (folder / "x.json").read_bytes()
-    run("arena", "random", "careful", "--resume", "x.json").refused("x.json: made by rules")
+    run("arena", "random", "careful", "--resume", "x.json").refused("x.json: made under rules")
     assert (folder / "x.json").read_bytes() == before
 
 
