@@ -13,12 +13,12 @@ from types import FrameType
 from bench.benchmark import REGISTER, BenchmarkError, Options, Report, new_report, run_benchmark, say
 from bench.child import ChildError
 from bench.machine import cores, provenance
+from bench.page import update
 from bench.plots import PlotError, draw, require_matplotlib
-from bench.readme import ReadmeError, update
 from bench.results import RESULTS, ResultsError, append
 from bench.tables import text_of
 
-README_COMMAND = "readme"
+PAGE_COMMAND = "page"
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 DEFAULT_RUNS = 5
 
@@ -34,7 +34,7 @@ def parser_of() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"{', '.join(REGISTER)} (default: all), or '{README_COMMAND}' to bring the README in step",
+        help=f"{', '.join(REGISTER)} (default: all), or '{PAGE_COMMAND}' to write docs/benchmarks.md",
     )
     parser.add_argument("--quick", action="store_true", help="small games and one run, to see that everything works")
     parser.add_argument("--runs", type=int, metavar="N", help=f"how often (default: {DEFAULT_RUNS}, quick: 1)")
@@ -48,11 +48,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line; wrong usage ends the program with 2."""
     parser = parser_of()
     options = parser.parse_args(arguments)
-    unknown = [name for name in options.names if name not in (*REGISTER, README_COMMAND)]
+    unknown = [name for name in options.names if name not in (*REGISTER, PAGE_COMMAND)]
     if unknown:
-        parser.error(f"{unknown[0]!r} is no benchmark, allowed are {', '.join(REGISTER)} and {README_COMMAND}")
-    if README_COMMAND in options.names and len(options.names) > 1:
-        parser.error(f"{README_COMMAND} goes with no other name")
+        parser.error(f"{unknown[0]!r} is no benchmark, allowed are {', '.join(REGISTER)} and {PAGE_COMMAND}")
+    if PAGE_COMMAND in options.names and len(options.names) > 1:
+        parser.error(f"{PAGE_COMMAND} takes no other name")
     if options.runs is not None and options.runs < 1:
         parser.error(f"--runs: {options.runs} is not allowed, it must be 1 or more")
     if not 1 <= options.threads <= cores():
@@ -105,15 +105,15 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     options = parse(arguments)
-    # Whoever is asked to end must end its children, too; a shell's background jobs begin with interrupts ignored.
+    # On SIGTERM end the child processes, too. A shell starts background jobs with interrupts ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        if options.names == [README_COMMAND]:
-            say(f"README.md {'was brought in step' if update() else 'is in step'} with the results")
+        if options.names == [PAGE_COMMAND]:
+            say(f"docs/benchmarks.md {'written' if update() else 'is up to date'}")
             return DONE
         return measure(options)
-    except (PlotError, ReadmeError, ResultsError, OSError) as error:
+    except (PlotError, ResultsError, OSError) as error:
         say(f"error: {error}")
         return FAILED
     except KeyboardInterrupt:

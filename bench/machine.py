@@ -47,7 +47,7 @@ def commit() -> str:
     try:
         name = _git("rev-parse", "--short=12", "HEAD")
         # What a run itself writes changes no source.
-        changed = _git("status", "--porcelain", "--", ".", ":!bench/results.jsonl", ":!README.md")
+        changed = _git("status", "--porcelain", "--", ".", ":!bench/results.jsonl", ":!docs/benchmarks.md")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return f"{name}+dirty" if changed else name

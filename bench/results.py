@@ -1,7 +1,7 @@
 """The results file: one line of JSON for each benchmark of each run, the newest last.
 
 Only full runs without a differing answer are kept: quick ones measure toy games, and the speed of a wrong answer is of
-no interest. The README's table is made from the last line of each benchmark.
+no interest. The tables of docs/benchmarks.md are made from the last line of each benchmark.
 """
 
 from __future__ import annotations

@@ -106,13 +106,15 @@ def game_of(number: int, names: tuple[str, str], breaths: Sequence[Breath]) -> G
     return Game(number, side_of(names[0], own, ours), side_of(names[1], enemy, theirs))
 
 
-def some_games(n: int, seed: int = 0, names: Sequence[str] = ("Ann", "Ben", "Cay", "naive")) -> list[Game]:
-    """Games of `RULES`, a minute apart, between two of the players each."""
+def some_games(
+    n: int, seed: int = 0, names: Sequence[str] = ("Ann", "Ben", "Cay", "naive"), rules: Rules = RULES
+) -> list[Game]:
+    """Games a minute apart, between two of the players each."""
     generator = np.random.default_rng(seed)
     games = []
     for k in range(n):
         pair = generator.permutation(len(names))[:2]
-        games.append(game_of(FIRST_ID + 60 * k, (names[pair[0]], names[pair[1]]), play(RULES, generator)))
+        games.append(game_of(FIRST_ID + 60 * k, (names[pair[0]], names[pair[1]]), play(rules, generator)))
     return games
 
 

@@ -80,8 +80,8 @@ def test_a_benchmark_that_fails_loses_no_other(monkeypatch, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["nonsense"], f"'nonsense' is no benchmark, allowed are {', '.join(command.REGISTER)} and readme"),
-        (["readme", "peers"], "readme goes with no other name"),
+        (["nonsense"], f"'nonsense' is no benchmark, allowed are {', '.join(command.REGISTER)} and page"),
+        (["page", "peers"], "page takes no other name"),
         (["--runs", "0"], "--runs: 0 is not allowed, it must be 1 or more"),
         (["--threads", "0"], "--threads: 0 is not possible here"),
         (["--threads", "100000"], "--threads: 100000 is not possible here"),
@@ -111,10 +111,10 @@ def test_a_missing_extra_is_found_before_any_work(monkeypatch, capsys, tmp_path)
     assert 'install with: pip install "punish-fast[plot]"' in capsys.readouterr().err
 
 
-def test_readme_says_whether_it_was_in_step(monkeypatch, capsys):
+def test_page_says_whether_it_changed(monkeypatch, capsys):
     monkeypatch.setattr(command, "update", lambda: True)
-    assert command.main(["readme"]) == 0
-    assert "README.md was brought in step with the results" in capsys.readouterr().err
+    assert command.main(["page"]) == 0
+    assert "docs/benchmarks.md written" in capsys.readouterr().err
 
 
 def processes_with(word: str) -> list[str]:

@@ -1,6 +1,6 @@
-"""The README's section on speed: a table for each benchmark, from the newest lines of the results file.
+"""The page ``docs/benchmarks.md``: a table for each benchmark, from the newest lines of the results file.
 
-It stands between two comments and is replaced as a whole, so the README never says anything that was not measured.
+The whole page is written anew, so it never says anything that was not measured.
 """
 
 from __future__ import annotations
@@ -13,9 +13,29 @@ from bench.child import ROOT
 from bench.results import RESULTS, newest, read
 from bench.tables import count, fact, markdown, seconds
 
-README = ROOT / "README.md"
-BEGIN = "<!-- results: begin (python -m bench readme) -->"
-END = "<!-- results: end -->"
+PAGE = ROOT / "docs" / "benchmarks.md"
+INTRODUCTION = """\
+# Benchmarks
+
+`python -m bench page` writes this page from `bench/results.jsonl`; do not edit it. To measure, in a clone:
+
+```text
+pip install -e ".[bench,plot]"
+python -m bench            # everything; python -m bench peers limit: only these; --quick: only shows that all works
+python -m bench page
+```
+
+Ratios count: they are measured side by side in one run, and absolute times are those of one machine.
+
+* *Solving* means values proved to be within 1e-9 of the optimal ones, or of the true win probabilities, by each
+  solver's own stopping rule. All answers must agree before a time is kept. Loading the tensor is not counted.
+* QuantEcon and Storm use one thread. QuantEcon and MDPSolver know no terminal states; with *terminals given* they start
+  from the exact values of win and loss. Storm computes the undiscounted win probability.
+* The time of plain Python (`bench/reference.py`) is extrapolated from a sample of the states.
+* Passes over the graph of the real game are compared with moving each of their arrays once (*at best*) and with
+  themselves if all successors lay side by side in the cache (*near*). The gap between *best* and *near* is computation;
+  the rest is cache misses.
+"""
 
 # What the tables call the columns; other facts stay in the results file.
 COLUMNS = {
@@ -28,33 +48,27 @@ COLUMNS = {
     "reference": (),
 }
 TITLES = {
-    "reference": "Against the same model in plain Python",
-    "peers": "Against others on the same tensor",
-    "limit": "Against the memory",
-    "iteration": "Learning an equilibrium, pass by pass",
-    "refill": "Against another enemy",
-    "scaling": "As games and threads grow",
-    "startup": "From the command line",
+    "reference": "The same model in plain Python",
+    "peers": "Other solvers on the same tensor",
+    "limit": "Memory bandwidth",
+    "iteration": "One iteration of equilibrium learning, pass by pass",
+    "refill": "The next enemy",
+    "scaling": "Larger games, more threads",
+    "startup": "The command line",
 }
 PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "stormpy")
 
 
-class ReadmeError(Exception):
-    """A README without a place for the results; the message says what is missing."""
-
-
-def section_of(reports: Sequence[Report]) -> str:
-    """The text between the comments."""
-    lines: list[str] = []
+def page_of(reports: Sequence[Report]) -> str:
+    """The page."""
+    lines = [INTRODUCTION, *_provenance(reports), ""]
     for report in reports:
-        lines += [f"**{TITLES[report.benchmark]}**", ""]
-        lines += markdown(_table(report))
-        lines += ["", *(_verdict(report)), ""]
-    return "\n".join([*_provenance(reports), "", *lines]).strip()
+        lines += [f"## {TITLES[report.benchmark]}", "", *markdown(_table(report)), "", *_verdict(report), ""]
+    return "\n".join(lines).strip() + "\n"
 
 
 def _provenance(reports: Sequence[Report]) -> list[str]:
-    """When, where and with what: a line for each set of benchmarks that have it in common."""
+    """Date, machine and versions: one line for each group of benchmarks that share them."""
     if not reports:
         return ["Nothing has been measured yet."]
     shared: dict[str, list[str]] = {}
@@ -93,29 +107,14 @@ def _verdict(report: Report) -> list[str]:
     return lines
 
 
-def replaced(text: str, section: str) -> str:
-    """The README ``text`` with ``section`` between the comments.
+def update(page: Path = PAGE, results: Path = RESULTS) -> bool:
+    """Write the page anew; return whether it changed.
 
     Raises:
-        ReadmeError: the comments are missing.
-    """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ReadmeError(f"README: {BEGIN if not begin else END} is missing")
-    return f"{before}{BEGIN}\n\n{section}\n\n{END}{after}"
-
-
-def update(readme: Path = README, results: Path = RESULTS) -> bool:
-    """Bring the README in step with the results file; return whether it changed.
-
-    Raises:
-        ReadmeError: it has no place for them.
         ResultsError: the results file cannot be read.
     """
-    text = readme.read_text(encoding="utf-8")
-    wanted = replaced(text, section_of(newest(read(results))))
-    if wanted == text:
+    wanted = page_of(newest(read(results)))
+    if page.exists() and page.read_text(encoding="utf-8") == wanted:
         return False
-    readme.write_text(wanted, encoding="utf-8")
+    page.write_text(wanted, encoding="utf-8")
     return True

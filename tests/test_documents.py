@@ -1,0 +1,95 @@
+"""README and docs show what runs, and what it prints."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from documents import Step, agrees, blocks_of, steps_of
+from playing import some_games
+
+from punish_fast.punish.rules import PRESETS
+from punish_fast.records.logs import write_log
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Commands that take minutes run shorter, and nothing is installed anew.
+SHORTER = {
+    "--time 1560": "--iterations 1",
+    "python3 -m venv": "true",
+    "pip install": "true",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder to follow a page in: with logs of recorded games and a command ``punish-fast``."""
+    program = tmp_path / "bin" / "punish-fast"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m punish_fast "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    games = some_games(60, seed=1, names=("Ann", "Ben", "Cay"), rules=PRESETS["tabletop"])
+    (tmp_path / "saves_1.json").write_text(write_log(games[:30]), encoding="utf-8")
+    (tmp_path / "saves_2.json").write_text(write_log(games[30:]), encoding="utf-8")
+    return tmp_path
+
+
+def run(step: Step, folder: Path, names: dict[str, object]) -> None:
+    """Do what a step says, and insist that it works and prints what is shown."""
+    if step.kind == "python":
+        exec(compile(step.source, f"line {step.line}", "exec"), names)
+        return
+    source = step.source
+    for long, short in SHORTER.items():
+        source = source.replace(long, short)
+    environment = os.environ | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        source, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, f"line {step.line}: {step.source}\n{done.stderr}"
+    if step.shown is not None:
+        printed = done.stdout.splitlines()
+        assert agrees(step.shown, printed), f"line {step.line}: {step.source}\n" + done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_shows_runs(page, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    names: dict[str, object] = {}
+    for step in steps_of(page):
+        run(step, folder, names)
+
+
+def test_every_block_says_what_it_is():
+    kinds = {block.kind for page in PAGES for block in blocks_of(page)}
+    assert kinds <= {"console", "sh", "python", "toml", "json", "text"}
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 250
+
+
+def test_output_agrees_apart_from_the_machine():
+    shown = ("rules tiny, 2 threads", "...", "wrote tiny.h5 (1.2 MB)")
+    assert agrees(shown, ["rules tiny, 16 threads", "states  0.1", "", "wrote tiny.h5 (99.0 kB)"])
+    assert agrees(shown, ["rules tiny, 1 threads", "wrote tiny.h5 (1.2 MB)"])
+    assert not agrees(shown, ["rules notebook, 2 threads", "wrote tiny.h5 (1.2 MB)"])
+    assert not agrees(shown, ["rules tiny, 2 threads", "wrote other.h5 (1.2 MB)"])
+    assert not agrees(("all 5 states",), ["all 6 states"])
+
+
+def test_pages_are_taken_apart_into_steps(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "a\n```console\n$ one\n1\n$ two\n```\n```sh\n# no\nthree\n```\n```toml\nx = 1\n```\n", encoding="utf-8"
+    )
+    assert [(step.line, step.kind, step.source, step.shown) for step in steps_of(page)] == [
+        (2, "console", "one", ("1",)),
+        (2, "console", "two", ()),
+        (7, "sh", "three", None),
+    ]
