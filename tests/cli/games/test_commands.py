@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import signal
 import subprocess
 import sys
 import time
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from numba import config
@@ -50,22 +48,6 @@ def test_solve_tells_all_numbers(run):
     assert best["error_bound"] < 1e-12
     assert report["random_vs_random"] == pytest.approx(0.398413794960370, abs=1e-12)
     assert len(report["line"]) == 26
-
-
-def test_the_readme_tells_what_solve_does(run):
-    text = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    section = text.partition("## TapnSwap\n")[2].partition("\n## ")[0]
-    line = "".join(row.removeprefix("> ") + " " for row in section.splitlines() if row.startswith("> "))
-    assert line.replace("**", "").strip().split("; ") == run("tapnswap", "solve", "--json").report["line"]
-    rows = re.findall(r"^\| [^|]+ \|([^|]*)\| ([\d,]+) \| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", section, re.MULTILINE)
-    assert len(rows) == 7
-    for options, positions, start, *chances in rows:
-        report = run("tapnswap", "solve", *options.replace("`", "").split(), "--json").report
-        assert report["states"] == int(positions.replace(",", ""))
-        words = {"win": "who starts wins, in {}", "loss": "who starts loses, in {}", "draw": "draw"}
-        assert start == words[report["start"]].format(report["plies"])
-        best = report["best_response_vs_random"]
-        assert [float(chance) for chance in chances] == pytest.approx([best["first"], best["second"]], abs=6e-7)
 
 
 @pytest.mark.parametrize(
