@@ -1,4 +1,4 @@
-"""Benchmarks: how fast the package is, compared with what others reach on the same machine.
+"""Benchmarks of the package against other programs, on the same machine.
 
-``python -m bench`` runs them; ``benchmark.py`` says what a benchmark is.
+``python -m bench`` runs them; ``benchmark.py`` defines a benchmark.
 """

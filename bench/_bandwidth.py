@@ -1,7 +1,7 @@
-"""Kernels that do nothing but move memory: read, triad and fill.
+"""Kernels that only move memory: read, triad and fill.
 
-They run over chunks of float64 and are written out, with unsigned indices, for the reasons that hold for the package's
-own sweeps: Numba tests every signed index for being negative, and a sum with one total waits for each addition.
+They run over chunks of float64, unrolled and with unsigned indices, as the package's sweeps do: Numba tests every
+signed index for being negative, and a sum with a single accumulator waits for each addition.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The bandwidth of memory and disk, with the same threads as our kernels.
 
 ``read`` sums an array (8 bytes for each number), ``triad`` adds a multiple of one array to another into a third (24
-bytes), and ``fill`` writes a new array, whose pages the system hands out while it is written (8 bytes). ``write`` puts
-as many bytes as wanted into a file and waits until they are on the disk.
+bytes), and ``fill`` writes a new array, page faults included (8 bytes). ``write`` writes a file and syncs it to disk.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _WRITE_BYTES = 1 << 24
 
 
 class Bandwidth:
-    """Moves arrays of ``n`` float64."""
+    """Move arrays of ``n`` float64."""
 
     def __init__(self, n: int) -> None:
         """Cut ``n`` numbers into chunks and make the arrays to move."""
@@ -49,7 +48,7 @@ class Bandwidth:
 
 
 def write(path: Path, n_bytes: int, content: bytes) -> None:
-    """Write ``n_bytes`` into a new file, ``content`` over and over, and wait for the disk."""
+    """Write ``n_bytes`` of repeated ``content`` into a new file and sync it."""
     with path.open("wb") as file:
         for begin in range(0, n_bytes, len(content)):
             file.write(content[: n_bytes - begin])
@@ -58,5 +57,5 @@ def write(path: Path, n_bytes: int, content: bytes) -> None:
 
 
 def file_content() -> bytes:
-    """Bytes to write that do not shrink: disks and systems treat zeros in their own way."""
+    """Incompressible bytes: disks and file systems treat zeros specially."""
     return np.random.default_rng(0).bytes(_WRITE_BYTES)

@@ -1,11 +1,11 @@
-"""What a benchmark is: options go in, a report comes out.
+"""A benchmark: options go in, a report comes out.
 
-A benchmark is a module with ``run(options) -> Report``. What takes time runs in processes of its own (``child.py``), so
-that none inherits another's memory, threads or compiled code, and so that the process that reports stays small.
+A benchmark is a module with ``run(options) -> Report``. Timed work runs in child processes (``child.py``), so that none
+inherits another's memory, threads or compiled code.
 
-A report holds *measurements* (durations of the same thing, of which the median speaks), *targets* (a number the
-project promises), *checks* (answers that must agree), and *problems* (what could not be measured, and why). A target
-that is missed is reported and no more; answers that differ make the run fail.
+A report holds *measurements* (durations, told by their median), *targets* (numbers the project promises), *checks*
+(results that must agree) and *problems* (failed measurements, with the reason). A missed target is only reported;
+results that differ make the run fail.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class BenchmarkError(Exception):
 
 
 class ReportError(ValueError):
-    """A record that is no report; the message names the field."""
+    """A record that is not a report; the message names the field."""
 
 
 def say(line: str) -> None:
@@ -48,14 +48,14 @@ def say(line: str) -> None:
 
 @dataclass(frozen=True)
 class Options:
-    """How benchmarks are to run.
+    """Options of a run.
 
     Attributes:
-        runs: How often everything is measured.
+        runs: Repetitions of every measurement.
         threads: Threads of our kernels.
-        quick: Small games and few repetitions, to see that everything works.
+        quick: Small games and one run, as a smoke test.
         rules: A preset's name or a TOML file; None leaves the choice to the benchmark.
-        say: Takes lines of progress.
+        say: Called with lines of progress.
     """
 
     runs: int = 5
@@ -70,7 +70,7 @@ class Measurement:
     """Durations of one thing.
 
     Attributes:
-        name: What was measured.
+        name: The thing measured.
         seconds: Durations, at least one.
         facts: Further columns of the table; a name tells the unit.
     """
@@ -96,18 +96,18 @@ class Target:
 
     @property
     def ok(self) -> bool:
-        """Whether it is kept; a NaN keeps nothing."""
+        """Whether the target is met; NaN never is."""
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
     @property
     def sign(self) -> str:
-        """How value and bound compare if the target is reached."""
+        """The comparison that a met target satisfies."""
         return ">=" if self.at_least else "<="
 
 
 @dataclass(frozen=True)
 class Check:
-    """Answers that must agree: they differ by ``difference`` and may by ``limit``."""
+    """Results that must agree: they differ by ``difference``, at most ``limit`` is allowed."""
 
     name: str
     difference: float
@@ -115,25 +115,25 @@ class Check:
 
     @property
     def ok(self) -> bool:
-        """Whether they agree; a NaN agrees with nothing."""
+        """Whether they agree; NaN never does."""
         return self.difference <= self.limit
 
 
 @dataclass
 class Report:
-    """What a benchmark found.
+    """The result of a benchmark.
 
     Attributes:
         benchmark: Its name.
         rules: The rules: a preset's name or a TOML file.
         threads: Threads of our kernels.
-        runs: How often everything was measured.
-        quick: Whether it ran in a hurry, on small games.
-        measurements: What was measured.
-        targets: What is promised.
-        checks: What must agree.
-        problems: What could not be measured, each in one line.
-        facts: Whatever else there is to say, by name.
+        runs: Repetitions of every measurement.
+        quick: Whether it ran on small games only.
+        measurements: Durations.
+        targets: Promised numbers.
+        checks: Results that must agree.
+        problems: Failed measurements, one line each.
+        facts: Further numbers, by name.
         provenance: Date, commit, machine and versions.
     """
 
@@ -151,15 +151,15 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether all answers agree."""
+        """Whether all results agree."""
         return all(check.ok for check in self.checks)
 
     def find(self, name: str) -> Measurement | None:
-        """The measurement of that name, if there is one."""
+        """The measurement of a name, or None."""
         return next((measurement for measurement in self.measurements if measurement.name == name), None)
 
     def promise(self, name: str, value: float, *, at_least: float | None = None, at_most: float | None = None) -> None:
-        """Add a target, unless the run is a quick one, whose games are too small for any promise to hold."""
+        """Add a target, except in a quick run, whose games are too small."""
         if self.quick:
             return
         bound = at_least if at_least is not None else at_most
@@ -167,7 +167,7 @@ class Report:
         self.targets.append(Target(name, value, bound, at_least is not None))
 
     def to_mapping(self) -> dict[str, Any]:
-        """The report, ready for JSON, which knows neither NaN nor infinity."""
+        """The report as JSON values; NaN and infinity become None."""
         return {key: _plain(value) for key, value in asdict(self).items()}
 
 
@@ -198,7 +198,7 @@ def from_mapping(record: Any) -> Report:
     """The report that `Report.to_mapping` wrote.
 
     Raises:
-        ReportError: it is none.
+        ReportError: the record is not a report.
     """
     if not isinstance(record, dict) or set(record) != set(_FIELDS):
         raise ReportError(f"a report has the fields {', '.join(_FIELDS)}")
@@ -221,15 +221,15 @@ def _number(value: float | None) -> float:
 
 
 def new_report(benchmark: str, options: Options, rules: str) -> Report:
-    """A report that is still empty."""
+    """An empty report."""
     return Report(benchmark, rules, options.threads, options.runs, options.quick)
 
 
 def run_benchmark(name: str, options: Options) -> Report:
-    """Run the benchmark of that name.
+    """Run a benchmark by name.
 
     Raises:
-        KeyError: there is none.
+        KeyError: there is no such benchmark.
         BenchmarkError: it could not be run.
     """
     run: Callable[[Options], Report] = import_module(REGISTER[name]).run

@@ -1,12 +1,11 @@
-"""Work in a process of its own.
+"""Work in a child process.
 
-`run_child` starts ``python -m bench.child MODULE``, hands it a request as JSON on stdin, and gets back what the
-module's ``work(request)`` returned, through a file: libraries print what they like on stdout. Lines that the child
-marks with `tell` are progress and passed on. The child's peak memory is noted under ``peak_bytes``: the most memory
-that its program has held since it was started. (``ru_maxrss`` alone would not do: Linux lets a child inherit that of
-the process which forked it.)
+`run_child` starts ``python -m bench.child MODULE``, sends it a request as JSON on stdin, and reads the result of
+the module's ``work(request)`` from a file, since libraries may print on stdout. Lines that the child marks with `tell`
+are progress and passed on. ``peak_bytes`` is the child's peak memory since its start (``ru_maxrss`` alone would not do:
+on Linux a child inherits that of the process which forked it).
 
-A child that fails is a `ChildError` of one line. A parent that is interrupted ends its child first.
+A child that fails raises a `ChildError` of one line. An interrupted parent ends its child first.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ _INTERRUPTED = 130
 
 
 class ChildError(Exception):
-    """A child that failed; the message says in one line what it was doing and why it failed."""
+    """A failed child; the message tells its task and the reason in one line."""
 
 
 def peak_memory() -> int:
-    """The most memory this program has held, in bytes; 0 where the system does not tell."""
+    """Peak memory of this process in bytes; 0 where the system does not tell."""
     status = Path("/proc/self/status")
     if status.is_file():
         for line in status.read_text(encoding="ascii", errors="replace").splitlines():
@@ -54,22 +53,22 @@ def tell(line: str) -> None:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """The environment of a child, which finds this package and benchmarks before any other."""
+    """The environment of a child, with this clone first on its path."""
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "PYTHONPATH": path, **changes}
 
 
 def run_child(module: str, request: dict[str, Any], say: Callable[[str], None], what: str) -> dict[str, Any]:
-    """Let ``module`` work on ``request`` in a process of its own.
+    """Run ``module.work(request)`` in a child process.
 
     Args:
         module: Name of a module with ``work(request) -> dict``, both ready for JSON.
-        request: What to do.
+        request: The argument.
         say: Takes lines of progress.
-        what: What this is, for messages.
+        what: The task's name in messages.
 
     Raises:
-        ChildError: it failed.
+        ChildError: the child failed.
     """
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
         answer = Path(folder) / "answer.json"
@@ -87,7 +86,7 @@ def _run(arguments: list[str], text: str, say: Callable[[str], None]) -> tuple[i
     process: subprocess.Popen[str] | None = None
     alarm: threading.Timer | None = None
     try:
-        # Otherwise an interrupt could come between the start of the process and the moment it is known here.
+        # An interrupt between the start of the process and the assignment would lose it.
         with uninterrupted():
             process = _start(arguments)
             alarm = threading.Timer(MOST_SECONDS, end, [process])
@@ -123,7 +122,7 @@ def _start(arguments: list[str]) -> subprocess.Popen[str]:
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """End a process that leads a session, and all that belong to it."""
+    """Kill a process that leads a session, and its descendants."""
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -132,19 +131,19 @@ def end(process: subprocess.Popen[Any]) -> None:
 
 def _reason(code: int, errors: list[str]) -> str:
     if code == -signal.SIGKILL:
-        return "was killed, perhaps for want of memory or time"
+        return "was killed, perhaps out of memory or time"
     if code < 0:
         return f"was ended by signal {-code}"
-    return errors[-1] if errors else f"ended with exit code {code} and no answer"
+    return errors[-1] if errors else f"ended with exit code {code} and no result"
 
 
 def missing_package(error: ModuleNotFoundError, extra: str = "bench") -> str:
-    """How to get a package of an extra that is not installed."""
+    """How to install the missing package of an extra."""
     return f'{error.name} is not installed; install with: pip install "punish-fast[{extra}]"'
 
 
 def main() -> int:
-    """Do the work of a child: the module and the file for the answer are arguments, the request comes on stdin."""
+    """The child: module and result file are arguments, the request comes on stdin."""
     module, answer = sys.argv[1:]
     try:
         result = importlib.import_module(module).work(json.load(sys.stdin))

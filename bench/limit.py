@@ -1,10 +1,9 @@
-"""How near the kernels come to what the memory, or the disk, can do.
+"""How close the kernels come to the bandwidth of memory and disk.
 
-Sweeps do little more than read the tensor, so the best they can do is to read at the bandwidth that is measured beside
-them, with the same threads. The tensor fill is compared with writing a new array, and a stored file with a plain file
-of the same size; both are waited for until they are on the disk. The *share* is the time at full bandwidth over the
-time it took. What the caches cannot hold and is read again, such as old values, is not counted, so a share of 1 is out
-of reach where successors lie far apart.
+A sweep does little more than read the tensor, so its limit is the read bandwidth, measured beside it with the same
+threads. Filling the tensor is compared with writing a new array, and a stored file with a plain file of the same size,
+both synced to disk. The *share* is the time at full bandwidth over the time taken. Old values that fall out of the
+cache and are read again are not counted, so a share of 1 is out of reach where successors lie far apart.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 from bench.benchmark import Measurement, Options, Report, new_report
 from bench.child import run_child
 
-# What each is compared with.
+# The limit of each kernel.
 LIMITS = {
     "layered sweep": "read",
     "jacobi sweep": "read",
@@ -33,7 +32,7 @@ def run(options: Options) -> Report:
     """Run the benchmark.
 
     Raises:
-        ChildError: it could not be measured.
+        ChildError: a child process failed.
     """
     rules = options.rules or _DEFAULT_RULES
     report = new_report("limit", options, rules)
@@ -50,7 +49,7 @@ def run(options: Options) -> Report:
 
 
 def measurements_of(found: dict[str, Any]) -> list[Measurement]:
-    """Durations, bytes, bandwidths, and shares of what is possible."""
+    """Durations, bytes, bandwidths and shares of the limit."""
     seconds, moved = found["seconds"], found["bytes"]
     rate = {name: moved[name] / statistics.median(seconds[name]) / 1e9 for name in ORDER}
     measurements = []

@@ -1,4 +1,4 @@
-"""Where and with what a benchmark ran: processor, memory, versions, commit, date."""
+"""Provenance of a benchmark: processor, memory, versions, commit, date."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cores() -> int:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of all installed packages that matter."""
+    """Versions of Python and of the packages compared."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -43,10 +43,10 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit these sources are from, with ``+dirty`` if they were changed since; ``unknown`` without git."""
+    """The commit of these sources, with ``+dirty`` if they have changed since; ``unknown`` without git."""
     try:
         name = _git("rev-parse", "--short=12", "HEAD")
-        # What a run itself writes changes no source.
+        # A run writes these two itself.
         changed = _git("status", "--porcelain", "--", ".", ":!bench/results.jsonl", ":!docs/benchmarks.md")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
@@ -59,7 +59,7 @@ def _git(*arguments: str) -> str:
 
 
 def provenance() -> dict[str, Any]:
-    """All of it, ready for JSON."""
+    """Date, commit, machine and versions, as JSON values."""
     memory = total_memory()
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

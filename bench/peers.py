@@ -1,14 +1,13 @@
-"""How fast others solve the same tensor: SciPy, QuantEcon, MDPSolver and Storm.
+"""Other solvers on the same tensor: SciPy, QuantEcon, MDPSolver and Storm.
 
-The game against the naive enemy is built once and saved; every solver loads it in a process of its own, so that its
-peak memory (loading included) and its threads are its own. Loading is not counted, solving is, to values within 1e-9
-of the optimal ones by the solver's own stopping rule (``peer/`` tells for each of them what that is). Each round has a
-turn for every solver, so that a drift of the machine's speed hits all of them.
+The game against uniform play is built once and saved. Every solver loads it in a child process, so its peak memory
+(loading included) and its threads are its own. The time is that of solving, without loading, to values within 1e-9 of
+the optimal ones by the solver's own stopping rule (see each file of ``peer/``). Every solver has one turn in each
+round, so a drift of the machine's speed hits all of them.
 
-Two questions are asked: the values at discount 0.95, and the undiscounted probability to win, which is what Storm
-computes. Answers must agree with ours to within the sum of both error bounds and `ROUNDING`, since the peers' bounds
-leave rounding out: a sweep of values up to 20 is off by at most 1e-12, and the errors of sweeps add up to at most 20
-times as much.
+There are two tasks: values at discount 0.95, and the undiscounted win probability, which Storm computes. Results must
+agree with ours to within the sum of both error bounds and `ROUNDING`, since the peers' bounds ignore rounding: a sweep
+of values up to 20 is off by at most 1e-12, and errors of sweeps add up to at most 20 times that.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from bench.benchmark import DISCOUNT, TOLERANCE, Check, Measurement, Options, Re
 from bench.child import ChildError, run_child
 
 ROUNDING = 1e-10
-# One of ours takes too little time to tell it from the noise.
+# A single solve of ours is too short to measure.
 OUR_REPEATS = 5
 
 OURS = "punish-fast"
@@ -42,11 +41,11 @@ class Peer:
     """A solver that takes part.
 
     Attributes:
-        name: What it is called in tables.
+        name: Its name in tables.
         module: Its file in ``peer/``.
-        against: Name of ours that it is compared with; ours are compared with nothing.
-        settings: What it wants to know besides discount, tolerance and threads.
-        one_thread: Whether it gets one thread, whatever the others get.
+        against: The measurement of ours it is compared with; empty for ours.
+        settings: Options besides discount, tolerance and threads.
+        one_thread: Whether it always gets one thread.
     """
 
     name: str
@@ -85,12 +84,12 @@ PEERS = (
 
 @dataclass
 class Turns:
-    """What a peer did in all its turns so far.
+    """All turns of a peer so far.
 
     Attributes:
         seconds: Durations.
-        peak_bytes: The most memory its process held.
-        error_bound: How far it says that a value may be off.
+        peak_bytes: Peak memory of its process.
+        error_bound: Its own error bound.
         values: File of its last values.
     """
 
@@ -113,7 +112,7 @@ class Race:
         self._failed: set[str] = set()
 
     def build(self) -> None:
-        """Build the tensor, and the small one that kernels are compiled with."""
+        """Build the tensor, and a small one for compiling kernels."""
         for name, rules in (("small", SMALL_RULES), ("tensor", self._rules)):
             self._options.say(f"peers: building the tensor of {Path(rules).stem}")
             (self._folder / name).mkdir()
@@ -152,7 +151,7 @@ class Race:
         self._compare(peer)
 
     def _compare(self, peer: Peer) -> None:
-        """Compare a peer's last answer with ours."""
+        """Compare a peer's last result with ours."""
         if peer.against not in self._turns:
             return
         ours, theirs = self._turns[peer.against], self._turns[peer.name]
@@ -160,7 +159,7 @@ class Race:
         difference = float(np.abs(values - others).max()) if values.shape == others.shape else np.nan
         limit = ours.error_bound + theirs.error_bound + ROUNDING
         check = Check(f"{peer.name} and {peer.against}", difference, limit)
-        # Of all runs, the worst is told.
+        # The worst of all runs is reported.
         before = next((old for old in self.report.checks if old.name == check.name), None)
         if before is None:
             self.report.checks.append(check)
@@ -168,7 +167,7 @@ class Race:
             self.report.checks[self.report.checks.index(before)] = check
 
     def finish(self, peers: tuple[Peer, ...]) -> Report:
-        """Turn what was measured into measurements and targets."""
+        """The report: measurements and targets."""
         for peer in peers:
             if peer.name not in self._turns:
                 continue
@@ -184,7 +183,7 @@ class Race:
 
 
 def best(report: Report, prefix: str, given: bool = False) -> Measurement | None:
-    """The fastest of all measurements of a program, by whether it was told what win and loss are worth."""
+    """The fastest measurement of a program, with or without the values of win and loss given."""
     named = [measurement for measurement in report.measurements if measurement.name.startswith(prefix)]
     found = [measurement for measurement in named if measurement.name.endswith(GIVEN) == given]
     return min(found, key=lambda measurement: measurement.median, default=None)
@@ -193,8 +192,8 @@ def best(report: Report, prefix: str, given: bool = False) -> Measurement | None
 def add_targets(report: Report) -> None:
     """Compare ours with the best of QuantEcon and of Storm.
 
-    What is promised is how ours compares with a program that is given the process and nothing else. How QuantEcon does
-    when it is told what win and loss are worth, which a user can work out, is noted without a promise.
+    Targets compare with programs that get the process alone. QuantEcon with the values of win and loss given, which a
+    user can compute, is reported without a target.
     """
     quantecon, told, storm = best(report, "QuantEcon"), best(report, "QuantEcon", given=True), best(report, "Storm")
     ours, whole, chance = report.find(OURS), report.find(WHOLE), report.find(OURS + WIN)

@@ -1,4 +1,4 @@
-"""One peer's turn, in a process of its own: warm up on a small game, load the tensor, solve it, write the values."""
+"""One peer's turn, in a child process: warm up on a small game, load the tensor, solve it, write the values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Let the peer ``peer`` solve the tensor of ``folder`` so many times as ``repeats`` says.
+    """Let the peer ``peer`` solve the tensor of ``folder`` ``repeats`` times.
 
-    The values go into the file ``values``. Kernels that a peer compiles, it compiles for the game of ``small``.
+    The values go into the file ``values``. A peer compiles its kernels on the game of ``small``.
     """
     peer = importlib.import_module(f"bench.peer.{request['peer']}")
     settings = request["settings"]

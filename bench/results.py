@@ -1,7 +1,7 @@
 """The results file: one line of JSON for each benchmark of each run, the newest last.
 
-Only full runs without a differing answer are kept: quick ones measure toy games, and the speed of a wrong answer is of
-no interest. The tables of docs/benchmarks.md are made from the last line of each benchmark.
+Only full runs whose results agree are kept: quick ones measure toy games, and the speed of a wrong result is of no
+interest. The tables of docs/benchmarks.md are made from the last line of each benchmark.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class ResultsError(Exception):
 
 
 def belongs(report: Report) -> bool:
-    """Whether a report is one to keep."""
+    """Whether a report is kept."""
     return report.ok and not report.quick and bool(report.measurements)
 
 
 def append(reports: Iterable[Report], path: Path = RESULTS) -> None:
-    """Add a line for each report to keep."""
+    """Add a line for each report that is kept."""
     lines = [json.dumps(report.to_mapping(), allow_nan=False) + "\n" for report in reports if belongs(report)]
     if lines:
         with path.open("a", encoding="utf-8") as file:
@@ -37,7 +37,7 @@ def read(path: Path = RESULTS) -> list[Report]:
     """All reports of a results file, the newest last; none if there is no file.
 
     Raises:
-        ResultsError: a line is no report.
+        ResultsError: a line is not a report.
     """
     if not path.exists():
         return []

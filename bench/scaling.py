@@ -1,13 +1,12 @@
-"""How time and memory grow with the game, and with the threads.
+"""Growth of time and memory with the game, and speed by threads.
 
 A family of house rules (``houses/``) grows from a toy to fifteen times the notebook's nonzeros by more cards, more HP
-and more breaths. Each is solved in a process of its own, states, tensor and values. If time is ``c n^k`` for ``n``
-nonzeros, ``k`` is the slope of a straight line in logarithms, found by least squares on the medians. For memory, what
-the process held before the game (`stages.py`) is subtracted.
+and more breaths. Each is solved in a child process, states, tensor and values. If time is ``c n^k`` for ``n``
+nonzeros, ``k`` is the slope of a straight line in logarithms, found by least squares on the medians. For memory, the
+process's peak before the game (`stages.py`) is subtracted.
 
-Small games take the fixed costs of starting threads and cutting chunks and say nothing about growth; a line through
-them would look flatter than it is, in our favour. So only games of at least `LEAST_NONZEROS` nonzeros count for
-the exponents. All are shown, and so is the exponent that all together would give.
+In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favour. So only games
+of at least `LEAST_NONZEROS` nonzeros count for the exponents; the exponent over all sizes is reported as well.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float:
     """The slope of ``log amounts`` over ``log sizes`` by least squares.
 
     Raises:
-        ValueError: fewer than two different sizes, or something that has no logarithm.
+        ValueError: fewer than two different sizes, or a number at or below 0.
     """
     if len(set(sizes)) < 2 or min(*sizes, *amounts) <= 0:
         raise ValueError("exponent: at least two sizes are needed, and nothing at or below 0")
@@ -51,7 +50,7 @@ def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float:
 
 
 class Scaling:
-    """What was measured so far."""
+    """The measurements so far."""
 
     def __init__(self, options: Options, family: Sequence[str]) -> None:
         self.options = options
@@ -60,7 +59,7 @@ class Scaling:
         self._results: dict[tuple[str, int], list[dict[str, Any]]] = {}
 
     def solve(self, number: int, rules: str, threads: int) -> None:
-        """Solve a game in a process of its own."""
+        """Solve a game in a child process."""
         what = f"rules {_name(rules)}, {threads} threads"
         self.options.say(f"scaling: run {number} of {self.options.runs}, {what}")
         request = {"rules": rules, "threads": threads, "repeats": 1 if self.options.quick else _REPEATS}
@@ -73,7 +72,7 @@ class Scaling:
         self._results.setdefault((rules, threads), []).append(result)
 
     def finish(self, threads_rules: str, counts: Sequence[int]) -> Report:
-        """Turn what was measured into measurements, exponents and targets.
+        """The report: measurements, exponents and targets.
 
         Raises:
             BenchmarkError: nothing could be measured.
@@ -107,7 +106,7 @@ class Scaling:
 
 
 def add_exponents(report: Report, sized: Sequence[Measurement]) -> None:
-    """Fit both exponents to what was measured at different sizes."""
+    """Fit both exponents to the measurements by size."""
     large = [m for m in sized if int(m.facts["nonzeros"]) >= LEAST_NONZEROS]
     if len(large) < 2:
         return

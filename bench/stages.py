@@ -1,7 +1,7 @@
-"""A whole game in a process of its own: how long states, tensor and solve take, and how much memory.
+"""A whole game in a child process: seconds of states, tensor and solve, and peak memory.
 
-The kernels are compiled on the smallest game first. What the process holds then (Python, the libraries, the compiled
-kernels) is the baseline; it does not grow with the game.
+The kernels are compiled on the smallest game first. The process's memory then (Python, libraries, compiled kernels) is
+the baseline; it does not grow with the game.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def play(rules: Rules) -> tuple[MDP, list[float]]:
 
 
 def limit_memory() -> None:
-    """Let what does not fit into free memory fail in this process, instead of ending the machine's others."""
+    """Cap this process at the free memory, so that a game that is too large ends no other process."""
     if not _MEMORY.is_file():
         return
     import resource
@@ -50,7 +50,7 @@ def limit_memory() -> None:
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Solve the game of ``rules`` with ``threads`` threads so many times as ``repeats`` says."""
+    """Solve the game of ``rules`` with ``threads`` threads ``repeats`` times."""
     set_threads(request["threads"])
     limit_memory()
     play(load_rules("tiny"))

@@ -1,6 +1,6 @@
 """The tensor that all peers solve, built once and saved as one NumPy file for each array.
 
-`work` builds it in a process of its own and writes the folder; `load` reads it without importing anything but NumPy,
+`work` builds it in a child process and writes the folder; `load` reads it without importing anything but NumPy,
 so that a peer's memory holds nothing of ours.
 """
 
@@ -16,7 +16,7 @@ RULES = "rules.json"
 
 
 class Tensor(NamedTuple):
-    """The arrays of an `MDP`, and nothing else; shapes and dtypes are the same."""
+    """The arrays of an `MDP`, with the same shapes and dtypes."""
 
     state_ptr: np.ndarray
     indptr: np.ndarray

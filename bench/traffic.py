@@ -1,4 +1,4 @@
-"""The measurements of ``limit``, in a process of its own: what moves memory, and memory bandwidth, in turns."""
+"""The measurements of ``limit``, in a child process: kernels and bandwidth in turn."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Stopwatches:
         self.seconds: dict[str, list[float]] = {}
 
     def time(self, name: str, function: Callable[[], T]) -> T:
-        """Call ``function`` and note how long it took."""
+        """Time a call of ``function``."""
         begin = time.perf_counter()
         result = function()
         self.seconds.setdefault(name, []).append(time.perf_counter() - begin)
@@ -56,7 +56,7 @@ class Stopwatches:
 
 
 class Traffic:
-    """One game and everything that is measured of it."""
+    """One game and its measurements."""
 
     def __init__(self, rules: str, folder: Path) -> None:
         """Build the game."""
@@ -73,7 +73,7 @@ class Traffic:
         self.file_bytes = 0
 
     def run(self, watches: Stopwatches) -> None:
-        """Measure everything once, what is short more often."""
+        """Measure everything once, short work several times."""
         for _ in range(_PER_RUN):
             self._move(watches)
             for name, sweeper in self._sweepers.items():
@@ -84,18 +84,18 @@ class Traffic:
         watches.time("write", lambda: write(self._plain, self.file_bytes, self._content))
 
     def _move(self, watches: Stopwatches) -> None:
-        """Move memory, and insist that it was moved."""
+        """Move memory, and check the results."""
         total = watches.time("read", lambda: self._bandwidth.read(self.mdp.data))
         if abs(total - self.mdp.n_rows) > 1e-3:
             raise ArithmeticError(f"the probabilities of {self.mdp.n_rows} rows add up to {total}")
         sums = watches.time("triad", lambda: self._bandwidth.triad(self.mdp.data))
         filled = watches.time("fill", lambda: self._bandwidth.fill(3.0))
         if sums[-1] != self.mdp.data[-1] + 2 or filled[-1] != 3:
-            raise ArithmeticError("triad or fill did not write what they should")
+            raise ArithmeticError("triad or fill wrote wrong numbers")
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Measure the game of ``rules`` with ``threads`` threads in ``runs`` runs, after one that is not counted."""
+    """Measure the game of ``rules`` with ``threads`` threads in ``runs`` runs after a warm-up."""
     set_threads(request["threads"])
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-", dir=request["folder"]) as folder:
         traffic = Traffic(request["rules"], Path(folder))

@@ -1,9 +1,9 @@
 """Solvers that run side by side on the same tensor, one small file each.
 
 Each file has ``prepare(folder, settings) -> solve``. ``prepare`` loads the tensor of a folder and brings it into the
-solver's own form, which is not counted; ``solve()`` returns an `Answer` and is. ``settings`` is a mapping with
-``discount``, ``tolerance``, ``threads`` and what else the solver wants to know. Every solver is to guarantee that none
-of its values is further than ``tolerance`` from the optimal one, by its own stopping rule, exact arithmetic assumed.
+solver's own form, untimed; ``solve()`` is timed and returns an `Answer`. ``settings`` is a mapping with ``discount``,
+``tolerance``, ``threads`` and the solver's own options. Every solver guarantees, by its own stopping rule and assuming
+exact arithmetic, that no value is further than ``tolerance`` from the optimal one.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Settings = Mapping[str, Any]
 
 
 class Answer(NamedTuple):
-    """What a solver found.
+    """The result of a solver.
 
     Attributes:
-        values: Reads them out, float64 ``[n_states]``, terminals left out; this is not counted, because it tells more
-            of a solver's Python interface than of the solver.
-        error_bound: How far the solver says a value may be from the optimal one.
+        values: Reads the values, float64 ``[n_states]`` without terminals; untimed, because it measures a solver's
+            Python interface rather than the solver.
+        error_bound: The solver's own bound on the distance from the optimal values.
         iterations: Sweeps, or whatever the solver counts; 0 if it does not tell.
     """
 

@@ -37,8 +37,8 @@ def test_peak_memory_is_that_of_the_child_alone(own_children, lines):
         ("fail", "it: ValueError: two lines"),
         ("miss", 'it: no_such_package is not installed; install with: pip install "punish-fast[bench]"'),
         ("crash", "it: was ended by signal 11"),
-        ("be_killed", "it: was killed, perhaps for want of memory or time"),
-        ("leave", "it: ended with exit code 0 and no answer"),
+        ("be_killed", "it: was killed, perhaps out of memory or time"),
+        ("leave", "it: ended with exit code 0 and no result"),
     ],
 )
 def test_a_child_that_fails_is_one_line(own_children, lines, task, text):
