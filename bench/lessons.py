@@ -42,7 +42,7 @@ def blocks_of(report: dict[str, Any], origin: dict[str, Any] | None) -> dict[str
     """The blocks of the page by name.
 
     Args:
-        report: What ``show --lessons --json`` prints.
+        report: What ``lessons --json`` prints.
         origin: What the strategy's file notes of how it was made.
     """
     blocks = {

@@ -9,33 +9,39 @@ from typing import Annotated
 
 import typer
 
+from punish_fast.cli.build import build
 from punish_fast.cli.enemy import commands
 from punish_fast.cli.errors import guarded
 from punish_fast.cli.games.commands import tapnswap as tapnswap_group
-from punish_fast.cli.options import (
+from punish_fast.cli.openings import openings
+from punish_fast.cli.options import add_verb, family, print_help
+from punish_fast.cli.plain_options import (
     ArenaRulesOption,
     ArenaTemperatureOption,
-    EnemyOption,
     JsonOption,
     OutputOption,
     QuietOption,
     RulesOption,
-    TemperatureOption,
     ThreadsOption,
 )
 from punish_fast.cli.records.commands import games as games_group
+from punish_fast.cli.show import show
+from punish_fast.cli.solve import solve
 from punish_fast.cli.startup import prepare_kernels
 from punish_fast.runtime.version import __version__
 
-app = typer.Typer(
-    name="punish-fast",
-    help="Solve the card duel Punish: every state, every transition, every value.",
-    epilog="Try: punish-fast solve; punish-fast show naive.h5; punish-fast show naive.h5 102012300350000300",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+_MODEL = "One-player model"
+_LESSONS = "Lessons"
+
+app = family(
+    "punish-fast",
+    "Solve the card duel Punish: every state, every transition, every value.",
+    "punish-fast solve",
+    "punish-fast show naive.h5",
+    "punish-fast show naive.h5 102012300350000300",
 )
+for added, panel in ((solve, _MODEL), (build, _MODEL), (show, _MODEL), (openings, _LESSONS)):
+    add_verb(app, added, panel)
 app.add_typer(games_group)
 app.add_typer(commands.group)
 app.add_typer(tapnswap_group)
@@ -51,160 +57,37 @@ def _print_version(wanted: bool) -> None:
 def _options(
     context: typer.Context,
     _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    print_help(context)
+
+
+@app.command("help")
+def _help(verbs: Annotated[list[str] | None, typer.Argument(metavar="VERB...", help="The verb.")] = None) -> None:
+    """Show the help of a verb: punish-fast help enemy parless."""
+    app(args=[*(verbs or []), "--help"], prog_name="punish-fast", standalone_mode=False)
 
 
 @app.command(
-    epilog="Examples: punish-fast solve; punish-fast solve --rules tabletop -o true.h5; "
-    "punish-fast solve --objective win-probability; "
-    "punish-fast solve --schedule jacobi --sweeps 125; punish-fast solve naive-tensor.h5 --discount 0.99"
+    epilog="Examples: punish-fast lessons equilibrium.h5; punish-fast lessons equilibrium.h5 --people games.db"
 )
-def solve(  # noqa: PLR0913, PLR0917 - every option of the command is a parameter
-    tensor: Annotated[
-        Path | None, typer.Argument(metavar="TENSOR.h5", help="A file with a tensor to solve, instead of building one.")
-    ] = None,
-    rules: RulesOption = None,
-    enemy: EnemyOption = None,
-    temperature: TemperatureOption = None,
-    objective: Annotated[
-        str | None,
-        typer.Option(
-            metavar="discounted|win-probability",
-            envvar="PUNISH_FAST_OBJECTIVE",
-            help="What to make as large as possible.  [default: win-probability by rules with the redeal of the real "
-            "game, such as tabletop, unless --discount is given; otherwise discounted]",
-        ),
-    ] = None,
-    discount: Annotated[
-        float | None,
-        typer.Option(
-            metavar="G",
-            envvar="PUNISH_FAST_DISCOUNT",
-            help="From 0 to 1; 1 is none, which is win-probability.  [default: 0.95]",
-        ),
-    ] = None,
-    schedule: Annotated[
-        str,
-        typer.Option(metavar="layered|jacobi", envvar="PUNISH_FAST_SCHEDULE", help="In what order to update states."),
-    ] = "layered",
-    tolerance: Annotated[
-        float | None,
-        typer.Option(
-            metavar="T",
-            envvar="PUNISH_FAST_TOLERANCE",
-            help="Stop when no value is further than this from the exact one.  [default: 1e-10]",
-        ),
-    ] = None,
-    sweeps: Annotated[
-        int | None, typer.Option(metavar="N", envvar="PUNISH_FAST_SWEEPS", help="Make exactly so many sweeps instead.")
-    ] = None,
-    threads: ThreadsOption = None,
-    no_tensor: Annotated[
-        bool, typer.Option("--no-tensor", envvar="PUNISH_FAST_NO_TENSOR", help="Do not keep the tensor in the file.")
-    ] = False,
-    start: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="AGENT.h5", envvar="PUNISH_FAST_FROM", help="Start from an agent's values."),
-    ] = None,
-    output: OutputOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """Solve a game: rules to states to transitions to values.
-
-    Without arguments: the notebook's game against the naive enemy, written to naive.h5.
-    """
-    prepare_kernels()
-    from punish_fast.cli.precompile import load_solver
-
-    load_solver(no_tensor, threads)
-    from punish_fast.cli import solve
-
-    wanted = solve.Wanted(rules, enemy, temperature, threads, output, quiet)
-    method = solve.Method(objective, discount, schedule, tolerance, sweeps, start, keeps_tensor=not no_tensor)
-    solve.solve_command(tensor, wanted, method, as_json)
-
-
-@app.command(epilog="Examples: punish-fast build; punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
-def build(
-    rules: RulesOption = None,
-    enemy: EnemyOption = None,
-    temperature: TemperatureOption = None,
-    threads: ThreadsOption = None,
-    output: OutputOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """Build the transition tensor alone, to be solved later."""
-    prepare_kernels()
-    from punish_fast.cli.precompile import load_solver
-
-    load_solver(False, threads)
-    from punish_fast.cli import solve
-
-    solve.build_command(solve.Wanted(rules, enemy, temperature, threads, output, quiet), as_json)
-
-
-@app.command(
-    epilog="Examples: punish-fast show naive.h5; punish-fast show naive.h5 102012300350000300; "
-    "punish-fast show naive.h5 --openings --plot openings.png; "
-    "punish-fast show equilibrium.h5 --lessons --people games.db"
-)
-def show(
-    file: Annotated[Path, typer.Argument(metavar="FILE.h5", help="A tensor, an agent or a strategy.")],
-    state: Annotated[
-        str | None, typer.Argument(metavar="STATE", help="An 18-digit state code: show this position.")
-    ] = None,
-    openings: Annotated[
-        bool,
-        typer.Option(
-            "--openings",
-            envvar="PUNISH_FAST_OPENINGS",
-            help="Show how an agent values every opening, and what a card in hand is worth.",
-        ),
-    ] = False,
-    lessons: Annotated[
-        bool,
-        typer.Option(
-            "--lessons",
-            envvar="PUNISH_FAST_LESSONS",
-            help="Show what an agent or a strategy teaches that plays both sides of the real game: what HP, hands and "
-            "kept cards are worth, and how often to play what.",
-        ),
-    ] = False,
+def lessons(
+    file: Annotated[Path, typer.Argument(metavar="FILE.h5", help="An agent or a strategy for both sides.")],
     people: Annotated[
         Path | None,
         typer.Option(
-            metavar="DB",
-            envvar="PUNISH_FAST_PEOPLE",
-            help="With --lessons: a database of recorded games; show where people play otherwise, and what it costs.",
+            metavar="DB", envvar="PUNISH_FAST_PEOPLE", help="Show where people play otherwise, and what it costs."
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", envvar="PUNISH_FAST_PLOT", help="Draw openings or lessons, as a .png or .svg file."
-        ),
-    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the lessons, as a .png or .svg file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a file holds, or one position: cards, legal actions, values, and why."""
+    """Show what an agent or a strategy teaches: what HP, hands and kept cards are worth, and how often to play what."""
     prepare_kernels()
     from punish_fast.cli import lessons as lessons_verb
-    from punish_fast.cli import openings as openings_verb
-    from punish_fast.cli import show as show_verb
 
-    show_verb.check_view(openings, lessons, people)
-    if lessons:
-        lessons_verb.lessons_command(file, state, lessons_verb.Wanted(plot, people), as_json)
-    elif openings:
-        openings_verb.openings_command(file, state, plot, as_json)
-    else:
-        show_verb.show_command(file, state, plot, as_json)
+    lessons_verb.lessons_command(file, None, lessons_verb.Wanted(plot, people), as_json)
 
 
 @app.command(

@@ -1,45 +1,60 @@
-"""The view ``show --openings``: how likely every opening is, what it is worth, and what a card in hand is worth."""
+"""``punish-fast openings``: how likely every opening is, what it is worth, and what a card in hand is worth."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import CommonOptions, PlotOption, argument, verb
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.plots import drawing, must_draw
 from punish_fast.cli.report import print_json, print_table
-from punish_fast.punish.decimal_codes import decimals_of
-from punish_fast.punish.openings import Openings, openings, worth
 from punish_fast.punish.rules import CARDS, cards_text
-from punish_fast.runtime.figures import check_picture
-from punish_fast.store.reader import Artefact, load
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from punish_fast.punish.openings import Openings
+    from punish_fast.store.reader import Artefact
 
 _SHOWN = 5
 
 
-def openings_command(path: Path, state: str | None, plot: Path | None, as_json: bool) -> None:
-    """Run ``punish-fast show --openings``."""
-    if state is not None:
-        raise UsageError(f"--openings shows all of them, the state {state} goes without")
-    if plot is not None:
+@dataclass(frozen=True, kw_only=True)
+class OpeningsOptions(CommonOptions):
+    """Options of ``openings``."""
+
+    file: Annotated[Path, argument("AGENT.h5", "An agent.")]
+    plot: PlotOption = None
+
+
+@verb("punish-fast openings naive.h5", "punish-fast openings naive.h5 --plot openings.png")
+def openings(options: OpeningsOptions) -> None:
+    """Show how an agent values every opening, and what a card in hand is worth."""
+    from punish_fast.punish import openings as dealt
+    from punish_fast.runtime.figures import check_picture
+    from punish_fast.store.reader import load
+
+    if options.plot is not None:
         must_draw()
-        check_picture(plot)
-        check_outputs([plot], [path], "show")
-    file = load(path)
+        check_picture(options.plot)
+        check_outputs([options.plot], [options.file], "show")
+    file = load(options.file)
     if file.kind != "agent":
-        raise UsageError(f"{path}: is a {file.kind}, openings can be shown of agents")
-    found = openings(file)
+        raise UsageError(f"{options.file}: is a {file.kind}, openings can be shown of agents")
+    found = dealt.openings(file)
     value, unit = _values(file, found)
+    plot = options.plot
     report = _report(file, found, value) | {"value_is": unit, "plot": None if plot is None else str(plot)}
     if plot is not None:
         from punish_fast.study.openings_plot import draw_openings
 
         with drawing(plot):
-            draw_openings(found, value, report["is_chance"], f"what openings are worth to {path.stem}", plot)
-    if as_json:
+            draw_openings(found, value, report["is_chance"], f"what openings are worth to {options.file.stem}", plot)
+    if options.as_json:
         print_json(report)
     else:
         _print_report(report)
@@ -52,13 +67,15 @@ def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
     if solution.objective == "undiscounted":
         value = (1 + value) / 2
     if solution.objective != "discounted":
-        return value, "chance to win"
+        return value, "win probability"
     return value, f"discounted value, discount {solution.discount:g}"
 
 
 def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any]:
     """All openings of an agent, the best first, and what the cards are worth."""
-    order = np.argsort(-value, kind="stable")
+    from punish_fast.punish.decimal_codes import decimals_of
+
+    order = (-value).argsort(kind="stable")
     decimals = decimals_of(file, found.row)
     entries = [
         {
@@ -82,10 +99,12 @@ def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any
 
 def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
     """What cards are worth by ``counts`` of their copies, int ``[n, 5]``."""
+    from punish_fast.punish.openings import worth
+
     table = {}
     for kind, card in enumerate(CARDS):
         each = worth(counts[:, kind], found.p, value)
-        step = each.step if np.isfinite(each.step) else None
+        step = each.step if math.isfinite(each.step) else None
         table[card] = {"copies": each.copies.tolist(), "mean": each.mean.tolist(), "step": step}
     return table
 

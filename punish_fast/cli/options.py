@@ -1,69 +1,306 @@
-"""Options that several commands share, as types of their parameters."""
+"""Options, each written once: its signature, its help, its environment variable, and the value that goes on.
+
+The options and arguments of a verb are the fields of one frozen dataclass, own ones first in the help and inherited
+ones after them; the verb is a function of that dataclass::
+
+    @dataclass(frozen=True, kw_only=True)
+    class SolveOptions(ComputeOptions):                            # --threads, --quiet, --json
+        tensor: Annotated[Path | None, argument("TENSOR.h5", "A tensor to solve.")] = None
+        sweeps: Annotated[int | None, option("Make exactly this many sweeps.", metavar="N")] = None
+        output: OutputOption = None                                # shared, from this file
+
+    @verb("punish-fast solve", "punish-fast solve --sweeps 20")    # examples
+    def solve(options: SolveOptions) -> None:
+        '''Solve a game. (This is the help text.)'''
+
+`add_verb` registers it with a family of verbs (`family`). A field ``no_tensor`` is the flag ``--no-tensor`` and the
+variable ``PUNISH_FAST_NO_TENSOR``, unless it ``writes``: an option that names an output or destroys something is never
+taken from the environment. Values of a ``Literal`` are checked and completed. Nothing heavy is imported here.
+"""
 
 from __future__ import annotations
 
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+O = TypeVar("O")  # noqa: E741 - the options of a verb
+
+Complete = Callable[[str], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """An option before its flag and its environment variable are derived from the name of its field."""
+
+    help: str
+    flags: tuple[str, ...]
+    writes: bool
+    settings: dict[str, Any]
+
+    def flags_of(self, field: str) -> tuple[str, ...]:
+        """The flags, the long one first."""
+        return self.flags if self.flags[:1] and self.flags[0].startswith("--") else (_flag(field), *self.flags)
+
+    def variable_of(self, field: str) -> str | None:
+        """The environment variable."""
+        return None if self.writes else environment_variable(self.flags_of(field)[0])
+
+    def for_typer(self, field: str, kind: Any) -> Any:
+        """The option as Typer takes it."""
+        choices = _choices(kind)
+        settings = {"metavar": "|".join(choices)} if choices else {}
+        return typer.Option(
+            *self.flags_of(field),
+            help=self.help,
+            envvar=self.variable_of(field),
+            **(settings | self.settings),
+        )
+
+
+def environment_variable(flag: str) -> str:
+    """The environment variable of a flag: ``PUNISH_FAST_NO_TENSOR`` for ``--no-tensor``."""
+    return "PUNISH_FAST_" + flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
+
+
+def option(help: str, *flags: str, writes: bool = False, complete: Complete | None = None, **settings: Any) -> Any:
+    """Declare an option.
+
+    Args:
+        help: What it does; a default that is not the field's own as ``[default: all]`` at the end.
+        flags: ``-q`` for a short flag, ``--from`` for a flag that is not the field's name.
+        writes: It names an output, or replaces or deletes something: no environment variable.
+        complete: What completes a value in a shell.
+        settings: Further ones of ``typer.Option``: ``metavar``, ``min``, ``max``.
+    """
+    return Declaration(help, flags, writes, settings | {"autocompletion": complete})
+
+
+def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
+    """Declare an argument, a field without a flag."""
+    return typer.Argument(metavar=metavar, help=help, autocompletion=complete)
+
+
+class Verb(NamedTuple):
+    """A verb as `add_verb` registers it."""
+
+    call: Callable[..., None]
+    name: str
+    epilog: str
+
+
+def verb(*examples: str) -> Callable[[Callable[[O], None]], Verb]:
+    """Turn a function of an options dataclass into a verb; ``examples`` end its help, one on each line."""
+
+    def declare(function: Callable[[O], None]) -> Verb:
+        options_class = next(iter(get_type_hints(function).values()))
+        parameters, variables = _parameters(options_class)
+
+        def call(**values: Any) -> None:
+            options = options_class(**values)
+            _prepare(options)
+            function(options)
+
+        call.__doc__ = function.__doc__
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return Verb(call, function.__name__.rstrip("_").replace("_", "-"), _epilog(examples, variables))
+
+    return declare
+
+
+def add_verb(group: typer.Typer, added: Verb, panel: str | None = None) -> None:
+    """Register a verb with a family; ``panel`` is the heading it is listed under."""
+    group.command(added.name, cls=_Command, epilog=added.epilog, rich_help_panel=panel)(added.call)
+
+
+def family(name: str, help: str, *examples: str) -> typer.Typer:
+    """A family of verbs, which prints its help if none is named."""
+    group = typer.Typer(
+        name=name,
+        cls=_Group,
+        help=help,
+        epilog=_epilog(examples, {}),
+        invoke_without_command=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    group.callback()(print_help)
+    return group
+
+
+def print_help(context: typer.Context) -> None:
+    """Print the help of a family that is named without a verb."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def _flag(field: str) -> str:
+    return "--" + field.replace("_", "-")
+
+
+def _choices(kind: Any) -> list[str]:
+    """The values of ``Literal[...]`` or ``Literal[...] | None``."""
+    kinds = (kind, *get_args(kind)) if get_origin(kind) is not Literal else (kind,)
+    return [str(value) for each in kinds if get_origin(each) is Literal for value in get_args(each)]
+
+
+def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
+    """The parameters of a command, and the environment variable of each flag."""
+    hints = get_type_hints(options_class, include_extras=True)
+    # Shared ones come last.
+    shared = {field.name for each in options_class.__mro__ if each.__module__ == __name__ for field in fields(each)}
+    parameters, variables = [], {}
+    for field in sorted(fields(options_class), key=lambda field: field.name in shared):
+        kind, told = get_args(hints[field.name])
+        if isinstance(told, Declaration):
+            variables[told.flags_of(field.name)[0]] = told.variable_of(field.name)
+            told = told.for_typer(field.name, kind)
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        parameters.append(
+            inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, told]
+            )
+        )
+    return parameters, variables
+
+
+def _prepare(options: Any) -> None:
+    """Do what comes before all work."""
+    from punish_fast.cli.startup import prepare_kernels
+
+    prepare_kernels()
+    if getattr(options, "threads", None) is not None:
+        from punish_fast.runtime._jit import set_threads
+
+        set_threads(options.threads)
+
+
+def _epilog(examples: Iterable[str], variables: dict[str, str | None]) -> str:
+    """Examples, one on each line, and how options come from the environment."""
+    # Click leaves the lines of a paragraph as they are after \b.
+    parts = ["\n".join(["\b", "Examples:", *(f"  {example}" for example in examples)])]
+    known = [(flag, variable) for flag, variable in variables.items() if variable is not None]
+    if known:
+        unknown = [flag for flag, variable in variables.items() if variable is None]
+        flag, variable = known[0]
+        but = f", except {', '.join(unknown)}" if unknown else ""
+        parts.append(f"Every option can come from the environment, {flag} from {variable}{but}.")
+    return "\n\n".join(parts)
+
+
+def _colour(text: str) -> str:
+    """Help with bold headings and coloured names; Typer leaves colours out where there is no terminal."""
+    if os.environ.get("NO_COLOR"):
+        return text
+    bold = re.sub(r"^( {0,2}[A-Z][^\n]*:)$", lambda found: typer.style(found[1], bold=True), text, flags=re.MULTILINE)
+    names = r"^  (-.*?|[\w.-]+)(?=  |$)"
+    return re.sub(names, lambda found: "  " + typer.style(found[1], fg="cyan"), bold, flags=re.MULTILINE)
+
+
+class _Command(TyperCommand):
+    def get_help(self, ctx: Any) -> str:
+        self._name_variables(lambda _: False)
+        return _colour(super().get_help(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; an error names a variable only if it is set."""
+        self._name_variables(lambda variable: variable in os.environ)
+        return super().parse_args(ctx, args)
+
+    def _name_variables(self, wanted: Callable[[str], bool]) -> None:
+        for parameter in self.params:
+            if isinstance(parameter, TyperOption):
+                parameter.show_envvar = isinstance(parameter.envvar, str) and wanted(parameter.envvar)
+
+
+class _Group(TyperGroup):
+    def get_help(self, ctx: Any) -> str:
+        return _colour(super().get_help(ctx))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs under their headings."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            panel = getattr(command, "rich_help_panel", None)
+            heading = panel if isinstance(panel, str) else "Commands"
+            panels.setdefault(heading, []).append((name, command.get_short_help_str(200)))
+        for heading, rows in panels.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+# Options that several verbs share.
+
+
+def complete_rules(incomplete: str) -> list[str]:
+    """Presets, and TOML files of the folder."""
+    from punish_fast.punish.rules import PRESETS
+
+    return _complete(incomplete, PRESETS, "toml")
+
+
+def complete_agents(incomplete: str) -> list[str]:
+    """Built-in agents, and files of the folder."""
+    return _complete(incomplete, ("random", "naive", "careful", "aggressive", "punisher"), "h5")
+
+
+def _complete(incomplete: str, names: Iterable[str], suffix: str) -> list[str]:
+    files = sorted(str(path) for path in Path().glob(f"*.{suffix}"))
+    return [name for name in (*names, *files) if name.startswith(incomplete)]
+
 
 RulesOption = Annotated[
     str | None,
-    typer.Option(
-        "--rules",
-        metavar="R",
-        envvar="PUNISH_FAST_RULES",
-        help="notebook, tabletop, tiny, or a TOML file that names what differs from notebook.  [default: notebook]",
+    option(
+        "notebook, tabletop, tiny, or a TOML file that names what differs from notebook.  [default: notebook]",
+        metavar="RULES",
+        complete=complete_rules,
     ),
 ]
-EnemyOption = Annotated[
+GameRulesOption = Annotated[
     str | None,
-    typer.Option(
-        "--enemy",
-        metavar="E",
-        envvar="PUNISH_FAST_ENEMY",
-        help="naive, a strategy file, or an agent file (its greedy policy).  [default: naive]",
+    option(
+        "A preset or a TOML file; the redeal is always the true one.  [default: the rules of the first file]",
+        metavar="RULES",
+        complete=complete_rules,
     ),
 ]
 TemperatureOption = Annotated[
     float | None,
-    typer.Option(
-        "--temperature",
+    option(
+        "Play by softmax at this temperature instead of greedily, in the unit of the agent's values: 0.05 is five "
+        "percentage points of win probability.",
         metavar="T",
-        envvar="PUNISH_FAST_TEMPERATURE",
-        help="Let an agent file play by softmax at this temperature instead, in the unit of its values: "
-        "0.05 is five percentage points of a chance to win.",
     ),
 ]
-ArenaRulesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--rules",
-        metavar="R",
-        envvar="PUNISH_FAST_RULES",
-        help="A preset or a TOML file; the redeal is always the true one.  [default: those of the first file]",
-    ),
-]
-ArenaTemperatureOption = Annotated[
-    float | None,
-    typer.Option(
-        "--temperature",
-        metavar="T",
-        envvar="PUNISH_FAST_TEMPERATURE",
-        help="Let agents play by softmax at this temperature, in the unit of their values, instead of greedily.",
-    ),
-]
-ThreadsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--threads", metavar="N", envvar="PUNISH_FAST_THREADS", help="Threads to compute with.  [default: all]"
-    ),
-]
-OutputOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", envvar="PUNISH_FAST_OUTPUT", help="The file to write."),
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", envvar="PUNISH_FAST_JSON", help="Print one JSON object instead of text.")
-]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", envvar="PUNISH_FAST_QUIET", help="Report no progress.")]
+ThreadsOption = Annotated[int | None, option("Threads to compute with.  [default: all]", metavar="N")]
+SeedOption = Annotated[int | None, option("Random seed.  [default: a random one]", metavar="N")]
+FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
+OutputOption = Annotated[Path | None, option("The file to write.", "-o", metavar="FILE", writes=True)]
+PlotOption = Annotated[Path | None, option("Draw a plot, as a .png or .svg file.", metavar="FILE", writes=True)]
+DatabaseOption = Annotated[Path, option("A database of recorded games.", "--db", metavar="DB")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonOptions:
+    """Options of every verb."""
+
+    quiet: Annotated[bool, option("Print no progress.", "--quiet", "-q")] = False
+    as_json: Annotated[bool, option("Print one JSON object instead of text.", "--json")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputeOptions(CommonOptions):
+    """Options of every verb that computes."""
+
+    threads: ThreadsOption = None

@@ -1,52 +1,50 @@
-"""The command ``show``: what a file holds, or one position of it."""
+"""``punish-fast show``: what a file holds, or one position of it."""
 
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import dataclass
 from math import comb
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import CommonOptions, argument, verb
 from punish_fast.cli.report import in_units, in_words, print_json, print_table
-from punish_fast.punish.codes import State, StateError, action_name, decode, encode, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, name_of, to_mapping
-from punish_fast.store.reader import Artefact, final_values, load
+
+if TYPE_CHECKING:
+    from punish_fast.punish.codes import State
+    from punish_fast.store.reader import Artefact
 
 _MOST_OUTCOMES = 8
 
 
-def check_view(openings: bool, lessons: bool, people: Path | None) -> None:
-    """Insist that the options of ``show`` go together.
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(CommonOptions):
+    """Options of ``show``."""
 
-    Raises:
-        UsageError: they do not.
-    """
-    if openings and lessons:
-        raise UsageError("--openings and --lessons exclude each other")
-    if people is not None and not lessons:
-        raise UsageError("--people goes with --lessons only")
+    file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
+    state: Annotated[str | None, argument("STATE", "An 18-digit state code: show this position.")] = None
 
 
-def show_command(path: Path, state: str | None, plot: Path | None, as_json: bool) -> None:
-    """Run ``punish-fast show``."""
-    if plot is not None:
-        raise UsageError("--plot goes with --openings or --lessons only")
-    file = load(path)
-    if state is None:
+@verb("punish-fast show naive.h5", "punish-fast show naive.h5 102012300350000300")
+def show(options: ShowOptions) -> None:
+    """Show what a file holds, or one position: cards, legal actions, values, and why."""
+    from punish_fast.store.reader import load
+
+    file = load(options.file)
+    if options.state is None:
         report = _file_report(file)
-        if as_json:
-            print_json(report)
-        else:
-            _print_file(report)
-        return
-    report = _position_report(file, _parse_state(file, state))
-    if as_json:
+        printed = _print_file
+    else:
+        report = _position_report(file, _parse_state(file, options.state))
+        printed = _print_position
+    if options.as_json:
         print_json(report)
     else:
-        _print_position(report)
+        printed(report)
 
 
 def _file_report(file: Artefact) -> dict[str, Any]:
@@ -59,13 +57,13 @@ def _file_report(file: Artefact) -> dict[str, Any]:
     report: dict[str, Any] = {"file": str(file.path), "bytes": file.path.stat().st_size, **attributes}
     report.setdefault("tolerance", None)
     # What is not known has no number in JSON.
-    report |= {name: None for name, value in report.items() if isinstance(value, float) and not np.isfinite(value)}
+    report |= {name: None for name, value in report.items() if isinstance(value, float) and not math.isfinite(value)}
     report["rules"] = name_of(file.rules)
     report["fields"] = to_mapping(file.rules)
     report["shapes"] = {name: list(shape) for name, shape in file.shapes.items()}
     if file.kind in ("tensor", "agent"):
         report["enemy"] = file.enemy
-        report["states_by_breath"] = np.diff(file.layer_ptr).tolist()
+        report["states_by_breath"] = [int(n) for n in file.layer_ptr[1:] - file.layer_ptr[:-1]]
     if file.origin is not None:
         report["origin"] = file.origin
     return report
@@ -95,6 +93,8 @@ def _print_file(report: dict[str, Any]) -> None:
 
 
 def _parse_state(file: Artefact, text: str) -> State:
+    from punish_fast.punish.codes import StateError, from_decimal
+
     if file.kind not in ("tensor", "agent"):
         what = "a strategy" if file.kind == "strategy" else "an equilibrium"
         raise UsageError(f"{file.path}: is {what}, positions can be shown of tensors and agents")
@@ -107,6 +107,10 @@ def _parse_state(file: Artefact, text: str) -> State:
 
 
 def _position_report(file: Artefact, state: State) -> dict[str, Any]:
+    import numpy as np
+
+    from punish_fast.punish.codes import StateError, action_name, encode, to_decimal
+
     code = np.uint64(encode(file.layout, state))
     row = int(np.searchsorted(file.code, code))
     if row == len(file.code) or file.code[row] != code:
@@ -132,6 +136,8 @@ def _position_report(file: Artefact, state: State) -> dict[str, Any]:
 
 
 def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -> None:
+    from punish_fast.store.reader import final_values
+
     solution = file.solution()
     report["objective"] = solution.objective
     report["value"] = float(solution.v[row])
@@ -161,6 +167,10 @@ def _unseen(file: Artefact, state: State) -> dict[str, Any]:
 
 def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
     """The likeliest successors of a row, the likeliest first."""
+    import numpy as np
+
+    from punish_fast.punish.codes import decode, to_decimal
+
     columns, p = file.row(row)
     n_states = int(file.layer_ptr[-1])
     values = file.solution().v if file.kind == "agent" else None

@@ -12,7 +12,7 @@ from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
 VERBS = (
-    *("solve", "build", "show", "export", "import", "compare", "games", "enemy"),
+    *("solve", "build", "show", "openings", "lessons", "export", "import", "compare", "games", "enemy"),
     *("arena", "exploit", "equilibrium", "tapnswap", "warmup", "doctor"),
 )
 # Verbs that are groups of commands.
@@ -115,7 +115,8 @@ def test_a_group_lists_its_commands(run, group, arguments):
             ],
         ),
         ("build", ["--rules", "--enemy", "--temperature", "--threads", "--output", "-o", "--quiet"]),
-        ("show", ["FILE.h5", "[STATE]", "--openings", "--lessons", "--people", "--plot"]),
+        ("show", ["FILE.h5", "[STATE]"]),
+        ("openings", ["AGENT.h5", "--plot"]),
         ("import", ["FILE.json", "--kind", "agent|strategy", "--rules", "--discount", "--output", "-o"]),
         ("compare", ["A.h5", "B.h5", "--most"]),
         (
@@ -198,13 +199,27 @@ def test_help_names_every_option(run, name, options):
     done = run(*name.split(), "--help")
     for option in options:
         assert option in done.out
-    for option in [option for option in options if option.startswith("--")]:
-        assert "PUNISH_FAST_" + option[2:].upper().replace("-", "_") in re.sub(r"\s+", "", done.out)
+
+
+@pytest.mark.parametrize("name", ["solve", "build", "show"])
+def test_help_names_the_environment_once(run, name):
+    assert run(name, "--help").out.count("PUNISH_FAST_") == 1
+
+
+def test_outputs_never_come_from_the_environment(run, monkeypatch):
+    monkeypatch.setenv("PUNISH_FAST_OUTPUT", "elsewhere.h5")
+    monkeypatch.setenv("PUNISH_FAST_RULES", "tiny")
+    report = run("build", "--json", "--quiet").report
+    assert (report["rules"], report["output"]) == ("tiny", "tiny-naive-tensor.h5")
+
+
+def test_help_is_a_verb(run):
+    assert run("help", "enemy", "parless").out == run("enemy", "parless", "--help").out
 
 
 def test_version(run):
     assert run("--version").out == f"punish-fast {__version__}\n"
-    assert run("--version").code == 0
+    assert run("-V") == run("--version")
 
 
 def test_no_arguments_show_the_help(run):
@@ -212,7 +227,7 @@ def test_no_arguments_show_the_help(run):
     assert done.code in (0, 2)
     text = done.out + done.err
     assert text.startswith("Usage: punish-fast")
-    assert "Try: punish-fast solve" in text
+    assert "  punish-fast solve\n" in text
 
 
 def test_the_module_and_the_command_are_the_same():
@@ -224,11 +239,10 @@ def test_examples_of_the_help_are_commands(run):
     """Every example names a command, and only options that it has."""
     texts = [run(*name.split(), "--help").out for name in ("", *GROUPS, *COMMANDS)]
     for text in texts:
-        examples = re.sub(r"\s+", " ", re.split(r"Examples?:|Try:", text)[1])
-        for example in examples.split(";"):
-            words = example.split()
-            assert words[0] == "punish-fast"
-            name = words[1:3] if words[1] in GROUPS else words[1:2]
+        after = re.sub(r"\s+", " ", re.split(r"Examples?:", text)[1]).partition("Every option")[0]
+        for example in re.split(r"punish-fast ", after)[1:]:
+            words = example.strip(" ;").split()
+            name = words[:2] if words[0] in GROUPS else words[:1]
             assert " ".join(name) in COMMANDS
             known = run(*name, "--help").out
-            assert all(word in known for word in words[2:] if word.startswith("-"))
+            assert all(word in known for word in words[1:] if word.startswith("-"))

@@ -1,4 +1,4 @@
-"""``show --lessons``: what it says, draws and refuses."""
+"""``lessons``: what it says, draws and refuses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def equilibria(made, folder):
 @pytest.mark.usefixtures("equilibria")
 def test_progress_goes_to_stderr(run, monkeypatch):
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    assert run("show", "view.h5", "--lessons", "--people", "games.db", "--json").err.splitlines() == [
+    assert run("lessons", "view.h5", "--people", "games.db", "--json").err.splitlines() == [
         "game: agents (1 of 2)",
         "game: graph (2 of 2)",
         "lessons: how it goes (1 of 3)",
@@ -56,7 +56,7 @@ def test_progress_goes_to_stderr(run, monkeypatch):
 
 
 def test_lessons_are_those_of_the_library(run, equilibria):
-    report = run("show", "view.h5", "--lessons", "--people", "games.db", "--json").report
+    report = run("lessons", "view.h5", "--people", "games.db", "--json").report
     space = StateSpace(RULES)
     play = play_itself(Graph(space), load_policy(load(equilibria / "view.h5"), space))
     found = lessons(play)
@@ -86,9 +86,9 @@ def none_if_nan(value):
 @pytest.mark.usefixtures("equilibria")
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_lessons_are_told_in_words(run, name):
-    done = run("show", f"{name}.h5", "--lessons", "--people", "games.db")
+    done = run("lessons", f"{name}.h5", "--people", "games.db")
     assert (done.code, done.err) == (0, "")
-    report = run("show", f"{name}.h5", "--lessons", "--people", "games.db", "--json").report
+    report = run("lessons", f"{name}.h5", "--people", "games.db", "--json").report
     assert f"what {name} teaches: rules" in done.out
     assert f"information {name}" in done.out
     best, people = report["hands"][0], report["people"]
@@ -103,49 +103,45 @@ def test_lessons_are_told_in_words(run, name):
 
 @pytest.mark.usefixtures("equilibria")
 def test_without_games_people_are_not_spoken_of(run):
-    assert run("show", "view.h5", "--lessons", "--json").report["people"] is None
-    assert "people" not in run("show", "view.h5", "--lessons").out
+    assert run("lessons", "view.h5", "--json").report["people"] is None
+    assert "people" not in run("lessons", "view.h5").out
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", ["agent", "strategy", "other-agent", "other-strategy"])
 def test_agents_and_strategies_of_any_redeal_teach(run, name):
-    report = run("show", f"{name}.h5", "--lessons", "--json").report
+    report = run("lessons", f"{name}.h5", "--json").report
     assert report["rules_digest"] == RULES.digest
     for each in report["hp_before_deals"]:
         assert 0 < each["win"] < 1
-    assert run("show", f"{name}.h5", "--lessons").code == 0
+    assert run("lessons", f"{name}.h5").code == 0
 
 
 @pytest.mark.parametrize("name", ["x.png", "x.svg"])
 def test_lessons_are_drawn(run, equilibria, name):
-    done = run("show", "view.h5", "--lessons", "--people", "games.db", "--plot", name)
+    done = run("lessons", "view.h5", "--people", "games.db", "--plot", name)
     assert (done.code, done.err) == (0, "")
     assert f"wrote {name}" in done.out
     assert (equilibria / name).stat().st_size > 1000
-    assert run("show", "view.h5", "--lessons", "--plot", name, "--json").report["plot"] == name
+    assert run("lessons", "view.h5", "--plot", name, "--json").report["plot"] == name
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["view.h5", "--lessons", "--openings"], "--openings and --lessons exclude each other"),
-        (["view.h5", "--people", "games.db"], "--people goes with --lessons only"),
-        (["view.h5", "--plot", "x.png"], "--plot goes with --openings or --lessons only"),
-        (["view.h5", "101010200220000001", "--lessons"], "--lessons and a state ("),
-        (["view.h5", "--lessons", "--plot", "x.pdf"], "allowed are .png and .svg"),
-        (["view.h5", "--lessons", "--plot", "no/x.png"], "there is no folder no"),
-        (["view.h5", "--lessons", "--people", "no.db"], "there is no such file"),
-        (["view.h5", "--lessons", "--people", "view.h5"], "is no SQLite database"),
-        (["view.h5", "--lessons", "--people", "bots.db"], "holds no choices of such games"),
-        (["view.h5", "--lessons", "--people", "strange.db"], "none is between legal actions by these rules"),
-        (["no.h5", "--lessons"], "no.h5"),
-        (["tensor.h5", "--lessons"], "is a tensor"),
+        (["view.h5", "--plot", "x.pdf"], "allowed are .png and .svg"),
+        (["view.h5", "--plot", "no/x.png"], "there is no folder no"),
+        (["view.h5", "--people", "no.db"], "there is no such file"),
+        (["view.h5", "--people", "view.h5"], "is no SQLite database"),
+        (["view.h5", "--people", "bots.db"], "holds no choices of such games"),
+        (["view.h5", "--people", "strange.db"], "none is between legal actions by these rules"),
+        (["no.h5"], "no.h5"),
+        (["tensor.h5"], "is a tensor"),
     ],
 )
 def test_what_cannot_be_done_is_refused(run, equilibria, files, arguments, text):
     write_games(equilibria / "bots.db", {1000: (1, 3, [(1, 101010200220000001, 20)])})
     write_games(equilibria / "strange.db", {1000: (1, 2, [(1, 5, 20)])})
     before = sorted(files.iterdir())
-    run("show", *arguments).refused(text)
+    run("lessons", *arguments).refused(text)
     assert sorted(files.iterdir()) == before

@@ -71,7 +71,7 @@ def test_an_undiscounted_position_of_an_older_file_has_a_chance_to_win(run, spac
     report = run("show", "x.h5", state, "--json").report
     assert report["win_probability"] == (1 + file.solution().v[0]) / 2
     assert f"wins {report['win_probability']:.4%}" in run("show", "x.h5", state).out
-    openings = run("show", "x.h5", "--openings", "--json").report
+    openings = run("openings", "x.h5", "--json").report
     assert openings["is_chance"]
     assert 0 <= openings["openings"][-1]["value"] < openings["openings"][0]["value"] <= 1
     run("solve", "tensor.h5", "-o", "y.h5")
@@ -99,7 +99,7 @@ def test_a_position_of_an_agent_that_wants_to_win_is_shown_in_percent(run):
 
 
 def test_openings_are_shown_with_what_they_are_worth(run, files, space):
-    report = run("show", "agent.h5", "--openings", "--json").report
+    report = run("openings", "agent.h5", "--json").report
     v = load(files / "agent.h5").solution().v
     assert len(report["openings"]) == space.n_openings
     assert sum(entry["probability"] for entry in report["openings"]) == pytest.approx(1)
@@ -109,7 +109,7 @@ def test_openings_are_shown_with_what_they_are_worth(run, files, space):
         assert entry["value"] == v[space.row(from_decimal(space.layout, entry["state"]))]
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
-    text = run("show", "agent.h5", "--openings").out
+    text = run("openings", "agent.h5").out
     assert f"{space.n_openings} openings" in text
     assert f"{report['mean']:+.4f} on average" in text
 
@@ -117,44 +117,42 @@ def test_openings_are_shown_with_what_they_are_worth(run, files, space):
 @pytest.mark.usefixtures("files")
 def test_openings_of_an_agent_that_wants_to_win_are_chances(run):
     solved = run("solve", "tensor.h5", "--discount", "1", "-o", "x.h5", "--json").report
-    report = run("show", "x.h5", "--openings", "--json").report
+    report = run("openings", "x.h5", "--json").report
     assert report["is_chance"]
     values = [entry["value"] for entry in report["openings"]]
     assert all(0 <= value <= 1 for value in values)
     assert report["mean"] == solved["win_probability"]
     assert (values[0], values[-1]) == (solved["best_opening"], solved["worst_opening"])
-    assert f"chance to win {report['mean']:.2%}" in run("show", "x.h5", "--openings").out
+    assert f"win probability {report['mean']:.2%}" in run("openings", "x.h5").out
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", ["x.png", "x.svg"])
 def test_openings_are_drawn(run, folder, name):
-    done = run("show", "agent.h5", "--openings", "--plot", name)
+    done = run("openings", "agent.h5", "--plot", name)
     assert (done.code, done.err) == (0, "")
     assert f"wrote {name}" in done.out
     assert (folder / name).stat().st_size > 1000
-    assert run("show", "agent.h5", "--openings", "--plot", name, "--json").report["plot"] == name
+    assert run("openings", "agent.h5", "--plot", name, "--json").report["plot"] == name
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--openings", "--plot", "x.pdf"], "allowed are .png and .svg"),
-        (["--openings", "--plot", "no/x.png"], "there is no folder no"),
-        (["--plot", "x.png"], "--plot goes with --openings or --lessons only"),
+        (["--plot", "x.pdf"], "allowed are .png and .svg"),
+        (["--plot", "no/x.png"], "there is no folder no"),
     ],
 )
 def test_openings_that_cannot_be_drawn_are_refused(run, folder, arguments, text):
     before = sorted(folder.iterdir())
-    run("show", "agent.h5", *arguments).refused(text)
+    run("openings", "agent.h5", *arguments).refused(text)
     assert sorted(folder.iterdir()) == before
 
 
 @pytest.mark.usefixtures("files")
-def test_openings_are_shown_of_agents_and_without_a_state(run):
-    run("show", "tensor.h5", "--openings").failed_with("is a tensor, openings can be shown of agents")
-    run("show", "agent.h5", "123", "--openings").failed_with("--openings shows all of them")
+def test_openings_are_shown_of_agents_only(run):
+    run("openings", "tensor.h5").failed_with("is a tensor, openings can be shown of agents")
 
 
 @pytest.mark.usefixtures("files")

@@ -153,10 +153,21 @@ def test_the_name_of_the_output_follows_from_rules_and_enemy(run, files):
     assert report["rules"] == report["output"][:14]
 
 
-def test_a_tensor_may_be_replaced_by_its_agent(run, files):
-    fingerprint = run("solve", "tensor.h5", "-o", "tensor.h5", "--json").report["fingerprint"]
-    assert load(files / "tensor.h5").solution().fingerprint == fingerprint
-    assert load(files / "tensor.h5").has_transitions
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "read"),
+    [
+        (["tensor.h5"], "tensor.h5"),
+        (["tensor.h5", "--from", "agent.h5"], "agent.h5"),
+        (["--rules", "tiny", "--enemy", "agent.h5"], "agent.h5"),
+        (["--rules", "house.toml"], "house.toml"),
+    ],
+)
+def test_no_file_that_is_read_is_replaced(run, files, arguments, read):
+    (files / "house.toml").write_text("hp = 2\n")
+    before = (files / read).read_bytes()
+    run("solve", *arguments, "-o", read).refused(f"{read}: is the file to solve")
+    assert (files / read).read_bytes() == before
 
 
 def test_an_agent_with_its_tensor_can_be_solved_again(run, files):
@@ -238,8 +249,7 @@ def test_who_plays_the_real_game_is_to_win_it_unless_something_else_is_said(run,
 
 
 def test_the_default_objective_follows_the_rules():
-    method = solving.Method(None, None, "layered", None, None, None, keeps_tensor=True)
-    found = {name: method.options(rules)["objective"] for name, rules in PRESETS.items()}
+    found = {name: solving._method(solving.SolveOptions(), rules)["objective"] for name, rules in PRESETS.items()}
     assert found == {"notebook": "discounted", "tabletop": "win-probability", "tiny": "discounted"}
 
 
@@ -251,8 +261,8 @@ def test_chances_are_told_between_bounds(run, files):
     assert report["error_bound"] == solution.error_bound <= 1e-10
     assert report["worst_opening"] <= report["win_probability"] <= report["best_opening"]
     text = run("solve", "other-tensor.h5", "-o", "x.h5").out
-    assert "every chance to win is exact to" in text
-    assert f"the chance to win a game is {report['win_probability']:.6%}" in text
+    assert "every win probability is exact to" in text
+    assert f"a game is won with probability {report['win_probability']:.6%}" in text
     assert "discount" not in text
 
 
@@ -347,13 +357,6 @@ def test_starting_from_an_agent_saves_sweeps(run, files):
     assert warm["error_bound"] <= 1e-10
 
 
-def test_an_agent_may_be_improved_in_its_place(run, files):
-    run("solve", "tensor.h5", "--tolerance", "0.1", "-o", "x.h5")
-    report = run("solve", "tensor.h5", "--from", "x.h5", "-o", "x.h5", "--json").report
-    assert load(files / "x.h5").solution().fingerprint == report["fingerprint"]
-    assert report["error_bound"] <= 1e-10
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "field", "expected"),
     [
@@ -365,7 +368,6 @@ def test_an_agent_may_be_improved_in_its_place(run, files):
         ("SCHEDULE", "jacobi", "schedule", "jacobi"),
         ("TOLERANCE", "0.25", "tolerance", 0.25),
         ("SWEEPS", "4", "sweeps", 4),
-        ("OUTPUT", "mine.h5", "output", "mine.h5"),
         ("JSON", "1", "rules", "tiny"),
         ("QUIET", "1", "rules", "tiny"),
     ],

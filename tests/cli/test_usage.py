@@ -19,6 +19,7 @@ from store.damage import editing
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.cli import doctor, errors, solve
 from punish_fast.punish import rules as rules_module
+from punish_fast.punish import space
 
 OLD = b"old content"
 OTHER = "rules_digest"
@@ -53,8 +54,8 @@ def output(folder):
         (["--discount", "nan"], "discount"),
         (["--discount", "inf"], "discount"),
         (["--discount", "high"], "--discount"),
-        (["--objective", "draw"], "--objective is 'draw', allowed are discounted and win-probability"),
-        (["--objective", ""], "--objective is '', allowed are"),
+        (["--objective", "draw"], "'draw' is not one of 'discounted', 'win-probability'"),
+        (["--objective", ""], "--objective"),
         (
             ["--objective", "win-probability", "--discount", "0.95"],
             "--objective win-probability has no discount, but --discount is 0.95",
@@ -336,7 +337,7 @@ def test_exit_codes_of_errors(run, folder, monkeypatch, error, code):
     def fail(*_args, **_options):
         raise error
 
-    monkeypatch.setattr(solve, "StateSpace", fail)
+    monkeypatch.setattr(space, "StateSpace", fail)
     done = run("solve", "--rules", "tiny")
     assert (done.code, done.out, done.err.count("\n")) == (code, "", 1)
     assert "Traceback" not in done.err
@@ -347,7 +348,7 @@ def test_an_interrupt_after_the_file_stands_does_not_deny_it(run, folder, monkey
     def interrupt(*_args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(solve, "_tensor_report", interrupt)
+    monkeypatch.setattr(solve, "model_report", interrupt)
     done = run("solve", "--rules", "tiny", "-o", "x.h5")
     assert done.code in (0, 130)
     assert (folder / "x.h5").exists()
@@ -395,7 +396,7 @@ def test_an_interrupt_that_others_turn_into_an_error_is_still_one(run, folder, m
             signal.raise_signal(signal.SIGINT)
         raise RuntimeError("cannot release un-acquired lock")
 
-    monkeypatch.setattr(solve, "StateSpace", disguise)
+    monkeypatch.setattr(space, "StateSpace", disguise)
     done = run("solve", "--rules", "tiny", "-o", "x.h5")
     assert (done.code, done.out) == (130, "")
     assert done.err.startswith("interrupted")

@@ -37,7 +37,7 @@ for command in (
     "arena --quiet --games 10 random equilibrium-memory.h5",
     "exploit --rules tiny --quiet --ceiling random",
     "exploit --quiet --exploiter true --exploiter bayes --ceiling equilibrium-memory.h5",
-    "show equilibrium.h5 --lessons",
+    "lessons equilibrium.h5",
     "tapnswap solve",
 ):
     assert run(command.split()) == 0, command

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from punish_fast.cli.options import JsonOption, OutputOption, QuietOption
+from punish_fast.cli.plain_options import JsonOption, OutputOption, QuietOption
 from punish_fast.cli.startup import prepare_kernels
 
 tapnswap = typer.Typer(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from punish_fast.cli.options import JsonOption, OutputOption
+from punish_fast.cli.plain_options import JsonOption, OutputOption
 from punish_fast.cli.startup import prepare_kernels
 
 games = typer.Typer(

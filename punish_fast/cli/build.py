@@ -1,0 +1,179 @@
+"""``punish-fast build``: a model's transition tensor, without a solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import (
+    ComputeOptions,
+    OutputOption,
+    RulesOption,
+    TemperatureOption,
+    complete_agents,
+    option,
+    verb,
+)
+from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table
+
+if TYPE_CHECKING:
+    from punish_fast.mdp.model import MDP, CompactMDP
+    from punish_fast.punish.rules import Rules
+    from punish_fast.store.model_file import ModelSource
+    from punish_fast.store.reader import Artefact
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(ComputeOptions):
+    """Options that name a one-player model."""
+
+    rules: RulesOption = None
+    enemy: Annotated[
+        str | None,
+        option(
+            "naive, a strategy file, or an agent file (its greedy policy).  [default: naive]",
+            metavar="ENEMY",
+            complete=complete_agents,
+        ),
+    ] = None
+    temperature: TemperatureOption = None
+    output: OutputOption = None
+
+    def find(self) -> tuple[Rules, Artefact | None]:
+        """The rules and the enemy's file, which is None for a built-in one."""
+        from punish_fast.punish.rules import load_rules
+        from punish_fast.store.reader import load
+
+        rules = load_rules(self.rules or "notebook")
+        file = None if self.enemy in (None, "naive") else load(str(self.enemy))
+        if file is not None:
+            file.must_have_rules(rules)
+        if self.temperature is not None and (file is None or file.kind != "agent"):
+            raise UsageError("--temperature goes with an agent file as --enemy only")
+        return rules, file
+
+    def enumerate(self, rules: Rules, file: Artefact | None, clock: Stopwatch, progress: Progress) -> ModelSource:
+        """The model with its states."""
+        from punish_fast.punish.space import StateSpace
+        from punish_fast.store.model_file import ModelSource
+
+        with clock("states"):
+            progress.start()
+            space = StateSpace(rules, progress.step)
+        with clock("tensor"):
+            table = None if file is None else file.table(space, self.temperature)
+        progress.start()
+        return ModelSource(space, table, _note(file, self.temperature), clock, progress.step)
+
+    def read(self) -> list[Path]:
+        """The files that are read."""
+        return [Path(name) for name in (self.rules, self.enemy) if name is not None]
+
+
+def stem_of(rules: Rules, file: Artefact | None) -> str:
+    """The stem of the names of files made from a model."""
+    from punish_fast.punish.rules import name_of
+
+    stem = "naive" if file is None else f"against-{file.path.stem}"
+    name = name_of(rules)
+    return stem if name == "notebook" else f"{name}-{stem}"
+
+
+def _note(file: Artefact | None, temperature: float | None) -> dict[str, Any]:
+    """What files note of the enemy."""
+    if file is None:
+        return {"kind": "naive"}
+    note: dict[str, Any] = {"kind": file.kind, "file": file.path.name}
+    if file.kind == "agent":
+        note["fingerprint"] = file.attributes["fingerprint"]
+        if temperature is not None:
+            note["temperature"] = temperature
+    return note
+
+
+@verb("punish-fast build", "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
+def build(options: ModelOptions) -> None:
+    """Build the transition tensor alone, to be solved later.
+
+    By default written to naive-tensor.h5.
+    """
+    from punish_fast.cli.precompile import load_solver
+
+    load_solver(False, options.threads)
+    from punish_fast.store.model_file import build_file
+
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    rules, enemy = options.find()
+    output = options.output or Path(f"{stem_of(rules, enemy)}-tensor.h5")
+    check_outputs([output], options.read(), "build")
+    source = options.enumerate(rules, enemy, clock, progress)
+    report = model_report(source, build_file(output, source), clock, output)
+    progress.clear()
+    if options.as_json:
+        print_json(report)
+    else:
+        print_model(report)
+        print_stages(report)
+        wrote(report)
+
+
+def model_report(source: ModelSource, mdp: MDP | CompactMDP, clock: Stopwatch, output: Path) -> dict[str, Any]:
+    """What ``solve`` and ``build`` tell of a model and of the run."""
+    from punish_fast.punish.rules import name_of
+    from punish_fast.runtime import _jit
+
+    lengths = mdp.count_nonzeros()
+    return {
+        "rules": name_of(source.rules),
+        "rules_digest": source.rules.digest,
+        "enemy": source.note,
+        "states_by_breath": [int(n) for n in mdp.layer_ptr[1:] - mdp.layer_ptr[:-1]],
+        "states": mdp.n_columns,
+        "rows": mdp.n_rows,
+        "nonzeros": int(lengths.sum()),
+        "longest_row": int(lengths.max(initial=0)),
+        "seconds": {stage: clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
+        | {"total": clock.total()},
+        "threads": _jit.threads(),
+        "peak_memory": peak_memory(),
+        "output": str(output),
+        "output_bytes": output.stat().st_size,
+    }
+
+
+def print_model(report: dict[str, Any]) -> None:
+    """Print the size of a model."""
+    enemy = report["enemy"]
+    temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
+    name = enemy.get("file", enemy["kind"])
+    print(f"rules {report['rules']}, enemy {name}{temperature}, {report['threads']} threads\n")
+    breaths = [["breath", *(str(k + 1) for k in range(len(report["states_by_breath"]))), "win, loss", "all"]]
+    counts = [f"{n:,}" for n in report["states_by_breath"]]
+    print_table([*breaths, ["states", *counts, "2", f"{report['states']:,}"]])
+    print(f"\n{report['rows']:,} state-action rows, {report['nonzeros']:,} nonzeros, ", end="")
+    print(f"longest row {report['longest_row']:,}\n")
+
+
+def print_stages(report: dict[str, Any]) -> None:
+    """Print seconds and rate of each stage."""
+    work = {
+        "states": (report["states"], "states"),
+        "tensor": (report["nonzeros"], "nonzeros"),
+        "solve": (report["nonzeros"] * report.get("sweeps", 0), "nonzeros"),
+        "store": (report["output_bytes"], "B"),
+    }
+    rows = [["stage", "seconds", "rate"]]
+    for stage, (amount, unit) in work.items():
+        seconds = report["seconds"][stage]
+        if seconds > 0:
+            rows.append([stage, f"{seconds:.3f}", f"{in_units(amount / seconds, unit)}/s"])
+    print_table([*rows, ["total", f"{report['seconds']['total']:.3f}", ""]])
+    print()
+
+
+def wrote(report: dict[str, Any]) -> None:
+    """Name the file written."""
+    print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")

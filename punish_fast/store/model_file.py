@@ -1,0 +1,134 @@
+"""One-player models, built and solved straight into files.
+
+A layer of the tensor is written as soon as it is filled, so the disk takes it in while the next one is computed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from typing import Any
+
+from punish_fast.mdp.model import MDP, CompactMDP
+from punish_fast.mdp.solver import Solution, solve
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import StrategyTable
+from punish_fast.punish.tensor import build, build_compact
+from punish_fast.store.reader import Artefact
+from punish_fast.store.writer import Writer, new_file
+
+# Entered around each stage of the work: "tensor", "store", "solve".
+Stage = Callable[[str], AbstractContextManager[Any]]
+StepProgress = Callable[[str, int, int], None]
+SweepProgress = Callable[[str, int, float], None]
+
+
+def _untimed(_stage: str) -> AbstractContextManager[Any]:
+    return nullcontext()
+
+
+class ModelSource:
+    """A model to be written: states and an enemy, or a file that holds its tensor.
+
+    Attributes:
+        states: The states, or the file.
+        enemy: The enemy's strategy; None is uniform play. A file has its own.
+        note: What to note of the enemy, JSON-like with a ``kind``.
+        stage: Entered around each stage of the work, to time it.
+        progress: Called as ``progress("tensor", layers, n_layers)``.
+    """
+
+    def __init__(
+        self,
+        states: StateSpace | Artefact,
+        enemy: StrategyTable | None = None,
+        note: dict[str, Any] | None = None,
+        stage: Stage = _untimed,
+        progress: StepProgress | None = None,
+    ) -> None:
+        self.states = states
+        self.rules = states.rules
+        self.enemy = enemy
+        self.note = note or (states.enemy if isinstance(states, Artefact) else {"kind": "naive"})
+        self.stage = stage
+        self._progress = progress or (lambda *_: None)
+
+    def open(self, stack: ExitStack, path: Path, kind: str) -> Writer:
+        """Begin the file, and close it with ``stack``."""
+        return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.note)))
+
+    def write(self, out: Writer, keep_tensor: bool) -> MDP | CompactMDP:
+        """Write states, transitions and rows; a tensor that is not kept is compact."""
+        with self.stage("store"):
+            out.states(self.states.code, self.states.layer_ptr)
+
+        def on_layer(mdp: MDP, layer: int) -> None:
+            self._progress("tensor", layer + 1, mdp.n_layers)
+            if keep_tensor:
+                with self.stage("store"):
+                    out.transitions(mdp, layer)
+
+        with self.stage("tensor"):
+            mdp = self._process(on_layer, keep_tensor)
+        with self.stage("store"):
+            out.rows(mdp)
+        return mdp
+
+    def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> MDP | CompactMDP:
+        if isinstance(self.states, StateSpace):
+            if not keep_tensor:
+                return build_compact(self.states, self.enemy, self._progress)
+            return build(self.states, self.enemy, on_layer)
+        mdp = self.states.mdp()
+        for layer in range(mdp.n_layers):
+            on_layer(mdp, layer)
+        return mdp
+
+
+def build_file(path: Path, source: ModelSource) -> MDP | CompactMDP:
+    """Build a transition tensor and write it to ``path``.
+
+    Raises:
+        OutputError: nothing can be written there, found out before any work.
+        WriteError: writing failed.
+    """
+    with ExitStack() as stack:
+        mdp = source.write(source.open(stack, path, "tensor"), keep_tensor=True)
+        with source.stage("store"):
+            stack.close()
+    return mdp
+
+
+def solve_file(
+    path: Path,
+    source: ModelSource,
+    keep_tensor: bool = True,
+    progress: SweepProgress | None = None,
+    **options: Any,
+) -> tuple[MDP | CompactMDP, Solution]:
+    """Build a transition tensor, solve it, and write an agent to ``path``.
+
+    Args:
+        path: The file.
+        source: The model.
+        keep_tensor: Write the tensor too.
+        progress: Called as ``progress("solve", sweeps, error_bound)``.
+        options: What `punish_fast.mdp.solver.solve` takes besides.
+
+    Raises:
+        OutputError: nothing can be written there, found out before any work.
+        WriteError: writing failed.
+        SolveError: an option is out of range.
+    """
+    with ExitStack() as stack:
+        out = source.open(stack, path, "agent")
+        mdp = source.write(out, keep_tensor)
+        out.sync()
+        with source.stage("solve"):
+            solution = solve(mdp, progress=progress, **options)
+        with source.stage("store"):
+            out.solution(solution)
+            stack.close()
+    return mdp, solution
