@@ -21,7 +21,7 @@ from bench.agents import Answers, DataError, answers, notebook_enemies
 from bench.benchmark import say
 from bench.tables import Table, markdown
 from punish_fast.arena.match_log import MatchLog, digest_of
-from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.punish.rules import PRESETS, Rules

@@ -24,7 +24,7 @@ from bench.agents import DataError, notebook_agents
 from bench.benchmark import say
 from bench.tables import markdown
 from punish_fast.arena.players import BUILT_IN, Entry, OpponentError, brief_name
-from punish_fast.duel.exact import DuelError, head_to_head
+from punish_fast.duel.exact_evaluation import DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.information_space import InformationSpace, States, lift
 from punish_fast.punish.rules import PRESETS, true_rules

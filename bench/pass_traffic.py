@@ -11,7 +11,7 @@ from bench.child import tell
 from bench.traffic import Stopwatches
 from punish_fast.duel._graph import Full
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.measure_graph import Measure
+from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import load_rules, true_rules
@@ -33,7 +33,7 @@ _CROWD = 256
 _LEAST_READ = 1 << 22
 
 
-def pass_bytes(measure: Measure) -> dict[str, int]:
+def pass_bytes(measure: LayeredGraph) -> dict[str, int]:
     """The bytes that each pass of an iteration must move if it moves each of its arrays once.
 
     With ``e`` successors of ``f`` full states of ``s`` information states with ``r`` rows in a breath, and ``g`` full
@@ -70,7 +70,7 @@ def pass_bytes(measure: Measure) -> dict[str, int]:
     return moved
 
 
-def successors_by_breath(measure: Measure) -> list[int]:
+def successors_by_breath(measure: LayeredGraph) -> list[int]:
     """How many successors full states of each breath have."""
     found: list[int] = np.diff(measure.full.entry_ptr[np.array(measure.layer_ptr)]).tolist()
     return found
@@ -115,7 +115,7 @@ class Learning:
         return {name: table.copy() for name, table in self.equilibrium.tables.items()}
 
     @property
-    def excerpt(self) -> Measure | None:
+    def excerpt(self) -> LayeredGraph | None:
         """What hasty iterations play, if it is not the whole game."""
         self.equilibrium.resume(_HASTY_BEFORE, self._hasty)
         self.equilibrium.iterate()

@@ -23,9 +23,9 @@ import numpy as np
 
 from bench.tables import markdown
 from punish_fast.arena.players import opponent
-from punish_fast.duel.exact import ends, head_to_head
+from punish_fast.duel.exact_evaluation import head_to_head, outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.sampled import simulate
+from punish_fast.duel.monte_carlo import simulate
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace
 
@@ -101,7 +101,7 @@ def agreement(graph: Graph, own: np.ndarray, enemy: np.ndarray, n_games: int, se
     batch = simulate(graph, own, enemy, n_games, seed, paired=False)
     seconds = time.perf_counter() - begin
     exact = head_to_head(graph, own, enemy).win_probability
-    law = ends(graph, own, enemy, _REST).sum(axis=2).ravel()
+    law = outcome_distribution(graph, own, enemy, _REST).sum(axis=2).ravel()
     found, p = _classes(batch.lengths[1:], law, n_games)
     off = (found / n_games - p) / np.sqrt(p * (1 - p) / n_games)
     return Agreement(

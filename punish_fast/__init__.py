@@ -36,9 +36,9 @@ _HOMES = {
     "Equilibrium": "equilibrium.solver",
     "bayes_response": "equilibrium.bayes",
     "best_response": "equilibrium.best_response",
-    "ceiling": "equilibrium.ceiling",
-    "head_to_head": "duel.exact",
-    "simulate": "duel.sampled",
+    "upper_bound": "equilibrium.upper_bound",
+    "head_to_head": "duel.exact_evaluation",
+    "simulate": "duel.monte_carlo",
     "build_compact": "punish.tensor",
     "count_choices": "enemies.counts",
     "parless": "enemies.parless",
@@ -68,7 +68,6 @@ __all__ = [
     "best_response",
     "build",
     "build_compact",
-    "ceiling",
     "check",
     "compare",
     "count_choices",
@@ -90,18 +89,19 @@ __all__ = [
     "softmax",
     "solve",
     "strategy_table",
+    "upper_bound",
 ]
 
 if TYPE_CHECKING:
-    from punish_fast.duel.exact import head_to_head
+    from punish_fast.duel.exact_evaluation import head_to_head
     from punish_fast.duel.graph import Graph
-    from punish_fast.duel.sampled import simulate
+    from punish_fast.duel.monte_carlo import simulate
     from punish_fast.enemies.counts import count_choices
     from punish_fast.enemies.parless import parless
     from punish_fast.equilibrium.bayes import bayes_response
     from punish_fast.equilibrium.best_response import best_response
-    from punish_fast.equilibrium.ceiling import ceiling
     from punish_fast.equilibrium.solver import Equilibrium
+    from punish_fast.equilibrium.upper_bound import upper_bound
     from punish_fast.mdp.comparison import compare
     from punish_fast.mdp.model import MDP, CompactMDP, check
     from punish_fast.mdp.policy import greedy, softmax

@@ -14,9 +14,9 @@ from pathlib import Path
 from punish_fast.arena.match_log import digest_of
 from punish_fast.arena.players import Opponent
 from punish_fast.arena.tournament import TournamentError, pairs_of
-from punish_fast.duel.exact import DuelError, check_policy
+from punish_fast.duel.exact_evaluation import DuelError, check_policy
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.sampled import check_numbers, simulator_of
+from punish_fast.duel.monte_carlo import check_numbers, simulator_of
 from punish_fast.duel.simulator import EndlessError, Trace
 from punish_fast.punish.decimal_codes import decimals_of
 from punish_fast.records.database import open_to_read

@@ -19,9 +19,9 @@ from punish_fast.cli.game_lengths import course_of_chances, course_of_games, pri
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.plots import drawing, must_draw
 from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
-from punish_fast.duel.exact import ends
+from punish_fast.duel.exact_evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.sampled import check_numbers
+from punish_fast.duel.monte_carlo import check_numbers
 from punish_fast.mdp.policy import check_temperature
 from punish_fast.punish.information import MODELS, digits_within, information_of
 from punish_fast.punish.information_space import InformationSpace
@@ -189,7 +189,7 @@ def _course(graph: Graph, opponents: list[Opponent], tournament: Tournament) -> 
     if tournament.lengths is not None:
         return course_of_games(tournament.lengths, graph.space.rules.breaths)
     one, other = (opponent.policy for opponent in opponents)
-    return course_of_chances(ends(graph, one, other, _REST))
+    return course_of_chances(outcome_distribution(graph, one, other, _REST))
 
 
 @contextmanager

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table
 from punish_fast.duel.graph import Graph, Outline
-from punish_fast.equilibrium.best_response import Start, best_response
+from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
 from punish_fast.punish.information import information_of
 from punish_fast.punish.information_space import InformationSpace, States
@@ -241,8 +239,7 @@ class Job:
     def _measure(self, equilibrium: Equilibrium) -> float:
         """How many percentage points the average concedes to who knows it, and no more than it does."""
         if self._measured.get("iterations") != equilibrium.iterations:
-            rival, chances = equilibrium.rival
-            start = Start(rival, np.column_stack([chances, np.zeros_like(chances)]))
+            start = equilibrium.exploiter_start
             with self.clock("measure"):
                 found = best_response(equilibrium.graph, equilibrium.average, "true", self._progress.response, start)
             points = 100 * (found.win_probability - 0.5)

@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from punish_fast.duel.exact import ends
+from punish_fast.duel.exact_evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.sampled import simulate
+from punish_fast.duel.monte_carlo import simulate
 from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import Start, best_response
-from punish_fast.equilibrium.ceiling import ceiling
 from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.equilibrium.upper_bound import upper_bound
 from punish_fast.games.matches import play as play_games
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve as solve_backwards
@@ -79,9 +79,9 @@ def _meet(name: str) -> None:
         lift(space, view, np.ones(len(view.action)))
     exploiter = best_response(graph, policy, "true", start=Start(policy, graph.indifferent))
     bayes_response(graph, policy, exploiter.duel, n_games=2)
-    ceiling(graph, policy)
+    upper_bound(graph, policy)
     simulate(graph, policy, policy, 2)
-    ends(graph, policy, policy)
+    outcome_distribution(graph, policy, policy)
     play = play_itself(graph, policy)
     lessons(play)
     graph.action_values(policy, play.beliefs, play.duel.v)
@@ -92,7 +92,7 @@ def _learn(graph: Graph) -> np.ndarray:
     for share in (0.0, 0.5):
         learning = Equilibrium(graph, share=share)
         learning.iterate()
-    learning.rehearse()
+    learning.compile_kernels()
     return learning.average
 
 

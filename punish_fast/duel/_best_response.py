@@ -25,7 +25,7 @@ _LEAST_GAIN = 1e-13
 
 @kernel
 def respond_full(begin, end, full, draws, state_ptr, action, most_decks, least, enemy_weight, belief, v, choice):
-    """Answer in the given information states: write ``choice[row]`` and ``v[number, 0]``.
+    """CounterfactualResponse in the given information states: write ``choice[row]`` and ``v[number, 0]``.
 
     A choice changes only if another one is better; so where ``belief`` has no weight, it stays. Full states that weigh
     less than ``least`` are passed over. No state has more than ``most_decks`` decks.

@@ -11,7 +11,7 @@ import numpy as np
 from punish_fast.duel import _best_response, _decks, _graph, _passes
 from punish_fast.duel._decks import MOST_DRAWS, N_FEINTERS
 from punish_fast.duel._passes import Parts
-from punish_fast.duel.measure_graph import N_PARTS, Measure
+from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
 from punish_fast.punish import _information
 from punish_fast.punish._codes import play_status
 from punish_fast.punish._information import N_RESOLVED
@@ -102,7 +102,7 @@ class Outline:
         return _graph.Full(ptr, entry_ptr, entry, enemy_row, deck, np.empty(entry_ptr[-1], dtype=np.int32))
 
 
-class Graph(Outline, Measure):
+class Graph(Outline, LayeredGraph):
     """The graph of a game.
 
     Attributes:
@@ -138,17 +138,17 @@ class Graph(Outline, Measure):
 
     @property
     def layer_ptr(self) -> np.ndarray:
-        """See `Measure`."""
+        """See `LayeredGraph`."""
         return self.space.layer_ptr[: self.space.rules.breaths + 1]
 
     @property
     def state_ptr(self) -> np.ndarray:
-        """See `Measure`."""
+        """See `LayeredGraph`."""
         return self.space.state_ptr[: len(self.full.ptr)]
 
     @property
     def action(self) -> np.ndarray:
-        """See `Measure`."""
+        """See `LayeredGraph`."""
         return self.space.action
 
     @property

@@ -1,11 +1,11 @@
-"""Regrets on the graph of the real game, one measure at a time, and predictive regret matching.
+"""RegretMatching on the graph of the real game, one measure at a time, and predictive regret matching.
 
 The own side plays by a table ``x`` over information states, the enemy by ``y``: the same one, or one that ``x`` shall
 hold out against. In a full state ``(s, e)``, what the own side sees and the enemy's hand, let
 
     R(s, e)     how likely the game comes there,
-    C(s, e)     the same, but own choices since the deal weigh at least ``stray``: 1 leaves them out, and what chance
-                and the enemy contribute remains; less keeps them, and those hardly made count a little,
+    C(s, e)     the same, but own choices since the deal weigh at least ``off_policy``: 1 leaves them out, and
+                what chance and the enemy contribute remains; less keeps them, and those hardly made count a little,
     q(s, e, a)  the chance to win after action ``a``, if both go on by ``x`` and ``y``.
 
 ``R`` and ``C`` are passed on forward through the measure, ``q`` backward. An action regrets what it would have won
@@ -43,18 +43,19 @@ from punish_fast.runtime._prefetch import prefetch
 
 # Columns of reach, and those of an answer beside them.
 OWN, OTHERS = np.uint64(0), np.uint64(1)
-ANSWER_OWN, ANSWER_OTHERS = np.uint64(2), np.uint64(3)
+RESPONSE_OWN, RESPONSE_OTHERS = np.uint64(2), np.uint64(3)
 # Least chance of an enemy's action; even eight of them, in the longest measure, leave a normal number.
 LEAST_CHANCE = 1e-30
 
 
 @kernel
-def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray, least, reach, targets, out):
+def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, off_policy, least, reach, targets, out):
     """Pass on all reaches of the full states of the given parts to their successors, and add them to ``out``.
 
-    ``strategies`` are the own one and the enemy's, ``parts`` is from `Measure.parts_of`. Where own choices are left
-    out, they weigh at least ``stray`` (1: all alike). ``out[buffer]`` begins with number ``targets[0]``. What play ends
-    with, from number ``targets[1]`` on, is left out. Full states whose C is less than ``least`` are passed over.
+    ``strategies`` are the own one and the enemy's, ``parts`` is from `LayeredGraph.parts_of`. Where own choices are
+    left out, they weigh at least ``off_policy`` (1: all alike). ``out[buffer]`` begins with number ``targets[0]``.
+    What play ends with, from number ``targets[1]`` on, is left out. Full states
+    whose C is less than ``least`` are passed over.
 
     An answer to the own strategy, which takes the rows ``choice``, has two more columns of reach: one walk does for
     both, since to find successors takes longer than to pass on. Without one ``choice`` is None, and Numba compiles the
@@ -85,11 +86,11 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray
                     for own_row in range(own_first, own_last):
                         own_feints = np.uint64(action[own_row]) & ONE
                         own = here * strategy[own_row]
-                        rest = others * max(strategy[own_row], stray)
+                        rest = others * max(strategy[own_row], off_policy)
                         if choice is not None:
                             chosen = 1.0 if own_row == np.uint64(choice[row]) else 0.0
-                            answer_own = reach[number, ANSWER_OWN] * chosen
-                            answer_rest = reach[number, ANSWER_OTHERS] * max(chosen, stray)
+                            answer_own = reach[number, RESPONSE_OWN] * chosen
+                            answer_rest = reach[number, RESPONSE_OTHERS] * max(chosen, off_policy)
                         for enemy_row in range(first, last):
                             feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
                             enemy = max(enemy_strategy[enemy_row], LEAST_CHANCE)
@@ -103,8 +104,8 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, stray
                                     into[target - origin, OWN] += own * enemy * p
                                     into[target - origin, OTHERS] += rest * enemy * p
                                     if choice is not None:
-                                        into[target - origin, ANSWER_OWN] += answer_own * met * p
-                                        into[target - origin, ANSWER_OTHERS] += answer_rest * met * p
+                                        into[target - origin, RESPONSE_OWN] += answer_own * met * p
+                                        into[target - origin, RESPONSE_OTHERS] += answer_rest * met * p
                             entry += n
 
 

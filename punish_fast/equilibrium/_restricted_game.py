@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.duel._passes import ONE, TWO
-from punish_fast.equilibrium._regret_matching import ANSWER_OTHERS, OTHERS
+from punish_fast.equilibrium._regret_matching import OTHERS, RESPONSE_OTHERS
 from punish_fast.runtime._jit import kernel
 
 # Of a full state, an information state, or a row. What is needed is there because others are, and not learned.
@@ -44,11 +44,11 @@ def mark_likely(begin, end, first, full_ptr, reach, least_state, least_full, mar
         answer = 0.0
         for number in range(full_ptr[state], full_ptr[state + 1]):
             others += reach[number, OTHERS]
-            answer += reach[number, ANSWER_OTHERS]
+            answer += reach[number, RESPONSE_OTHERS]
         is_inside = state < first or max(others, answer) >= least_state
         marks.state[state] = INSIDE if is_inside else OUTSIDE
         for number in range(full_ptr[state], full_ptr[state + 1]):
-            is_likely = state < first or max(reach[number, OTHERS], reach[number, ANSWER_OTHERS]) >= least_full
+            is_likely = state < first or max(reach[number, OTHERS], reach[number, RESPONSE_OTHERS]) >= least_full
             marks.full[number] = INSIDE if is_inside and is_likely else OUTSIDE
 
 

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.exact import Duel, DuelError, check_policy
+from punish_fast.duel.exact_evaluation import Duel, DuelError, check_policy
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError, prepare_deals, prepare_draws, prepare_thresholds
 from punish_fast.equilibrium import _bayes
-from punish_fast.equilibrium.belief_tree import Lookahead
+from punish_fast.equilibrium.belief_tree import BeliefTrees
 from punish_fast.punish._codes import play_status
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_each
@@ -64,7 +64,7 @@ class Bayes:
         return float(self.gain.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf
 
 
-class Insights(NamedTuple):
+class BeliefTrace(NamedTuple):
     """What the exploiter believed in every breath of its games.
 
     Attributes:
@@ -82,7 +82,7 @@ class Insights(NamedTuple):
     beliefs: np.ndarray
 
 
-class Believer:
+class BayesExploiter:
     """The exploiter of a policy.
 
     Attributes:
@@ -114,7 +114,7 @@ class Believer:
             raise DuelError(f"base: a duel of {len(base.v):,} values, the graph has {n_values:,}")
         self.graph, self.base, self.depth = graph, base, depth
         self._v = np.ascontiguousarray(base.v[:, 0])
-        self._tree = Lookahead(graph, policy).tree(self._v, range(n_breaths))
+        self._tree = BeliefTrees(graph, policy).tree(self._v, range(n_breaths))
         self._threshold = prepare_thresholds(graph.space, policy)
         self._draws, self._deals = prepare_draws(graph), prepare_deals(graph)
         rules, layer = graph.space.rules, graph.space.layers[0]
@@ -144,14 +144,14 @@ class Believer:
                 progress("bayes", end, self.base.win_probability + float(gain[:end].mean()))
         return Bayes(self.base.win_probability, gain, won, breaths)
 
-    def insights(self, n_games: int, seed: int = 0, first_game: int = 0) -> Insights:
+    def belief_trace(self, n_games: int, seed: int = 0, first_game: int = 0) -> BeliefTrace:
         """Play games and note what was believed; arguments and errors as in `play`."""
         ptr = cumulated(self.play(n_games, seed, first_game).breaths)
         room = self._room_for_insights(ptr)
         games = (np.zeros(n_games, np.int32), np.zeros(n_games, np.uint8), np.zeros(n_games))
         self._play(first_game, seed, games, room)
         _, steps, beliefs = room
-        return Insights(ptr, steps[:, 0], steps[:, 1:3], steps[:, 3:], beliefs)
+        return BeliefTrace(ptr, steps[:, 0], steps[:, 1:3], steps[:, 3:], beliefs)
 
     def _room_for_insights(self, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n = int(ptr[-1])
@@ -177,5 +177,5 @@ def bayes_response(
     depth: int = 2,
     progress: Progress | None = None,
 ) -> Bayes:
-    """How often somebody who forgets nothing beats a policy; arguments and errors as for `Believer`."""
-    return Believer(graph, policy, base, depth).play(n_games, seed, progress=progress)
+    """How often somebody who forgets nothing beats a policy; arguments and errors as for `BayesExploiter`."""
+    return BayesExploiter(graph, policy, base, depth).play(n_games, seed, progress=progress)

@@ -16,7 +16,7 @@ from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated
 
 
-class Lookahead:
+class BeliefTrees:
     """Trees against one enemy.
 
     Attributes:

@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.exact import Duel, DuelError, check_policy, head_to_head
+from punish_fast.duel.exact_evaluation import Duel, DuelError, check_policy, head_to_head
 from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
 from punish_fast.equilibrium.reach import Reach
-from punish_fast.equilibrium.response import STRAY_WEIGHT, Answer
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.strategy import from_policy
@@ -67,12 +67,12 @@ class Exploiter:
     Attributes:
         policy: float64 ``[n_rows]``, what it plays: one action in each state.
         duel: Its exact duel against the policy.
-        rounds: Chances to win of all answers that were tried, in their order.
+        win_probabilities: Chances to win of all answers that were tried, in their order.
     """
 
     policy: np.ndarray
     duel: Duel
-    rounds: list[float]
+    win_probabilities: list[float]
 
     @property
     def win_probability(self) -> float:
@@ -86,7 +86,7 @@ def best_response(
     beliefs: str = "uniform",
     progress: Progress | None = None,
     start: Start | None = None,
-    stray: float = STRAY_WEIGHT,
+    off_policy_weight: float = OFF_POLICY_WEIGHT,
 ) -> Exploiter:
     """The agent that wins most often against a policy.
 
@@ -97,21 +97,21 @@ def best_response(
         beliefs: What the exploiter takes for likely of the enemy's hand: ``"uniform"`` or ``"true"``.
         progress: Called as ``progress(beliefs, answers, win_probability)`` after every answer.
         start: What true beliefs begin with instead of the uniform exploiter.
-        stray: How much own moves count that the exploiter itself would not make, in what it takes for likely of the
-            enemy's hand, from above 0 to 1. With 1 all own moves are left out, as for somebody who forgets nothing.
+        off_policy_weight: Weight of the exploiter's own off-policy moves in its beliefs, above 0 and at most 1; 1 is
+            counterfactual reach, which is right under perfect recall.
 
     Raises:
-        DuelError: ``beliefs`` is neither, ``policy`` is no policy, ``stray`` is out of range, or the game may never
-            end.
+        DuelError: ``beliefs`` is neither, ``policy`` is no policy, ``off_policy_weight`` is out of range, or the
+            game may never end.
         SolveError: the game of one player may never end.
         InformationError: the uniform exploiter is asked for, but the graph's model is not the view.
     """
     if beliefs not in BELIEFS:
         raise DuelError(f"beliefs: {beliefs!r} is not allowed, it must be one of {', '.join(BELIEFS)}")
-    if not 0 < stray <= 1:
-        raise DuelError(f"stray: {stray} is not allowed, it must be above 0 and at most 1")
+    if not 0 < off_policy_weight <= 1:
+        raise DuelError(f"off_policy_weight: {off_policy_weight} is not allowed, it must be above 0 and at most 1")
     check_policy(graph, policy)
-    search = _Search(graph, policy, progress, stray)
+    search = _Search(graph, policy, progress, off_policy_weight)
     if start is None or beliefs == "uniform":
         search.begin(_uniform_choice(graph, policy))
         search.judge("uniform")
@@ -120,7 +120,7 @@ def best_response(
     if beliefs == "true" and not search.leap():
         search.creep()
     search.begin(search.choice)
-    return Exploiter(search.answer.policy, search.duel, search.rounds)
+    return Exploiter(search.answer.policy, search.duel, search.win_probabilities)
 
 
 def _uniform_choice(graph: Graph, policy: np.ndarray) -> np.ndarray:
@@ -138,23 +138,23 @@ class _Search:
         answer: The best one so far, or one that is being worked out from it.
         choice: int64 ``[n_states]``, the rows that the best one takes.
         duel: Its duel.
-        rounds: Chances to win of all answers tried.
+        win_probabilities: Chances to win of all answers tried.
     """
 
     choice: np.ndarray
     duel: Duel
 
-    def __init__(self, graph: Graph, enemy: np.ndarray, progress: Progress | None, stray: float) -> None:
+    def __init__(self, graph: Graph, enemy: np.ndarray, progress: Progress | None, off_policy_weight: float) -> None:
         v = np.zeros((graph.n_values, 2))
         # Nothing is known yet.
         v[:, 0] = 0.5
         self.graph = graph
-        self.answer = Answer(graph, v, graph.dealt)
+        self.answer = CounterfactualResponse(graph, v, graph.dealt)
         self._reach = Reach(graph)
         self.enemy = enemy
         self.progress = progress
-        self.stray = stray
-        self.rounds: list[float] = []
+        self.off_policy_weight = off_policy_weight
+        self.win_probabilities: list[float] = []
 
     def begin(self, choice: np.ndarray, nodes: np.ndarray | None = None) -> None:
         """Take over an answer, and what is known of the nodes, without a duel."""
@@ -166,14 +166,14 @@ class _Search:
         """Keep the answer if it is the best one; return how much it gains."""
         answer = self.answer
         duel = head_to_head(self.graph, answer.policy, self.enemy, _TOLERANCE, answer.nodes)
-        gain = duel.win_probability - max(self.rounds, default=0.0)
-        if not self.rounds or gain > 0:
+        gain = duel.win_probability - max(self.win_probabilities, default=0.0)
+        if not self.win_probabilities or gain > 0:
             self.choice, self.duel = answer.choice.copy(), duel
             # Of nodes, and of full states that the next answer passes over.
             answer.v[:] = duel.v
-        self.rounds.append(duel.win_probability)
+        self.win_probabilities.append(duel.win_probability)
         if self.progress is not None:
-            self.progress(beliefs, len(self.rounds), max(self.rounds))
+            self.progress(beliefs, len(self.win_probabilities), max(self.win_probabilities))
         return gain
 
     def leap(self) -> bool:
@@ -184,7 +184,7 @@ class _Search:
         for _ in range(_MOST_ANSWERS):
             expected = self._settle()
             gain = self.judge("true")
-            if abs(self.rounds[-1] - expected) < _LEAST_GAIN:
+            if abs(self.win_probabilities[-1] - expected) < _LEAST_GAIN:
                 return gain > -_LEAST_GAIN
             if gain < _LEAST_GAIN:
                 return False
@@ -218,7 +218,7 @@ class _Search:
         """What is best in each state for whoever else plays the best answer so far, int64 ``[n_states]``."""
         answer = self.answer
         answer.choice[:], answer.v[:] = self.choice, self.duel.v
-        answer.improve(self.enemy, self._reach, self.stray, _MOST_ROUNDS)
+        answer.improve(self.enemy, self._reach, self.off_policy_weight, _MOST_ROUNDS)
         return answer.choice.copy()
 
     def _settle(self) -> float:
@@ -229,7 +229,7 @@ class _Search:
         numbers, p = self.graph.opening
         before = np.inf
         for _ in range(_MOST_ROUNDS):
-            self.answer.improve(self.enemy, self._reach, self.stray)
+            self.answer.improve(self.enemy, self._reach, self.off_policy_weight)
             value = float(p @ self.answer.v[numbers, 0])
             if abs(value - before) < _LEAST_CHANGE:
                 return value

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from punish_fast.duel.measure_graph import Measure
+from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.equilibrium import _regret_matching
 from punish_fast.runtime.parallel import for_chunks, for_each
 
@@ -24,7 +24,7 @@ class Reach:
         nodes: float64 ``[n_nodes, 2 or 4]``, those of the nodes after the measure.
     """
 
-    def __init__(self, measure: Measure, has_answer: bool = False) -> None:
+    def __init__(self, measure: LayeredGraph, has_answer: bool = False) -> None:
         """Make room for them."""
         self.measure = measure
         n_columns = 4 if has_answer else 2
@@ -45,7 +45,7 @@ class Reach:
         self,
         number: int,
         strategies: Strategies,
-        stray: float = 1.0,
+        off_policy_weight: float = 1.0,
         choice: np.ndarray | None = None,
         least: float = 0.0,
     ) -> None:
@@ -54,7 +54,7 @@ class Reach:
         Args:
             number: The breath, from 0.
             strategies: The own strategy and the enemy's, float64 ``[n_rows]``.
-            stray: The least weight of an own choice in the second chance; 1 leaves own choices out.
+            off_policy_weight: The least weight of an own choice in the second chance; 1 leaves own choices out.
             choice: int64 ``[n_states]``, the rows that an answer to the own strategy takes, if there is one.
             least: Full states whose second chance is below it are not passed on.
         """
@@ -67,15 +67,26 @@ class Reach:
             for_each(_regret_matching.clear, shape[1], into)
         else:
             out = self._room[: math.prod(shape)].reshape(shape)
-        args = (measure.full, measure.draws, self._rows, strategies, choice, stray, least, self.table, targets, out)
-        for_chunks(_regret_matching.spread_reach, measure.weights_of(number), parts, *args)
+        args = (
+            measure.full,
+            measure.draws,
+            self._rows,
+            strategies,
+            choice,
+            off_policy_weight,
+            least,
+            self.table,
+            targets,
+            out,
+        )
+        for_chunks(_regret_matching.spread_reach, measure.weights_of(number), parts, *args, self.table, targets, out)
         if shape[0] > 1:
             for_each(_regret_matching.empty_buffers, shape[1], out, into)
 
-    def spread_all(self, strategies: Strategies, stray: float = 1.0, least: float = 0.0) -> None:
+    def spread_all(self, strategies: Strategies, off_policy_weight: float = 1.0, least: float = 0.0) -> None:
         """Go on to the end of the measure, as in `spread`."""
         for number in range(len(self._shapes)):
-            self.spread(number, strategies, stray, least=least)
+            self.spread(number, strategies, off_policy_weight, least=least)
 
     def deal_again(self, column: int = 0) -> np.ndarray:
         """How likely each full state of the first breath is after the measure, float64 ``[n]``, by a column."""

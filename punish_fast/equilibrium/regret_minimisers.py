@@ -3,9 +3,9 @@
 Both get the regrets of an iteration (``punish/_regret.py``), and keep a weighted sum of all strategies, whose mean is
 what they have learned. They differ in whom they are made for:
 
-`Regrets`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), expects the last regrets again.
-It is fast where the enemy changes as slowly as oneself, as in play against oneself. Its strategies leap, so only their
-average is good. Each counts in it by how much the own choices contribute to being in a state.
+`RegretMatching`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), expects the last regrets
+again. It is fast where the enemy changes as slowly as oneself, as in play against oneself. Its strategies leap, so only
+their average is good. Each counts in it by how much the own choices contribute to being in a state.
 
 `Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), goes a short step
 from where it is, shorter with every iteration, and is good against an enemy that leaps. If the enemy is the best answer
@@ -29,7 +29,7 @@ from typing import Protocol
 import numpy as np
 
 from punish_fast.equilibrium import _hedge, _regret_matching
-from punish_fast.equilibrium.response import STRAY_WEIGHT
+from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT
 from punish_fast.runtime.parallel import for_each
 
 # Of each information state, before regrets are divided by how much they varied, in the first iteration; it falls with
@@ -40,28 +40,28 @@ _GROWTH = 5
 # What regrets are taken to have varied at the beginning, so that rounding alone moves nothing.
 _FIRST_VARIANCE = 1e-8
 # Actions that are less likely on average are left out.
-_LEAST_KEPT = 1e-4
+_LEAST_PROBABILITY = 1e-4
 # Iterations up to this one are thorough, and of the others one in so many.
-_FIRST_THOROUGH, _THOROUGH = 16, 16
+_FULL_ITERATIONS, _FULL_EVERY = 16, 16
 
 
-class Learner(Protocol):
+class RegretMinimiser(Protocol):
     """What learns.
 
     Attributes:
         tables: All that its strategy follows from, and ``total``, the weighted sum of all strategies, by name: float64
             ``[n_rows]`` or ``[n_states]``.
         regret: float64 ``[n_rows]``, where the regrets of an iteration are written.
-        stray: The least weight of an own choice in what is believed of the enemy's hand.
-        least_kept: Actions that are less likely on average are left out of what it has learned.
+        off_policy_weight: The least weight of an own choice in what is believed of the enemy's hand.
+        least_probability: Actions that are less likely on average are left out of what it has learned.
     """
 
     tables: dict[str, np.ndarray]
     regret: np.ndarray
-    stray: float
-    least_kept: float
+    off_policy_weight: float
+    least_probability: float
 
-    def is_thorough(self, iteration: int) -> bool:
+    def is_full(self, iteration: int) -> bool:
         """Whether the iteration, counted from 1, has to go everywhere."""
 
     def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
@@ -78,11 +78,11 @@ class Learner(Protocol):
         """Write the strategy that follows from the tables."""
 
 
-class Regrets:
+class RegretMatching:
     """Predictive regret matching+."""
 
-    stray = 1.0
-    least_kept = 0.0
+    off_policy_weight = 1.0
+    least_probability = 0.0
 
     def __init__(self, state_ptr: np.ndarray) -> None:
         """Begin without regrets, for information states whose rows begin at ``state_ptr``, int64 ``[n_states + 1]``."""
@@ -91,18 +91,18 @@ class Regrets:
         self.tables = {name: np.zeros(n_rows) for name in ("regret", "last_regret", "total")}
         self.regret = self.tables["last_regret"]
 
-    def is_thorough(self, iteration: int) -> bool:  # noqa: ARG002
-        """See `Learner`; regrets of one iteration are nothing like those of the next."""
+    def is_full(self, iteration: int) -> bool:  # noqa: ARG002
+        """See `RegretMinimiser`; regrets of one iteration are nothing like those of the next."""
         return True
 
     def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
-        """See `Learner`."""
+        """See `RegretMinimiser`."""
         args = (self._state_ptr, float(iteration) ** 2, self.regret, seen, strategy)
         for_each(_regret_matching.sum_regrets, len(seen), *args, self.tables["regret"], self.tables["total"])
         self.play(strategy)
 
     def play(self, strategy: np.ndarray) -> None:
-        """See `Learner`."""
+        """See `RegretMinimiser`."""
         args = (self._state_ptr, self.tables["regret"], self.regret, strategy)
         for_each(_regret_matching.match_regrets, len(self._state_ptr) - 1, *args)
 
@@ -110,11 +110,11 @@ class Regrets:
 class Hedge:
     """Multiplicative weights, and what is halfway between the last of them and their mean."""
 
-    stray = STRAY_WEIGHT
-    least_kept = _LEAST_KEPT
+    off_policy_weight = OFF_POLICY_WEIGHT
+    least_probability = _LEAST_PROBABILITY
 
     def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
-        """Begin with all actions alike, for information states as those of `Regrets`.
+        """Begin with all actions alike, for information states as those of `RegretMatching`.
 
         Args:
             state_ptr: int64 ``[n_states + 1]``, where the rows of each information state begin.
@@ -126,15 +126,15 @@ class Hedge:
         self.tables["variance"] = np.full(len(state_ptr) - 1, _FIRST_VARIANCE)
         self.regret = np.zeros(n_rows)
 
-    def is_thorough(self, iteration: int) -> bool:
-        """See `Learner`."""
-        return iteration <= _FIRST_THOROUGH or iteration % _THOROUGH == 0
+    def is_full(self, iteration: int) -> bool:
+        """See `RegretMinimiser`."""
+        return iteration <= _FULL_ITERATIONS or iteration % _FULL_EVERY == 0
 
     def learn(self, iteration: int, seen: np.ndarray, strategy: np.ndarray) -> None:
-        """See `Learner`."""
+        """See `RegretMinimiser`."""
         tables = (self.tables["variance"], self.tables["logit"], self.tables["total"])
         rate, weight = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH
-        args = (self._state_ptr, rate, weight, self._marks, float(_THOROUGH), self.regret, seen, strategy, *tables)
+        args = (self._state_ptr, rate, weight, self._marks, float(_FULL_EVERY), self.regret, seen, strategy, *tables)
         for_each(_hedge.follow_regrets, len(seen), *args)
 
     def part(self, states: np.ndarray, rows: np.ndarray, state_ptr: np.ndarray) -> Hedge:
@@ -156,6 +156,6 @@ class Hedge:
             self.tables[name][states if name == "variance" else rows] = table
 
     def play(self, strategy: np.ndarray) -> None:
-        """See `Learner`."""
+        """See `RegretMinimiser`."""
         args = (self._state_ptr, self.tables["logit"], self.tables["total"], strategy)
         for_each(_hedge.play_logits, len(self._state_ptr) - 1, *args)

@@ -12,7 +12,7 @@ import numpy as np
 
 from punish_fast.duel._graph import Full
 from punish_fast.duel._passes import Parts
-from punish_fast.duel.measure_graph import Measure
+from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.equilibrium import _restricted_game
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, OUTSIDE, Marks
 from punish_fast.runtime.parallel import cumulated, for_each
@@ -23,14 +23,14 @@ LEAST_STATE, LEAST_FULL, LEAST_PLAYED = 1e-7, 1e-9, 1e-4
 MOST = 2 / 3
 
 
-def everything(measure: Measure) -> Marks:
+def all_inside(measure: LayeredGraph) -> Marks:
     """Marks of all that there is."""
     sizes = (len(measure.state_ptr) - 1, int(measure.state_ptr[-1]), measure.n_full)
     return Marks(*(np.full(n, INSIDE, dtype=np.uint8) for n in sizes))
 
 
 def mark(
-    measure: Measure, reach: np.ndarray, strategy: np.ndarray, regret: np.ndarray, choice: np.ndarray, marks: Marks
+    measure: LayeredGraph, reach: np.ndarray, strategy: np.ndarray, regret: np.ndarray, choice: np.ndarray, marks: Marks
 ) -> None:
     """Mark what matters.
 
@@ -49,7 +49,7 @@ def mark(
     for_each(_restricted_game.mark_rows, n_states, measure.state_ptr, strategy, regret, choice, LEAST_PLAYED, marks)
 
 
-def fit(measure: Measure, marks: Marks) -> bool:
+def fit(measure: LayeredGraph, marks: Marks) -> bool:
     """Whether marks are as `mark` may make them, so that all that an excerpt points to is in it."""
     full, inside = measure.full, marks.full == INSIDE
     n_first = int(full.ptr[measure.layer_ptr[1]])
@@ -65,7 +65,7 @@ def fit(measure: Measure, marks: Marks) -> bool:
     return all(bool(which.all()) for which in is_right)
 
 
-def excerpt_of(whole: Measure, marks: Marks, must_pay: bool = True) -> Excerpt | None:
+def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> RestrictedGame | None:
     """What is marked of a measure; none if it ``must_pay`` and is too large to.
 
     Full states outside that it leads to are marked as leaves.
@@ -79,7 +79,7 @@ def excerpt_of(whole: Measure, marks: Marks, must_pay: bool = True) -> Excerpt |
     place = cumulated(n_plays)
     if must_pay and place[-1] > MOST * whole.n_entries:
         return None
-    return Excerpt(whole, marks, place)
+    return RestrictedGame(whole, marks, place)
 
 
 def _is_large(marks: Marks) -> bool:
@@ -88,7 +88,7 @@ def _is_large(marks: Marks) -> bool:
     return any(np.count_nonzero(kind) > MOST * len(kind) for kind in kinds)
 
 
-class Excerpt(Measure):
+class RestrictedGame(LayeredGraph):
     """What is marked of a measure.
 
     Attributes:
@@ -98,7 +98,7 @@ class Excerpt(Measure):
         leaves: int64 ``[n_leaves]``, that of each full state where play leaves the excerpt.
     """
 
-    def __init__(self, whole: Measure, marks: Marks, place: np.ndarray) -> None:
+    def __init__(self, whole: LayeredGraph, marks: Marks, place: np.ndarray) -> None:
         """List it.
 
         Args:
@@ -132,22 +132,22 @@ class Excerpt(Measure):
 
     @property
     def layer_ptr(self) -> np.ndarray:
-        """See `Measure`."""
+        """See `LayeredGraph`."""
         return self._layer_ptr
 
     @property
     def state_ptr(self) -> np.ndarray:
-        """See `Measure`."""
+        """See `LayeredGraph`."""
         return self._state_ptr
 
     @property
     def action(self) -> np.ndarray:
-        """See `Measure`."""
+        """See `LayeredGraph`."""
         return self._action
 
     @property
     def n_values(self) -> int:
-        """See `Measure`; what play ends with are the leaves, win and loss."""
+        """See `LayeredGraph`; what play ends with are the leaves, win and loss."""
         return super().n_values + len(self.leaves)
 
     def choices(self, choice: np.ndarray) -> np.ndarray:

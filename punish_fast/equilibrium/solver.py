@@ -15,7 +15,7 @@ So a share of the games can be played against just that enemy: an answer to the 
 each iteration (``answer.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal Abstract Strategies in
 Extensive-Form Games", AAAI 2012) play all games so. Answers leap. So against them the player takes short steps
 (`Hedge`), and its equal, in the other games, holds it. The more games it plays against its equal, the sooner it is
-calm, and the more it still concedes in the end. Without answers it matches regrets (`Regrets`).
+calm, and the more it still concedes in the end. Without answers it matches regrets (`RegretMatching`).
 
 How close the average is, is in any case not proved but measured, by agents made to beat it (``exploiter.py``).
 """
@@ -25,14 +25,15 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.duel.graph import Graph, Outline
-from punish_fast.duel.measure_graph import N_PARTS, Measure
+from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
 from punish_fast.equilibrium import _regret_matching
 from punish_fast.equilibrium._restricted_game import INSIDE
-from punish_fast.equilibrium.iteration import Passes, Round
+from punish_fast.equilibrium.best_response import Start
+from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
 from punish_fast.equilibrium.reach import Reach
-from punish_fast.equilibrium.regret_minimisers import Hedge, Learner, Regrets
-from punish_fast.equilibrium.response import Answer
-from punish_fast.equilibrium.restricted_game import MOST, Excerpt, everything, excerpt_of, fit, mark
+from punish_fast.equilibrium.regret_iteration import Passes, RegretIteration
+from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching, RegretMinimiser
+from punish_fast.equilibrium.restricted_game import MOST, RestrictedGame, all_inside, fit, mark, restrict
 
 # Bytes of the program with its libraries, and of writing the file.
 _PROGRAM = 350_000_000
@@ -67,28 +68,31 @@ class Equilibrium:
         self.iterations = 0
         self._opening = graph.dealt if opening is None else opening
         # All rows were learned by every iteration so far.
-        self._marks = everything(graph)
+        self._marks = all_inside(graph)
         self._whole = self._begin()
         # What hasty iterations play, as long as they do, unless the excerpt would be so large that it does not pay.
         self._part: _Part | None = None
         self._pays = True
 
-    def _begin(self) -> Round:
+    def _begin(self) -> RegretIteration:
         graph = self.graph
         v = np.full(graph.n_values, 0.5)
         v[-2:] = 1.0, 0.0
         if self.share == 0:
-            return Round(graph, Regrets(graph.state_ptr), 0.0, self._opening.copy(), v, None)
-        learner, answer = Hedge(graph.state_ptr, self._marks.row), Answer(graph, v[:, None].copy(), self._opening)
-        return Round(graph, learner, self.share, self._opening.copy(), v, answer)
+            return RegretIteration(graph, RegretMatching(graph.state_ptr), 0.0, self._opening.copy(), v, None)
+        minimiser, answer = (
+            Hedge(graph.state_ptr, self._marks.row),
+            CounterfactualResponse(graph, v[:, None].copy(), self._opening),
+        )
+        return RegretIteration(graph, minimiser, self.share, self._opening.copy(), v, answer)
 
     @property
-    def learner(self) -> Learner:
+    def minimiser(self) -> RegretMinimiser:
         """What makes strategies of regrets."""
-        return self._whole.learner
+        return self._whole.minimiser
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> LayeredGraph:
         """What is played now: the graph, or an excerpt of it."""
         return self.graph if self._part is None else self._part.round.measure
 
@@ -107,33 +111,35 @@ class Equilibrium:
     def average(self) -> np.ndarray:
         """The average strategy, float64 ``[n_rows]``: a policy of the graph's information states.
 
-        Where nothing was added up, it is the last strategy. Actions less likely than the learner's ``least_kept`` are
-        left out.
+        Where nothing was added up, it is the last strategy. Actions less likely than the minimiser's
+        ``least_probability`` are left out.
         """
         # Whoever wants it will need memory for something else, and the excerpt is soon made again.
         self._go_back()
         policy = np.ones(len(self.graph.action))
-        total, strategy = self.learner.tables["total"], self._whole.strategy
+        total, strategy = self.minimiser.tables["total"], self._whole.strategy
         own = policy[: len(strategy)]
         mass = self._by_state(total)
         np.divide(total, mass, out=own, where=mass > 0)
         np.copyto(own, strategy, where=mass <= 0)
-        if self.learner.least_kept > 0:
-            own[own < self.learner.least_kept] = 0.0
+        if self.minimiser.least_probability > 0:
+            own[own < self.minimiser.least_probability] = 0.0
             own /= self._by_state(own)
         return policy
 
     @property
-    def rival(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where to begin to look for who beats the average: a policy, and its chances to win from the nodes.
+    def exploiter_start(self) -> Start:
+        """Where to start the search for an exploiter of the average.
 
-        It is the answer, which knows the last strategies, or the average itself if there is none.
+        It is the response to the last strategies, or the average itself if there is none.
         """
-        answer = self._whole.answer
-        if answer is None:
-            return self.average, self.nodes
-        self._take_back()
-        return answer.policy, answer.nodes[:, 0]
+        response = self._whole.answer
+        if response is None:
+            policy, values = self.average, self.nodes
+        else:
+            self._take_back()
+            policy, values = response.policy, response.nodes[:, 0]
+        return Start(policy, np.column_stack([values, np.zeros_like(values)]))
 
     def _by_state(self, rows: np.ndarray) -> np.ndarray:
         """The sum over its information state, for each row."""
@@ -158,23 +164,23 @@ class Equilibrium:
         ``mark``, which says what matters.
         """
         self.iterations += 1
-        is_thorough, is_next_thorough = (self.learner.is_thorough(self.iterations + k) for k in (0, 1))
-        if not is_thorough and self._part is None and self._pays:
+        is_full, is_next_thorough = (self.minimiser.is_full(self.iterations + k) for k in (0, 1))
+        if not is_full and self._part is None and self._pays:
             yield "excerpt", self._excerpt
-        if not is_thorough and self._part is not None:
+        if not is_full and self._part is not None:
             yield from self._part.round.passes(self.iterations)
             return
         if self._part is not None:
             yield "whole", self._go_back
         yield from self._whole.passes(self.iterations, self._deal)
-        if is_thorough and not is_next_thorough:
+        if is_full and not is_next_thorough:
             yield "mark", self._mark
 
     @property
     def reach(self) -> Reach:
         """How likely the last iteration of the whole game came to each full state and node.
 
-        In the second column, own choices since the deal weigh at least as much as the learner says.
+        In the second column, own choices since the deal weigh at least as much as the minimiser says.
         """
         return self._whole.reach
 
@@ -183,7 +189,7 @@ class Equilibrium:
         """All that the next iteration follows from, besides how many there were."""
         self._take_back()
         whole = self._whole
-        tables = whole.learner.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
+        tables = whole.minimiser.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
         if whole.answer is not None:
             answer, n_full = whole.answer, self.graph.n_full
             tables |= {"answer": answer.choice, "answer_dealt": answer.dealt, "answer_nodes": answer.nodes[:, 0]}
@@ -217,10 +223,10 @@ class Equilibrium:
             raise ValueError("marked_full, marked_rows: what is marked needs what is not")
         self._whole.play()
 
-    def rehearse(self) -> None:
+    def compile_kernels(self) -> None:
         """Play an excerpt of what was played last, whether it pays or not: then all kernels are compiled."""
         self._mark()
-        found = excerpt_of(self.graph, self._marks, must_pay=False)
+        found = restrict(self.graph, self._marks, must_pay=False)
         assert found is not None
         for _, make in _Part(self._whole, found).round.passes(self.iterations):
             make()
@@ -230,18 +236,18 @@ class Equilibrium:
         whole = self._whole
         whole.dealt[:] = self._opening + whole.reach.deal_again()
         if whole.answer is not None:
-            whole.answer.deal_again(whole.reach.deal_again(int(_regret_matching.ANSWER_OWN)))
+            whole.answer.deal_again(whole.reach.deal_again(int(_regret_matching.RESPONSE_OWN)))
 
     def _mark(self) -> None:
         """Say what matters in the next iterations."""
         whole = self._whole
         assert whole.answer is not None
-        mark(self.graph, whole.reach.table, whole.strategy, whole.learner.regret, whole.answer.choice, self._marks)
+        mark(self.graph, whole.reach.table, whole.strategy, whole.minimiser.regret, whole.answer.choice, self._marks)
         self._pays = True
 
     def _excerpt(self) -> None:
         """Make the excerpt, if it pays; otherwise everything matters."""
-        found = excerpt_of(self.graph, self._marks)
+        found = restrict(self.graph, self._marks)
         self._pays = found is not None
         if found is None:
             for marks in self._marks:
@@ -269,22 +275,22 @@ class _Part:
         round: The round.
     """
 
-    def __init__(self, whole: Round, excerpt: Excerpt) -> None:
+    def __init__(self, whole: RegretIteration, excerpt: RestrictedGame) -> None:
         assert whole.answer is not None
-        assert isinstance(whole.learner, Hedge)
+        assert isinstance(whole.minimiser, Hedge)
         self._excerpt = excerpt
-        self._learner = whole.learner.part(excerpt.states, excerpt.rows, excerpt.state_ptr)
+        self._learner = whole.minimiser.part(excerpt.states, excerpt.rows, excerpt.state_ptr)
         v, answer_v = excerpt.take_values(whole.v), excerpt.take_values(whole.answer.v[:, 0])
-        self._answer = Answer(excerpt, answer_v[:, None], whole.answer.dealt)
+        self._answer = CounterfactualResponse(excerpt, answer_v[:, None], whole.answer.dealt)
         self._answer.choice[:] = excerpt.choices(whole.answer.choice)
-        self.round = Round(excerpt, self._learner, whole.share, whole.dealt, v, self._answer)
+        self.round = RegretIteration(excerpt, self._learner, whole.share, whole.dealt, v, self._answer)
 
-    def give_back(self, whole: Round) -> None:
+    def give_back(self, whole: RegretIteration) -> None:
         """Write what was learned where it belongs."""
         assert whole.answer is not None
-        assert isinstance(whole.learner, Hedge)
+        assert isinstance(whole.minimiser, Hedge)
         excerpt, answer = self._excerpt, self._answer
-        whole.learner.take_back(self._learner, excerpt.states, excerpt.rows)
+        whole.minimiser.take_back(self._learner, excerpt.states, excerpt.rows)
         excerpt.give_values(self.round.v, whole.v)
         excerpt.give_values(answer.v[:, 0], whole.answer.v[:, 0])
         whole.answer.choice[excerpt.states] = excerpt.rows[answer.choice]

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.duel.exact import Duel, DuelError, head_to_head
+from punish_fast.duel.exact_evaluation import Duel, DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium._regret_matching import LEAST_CHANCE
 

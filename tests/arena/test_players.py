@@ -8,7 +8,7 @@ from hypothesis import given
 
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
 from punish_fast.arena.players import BUILT_IN, Entry, OpponentError, brief_name, names_of, opponent
-from punish_fast.duel.exact import check_policy
+from punish_fast.duel.exact_evaluation import check_policy
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve

@@ -9,9 +9,9 @@ from punish_fast.arena import tournament
 from punish_fast.arena.match_log import MatchLog, digest_of
 from punish_fast.arena.players import Opponent, opponent
 from punish_fast.arena.tournament import TournamentError, round_robin
-from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.sampled import simulate
+from punish_fast.duel.monte_carlo import simulate
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 

@@ -9,7 +9,7 @@ from policies import mixed
 
 from bench import duels
 from bench.duels import TEMPERATURES, main, study, text_of
-from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve

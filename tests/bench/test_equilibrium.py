@@ -9,7 +9,7 @@ from bench import equilibrium
 from bench.equilibrium import Meeting, agents_if_there, main, meet, opponents, study, text_of
 from punish_fast.arena.heuristics import heuristic
 from punish_fast.arena.players import BUILT_IN
-from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.policy import greedy

@@ -35,7 +35,7 @@ def graph():
 def test_bytes_are_those_of_the_arrays(graph):
     moved, space, full = pass_bytes(graph), graph.space, graph.full
     learning = Equilibrium(graph, share=ANSWERS)
-    n_states, n_rows, n_full = len(full.ptr) - 1, len(learning.learner.regret), graph.n_full
+    n_states, n_rows, n_full = len(full.ptr) - 1, len(learning.minimiser.regret), graph.n_full
     walk = (
         full.after.nbytes + full.entry.nbytes + full.enemy_row.nbytes + full.deck.nbytes + learning.reach.table.nbytes
     )
@@ -52,7 +52,7 @@ def test_bytes_are_those_of_the_arrays(graph):
     mixed = 16 * n_rows + choice + 8 * n_states
     assert moved["answer"] == walk + 8 * n_full + 8 * after + 2 * choice + mixed + between
     # To learn, two tables and the strategy are read and written, regrets read, chances of states and where rows begin.
-    tables = learning.learner.tables
+    tables = learning.minimiser.tables
     assert moved["learn"] == (2 * 3 + 1) * 8 * n_rows + 2 * tables["variance"].nbytes + (2 + 1) * 8 * n_states
 
 

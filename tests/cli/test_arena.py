@@ -16,8 +16,8 @@ from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.arena import tournament
 from punish_fast.arena.players import opponent
 from punish_fast.cli import arena
-from punish_fast.duel import sampled
-from punish_fast.duel.exact import head_to_head
+from punish_fast.duel import monte_carlo
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.punish.rules import PRESETS, true_rules
@@ -122,7 +122,7 @@ def test_an_arena_goes_on_where_it_was_interrupted(run, folder, monkeypatch):
         calls.append(args)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return sampled.simulate(*args, **options)
+        return monte_carlo.simulate(*args, **options)
 
     monkeypatch.setattr(tournament, "simulate", interrupt)
     done = run(*command, "--resume", "x.json")
@@ -324,7 +324,7 @@ def test_an_agent_is_exploited(run, graph):
     soft = run("exploit", "agent.h5", "--temperature", "5", "-q", "--json").report
     assert soft["exploiters"]["uniform"] != expected["uniform"]
     plain = run("exploit", "agent.h5", "--exploiter", "true", "--stray", "1", "-q", "--json").report
-    assert plain["exploiters"]["true"] == best_response(graph, policy, "true", stray=1.0).win_probability
+    assert plain["exploiters"]["true"] == best_response(graph, policy, "true", off_policy_weight=1.0).win_probability
     assert (report["stray"], plain["stray"]) == (0.01, 1.0)
 
 

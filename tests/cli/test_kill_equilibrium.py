@@ -47,14 +47,13 @@ GAME = ("equilibrium", "--rules", "tiny", "--answers", str(ANSWERS))
 LEARN = (*GAME, "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
 # What is left out of so small a game is a lot, and an excerpt is made anew every fourth iteration.
 EXCERPTS = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
-THOROUGH = {"_FIRST_THOROUGH": 2, "_THOROUGH": 4}
+FULL_ITERATIONS = {"_FULL_ITERATIONS": 2, "_FULL_EVERY": 4}
 _OFTEN = f"""
-from punish_fast.arena import learners
-from punish_fast.cli import balancing
-from punish_fast.punish import excerpt
-balancing._SECONDS_BETWEEN_CHECKPOINTS = 0.0
-vars(excerpt).update({EXCERPTS})
-vars(learners).update({THOROUGH})
+from punish_fast.cli import equilibrium
+from punish_fast.equilibrium import regret_minimisers, restricted_game
+equilibrium._SECONDS_BETWEEN_CHECKPOINTS = 0.0
+vars(restricted_game).update({EXCERPTS})
+vars(regret_minimisers).update({FULL_ITERATIONS})
 """
 
 
@@ -79,7 +78,7 @@ def begun() -> Equilibrium:
 def small_excerpts() -> Iterator[None]:
     """Let learning in this process play what it does in the others."""
     with pytest.MonkeyPatch.context() as patch:
-        for module, settings in ((restricted_game, EXCERPTS), (regret_minimisers, THOROUGH)):
+        for module, settings in ((restricted_game, EXCERPTS), (regret_minimisers, FULL_ITERATIONS)):
             for name, value in settings.items():
                 patch.setattr(module, name, value)
         yield

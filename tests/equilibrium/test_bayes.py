@@ -13,10 +13,10 @@ from exact import twin_of
 from policies import mixed, uniform
 from positions import positions_of
 
-from punish_fast.duel.exact import DuelError, head_to_head
+from punish_fast.duel.exact_evaluation import DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError
-from punish_fast.equilibrium.bayes import Bayes, Believer, bayes_response
+from punish_fast.equilibrium.bayes import Bayes, BayesExploiter, bayes_response
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import PRESETS
@@ -87,23 +87,23 @@ class Exact:
 
 
 def test_beliefs_are_the_exact_posterior_through_all_measures(graph, enemy, base):
-    insights = Believer(graph, enemy, base).insights(40, seed=3)
+    belief_trace = BayesExploiter(graph, enemy, base).belief_trace(40, seed=3)
     positions, exact = positions_of(graph), Exact(graph, enemy)
-    lengths = np.diff(insights.ptr)
+    lengths = np.diff(belief_trace.ptr)
     assert lengths.max() > TINY.breaths
     for game in range(len(lengths)):
         following = {duel_twin.begin(TINY): Fraction(1)}
-        for k in range(*insights.ptr[game : game + 2]):
-            number = insights.full[k]
+        for k in range(*belief_trace.ptr[game : game + 2]):
+            number = belief_trace.full[k]
             state = np.searchsorted(graph.full.ptr, number, side="right") - 1
             first, last = graph.full.ptr[state : state + 2]
             view = positions[number].view
             belief = exact.deal(following, view) if view.breath == 1 else following
             expected = [float(belief.get(positions[other], 0)) for other in range(first, last)]
-            assert insights.beliefs[k, : last - first] == pytest.approx(expected, abs=1e-12)
+            assert belief_trace.beliefs[k, : last - first] == pytest.approx(expected, abs=1e-12)
             assert belief[positions[number]] > 0
-            draws = tuple(None if draw == NONE else int(draw) for draw in insights.draws[k])
-            following = exact.breath(belief, [int(graph.space.action[row]) for row in insights.rows[k]], draws)
+            draws = tuple(None if draw == NONE else int(draw) for draw in belief_trace.draws[k])
+            following = exact.breath(belief, [int(graph.space.action[row]) for row in belief_trace.rows[k]], draws)
 
 
 @pytest.mark.parametrize("depth", [1, 2])
@@ -143,7 +143,7 @@ def test_a_finer_model_changes_nothing_for_whoever_remembers_everything(graph, e
 
 
 def test_games_do_not_depend_on_threads_or_on_how_they_are_cut(graph, enemy, base):
-    believer = Believer(graph, enemy, base)
+    believer = BayesExploiter(graph, enemy, base)
     set_threads(1)
     one = believer.play(90, seed=5)
     set_threads(2)
@@ -169,12 +169,12 @@ def test_one_game_tells_nothing_of_its_error():
 
 def test_what_cannot_be_looked_at_is_refused(graph, enemy, base, monkeypatch):
     with pytest.raises(DuelError, match="depth: 3 is not allowed, it must be 1 to 2"):
-        Believer(graph, enemy, base, depth=3)
+        BayesExploiter(graph, enemy, base, depth=3)
     with pytest.raises(DuelError, match="do not add up to 1"):
-        Believer(graph, enemy * 0.5, base)
+        BayesExploiter(graph, enemy * 0.5, base)
     other = Graph(StateSpace(BRIEF))
     with pytest.raises(DuelError, match="base: a duel of"):
-        Believer(other, mixed(other.space, 1), base)
+        BayesExploiter(other, mixed(other.space, 1), base)
     monkeypatch.setattr("punish_fast.equilibrium.bayes._MOST_BREATHS", 1)
     with pytest.raises(EndlessError, match="may never end"):
         bayes_response(graph, enemy, base, n_games=10)

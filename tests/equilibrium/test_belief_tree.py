@@ -15,7 +15,7 @@ from positions import nodes_of, positions_of
 
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import _belief_tree
-from punish_fast.equilibrium.belief_tree import Lookahead
+from punish_fast.equilibrium.belief_tree import BeliefTrees
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.parallel import for_each
@@ -78,7 +78,7 @@ def test_beliefs_are_worth_what_the_exact_recursion_says(feints):
     beliefs = generator.integers(0, 3, (len(tried), graph.most_decks)).astype(np.float64)
     beliefs[:, 0] += 1
     for depth in (1, 2):
-        tree = Lookahead(graph, enemy).tree(v, range(depth - 1, depth))
+        tree = BeliefTrees(graph, enemy).tree(v, range(depth - 1, depth))
         value, choice = np.empty(len(tried)), np.empty(len(tried), dtype=np.int64)
         for_each(_belief_tree.value_beliefs, len(tried), tree, depth, tried, np.arange(12), beliefs, value, choice)
         for k, row in enumerate(tried):

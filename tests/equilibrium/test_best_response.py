@@ -12,10 +12,10 @@ import pytest
 import twin
 
 from punish_fast.arena.players import opponent
-from punish_fast.duel.exact import DuelError, head_to_head
+from punish_fast.duel.exact_evaluation import DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.best_response import Start, best_response
-from punish_fast.equilibrium.response import STRAY_WEIGHT
+from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
@@ -83,8 +83,8 @@ def test_true_beliefs_find_the_exact_best_answer_where_there_is_nothing_to_forge
     graph = Graph(StateSpace(BRIEF))
     enemy = dyadic(graph.space, seed)
     exact = exact_answer(graph.space, enemy)
-    for stray in (STRAY_WEIGHT, 1.0):
-        found = best_response(graph, enemy, "true", stray=stray)
+    for off_policy_weight in (OFF_POLICY_WEIGHT, 1.0):
+        found = best_response(graph, enemy, "true", off_policy_weight=off_policy_weight)
         assert found.win_probability == pytest.approx(exact, abs=1e-9)
 
 
@@ -118,7 +118,7 @@ def test_the_uniform_exploiter_is_the_solution_of_the_game_of_one_player(graph, 
     found = best_response(graph, enemy)
     assert np.array_equal(found.policy, expected)
     assert found.win_probability == pytest.approx(head_to_head(graph, expected, enemy).win_probability, abs=1e-9)
-    assert found.rounds == [found.win_probability]
+    assert found.win_probabilities == [found.win_probability]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -126,8 +126,8 @@ def test_an_exploiter_beats_what_is_tried_at_random_and_the_uniform_one(graph, s
     enemy = dyadic(graph.space, seed)
     true = best_response(graph, enemy, "true")
     uniform = best_response(graph, enemy, "uniform")
-    assert true.win_probability == max(true.rounds) > uniform.win_probability > 0.5
-    assert true.rounds[0] == uniform.win_probability
+    assert true.win_probability == max(true.win_probabilities) > uniform.win_probability > 0.5
+    assert true.win_probabilities[0] == uniform.win_probability
     duel = head_to_head(graph, true.policy, enemy)
     assert duel.win_probability == pytest.approx(true.win_probability, abs=1e-9)
     tried = [head_to_head(graph, dyadic(graph.space, k), enemy).win_probability for k in range(10, 14)]
@@ -155,11 +155,11 @@ def test_small_steps_go_on_where_rounds_do_not_settle(monkeypatch, hp, seed, gai
     enemy = dyadic(graph.space, seed)
     start = Start(enemy, graph.indifferent)
     found, again = (best_response(graph, enemy, "true", start=start) for _ in range(2))
-    assert again.rounds == found.rounds
+    assert again.win_probabilities == found.win_probabilities
     monkeypatch.setattr("punish_fast.equilibrium.best_response._MOST_STEPS", 0)
-    rounds = best_response(graph, enemy, "true", start=start).rounds
-    assert found.rounds[: len(rounds)] == rounds
-    assert found.win_probability == max(found.rounds) > max(rounds) + gain
+    rounds = best_response(graph, enemy, "true", start=start).win_probabilities
+    assert found.win_probabilities[: len(rounds)] == rounds
+    assert found.win_probability == max(found.win_probabilities) > max(rounds) + gain
     duel = head_to_head(graph, found.policy, enemy)
     assert duel.win_probability == pytest.approx(found.win_probability, abs=1e-9)
 
@@ -179,7 +179,7 @@ def test_an_answer_that_is_worth_what_was_expected_is_the_last_one(graph):
     found = best_response(graph, enemy, "true")
     start = Start(found.policy, found.duel.v[graph.n_full : -2])
     again = best_response(graph, enemy, "true", start=start)
-    assert again.rounds == [again.win_probability]
+    assert again.win_probabilities == [again.win_probability]
     assert again.win_probability == pytest.approx(found.win_probability, abs=1e-9)
 
 
@@ -187,8 +187,8 @@ def test_progress_is_told(graph):
     steps = []
     enemy = dyadic(graph.space, 6)
     found = best_response(graph, enemy, "true", lambda *step: steps.append(step))
-    assert [step[0] for step in steps] == ["uniform"] + ["true"] * (len(found.rounds) - 1)
-    assert [step[1] for step in steps] == list(range(1, len(found.rounds) + 1))
+    assert [step[0] for step in steps] == ["uniform"] + ["true"] * (len(found.win_probabilities) - 1)
+    assert [step[1] for step in steps] == list(range(1, len(found.win_probabilities) + 1))
     assert steps[-1][2] == found.win_probability
 
 
@@ -198,6 +198,8 @@ def test_what_cannot_be_exploited_is_refused(graph):
         best_response(graph, policy, "strong")
     with pytest.raises(DuelError, match="do not add up to 1"):
         best_response(graph, policy * 0.5)
-    for stray in (0.0, 1.01, np.nan):
-        with pytest.raises(DuelError, match=f"stray: {stray} is not allowed, it must be above 0 and at most 1"):
-            best_response(graph, policy, "true", stray=stray)
+    for off_policy_weight in (0.0, 1.01, np.nan):
+        with pytest.raises(
+            DuelError, match=f"off_policy_weight: {off_policy_weight} is not allowed, it must be above 0 and at most 1"
+        ):
+            best_response(graph, policy, "true", off_policy_weight=off_policy_weight)

@@ -15,16 +15,16 @@ TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
 @pytest.mark.parametrize("model", ["view", "memory"])
-@pytest.mark.parametrize("stray", [0.0, 0.01, 1.0])
-def test_both_chances_are_those_of_two_sweeps(model, stray):
+@pytest.mark.parametrize("off_policy_weight", [0.0, 0.01, 1.0])
+def test_both_chances_are_those_of_two_sweeps(model, off_policy_weight):
     graph = Graph(InformationSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     reach = Reach(graph)
     reach.begin(graph.dealt)
     # Whatever was passed on before is gone.
     for _ in range(2):
-        reach.spread_all((own, enemy), stray)
-    for column, weight in enumerate((own, np.maximum(own, stray))):
+        reach.spread_all((own, enemy), off_policy_weight)
+    for column, weight in enumerate((own, np.maximum(own, off_policy_weight))):
         expected = np.zeros(graph.n_full)
         expected[: len(graph.dealt)] = graph.dealt
         nodes, _ends = graph.spread(weight, enemy, expected)

@@ -31,7 +31,7 @@ def begin(graph):
     """Learning that has gone on for a while, by any tables; some deals have no chance."""
     learning = Equilibrium(graph)
     generator = np.random.default_rng(1)
-    n_rows = len(learning.learner.regret)
+    n_rows = len(learning.minimiser.regret)
     dealt = generator.random(len(learning.dealt))
     # Every third information state of the first breath.
     dealt[
@@ -51,7 +51,7 @@ def begin(graph):
 class Slow:
     """The same iteration, position by position; by default both sides play what the regrets say."""
 
-    def __init__(self, graph, tables, weight, strategies=None, stray=1.0):
+    def __init__(self, graph, tables, weight, strategies=None, off_policy_weight=1.0):
         space = graph.space
         self.rules, self.tables, self.weight = space.rules, tables, weight
         self.positions, self.nodes = positions_of(graph), nodes_of(graph)
@@ -65,7 +65,7 @@ class Slow:
             self.strategy, self.enemy = (
                 {view: strategy[rows].tolist() for view, rows in self.rows.items()} for strategy in strategies
             )
-        self.stray = stray
+        self.off_policy_weight = off_policy_weight
         self.deals = {node: self.floats(duel_twin.deal(self.rules, node)) for node in self.nodes}
         self.reach = self.forward()
         self.value = {twin.WIN: 1.0, twin.LOSS: 0.0, **dict(zip(self.nodes, tables["nodes"], strict=True))}
@@ -96,7 +96,7 @@ class Slow:
                 for then, p in law.items():
                     x = self.strategy[position.view][a]
                     reach[then][0] += here * x * max(y, LEAST_CHANCE) * p
-                    reach[then][1] += others * max(x, self.stray) * max(y, LEAST_CHANCE) * p
+                    reach[then][1] += others * max(x, self.off_policy_weight) * max(y, LEAST_CHANCE) * p
         return reach
 
     def backward(self):
@@ -164,17 +164,17 @@ def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
     tables["answer"] = first + generator.integers(n_rows)
     learning.resume(4, tables)
     strategies = [strategy.copy() for strategy in (learning._whole.strategy, learning._whole.enemy)]
-    slow = Slow(graph, tables, 25.0, strategies, stray=0.01)
+    slow = Slow(graph, tables, 25.0, strategies, off_policy_weight=0.01)
     learning.iterate()
     compared = 0
     for rows, expected in slow.regrets():
-        assert learning.learner.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
+        assert learning.minimiser.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
         compared += len(rows)
-    assert compared == len(learning.learner.regret)
+    assert compared == len(learning.minimiser.regret)
     said = np.exp(tables["logit"])
     total = tables["total"] + 5.0**5 * said / np.repeat(np.add.reduceat(said, first), n_rows)
     assert learning.tables["total"] == pytest.approx(total, rel=1e-12)
-    regret = learning.learner.regret
+    regret = learning.minimiser.regret
     variance = tables["variance"] + np.add.reduceat(strategies[0] * regret**2, first)
     assert learning.tables["variance"] == pytest.approx(variance, abs=1e-12)
     most = np.maximum(np.maximum.reduceat(np.abs(regret), first), 1e-100)
@@ -216,9 +216,9 @@ def test_nothing_is_learnt_where_chance_does_not_lead_to(graph):
     learning.iterate()
     for name, kept in before.items():
         assert np.array_equal(learning.tables[name][rows], kept)
-    assert not learning.learner.regret[rows].any()
-    others = np.setdiff1d(np.arange(len(learning.learner.regret)), rows)
-    assert (learning.learner.regret[others] != tables["last_regret"][others]).any()
+    assert not learning.minimiser.regret[rows].any()
+    others = np.setdiff1d(np.arange(len(learning.minimiser.regret)), rows)
+    assert (learning.minimiser.regret[others] != tables["last_regret"][others]).any()
 
 
 def test_the_enemy_comes_everywhere_if_only_by_trembling():
@@ -226,7 +226,7 @@ def test_the_enemy_comes_everywhere_if_only_by_trembling():
     graph = Graph(StateSpace(TINY))
     learning = Equilibrium(graph)
     generator = np.random.default_rng(2)
-    sure = generator.random(len(learning.learner.regret)) ** 8
+    sure = generator.random(len(learning.minimiser.regret)) ** 8
     best = np.repeat(np.maximum.reduceat(sure, learning.graph.state_ptr[:-1]), np.diff(learning.graph.state_ptr))
     nothing = np.zeros_like(sure)
     learning.resume(0, {"regret": (sure == best).astype(np.float64), "last_regret": nothing, "total": nothing})

@@ -12,7 +12,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import restricted_game
 from punish_fast.equilibrium._regret_matching import regret_full
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
-from punish_fast.equilibrium.restricted_game import Excerpt, Marks, everything, excerpt_of, fit, mark
+from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_inside, fit, mark, restrict
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 
@@ -28,7 +28,7 @@ class Part(NamedTuple):
     regret: np.ndarray
     choice: np.ndarray
     marks: restricted_game.Marks
-    excerpt: Excerpt
+    excerpt: RestrictedGame
 
 
 @pytest.fixture(scope="module", params=["view", "memory"])
@@ -40,11 +40,11 @@ def part(request):
     reach = 10.0 ** -generator.uniform(5, 13, (graph.n_full, 4))
     strategy, regret = 10.0 ** -generator.uniform(0, 6, n_rows), generator.normal(-1, 1, n_rows)
     choice = ptr[:-1] + generator.integers(np.diff(ptr))
-    marks = everything(graph)
+    marks = all_inside(graph)
     mark(graph, reach, strategy, regret, choice, marks)
     # In so small a game hardly anything can be outside.
-    assert excerpt_of(graph, marks) is None
-    found = excerpt_of(graph, marks, must_pay=False)
+    assert restrict(graph, marks) is None
+    found = restrict(graph, marks, must_pay=False)
     assert found is not None
     assert n_states > len(found.states)
     return Part(graph, reach, strategy, regret, choice, marks, found)
@@ -88,7 +88,7 @@ def test_marked_is_what_is_likely_played_regretted_or_answered(part):
 
 def test_marks_fit_each_other_unless_something_is_left_out_that_is_needed(part):
     graph, marks = part.graph, part.marks
-    assert fit(graph, everything(graph))
+    assert fit(graph, all_inside(graph))
     assert fit(graph, marks)
     inside = np.flatnonzero(marks.full == INSIDE)
     owner = np.repeat(np.arange(len(marks.state)), np.diff(graph.full.ptr))
@@ -200,9 +200,9 @@ def test_parts_pass_on_to_what_no_other_part_of_their_buffer_does(part):
 
 def test_an_excerpt_of_everything_is_the_game_but_does_not_pay():
     graph = Graph(InformationSpace(TINY, "memory"))
-    marks = everything(graph)
-    assert excerpt_of(graph, marks) is None
-    whole = excerpt_of(graph, marks, must_pay=False)
+    marks = all_inside(graph)
+    assert restrict(graph, marks) is None
+    whole = restrict(graph, marks, must_pay=False)
     for mine, all_of_it in zip(whole.full, graph.full, strict=True):
         assert np.array_equal(mine, all_of_it)
     for name in ("layer_ptr", "state_ptr"):

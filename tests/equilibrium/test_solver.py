@@ -18,9 +18,9 @@ from extensive_form import ExtensiveGame
 from policies import uniform
 from positions import nodes_of, positions_of
 from seen import deals_to, keys_of
-from sequence_form import Game, Measure
+from sequence_form import Game, LayeredGraph
 
-from punish_fast.duel.exact import check_policy, head_to_head
+from punish_fast.duel.exact_evaluation import check_policy, head_to_head
 from punish_fast.duel.graph import Graph, Outline
 from punish_fast.equilibrium import regret_minimisers, restricted_game, solver
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
@@ -196,7 +196,7 @@ def test_plans_are_the_policies_that_the_graph_plays(model):
 def test_a_tree_has_the_information_sets_of_the_linear_program(rules, model, own_hp, enemy_hp):
     tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
     begin = next(node for node in Game(rules, model, own_hp, enemy_hp).measures if node.own_hp == own_hp)
-    measure = Measure(rules, begin, model)
+    measure = LayeredGraph(rules, begin, model)
     for numbers, seat in zip(tree.sets, (measure.own, measure.enemy), strict=True):
         assert set(numbers) == set(seat.sets)
         assert sorted(numbers.values()) == list(range(1, len(numbers) + 1))
@@ -280,8 +280,8 @@ def learnt(graph, iterations, share=0.0):
 
 def hurry(monkeypatch, first, each, most=1.0):
     """Let iterations after the first ones play excerpts, but for one of each so many; what is left out is a lot."""
-    monkeypatch.setattr(regret_minimisers, "_FIRST_THOROUGH", first)
-    monkeypatch.setattr(regret_minimisers, "_THOROUGH", each)
+    monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", first)
+    monkeypatch.setattr(regret_minimisers, "_FULL_EVERY", each)
     monkeypatch.setattr(restricted_game, "LEAST_STATE", 0.004)
     monkeypatch.setattr(restricted_game, "LEAST_FULL", 0.001)
     monkeypatch.setattr(restricted_game, "LEAST_PLAYED", 0.1)
@@ -487,7 +487,7 @@ def test_hasty_iterations_leave_the_deals_and_what_is_outside_alone(graph, monke
             assert np.array_equal(rows, before["marked_rows"])
 
 
-@pytest.mark.parametrize("look", ["average", "nodes", "reached", "rival", "tables"])
+@pytest.mark.parametrize("look", ["average", "nodes", "reached", "exploiter_start", "tables"])
 def test_to_look_at_what_was_learnt_changes_nothing(graph, look, monkeypatch):
     hurry(monkeypatch, 2, 4)
     looked, plain = Equilibrium(graph, share=0.5), learnt(graph, 8, 0.5)
@@ -501,7 +501,7 @@ def test_to_look_at_what_was_learnt_changes_nothing(graph, look, monkeypatch):
 def test_what_would_be_most_of_the_game_is_no_excerpt(graph, monkeypatch):
     hurry(monkeypatch, 2, 4, most=0.01)
     few = learnt(graph, 7, 0.5)
-    monkeypatch.setattr(regret_minimisers, "_FIRST_THOROUGH", 100)
+    monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", 100)
     every = learnt(graph, 7, 0.5)
     assert all(np.array_equal(table, every.tables[name]) for name, table in few.tables.items())
     assert (few.tables["marked_rows"] == INSIDE).all()
@@ -512,7 +512,7 @@ def test_hasty_iterations_learn_as_well(monkeypatch):
     graph = Graph(StateSpace(ORDERS))
     conceded = []
     for first in (16, 1_000):
-        monkeypatch.setattr(regret_minimisers, "_FIRST_THOROUGH", first)
+        monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", first)
         learning = learnt(graph, 300, 0.8)
         assert (learning.tables["marked_rows"] == INSIDE).all() == (first > 300)
         conceded.append(best_response(graph, learning.average, "true").win_probability - 0.5)
@@ -528,7 +528,7 @@ def test_what_is_held_is_no_more_than_what_was_announced(model, share):
     arrays = [whole.v, whole.strategy, whole.seen, *learning.tables.values(), *graph.full]
     arrays += [array for name, array in vars(learning.reach).items() if isinstance(array, np.ndarray)]
     if share > 0:
-        arrays += [learning.learner.regret, whole.enemy, whole.answer.v]
+        arrays += [learning.minimiser.regret, whole.enemy, whole.answer.v]
     # Next to a small game everything else is much, so it is left out.
     announced = bytes_needed(Outline(graph.space), share) - solver._PROGRAM
     assert sum(array.nbytes for array in arrays) < announced < 10 * sum(array.nbytes for array in arrays)
@@ -536,10 +536,10 @@ def test_what_is_held_is_no_more_than_what_was_announced(model, share):
 
 def test_a_rival_is_the_answer_or_oneself(graph):
     alone, practised = learnt(graph, 5), learnt(graph, 40, share=0.8)
-    policy, nodes = alone.rival
+    policy, nodes = alone.exploiter_start
     assert np.array_equal(policy, alone.average)
     assert np.array_equal(nodes, alone.nodes)
-    policy, nodes = practised.rival
+    policy, nodes = practised.exploiter_start
     check_policy(graph, policy)
     assert set(policy) == {0.0, 1.0}
     duel = head_to_head(graph, policy, practised.average)

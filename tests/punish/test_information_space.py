@@ -8,7 +8,7 @@ from houses import house_rules
 from hypothesis import given
 from policies import mixed
 
-from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.information import InformationError
 from punish_fast.punish.information_space import InformationSpace, belongs_to, lift

@@ -23,7 +23,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share, monkeypatch):
     # With answers, all iterations but the first two play an excerpt that leaves out a lot.
-    monkeypatch.setattr(regret_minimisers, "_FIRST_THOROUGH", 2)
+    monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", 2)
     limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
     for limit, value in limits.items():
         monkeypatch.setattr(restricted_game, limit, value)

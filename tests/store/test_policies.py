@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast.duel.exact import head_to_head
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS

@@ -9,7 +9,7 @@ from lessons_twin import TwinPlay
 from policies import mixed
 from positions import nodes_of, positions_of
 
-from punish_fast.duel.exact import DuelError
+from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace

@@ -30,11 +30,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.duel.exact import DuelError, check_policy
+from punish_fast.duel.exact_evaluation import DuelError, check_policy
 from punish_fast.duel.graph import Graph
-from punish_fast.equilibrium import _belief_tree, _ceiling
+from punish_fast.equilibrium import _belief_tree, _upper_bound
 from punish_fast.equilibrium._belief_tree import Tree
-from punish_fast.equilibrium.belief_tree import Lookahead
+from punish_fast.equilibrium.belief_tree import BeliefTrees
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.information import places_of
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
@@ -47,28 +47,28 @@ Progress = Callable[[str, int, float], None]
 
 
 @dataclass(frozen=True)
-class Ceiling:
+class UpperBound:
     """An upper bound on the chance to beat a policy.
 
     Attributes:
         win_probability: Nobody wins more often, from before the cards are dealt.
         nodes: float64 ``[n_nodes]``, upper bounds from the nodes between measures, with the enemy's kept hand shown.
-        rounds: The bounds on ``win_probability`` after each round, descending.
+        bounds: The bounds on ``win_probability`` after each round, descending.
     """
 
     win_probability: float
     nodes: np.ndarray
-    rounds: list[float]
+    bounds: list[float]
 
 
-def ceiling(
+def upper_bound(
     graph: Graph,
     policy: np.ndarray,
     depth: int = 2,
     opening_depth: int | None = None,
     tolerance: float = 1e-4,
     progress: Progress | None = None,
-) -> Ceiling:
+) -> UpperBound:
     """Bound how often anybody beats a policy.
 
     Args:
@@ -95,7 +95,7 @@ def ceiling(
     search.lower(depth, tolerance)
     if opening_depth > depth:
         search.note(search.opening(opening_depth))
-    return Ceiling(min(search.rounds), search.nodes, search.rounds)
+    return UpperBound(min(search.bounds), search.nodes, search.bounds)
 
 
 class _Search:
@@ -103,24 +103,24 @@ class _Search:
 
     Attributes:
         nodes: float64 ``[n_nodes]``, bounds so far.
-        rounds: Bounds on the chance to win.
+        bounds: Bounds on the chance to win.
     """
 
     def __init__(self, graph: Graph, policy: np.ndarray, progress: Progress | None) -> None:
         self.graph, self.progress = graph, progress
         self.nodes = np.ones(graph.n_nodes)
-        self.rounds: list[float] = []
-        self._lookahead = Lookahead(graph, policy)
+        self.bounds: list[float] = []
+        self._lookahead = BeliefTrees(graph, policy)
         self._v = np.zeros(graph.n_values)
         self._v[-2] = 1.0
         self._kept = _Kept(graph)
 
     def note(self, bound: float) -> float:
         """Add a bound; return by how much it is lower than the last one."""
-        before = self.rounds[-1] if self.rounds else 1.0
-        self.rounds.append(bound)
+        before = self.bounds[-1] if self.bounds else 1.0
+        self.bounds.append(bound)
         if self.progress is not None:
-            self.progress("ceiling", len(self.rounds), bound)
+            self.progress("ceiling", len(self.bounds), bound)
         return before - bound
 
     def lower(self, depth: int, tolerance: float) -> None:
@@ -162,14 +162,14 @@ class _Kept:
         self.graph = graph
         space, redeal, layer = graph.space, graph.redeal, graph.space.layers[0]
         hands = np.zeros((len(redeal.pair), 5), dtype=np.int64)
-        for_each(_ceiling.list_kept, len(hands), space.layout, redeal.pair, hands)
+        for_each(_upper_bound.list_kept, len(hands), space.layout, redeal.pair, hands)
         kept, of_pair = np.unique(hands, axis=0, return_inverse=True)
         self._kept_of = of_pair.reshape(-1).astype(np.int64)
         n_blocks = len(layer.cards)
         self._beliefs = np.zeros((n_blocks, len(kept), graph.most_decks))
         places = places_of(space.information, space.rules)
         args = (space.layout, places, layer, graph.full, graph.draws.copies, kept, self._beliefs)
-        for_each(_ceiling.believe_kept, n_blocks, *args)
+        for_each(_upper_bound.believe_kept, n_blocks, *args)
         self._row_of = np.searchsorted(graph.full.ptr, redeal.first, side="right") - 1
         rules = space.rules
         self._status = int(layer.rank[0, play_status(space.layout, rules.hp, rules.hp, 0, 0, 0, 0)])
@@ -203,7 +203,7 @@ class _Kept:
         redeal = self.graph.redeal
         out = np.empty(self.graph.n_nodes)
         lengths = np.diff(redeal.ptr)[redeal.node_pair]
-        for_chunks(_ceiling.back_up_kept, cumulated(lengths), redeal, self._kept_of, self._row_of, values, out)
+        for_chunks(_upper_bound.back_up_kept, cumulated(lengths), redeal, self._kept_of, self._row_of, values, out)
         return out
 
     def opening(self, values: np.ndarray) -> float:

@@ -6,27 +6,27 @@ import numpy as np
 import pytest
 
 from punish_fast.duel.graph import Graph
-from punish_fast.equilibrium.iteration import Round
+from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
+from punish_fast.equilibrium.regret_iteration import RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge
-from punish_fast.equilibrium.response import Answer
-from punish_fast.equilibrium.restricted_game import everything, excerpt_of
+from punish_fast.equilibrium.restricted_game import all_inside, restrict
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
-def begun(measure, graph, learner):
+def begun(measure, graph, minimiser):
     v, dealt = np.full(measure.n_values, 0.5), graph.dealt
     v[-2:] = 1.0, 0.0
-    return Round(measure, learner, 0.5, dealt, v, Answer(measure, v[:, None].copy(), dealt))
+    return RegretIteration(measure, minimiser, 0.5, dealt, v, CounterfactualResponse(measure, v[:, None].copy(), dealt))
 
 
 @pytest.mark.parametrize("model", ["view", "memory"])
 def test_an_excerpt_of_everything_is_played_like_the_whole(model):
     graph = Graph(InformationSpace(TINY, model))
-    marks = everything(graph)
-    excerpt = excerpt_of(graph, marks, must_pay=False)
+    marks = all_inside(graph)
+    excerpt = restrict(graph, marks, must_pay=False)
     whole = begun(graph, graph, Hedge(graph.state_ptr, marks.row))
     part = begun(excerpt, graph, Hedge(excerpt.state_ptr))
     for iteration in (1, 2, 3):

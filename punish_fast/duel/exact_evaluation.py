@@ -110,7 +110,7 @@ def _finish(graph: Graph, v: np.ndarray, error: float, sweeps: int) -> Duel:
     )
 
 
-def ends(graph: Graph, own: np.ndarray, enemy: np.ndarray, rest: float = 1e-15) -> np.ndarray:
+def outcome_distribution(graph: Graph, own: np.ndarray, enemy: np.ndarray, rest: float = 1e-15) -> np.ndarray:
     """When and how a game ends, forward from the deal.
 
     Args:

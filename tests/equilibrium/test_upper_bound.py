@@ -9,11 +9,11 @@ import twin
 from exact import twin_of
 from policies import mixed, uniform
 
-from punish_fast.duel.exact import DuelError
+from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import best_response
-from punish_fast.equilibrium.ceiling import ceiling
+from punish_fast.equilibrium.upper_bound import upper_bound
 from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -39,7 +39,7 @@ def shown(graph, enemy):
     for row in range(len(graph.full.ptr) - 1):
         rows = range(*space.state_ptr[row : row + 2])
         plays[twin_of(space.state(row))] = {int(space.action[r]): float(enemy[r]) for r in rows}
-    layers, nodes = duel_twin.everything(rules)
+    layers, nodes = duel_twin.all_inside(rules)
     deals = {node: duel_twin.deal(rules, node) for node in nodes | {duel_twin.begin(rules)}}
     laws = {
         position: [
@@ -68,7 +68,7 @@ def test_the_bound_is_the_best_chance_where_nothing_is_shown_that_matters(seed):
     graph = Graph(StateSpace(BRIEF))
     enemy = mixed(graph.space, seed)
     best = best_response(graph, enemy, "true").win_probability
-    bounds = [ceiling(graph, enemy, depth).win_probability for depth in (0, 1, 2)]
+    bounds = [upper_bound(graph, enemy, depth).win_probability for depth in (0, 1, 2)]
     assert bounds[2] == pytest.approx(best, abs=1e-9)
     assert bounds[0] == pytest.approx(shown(graph, enemy), abs=1e-9)
 
@@ -76,7 +76,7 @@ def test_the_bound_is_the_best_chance_where_nothing_is_shown_that_matters(seed):
 def test_whoever_sees_both_hands_wins_what_the_exact_model_says():
     graph = Graph(StateSpace(LASTING))
     enemy = mixed(graph.space, 3)
-    assert ceiling(graph, enemy, 0, tolerance=1e-12).win_probability == pytest.approx(shown(graph, enemy), abs=1e-9)
+    assert upper_bound(graph, enemy, 0, tolerance=1e-12).win_probability == pytest.approx(shown(graph, enemy), abs=1e-9)
 
 
 @pytest.mark.parametrize("rules", [TINY, LASTING], ids=["tiny", "lasting"])
@@ -84,7 +84,7 @@ def test_bounds_sink_with_depth_and_stay_above_every_exploiter(rules):
     graph = Graph(StateSpace(rules))
     enemy = mixed(graph.space, 4)
     base = best_response(graph, enemy, "true").duel
-    bounds = [ceiling(graph, enemy, depth, tolerance=1e-9).win_probability for depth in (0, 1, 2)]
+    bounds = [upper_bound(graph, enemy, depth, tolerance=1e-9).win_probability for depth in (0, 1, 2)]
     assert (np.diff(bounds) < 1e-8).all()
     assert base.win_probability <= bounds[2] + 1e-9
     found = bayes_response(graph, enemy, base, n_games=200, depth=2)
@@ -96,19 +96,19 @@ def test_rounds_sink_and_the_opening_may_be_looked_at_more_closely():
     graph = Graph(StateSpace(TINY))
     enemy = mixed(graph.space, 5)
     steps = []
-    one = ceiling(graph, enemy, 1, progress=lambda *step: steps.append(step))
-    assert one.rounds == sorted(one.rounds, reverse=True)
-    assert steps == [("ceiling", k + 1, bound) for k, bound in enumerate(one.rounds)]
+    one = upper_bound(graph, enemy, 1, progress=lambda *step: steps.append(step))
+    assert one.bounds == sorted(one.bounds, reverse=True)
+    assert steps == [("ceiling", k + 1, bound) for k, bound in enumerate(one.bounds)]
     assert ((one.nodes >= 0) & (one.nodes <= 1)).all()
-    closer = ceiling(graph, enemy, 1, opening_depth=2)
-    assert closer.rounds[:-1] == one.rounds
-    assert ceiling(graph, enemy, 2).win_probability - 1e-4 <= closer.win_probability < one.win_probability
+    closer = upper_bound(graph, enemy, 1, opening_depth=2)
+    assert closer.bounds[:-1] == one.bounds
+    assert upper_bound(graph, enemy, 2).win_probability - 1e-4 <= closer.win_probability < one.win_probability
 
 
 def test_a_finer_model_changes_nothing():
     coarse, fine = Graph(StateSpace(TINY)), Graph(InformationSpace(TINY, "memory"))
     enemy = mixed(coarse.space, 6)
-    bounds = [ceiling(coarse, enemy, 2), ceiling(fine, lift(fine.space, coarse.space, enemy), 2)]
+    bounds = [upper_bound(coarse, enemy, 2), upper_bound(fine, lift(fine.space, coarse.space, enemy), 2)]
     assert bounds[0].win_probability == pytest.approx(bounds[1].win_probability, abs=1e-12)
     assert np.allclose(bounds[0].nodes, bounds[1].nodes, atol=1e-12)
 
@@ -117,11 +117,11 @@ def test_what_cannot_be_bounded_is_refused():
     graph = Graph(StateSpace(BRIEF))
     policy = mixed(graph.space, 1)
     with pytest.raises(DuelError, match="depth: 3 is not allowed, it must be 0 to 2"):
-        ceiling(graph, policy, 3)
+        upper_bound(graph, policy, 3)
     with pytest.raises(DuelError, match="depth: -1 is not allowed"):
-        ceiling(graph, policy, 1, -1)
+        upper_bound(graph, policy, 1, -1)
     with pytest.raises(DuelError, match="do not add up to 1"):
-        ceiling(graph, policy * 0.5)
+        upper_bound(graph, policy * 0.5)
 
 
 @pytest.mark.full
@@ -130,6 +130,6 @@ def test_a_bracket_in_the_standard_game(tabletop):
     enemy = uniform(tabletop)
     base = best_response(graph, enemy).duel
     found = bayes_response(graph, enemy, base, n_games=300)
-    above = ceiling(graph, enemy, 1, opening_depth=3, tolerance=1e-2)
+    above = upper_bound(graph, enemy, 1, opening_depth=3, tolerance=1e-2)
     assert found.win_probability > base.win_probability
     assert found.win_probability < above.win_probability < found.win_probability + 0.15

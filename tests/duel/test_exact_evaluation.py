@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from policies import uniform
 
-from punish_fast.duel.exact import DuelError, ends, head_to_head
+from punish_fast.duel.exact_evaluation import DuelError, head_to_head, outcome_distribution
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
@@ -70,7 +70,7 @@ def test_a_policy_against_itself_wins_half_of_the_games(graph, seed):
 
 def test_forward_and_backward_agree(graph):
     own, enemy = (np.divide(*dyadic(graph.space, seed)) for seed in (7, 8))
-    duel, law = head_to_head(graph, own, enemy), ends(graph, own, enemy)
+    duel, law = head_to_head(graph, own, enemy), outcome_distribution(graph, own, enemy)
     breaths = graph.space.rules.breaths
     number = np.arange(len(law))[:, np.newaxis] * breaths + np.arange(1, breaths + 1)
     assert law.sum() == pytest.approx(1, abs=1e-12)
@@ -98,7 +98,7 @@ def test_identities_hold_under_house_rules(rules, seed):
     except DuelError:
         return
     assert one.win_probability + other.win_probability == pytest.approx(1, abs=1e-10)
-    assert ends(graph, own, enemy)[..., 0].sum() == pytest.approx(one.win_probability, abs=1e-10)
+    assert outcome_distribution(graph, own, enemy)[..., 0].sum() == pytest.approx(one.win_probability, abs=1e-10)
 
 
 @pytest.mark.compiled
@@ -124,7 +124,7 @@ def test_what_is_no_policy_is_refused(graph, change, message):
     with pytest.raises(DuelError, match=message):
         head_to_head(graph, policy, change(policy))
     with pytest.raises(DuelError, match=message):
-        ends(graph, change(policy), policy)
+        outcome_distribution(graph, change(policy), policy)
 
 
 @pytest.mark.full
@@ -136,5 +136,5 @@ def test_duels_of_the_standard_game(notebook, notebook_mdp):
     assert head_to_head(graph, random, random).win_probability == pytest.approx(0.5, abs=1e-12)
     assert head_to_head(graph, naive, random).win_probability == pytest.approx(0.8423, abs=1e-3)
     assert 0.53 < head_to_head(graph, undiscounted, naive).win_probability < 0.55
-    law = ends(graph, naive, random)
+    law = outcome_distribution(graph, naive, random)
     assert law[..., 0].sum() == pytest.approx(head_to_head(graph, naive, random).win_probability, abs=1e-10)

@@ -23,7 +23,7 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks,
 N_PARTS = 8
 
 
-class Measure(ABC):
+class LayeredGraph(ABC):
     """What can follow what in a measure.
 
     Attributes:

@@ -20,20 +20,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.duel.measure_graph import Measure
+from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.equilibrium._regret_matching import OTHERS
 from punish_fast.equilibrium.reach import Reach
 
 # Weight of own moves that the last answer does not make.
-STRAY_WEIGHT = 0.01
+OFF_POLICY_WEIGHT = 0.01
 # Full states that are less likely are passed over. In the model `memory`, all of them together come up in less than one
-# of a million games; only if stray moves weigh less, what they lead to is less likely without mattering less.
+# of a million games. Where off-policy moves weigh less, what they lead to is less likely without mattering less.
 _LEAST_REACH = 1e-12
 # Deals that differ by less in all, in measures a game, are the same.
 _SAME_DEALS = 1e-9
 
 
-class Answer:
+class CounterfactualResponse:
     """What is played against an enemy, and what it is worth.
 
     Attributes:
@@ -44,7 +44,7 @@ class Answer:
         nodes: Those of the nodes, a view of ``v``.
     """
 
-    def __init__(self, measure: Measure, v: np.ndarray, opening: np.ndarray) -> None:
+    def __init__(self, measure: LayeredGraph, v: np.ndarray, opening: np.ndarray) -> None:
         """Begin with the first action of every state.
 
         Args:
@@ -69,22 +69,24 @@ class Answer:
         weight[self.choice] = 1.0
         return weight
 
-    def improve(self, enemy: np.ndarray, reach: Reach, stray: float = STRAY_WEIGHT, most_walks: int = 1) -> None:
+    def improve(
+        self, enemy: np.ndarray, reach: Reach, off_policy_weight: float = OFF_POLICY_WEIGHT, most_walks: int = 1
+    ) -> None:
         """A round against the policy ``enemy``, float64 ``[n_rows]``; what is in ``reach`` is written anew.
 
         Args:
             enemy: The policy.
             reach: Of the same measure.
-            stray: The weight of own moves that the last answer does not make; with 1 all own moves are left out.
+            off_policy_weight: Weight of own moves off the last response; 1 is counterfactual reach.
             most_walks: Before it chooses, at most so many walks through the measure, each from the deals that followed
                 the one before, until they repeat.
         """
-        least = _LEAST_REACH if stray >= STRAY_WEIGHT else 0.0
+        least = _LEAST_REACH if off_policy_weight >= OFF_POLICY_WEIGHT else 0.0
         strategies = (self.policy, enemy)
         for _ in range(most_walks):
             before = self.dealt.copy()
             reach.begin(before)
-            reach.spread_all(strategies, stray, least)
+            reach.spread_all(strategies, off_policy_weight, least)
             self.deal_again(reach.deal_again())
             if np.abs(self.dealt - before).sum() < _SAME_DEALS:
                 break

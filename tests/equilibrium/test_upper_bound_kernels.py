@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from punish_fast.duel.graph import Graph
-from punish_fast.equilibrium import _ceiling
+from punish_fast.equilibrium import _upper_bound
 from punish_fast.punish.information import places_of
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
@@ -16,11 +16,11 @@ def test_beliefs_after_a_kept_hand_are_those_of_every_redeal_that_keeps_it(name)
     graph = Graph(InformationSpace(PRESETS["tiny"], name))
     space, redeal, layer = graph.space, graph.redeal, graph.space.layers[0]
     kept = np.zeros((len(redeal.pair), 5), dtype=np.int64)
-    for_each(_ceiling.list_kept, len(kept), space.layout, redeal.pair, kept)
+    for_each(_upper_bound.list_kept, len(kept), space.layout, redeal.pair, kept)
     beliefs = np.zeros((len(layer.cards), len(kept), graph.most_decks))
     places = places_of(space.information, space.rules)
     args = (space.layout, places, layer, graph.full, graph.draws.copies, kept, beliefs)
-    for_each(_ceiling.believe_kept, len(layer.cards), *args)
+    for_each(_upper_bound.believe_kept, len(layer.cards), *args)
     rows = np.searchsorted(graph.full.ptr, redeal.first, side="right") - 1
     block_of = {row: block for block, row in enumerate(layer.first[:-1].tolist())}
     for pair in range(len(kept)):

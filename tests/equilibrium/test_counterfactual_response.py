@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from policies import mixed, uniform
 
-from punish_fast.duel.exact import check_policy, head_to_head
+from punish_fast.duel.exact_evaluation import check_policy, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.best_response import best_response
+from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
 from punish_fast.equilibrium.reach import Reach
-from punish_fast.equilibrium.response import STRAY_WEIGHT, Answer
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -23,14 +23,14 @@ def graph():
 
 
 def answered(graph, enemy, rounds):
-    answer, reach = Answer(graph, np.full((graph.n_values, 1), 0.5), graph.dealt), Reach(graph)
+    answer, reach = CounterfactualResponse(graph, np.full((graph.n_values, 1), 0.5), graph.dealt), Reach(graph)
     for _ in range(rounds):
         answer.improve(enemy, reach)
     return answer
 
 
 def test_an_answer_is_a_policy_of_one_action_in_each_state(graph):
-    answer = Answer(graph, np.zeros((graph.n_values, 1)), graph.dealt)
+    answer = CounterfactualResponse(graph, np.zeros((graph.n_values, 1)), graph.dealt)
     policy = answer.policy
     check_policy(graph, policy)
     assert set(policy.tolist()) == {0.0, 1.0}
@@ -59,14 +59,16 @@ def test_values_and_deals_are_those_of_the_duel_once_rounds_have_settled(graph):
     assert answer.dealt.sum() == pytest.approx(1 + nodes.sum(), abs=1e-9)
 
 
-@pytest.mark.parametrize(("stray", "passes_over"), [(1.0, True), (0.01, True), (0.001, False)])
-def test_a_round_passes_over_what_is_unlikely_unless_stray_moves_make_it_so(graph, monkeypatch, stray, passes_over):
-    monkeypatch.setattr("punish_fast.equilibrium.response._LEAST_REACH", 0.002)
+@pytest.mark.parametrize(("off_policy_weight", "passes_over"), [(1.0, True), (0.01, True), (0.001, False)])
+def test_a_round_passes_over_what_is_unlikely_unless_stray_moves_make_it_so(
+    graph, monkeypatch, off_policy_weight, passes_over
+):
+    monkeypatch.setattr("punish_fast.equilibrium.counterfactual_response._LEAST_REACH", 0.002)
     v, reach = np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), Reach(graph)
     before = np.random.default_rng(4).random(graph.n_full)
     v[: graph.n_full, 0] = before
-    answer = Answer(graph, v, graph.dealt)
-    answer.improve(mixed(graph.space, 3), reach, stray)
+    answer = CounterfactualResponse(graph, v, graph.dealt)
+    answer.improve(mixed(graph.space, 3), reach, off_policy_weight)
     passed = v[: graph.n_full, 0] == before
     assert np.array_equal(passed, (reach.table[:, 1] < 0.002) & passes_over)
     assert passed.any() == passes_over
@@ -77,7 +79,7 @@ def test_beliefs_are_of_its_own_deals_after_as_many_walks_as_that_takes(graph):
     once, often = answered(graph, enemy, 3), answered(graph, enemy, 3)
     for _ in range(60):
         reach.begin(once.dealt)
-        reach.spread_all((once.policy, enemy), STRAY_WEIGHT)
+        reach.spread_all((once.policy, enemy), OFF_POLICY_WEIGHT)
         once.deal_again(reach.deal_again())
     expected = once.dealt.copy()
     often.improve(enemy, reach, most_walks=60)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from policies import mixed, uniform
 
-from punish_fast.duel import sampled as batch_module
+from punish_fast.duel import monte_carlo as batch_module
 from punish_fast.duel import simulator as simulator_module
-from punish_fast.duel.exact import DuelError, ends, head_to_head
+from punish_fast.duel.exact_evaluation import DuelError, head_to_head, outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.sampled import join, simulate
+from punish_fast.duel.monte_carlo import join, simulate
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
@@ -30,7 +30,7 @@ def deviations(graph, own, enemy, n_games, seed):
 
     By wins of paired games, by wins of others, and by the lengths of these (chi-square).
     """
-    law = ends(graph, own, enemy, rest=1e-10)
+    law = outcome_distribution(graph, own, enemy, rest=1e-10)
     exact, law = law[..., 0].sum(), law.sum(axis=2).ravel()
     paired, batch = (simulate(graph, own, enemy, n_games, seed, pairs) for pairs in (True, False))
     expected, found = np.zeros((2, max(len(law) + 1, len(batch.lengths))))

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from punish_fast.duel.exact import DuelError, check_policy
+from punish_fast.duel.exact_evaluation import DuelError, check_policy
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError, Games, Simulator
 
