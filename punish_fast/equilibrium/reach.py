@@ -75,9 +75,6 @@ class Reach:
             choice,
             off_policy_weight,
             least,
-            self.table,
-            targets,
-            out,
         )
         for_chunks(_regret_matching.spread_reach, measure.weights_of(number), parts, *args, self.table, targets, out)
         if shape[0] > 1:

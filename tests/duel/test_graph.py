@@ -25,7 +25,7 @@ def graph():
 
 
 def test_full_states_and_nodes_are_all_that_a_game_can_come_to(graph):
-    layers, nodes = duel_twin.all_inside(graph.space.rules)
+    layers, nodes = duel_twin.everything(graph.space.rules)
     assert graph.full_by_breath == [len(layer) for layer in layers]
     assert set(positions_of(graph)) == set().union(*layers)
     assert set(nodes_of(graph)) == nodes

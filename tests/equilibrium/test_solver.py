@@ -18,7 +18,7 @@ from extensive_form import ExtensiveGame
 from policies import uniform
 from positions import nodes_of, positions_of
 from seen import deals_to, keys_of
-from sequence_form import Game, LayeredGraph
+from sequence_form import Game, Measure
 
 from punish_fast.duel.exact_evaluation import check_policy, head_to_head
 from punish_fast.duel.graph import Graph, Outline
@@ -196,7 +196,7 @@ def test_plans_are_the_policies_that_the_graph_plays(model):
 def test_a_tree_has_the_information_sets_of_the_linear_program(rules, model, own_hp, enemy_hp):
     tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
     begin = next(node for node in Game(rules, model, own_hp, enemy_hp).measures if node.own_hp == own_hp)
-    measure = LayeredGraph(rules, begin, model)
+    measure = Measure(rules, begin, model)
     for numbers, seat in zip(tree.sets, (measure.own, measure.enemy), strict=True):
         assert set(numbers) == set(seat.sets)
         assert sorted(numbers.values()) == list(range(1, len(numbers) + 1))
@@ -534,18 +534,18 @@ def test_what_is_held_is_no_more_than_what_was_announced(model, share):
     assert sum(array.nbytes for array in arrays) < announced < 10 * sum(array.nbytes for array in arrays)
 
 
-def test_a_rival_is_the_answer_or_oneself(graph):
+def test_the_search_for_an_exploiter_starts_at_the_response_or_the_average(graph):
     alone, practised = learnt(graph, 5), learnt(graph, 40, share=0.8)
     policy, nodes = alone.exploiter_start
     assert np.array_equal(policy, alone.average)
-    assert np.array_equal(nodes, alone.nodes)
+    assert np.array_equal(nodes[:, 0], alone.nodes)
     policy, nodes = practised.exploiter_start
     check_policy(graph, policy)
     assert set(policy) == {0.0, 1.0}
     duel = head_to_head(graph, policy, practised.average)
     assert duel.win_probability > 0.5
     # The answer is to the last strategy, not to the average.
-    assert nodes == pytest.approx(duel.v[graph.n_full : -2, 0], abs=0.05)
+    assert nodes[:, 0] == pytest.approx(duel.v[graph.n_full : -2, 0], abs=0.05)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])

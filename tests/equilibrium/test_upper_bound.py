@@ -39,7 +39,7 @@ def shown(graph, enemy):
     for row in range(len(graph.full.ptr) - 1):
         rows = range(*space.state_ptr[row : row + 2])
         plays[twin_of(space.state(row))] = {int(space.action[r]): float(enemy[r]) for r in rows}
-    layers, nodes = duel_twin.all_inside(rules)
+    layers, nodes = duel_twin.everything(rules)
     deals = {node: duel_twin.deal(rules, node) for node in nodes | {duel_twin.begin(rules)}}
     laws = {
         position: [
