@@ -25,7 +25,7 @@ from punish_fast.study.deviations import Cost, Deviations, deviations
 from punish_fast.study.frequencies import PLAYS, Habit
 from punish_fast.study.kept_cards import Kept
 from punish_fast.study.lessons import Lessons, lessons
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.selfplay import self_play
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def study_file(path: Path, games: Path | None) -> Study:
     opponents, graph = job.prepare()
     with job.clock("lessons"):
         part("how it goes", 1, n_parts)
-        play = play_itself(graph, opponents[0].policy)
+        play = self_play(graph, opponents[0].policy)
         part("what it teaches", 2, n_parts)
         found = lessons(play)
     people = None
@@ -157,14 +157,14 @@ def _habit_report(habit: Habit) -> dict[str, Any]:
 
 
 def _people_report(people: Deviations) -> dict[str, Any]:
-    judged = people.judged
+    choices = people.choices
     return {
-        "games": judged.n_games,
-        "recorded": judged.n_recorded,
-        "choices": len(judged.row),
-        "illegal": judged.n_illegal,
-        "unknown": judged.n_unknown,
-        "certain": judged.n_exact,
+        "games": choices.n_games,
+        "recorded": choices.n_recorded,
+        "choices": len(choices.row),
+        "illegal": choices.n_illegal,
+        "unknown": choices.n_unknown,
+        "certain": choices.n_exact,
         "loss_per_game": people.per_game,
         "loss_per_game_error": _number(people.per_game_error),
         "strategy_loss_per_choice": people.policy_per_choice,

@@ -31,7 +31,7 @@ from punish_fast.punish.strategy import from_policy
 from punish_fast.punish.tensor import build
 from punish_fast.records.legality import judge
 from punish_fast.study.lessons import lessons
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.selfplay import self_play
 
 _RULES = PRESETS["tiny"]
 
@@ -82,7 +82,7 @@ def _meet(name: str) -> None:
     upper_bound(graph, policy)
     simulate(graph, policy, policy, 2)
     outcome_distribution(graph, policy, policy)
-    play = play_itself(graph, policy)
+    play = self_play(graph, policy)
     lessons(play)
     graph.action_values(policy, play.beliefs, play.duel.v)
 

@@ -1,15 +1,15 @@
-"""Where people play otherwise than a policy, and what it costs them.
+"""Where people deviate from a policy in recorded games, and what it costs them.
 
 A recorded choice ``a`` in an information state ``s`` loses
 
     max over b of Q(s, b) - Q(s, a)
 
-where ``Q(s, b)`` is the chance to win after action ``b`` if the enemy plays the policy and one goes on by it, and the
-enemy's hand is as likely as the policy and the deals make it. So it is what the choice would cost against an enemy who
-plays the policy, not against the one who was there. Where it is not known for certain what the player bore in mind,
-``Q`` is a mean over what is possible (``recollection.py``).
+where ``Q(s, b)`` is the win probability after action ``b`` if both sides continue by the policy, and the enemy's hand
+is distributed as the policy and the deals imply. So it is the loss against an enemy that plays the policy, not against
+the one that was there. If the record does not determine the information state, ``Q`` is a mean over the possible ones
+(``reconstruction.py``).
 
-Means over choices have standard errors by games, since choices of one game are no independent draws.
+Standard errors of means are by games, since choices of one game are not independent.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Choices
 from punish_fast.study.frequencies import PLAY_OF, PLAYS, Grouping, groupings
-from punish_fast.study.observations import columns_of_rows, sights_of
-from punish_fast.study.reconstruction import Recalled, recall
+from punish_fast.study.observations import columns_of_rows, observe
+from punish_fast.study.reconstruction import Reconstruction, reconstruct
 from punish_fast.study.selfplay import SelfPlay
 
-# A kind of situation with fewer choices says too little to be ranked.
+# A kind of situation with fewer choices is not ranked.
 LEAST_CHOICES = 50
 
 
 class DeviationError(ValueError):
-    """Recorded choices that no lesson can be drawn from; the message says why."""
+    """Recorded choices that cannot be compared with a policy; the message says why."""
 
 
 class Cost(NamedTuple):
-    """What choices of one kind lose, in chances to win.
+    """The loss of choices of one kind, in win probability.
 
     Attributes:
-        grouping: The sort of kind.
+        grouping: Name of the grouping.
         label: The kind.
-        n: Choices.
-        mean: Loss of a choice.
-        error: Its standard error, by games; infinite if there is but one game.
-        share: Part of all losses.
-        people: float64 ``[6]``, what people played, by `PLAYS`.
-        policy: float64 ``[6]``, what the policy plays in the same states.
+        n: Number of choices.
+        mean: Mean loss of a choice.
+        error: Its standard error, by games; infinite for a single game.
+        share: Share of all losses.
+        people: float64 ``[6]``, frequencies of `PLAYS` in the choices.
+        policy: float64 ``[6]``, frequencies of the policy in the same states.
     """
 
     grouping: str
@@ -62,20 +62,20 @@ class Cost(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judged:
+class AssessedChoices:
     """Recorded choices between at least two legal actions.
 
     Attributes:
         row: int64 ``[n]``, states of the view.
         column: int64 ``[n]``, the actions chosen, by their place in 10, 11, 20, 21, ..., 51, 90.
         game: int64 ``[n]``, ids of their games.
-        values: float64 ``[n, 11]``, chances to win after each action; NaN where it is not legal.
-        policy: float64 ``[n, 11]``, what the policy plays.
-        n_recorded: Choices in all, forced ones included.
-        n_games: Games in all.
-        n_illegal: Choices left out because they are not legal in their state.
+        values: float64 ``[n, 11]``, win probability after each action; NaN for illegal ones.
+        policy: float64 ``[n, 11]``, the policy.
+        n_recorded: All recorded choices, forced ones included.
+        n_games: All games.
+        n_illegal: Choices left out because they are illegal in their state.
         n_unknown: Choices left out because no game reaches their state.
-        n_exact: Choices of which it is certain what the player bore in mind.
+        n_exact: Choices whose information state is certain.
     """
 
     row: np.ndarray
@@ -91,30 +91,30 @@ class Judged:
 
     @property
     def loss(self) -> np.ndarray:
-        """What each choice loses, float64 ``[n]``."""
+        """The loss of each choice, float64 ``[n]``."""
         return np.asarray(np.nanmax(self.values, axis=1) - self.values[np.arange(len(self.row)), self.column])
 
     @property
     def policy_loss(self) -> np.ndarray:
-        """What the policy itself loses by the same measure in the same states, float64 ``[n]``."""
+        """The loss of the policy itself in the same states, float64 ``[n]``."""
         mean = np.where(self.policy > 0, self.policy * self.values, 0.0).sum(axis=1)
         return np.asarray(np.nanmax(self.values, axis=1) - mean)
 
 
 @dataclass(frozen=True)
 class Deviations:
-    """Where people play otherwise than a policy.
+    """Where people deviate from a policy.
 
     Attributes:
-        judged: Their choices.
-        per_game: What a player loses in a game.
-        per_game_error: Its standard error; infinite if there is but one game.
-        policy_per_choice: What the policy itself loses in the same states, per choice.
-        costs: What they lose in all kinds of situations, and by what they play.
-        worst: Kinds of breath, HP and hand together, the largest mean losses first.
+        choices: Their choices.
+        per_game: Mean loss of a player in a game.
+        per_game_error: Its standard error; infinite for a single game.
+        policy_per_choice: Mean loss of the policy itself in the same states, per choice.
+        costs: Losses by situation and by play.
+        worst: Losses by breath, HP and hand together, the largest mean first.
     """
 
-    judged: Judged
+    choices: AssessedChoices
     per_game: float
     per_game_error: float
     policy_per_choice: float
@@ -122,26 +122,25 @@ class Deviations:
     worst: list[Cost]
 
 
-def judge(play: SelfPlay, view: StateSpace, choices: Choices) -> Judged:
-    """Weigh recorded choices against a policy.
+def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoices:
+    """Assess recorded choices by the values of a policy.
 
     Args:
-        play: The policy against itself.
-        view: The states of the view, of the same rules.
+        play: Self-play of the policy.
+        view: The states of the view, under the same rules.
         choices: The choices.
 
     Raises:
-        DeviationError: none of them is a choice between legal actions of the game.
+        DeviationError: none of them is between legal actions of the game.
     """
     row, column = locate_choices(view, choices.decimal, choices.action)
-    n_play = int(view.layer_ptr[view.rules.breaths])
-    is_free = (column >= 0) & (row < n_play)
+    is_free = (column >= 0) & (row < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[row[is_free]] > 1
     if not is_free.any():
-        raise DeviationError(f"games: of {len(choices):,} choices none is between legal actions by these rules")
-    found = recall(play, view, np.where(is_free, row, -1), choices)
+        raise DeviationError(f"games: of {len(choices):,} choices none is between legal actions under these rules")
+    found = reconstruct(play, view, np.where(is_free, row, -1), choices)
     values, policy = _means(play, found, len(choices))
-    return Judged(
+    return AssessedChoices(
         row[is_free],
         column[is_free],
         choices.game[is_free],
@@ -156,30 +155,29 @@ def judge(play: SelfPlay, view: StateSpace, choices: Choices) -> Judged:
 
 
 def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations:
-    """Where people play otherwise than a policy; arguments and errors as in `judge`."""
-    judged = judge(play, view, choices)
-    per_game = _losses(judged, choices)
-    spread = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf
-    sights = sights_of(view)
-    sorts = groupings(view.rules, sights)
-    costs = [cost for sort in sorts for cost in _costs(judged, sort.name, sort.labels, sort.group[judged.row])]
-    costs += _costs(judged, "play", list(PLAYS), PLAY_OF[judged.column])
-    kinds = _kinds(sorts)
-    worst = [each for each in _costs(judged, *kinds[:2], kinds.group[judged.row]) if each.n >= LEAST_CHOICES]
-    worst.sort(key=lambda each: -each.mean)
-    return Deviations(judged, float(per_game.mean()), float(spread), float(judged.policy_loss.mean()), costs, worst)
+    """Where people deviate from a policy; arguments and errors as in `assess`."""
+    assessed = assess(play, view, choices)
+    per_game = _losses(assessed, choices)
+    error = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf
+    partitions = groupings(view.rules, observe(view))
+    by_situation = [Grouping(name, labels, group[assessed.row]) for name, labels, group in partitions]
+    by_play = Grouping("play", list(PLAYS), PLAY_OF[assessed.column])
+    costs = [cost for grouping in (*by_situation, by_play) for cost in _costs(assessed, grouping)]
+    worst = [cost for cost in _costs(assessed, _product(by_situation)) if cost.n >= LEAST_CHOICES]
+    worst.sort(key=lambda cost: -cost.mean)
+    return Deviations(assessed, float(per_game.mean()), float(error), float(assessed.policy_loss.mean()), costs, worst)
 
 
-def _losses(judged: Judged, choices: Choices) -> np.ndarray:
-    """What a player loses in each game, float64 ``[n_games]``: the mean of those whose choices are on record."""
+def _losses(assessed: AssessedChoices, choices: Choices) -> np.ndarray:
+    """Loss of a player in each game, float64 ``[n_games]``: the mean of the players whose choices are on record."""
     games, place = np.unique(choices.game, return_inverse=True)
     sides = np.unique(np.column_stack([place, choices.won]), axis=0)
     n_players = np.bincount(sides[:, 0], minlength=len(games))
-    total = np.bincount(np.searchsorted(games, judged.game), weights=judged.loss, minlength=len(games))
+    total = np.bincount(np.searchsorted(games, assessed.game), weights=assessed.loss, minlength=len(games))
     return np.asarray(total / n_players)
 
 
-def _means(play: SelfPlay, found: Recalled, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _means(play: SelfPlay, found: Reconstruction, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Values of actions, and the policy, float64 ``[n, 11]`` each, as means over the states of each choice."""
     space = play.graph.space
     values, policy = np.zeros((n, len(ACTIONS))), np.zeros((n, len(ACTIONS)))
@@ -197,32 +195,29 @@ def _means(play: SelfPlay, found: Recalled, n: int) -> tuple[np.ndarray, np.ndar
     return values, policy
 
 
-def _kinds(sorts: list[Grouping]) -> Grouping:
+def _product(partitions: list[Grouping]) -> Grouping:
     """Breath, HP and hand together."""
-    by_name = {sort.name: sort for sort in sorts}
+    by_name = {grouping.name: grouping for grouping in partitions}
     breath, hp = by_name["breath"], by_name["hp"]
     holds = (by_name["hand"].group > 0).astype(np.int64)
-    labels = [
-        f"{when}, {hps}, {hand}"
-        for when in breath.labels
-        for hps in hp.labels
-        for hand in ("no punish in hand", "a punish in hand")
-    ]
+    hands = ("no punish in hand", "a punish in hand")
+    labels = [f"{when}, {hps}, {hand}" for when in breath.labels for hps in hp.labels for hand in hands]
     return Grouping("kind", labels, (breath.group * len(hp.labels) + hp.group) * 2 + holds)
 
 
-def _costs(judged: Judged, grouping: str, labels: list[str], group: np.ndarray) -> list[Cost]:
-    loss, total = judged.loss, judged.loss.sum()
-    plays = PLAY_OF[judged.column]
+def _costs(assessed: AssessedChoices, grouping: Grouping) -> list[Cost]:
+    """Losses by the groups of the choices."""
+    loss, total = assessed.loss, assessed.loss.sum()
+    plays = PLAY_OF[assessed.column]
     costs = []
-    for k, label in enumerate(labels):
-        chosen = np.flatnonzero(group == k)
+    for k, label in enumerate(grouping.labels):
+        chosen = np.flatnonzero(grouping.group == k)
         if len(chosen) == 0:
             continue
-        mean = mean_by_games(loss[chosen], judged.game[chosen])
+        mean = mean_by_games(loss[chosen], assessed.game[chosen])
         share = float(loss[chosen].sum() / total) if total > 0 else 0.0
         people = np.bincount(plays[chosen], minlength=len(PLAYS)) / len(chosen)
-        policy = judged.policy[chosen].mean(axis=0)
-        grouped = np.array([policy[play == PLAY_OF].sum() for play in range(len(PLAYS))])
-        costs.append(Cost(grouping, label, len(chosen), mean.value, mean.error, share, people, grouped))
+        mixed = assessed.policy[chosen].mean(axis=0)
+        policy = np.array([mixed[play == PLAY_OF].sum() for play in range(len(PLAYS))])
+        costs.append(Cost(grouping.name, label, len(chosen), mean.value, mean.error, share, people, policy))
     return costs

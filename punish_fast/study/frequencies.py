@@ -1,12 +1,11 @@
-"""How often a policy plays each card, and feints, in the situations that a player can tell at a glance.
+"""How often a policy plays each card, and feints, in situations that a player can tell at a glance.
 
-A *play* is one of six: a card as it is, or a feint with whatever card. In a situation, which is a set of information
-states in which there is something to choose, a play ``k`` has two frequencies: of all choices, and of those in which it
-is possible,
+A *play* is one of six: a card as it is, or a feint with any card. A situation is a set of information states with more
+than one legal action. There a play ``k`` has two frequencies, of all choices and of the choices that allow it:
 
     sum over s of R(s) x(s, k) / sum over s of R(s)        and        ... / sum over s that allow k of R(s)
 
-where ``R(s)`` is how often a game comes to the state ``s`` and ``x`` the policy. Both players are alike.
+where ``R(s)`` is the expected number of visits of the state ``s`` in a game, and ``x`` the policy.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.punish.rules import CARDS, Rules
-from punish_fast.study.observations import Sights, columns_of_rows, sights_of
+from punish_fast.study.observations import Observations, columns_of_rows, observe
 from punish_fast.study.selfplay import SelfPlay
 
 PLAYS = (*CARDS, "feint")
@@ -29,11 +28,11 @@ _PUNISH = CARDS.index("punish")
 
 
 class Grouping(NamedTuple):
-    """Situations of one sort, none of which overlaps another.
+    """A partition of the information states into situations.
 
     Attributes:
-        name: What they differ in.
-        labels: What each is called.
+        name: What the situations differ in.
+        labels: Their names.
         group: int64 ``[n_states]``, the situation of each information state.
     """
 
@@ -43,16 +42,16 @@ class Grouping(NamedTuple):
 
 
 class Habit(NamedTuple):
-    """What is played in a situation.
+    """The plays in a situation.
 
     Attributes:
-        grouping: The sort of situation.
-        label: The situation.
-        choices: How often a player is expected to choose there, in a game.
-        shares: float64 ``[6]``, of all choices, by `PLAYS`; they sum to 1.
-        possible: float64 ``[6]``, in what part of the choices each play is possible.
-        when_possible: float64 ``[6]``, shares among these; NaN where it never is.
-        given: float64 ``[5]``, the card that is given up, of all feints; NaN if there are none.
+        grouping: Name of the grouping.
+        label: Name of the situation.
+        choices: Expected number of a player's choices there in a game.
+        shares: float64 ``[6]``, frequencies of `PLAYS` in all choices; they sum to 1.
+        possible: float64 ``[6]``, share of the choices that allow each play.
+        when_possible: float64 ``[6]``, frequencies in these choices; NaN without any.
+        given: float64 ``[5]``, the card given up, as shares of all feints; NaN without feints.
     """
 
     grouping: str
@@ -64,59 +63,51 @@ class Habit(NamedTuple):
     given: np.ndarray
 
 
-def groupings(rules: Rules, sights: Sights) -> list[Grouping]:
-    """The sorts of situations: all, by breath, by HP, by what the enemy can do, and by the own hand."""
-    unseen = np.array(rules.copies)[_PUNISH] - sights.hand[:, _PUNISH] - sights.gone[:, _PUNISH]
+def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
+    """The groupings: none, by breath, by HP, by what the enemy may do, and by the own hand."""
+    unseen = np.array(rules.copies)[_PUNISH] - observed.hand[:, _PUNISH] - observed.gone[:, _PUNISH]
     threats = ["the enemy may hold a punish", "the enemy holds no punish", "the enemy must rest"]
-    threat = np.where(sights.enemy_exhausted > 0, 2, np.where(unseen > 0, 0, 1))
-    hps = [f"{own} HP against {enemy}" for own, enemy in _hp_pairs(rules)]
-    hp = (rules.hp - sights.own_hp.astype(np.int64)) * rules.hp + rules.hp - sights.enemy_hp
-    most = rules.copies[_PUNISH]
-    holds = [("no punish", "1 punish", f"{n} punishes")[min(n, 2)] for n in range(most + 1)]
+    threat = np.where(observed.enemy_exhausted > 0, 2, np.where(unseen > 0, 0, 1))
+    full = range(rules.hp, 0, -1)
+    hps = [f"{own} HP against {enemy}" for own in full for enemy in full]
+    hp = (rules.hp - observed.own_hp.astype(np.int64)) * rules.hp + rules.hp - observed.enemy_hp
+    punishes = [("no punish", "1 punish", f"{n} punishes")[min(n, 2)] for n in range(rules.copies[_PUNISH] + 1)]
     return [
-        Grouping("all", ["always"], np.zeros(len(sights.breath), dtype=np.int64)),
-        Grouping("breath", [f"breath {n + 1}" for n in range(rules.breaths)], sights.breath.astype(np.int64) - 1),
+        Grouping("all", ["always"], np.zeros(len(observed.breath), dtype=np.int64)),
+        Grouping("breath", [f"breath {n + 1}" for n in range(rules.breaths)], observed.breath.astype(np.int64) - 1),
         Grouping("hp", hps, hp),
         Grouping("enemy", threats, threat),
-        Grouping("hand", [f"{each} in hand" for each in holds], sights.hand[:, _PUNISH].astype(np.int64)),
+        Grouping("hand", [f"{each} in hand" for each in punishes], observed.hand[:, _PUNISH].astype(np.int64)),
     ]
 
 
-def _hp_pairs(rules: Rules) -> list[tuple[int, int]]:
-    """Own and enemy's HP, from full ones down."""
-    return [(own, enemy) for own in range(rules.hp, 0, -1) for enemy in range(rules.hp, 0, -1)]
+def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
+    """The plays that are possible in states with more than one legal action, bool ``[n_states, 6]``."""
+    feints = observed.own_feinted < rules.feints
+    return np.asarray(np.column_stack([observed.hand > 0, feints]) & observed.chooses[:, np.newaxis])
 
 
-def possible_plays(sights: Sights, rules: Rules) -> np.ndarray:
-    """Which plays are possible where there is something to choose, bool ``[n_states, 6]``."""
-    possible = np.empty((len(sights.breath), len(PLAYS)), dtype=np.bool_)
-    possible[:, :_N_KINDS] = sights.hand > 0
-    possible[:, _N_KINDS] = sights.own_feinted < rules.feints
-    possible &= sights.chooses[:, np.newaxis]
-    return possible
-
-
-def habits(play: SelfPlay, sights: Sights | None = None) -> list[Habit]:
-    """What a policy plays, in all situations that come up in its games with itself.
+def habits(play: SelfPlay, observed: Observations | None = None) -> list[Habit]:
+    """The frequencies of plays in all situations that occur in self-play.
 
     Args:
-        play: The policy against itself.
-        sights: What is seen in the information states, if it is known.
+        play: Self-play of the policy.
+        observed: Observations of its information states, if they are known.
     """
     space = play.graph.space
-    sights = sights or sights_of(space)
+    observed = observed or observe(space)
     state, column = columns_of_rows(space)
-    seen = np.where(sights.chooses, play.seen, 0.0)
-    weight = seen[state] * play.policy[: len(state)]
-    possible = possible_plays(sights, space.rules)
+    visits = np.where(observed.chooses, play.state_visits, 0.0)
+    weight = visits[state] * play.policy[: len(state)]
+    possible = possible_plays(observed, space.rules)
     found: list[Habit] = []
-    for grouping in groupings(space.rules, sights):
+    for grouping in groupings(space.rules, observed):
         n = len(grouping.labels)
         # Rows by situation and action.
         place = grouping.group[state] * len(PLAY_OF) + column
         actions = np.bincount(place, weights=weight, minlength=n * len(PLAY_OF)).reshape(n, len(PLAY_OF))
-        choices = np.bincount(grouping.group, weights=seen, minlength=n)
-        allowed = [np.bincount(grouping.group, weights=seen * possible[:, k], minlength=n) for k in range(len(PLAYS))]
+        choices = np.bincount(grouping.group, weights=visits, minlength=n)
+        allowed = [np.bincount(grouping.group, weights=visits * possible[:, k], minlength=n) for k in range(len(PLAYS))]
         found.extend(_of_situations(grouping, choices, actions, np.stack(allowed, axis=1)))
     return found
 
@@ -126,20 +117,8 @@ def _of_situations(
 ) -> Iterator[Habit]:
     feints = actions[:, 1 : 2 * _N_KINDS : 2]
     plays = np.column_stack([actions[:, 0 : 2 * _N_KINDS : 2], feints.sum(axis=1)])
+    with np.errstate(invalid="ignore"):
+        when_possible, given = plays / allowed, feints / feints.sum(axis=1, keepdims=True)
     for k in np.flatnonzero(choices > 0):
-        yield Habit(
-            grouping.name,
-            grouping.labels[k],
-            float(choices[k]),
-            plays[k] / choices[k],
-            allowed[k] / choices[k],
-            _quotient(plays[k], allowed[k]),
-            _quotient(feints[k], np.full(_N_KINDS, feints[k].sum())),
-        )
-
-
-def _quotient(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Shares; NaN of nothing."""
-    share = np.full(len(part), np.nan)
-    np.divide(part, whole, out=share, where=whole > 0)
-    return share
+        shares, possible = plays[k] / choices[k], allowed[k] / choices[k]
+        yield Habit(grouping.name, grouping.labels[k], float(choices[k]), shares, possible, when_possible[k], given[k])

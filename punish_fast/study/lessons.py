@@ -1,8 +1,8 @@
-"""What a policy teaches who plays it on both sides of the real game.
+"""What a policy teaches that plays both sides of the real game.
 
-All numbers come from the exact graph of the game: what HP are worth before the cards are dealt, what a hand is worth
-that a game begins with, what it is worth to keep a card over the redeal (``kept.py``), and how often to play what
-(``frequencies.py``). Where people play otherwise is told by ``deviations.py``.
+All numbers come from the exact graph of the game: the value of HP before the cards are dealt and later, the value of
+opening hands, the value of keeping a card over the redeal (``kept_cards.py``), and the frequencies of plays
+(``frequencies.py``). ``deviations.py`` compares recorded games with it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from punish_fast.punish.openings import Openings
 from punish_fast.punish.space import opening_statuses
 from punish_fast.study.frequencies import Habit, habits
 from punish_fast.study.kept_cards import Kept, kept_cards
-from punish_fast.study.observations import Sights, sights_of
+from punish_fast.study.observations import Observations, observe
 from punish_fast.study.selfplay import SelfPlay
 
 
 class Hands(NamedTuple):
-    """The hands that a game can begin with.
+    """The opening hands.
 
     Attributes:
         hand: int64 ``[n, 5]``, copies of each card.
-        p: float64 ``[n]``, how likely they are dealt.
-        value: float64 ``[n]``, chances to win with them, whatever is revealed.
+        p: float64 ``[n]``, probability that they are dealt.
+        value: float64 ``[n]``, win probability, averaged over the revealed cards.
     """
 
     hand: np.ndarray
@@ -42,13 +42,13 @@ class Lessons:
 
     Attributes:
         length: Expected number of breaths of a game.
-        dealt: Chances to win by own and enemy's HP, before the cards of a measure are dealt.
-        during: Chances to win by own and enemy's HP, as games come to them after the first breath of a measure.
+        dealt: Win probability by own and enemy HP, before the cards of a measure are dealt.
+        during: Win probability by own and enemy HP, as games reach them after the first breath of a measure.
         openings: All deals of a hand and revealed cards that a game can begin with; rows are information states.
-        value: float64 ``[n]``, chances to win with them.
+        value: float64 ``[n]``, win probability with them.
         hands: The same by hands alone.
-        kept: What kept cards are worth.
-        habits: How often to play what.
+        kept: The value of keeping cards.
+        habits: The frequencies of plays.
     """
 
     length: float
@@ -62,27 +62,27 @@ class Lessons:
 
 
 def lessons(play: SelfPlay) -> Lessons:
-    """What a policy teaches that plays both sides."""
-    sights = sights_of(play.graph.space)
-    openings, value = _openings(play, sights)
+    """The lessons of self-play."""
+    observed = observe(play.graph.space)
+    openings, value = _openings(play, observed)
     return Lessons(
         length=play.duel.length,
         dealt=hp_before_deals(play.graph, play.duel.v),
-        during=_hp_during(play, sights),
+        during=_hp_during(play, observed),
         openings=openings,
         value=value,
         hands=_by_hands(openings, value),
         kept=kept_cards(play),
-        habits=habits(play, sights),
+        habits=habits(play, observed),
     )
 
 
 def hp_before_deals(graph: Graph, v: np.ndarray) -> dict[tuple[int, int], float]:
-    """Chances to win by own and enemy's HP, before all cards are dealt anew and while nothing is spent.
+    """Win probability by own and enemy HP, before all cards are dealt anew.
 
     Args:
         graph: The game.
-        v: float64 ``[n_full + n_nodes + 2, k]``, chances to win in the first column.
+        v: float64 ``[n_full + n_nodes + 2, k]``, win probabilities in the first column.
     """
     redeal, layer, layout = graph.redeal, graph.space.layers[0], graph.space.layout
     deals, p = redeal.deal[: redeal.ptr[1]], redeal.p[: redeal.ptr[1]]
@@ -94,29 +94,23 @@ def hp_before_deals(graph: Graph, v: np.ndarray) -> dict[tuple[int, int], float]
     return found
 
 
-def _hp_during(play: SelfPlay, sights: Sights) -> dict[tuple[int, int], float]:
+def _hp_during(play: SelfPlay, observed: Observations) -> dict[tuple[int, int], float]:
     hp = play.graph.space.rules.hp
-    full_ptr = play.graph.full.ptr
-    won = np.add.reduceat(play.visits * play.duel.v[: len(play.visits), 0], full_ptr[:-1])
-    later = sights.breath > 1
-    place = (sights.own_hp.astype(np.int64) - 1) * hp + sights.enemy_hp - 1
-    seen = np.bincount(place[later], weights=play.seen[later], minlength=hp**2)
+    won = np.add.reduceat(play.visits * play.duel.v[: len(play.visits), 0], play.graph.full.ptr[:-1])
+    later = observed.breath > 1
+    place = (observed.own_hp.astype(np.int64) - 1) * hp + observed.enemy_hp - 1
+    visits = np.bincount(place[later], weights=play.state_visits[later], minlength=hp**2)
     wins = np.bincount(place[later], weights=won[later], minlength=hp**2)
-    return {
-        (own, enemy): float(wins[k] / seen[k])
-        for own in range(hp, 0, -1)
-        for enemy in range(hp, 0, -1)
-        if seen[k := (own - 1) * hp + enemy - 1] > 0
-    }
+    return {(k // hp + 1, k % hp + 1): float(wins[k] / visits[k]) for k in reversed(range(hp**2)) if visits[k] > 0}
 
 
-def _openings(play: SelfPlay, sights: Sights) -> tuple[Openings, np.ndarray]:
-    """The beginnings of a game, and what they are worth against all hands that the enemy may have been dealt."""
+def _openings(play: SelfPlay, observed: Observations) -> tuple[Openings, np.ndarray]:
+    """The openings, and their win probabilities against all hands that the enemy may have been dealt."""
     numbers, p = play.graph.opening
     row, place = np.unique(np.searchsorted(play.graph.full.ptr, numbers, side="right") - 1, return_inverse=True)
     share = np.bincount(place, weights=p)
     value = np.bincount(place, weights=p * play.duel.v[numbers, 0]) / share
-    return Openings(row, sights.hand[row].astype(np.int64), sights.gone[row].astype(np.int64), share), value
+    return Openings(row, observed.hand[row].astype(np.int64), observed.gone[row].astype(np.int64), share), value
 
 
 def _by_hands(openings: Openings, value: np.ndarray) -> Hands:

@@ -1,7 +1,7 @@
-"""What a player sees in every information state, whatever the model of information.
+"""What a player observes in every information state, under any information model.
 
-A model decides which states are told apart, but not what there is to see in each: the own hand, the cards that are
-gone, and both statuses. States of a block share their cards, so these are worked out block by block.
+A model decides which states are distinguished, not what there is to observe in each: the own hand, the cards revealed
+or played, and both statuses. States of a block share their cards, so cards are decoded once per block.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from punish_fast.punish.information_space import States
 from punish_fast.punish.strategy import COLUMN
 
 
-class Sights(NamedTuple):
-    """What is seen in each information state of the breaths of a measure.
+class Observations(NamedTuple):
+    """What is observed in each information state of the breaths of a measure.
 
     Attributes:
         breath: uint8 ``[n_states]``, from 1.
@@ -44,24 +44,24 @@ class Sights(NamedTuple):
     chooses: np.ndarray
 
 
-def sights_of(space: States) -> Sights:
-    """What is seen in the states of ``space``, in their order; states between two measures are left out."""
+def observe(space: States) -> Observations:
+    """What is observed in the states of ``space``, in their order, without the states between two measures."""
     places, layout = places_of(space.information, space.rules), space.layout
     layers = space.layers[: space.rules.breaths]
     hands, gone, breaths = [], [], []
-    for number, layer in enumerate(layers):
+    for number, layer in enumerate(layers, 1):
         digits = _digits_of(places.weight, layer.cards)
         n_states = np.diff(layer.first)
         hands.append(np.repeat(places.hand[digits].astype(np.uint8), n_states, axis=0))
         gone.append(np.repeat(places.discard[digits].astype(np.uint8), n_states, axis=0))
-        breaths.append(np.full(int(n_states.sum()), number + 1, dtype=np.uint8))
+        breaths.append(np.full(int(n_states.sum()), number, dtype=np.uint8))
     n_statuses = max(layer.rank.shape[1] for layer in layers)
     statuses = np.array([split_status(layout, status) for status in range(n_statuses)], dtype=np.uint8)
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = statuses[
         np.concatenate([layer.status for layer in layers])
     ].T.copy()
     breath = np.concatenate(breaths)
-    return Sights(
+    return Observations(
         breath=breath,
         hand=np.concatenate(hands),
         gone=np.concatenate(gone),

@@ -1,17 +1,17 @@
-"""What players bore in mind when they made recorded choices.
+"""The information states in which recorded choices were made.
 
-A record holds the view: the discard pile, but not who played what. For a policy that bears more in mind, the
-information state of a choice is worked out from the breaths before it in the same measure: the card that the player
-picked is on record, and that of the enemy, if the enemy's side is. What feints drew is not. So every draw is tried, and
-those remain that lead to the cards and the statuses of the next record. Mostly a single state does; if there are more,
-each counts as much as deals and enemy are likely to lead there. If none does, or a breath is missing, all states are
-taken that look the same, and count in the same way. So do those of a first breath that differ in what was spent in the
-measure before.
+A record holds the view: the discard pile, but not which side played which card. For a policy that remembers more, the
+information state of a choice is reconstructed from the earlier breaths of the measure. The player's own pick is on
+record, and so is the enemy's if that side is; the draws of feints are not. So every draw is tried, and those remain
+that lead to the cards and the statuses of the next record, in most cases a single state. Several states are weighted by
+the probability that deals and enemy lead to them. If none remains, or a breath is missing, all states with the same
+view count, weighted likewise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -32,18 +32,18 @@ _KINDS = range(5)
 # Columns of a record's digits.
 _HAND, _DISCARD, _ENEMY_HAND = slice(1, 6), slice(13, 18), 10
 _STATUS, _OWN, _ENEMY = [6, 9, 7, 8, 11, 12], [6, 7, 8], [9, 11, 12]
-# What is known of who played what: the digits of the five kinds.
+# The cards that a player remembers: the digits of the five kinds.
 Cards = tuple[int, ...]
 
 
-class Recalled(NamedTuple):
-    """The information states that choices may have been made in.
+class Reconstruction(NamedTuple):
+    """The information states in which choices may have been made.
 
     Attributes:
         choice: int64 ``[m]``, choices, ascending.
-        state: int64 ``[m]``, states of the policy's model.
-        weight: float64 ``[m]``, how likely; those of a choice sum to 1.
-        n_exact: Choices whose state is known for certain.
+        state: int64 ``[m]``, states of the policy's information model.
+        weight: float64 ``[m]``, their probabilities; those of a choice sum to 1.
+        n_exact: Choices with a single state.
     """
 
     choice: np.ndarray
@@ -52,40 +52,40 @@ class Recalled(NamedTuple):
     n_exact: int
 
 
-def recall(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choices) -> Recalled:
-    """Work out the information states of recorded choices.
+def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choices) -> Reconstruction:
+    """Reconstruct the information states of recorded choices.
 
     Args:
-        play: The policy against itself.
-        view: The states of the view, of the same rules.
+        play: Self-play of the policy.
+        view: The states of the view, under the same rules.
         row: int64 ``[n]``, the states of the view in which the choices were made, -1 for none.
         choices: The choices.
     """
     space = play.graph.space
+    known = np.flatnonzero(row >= 0)
     if space.information.name == "view":
-        known = np.flatnonzero(row >= 0)
-        return Recalled(known, row[known], np.ones(len(known)), len(known))
+        return Reconstruction(known, row[known], np.ones(len(known)), len(known))
     mass: np.ndarray = np.add.reduceat(play.beliefs, play.graph.full.ptr[:-1])
-    candidates = _Memory(space).states_of(choices)
+    candidates = _Reconstructor(space).states_of(choices)
     match = belongs_to(space, view)
     order = np.argsort(match, kind="stable")
     first = np.searchsorted(match[order], np.arange(view.n_states + 1))
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    # So that there is something to concatenate.
+    empty = np.zeros(0, dtype=np.int64)
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(empty, empty, np.zeros(0))]
     n_exact = 0
-    for choice in np.flatnonzero(row >= 0):
+    for choice in known:
         found = [state for state in candidates[choice] if match[state] == row[choice]]
         states = np.array(found or order[first[row[choice]] : first[row[choice] + 1]], dtype=np.int64)
         n_exact += len(states) == 1
         weight = mass[states] if mass[states].sum() > 0 else np.ones(len(states))
         parts.append((np.full(len(states), choice), states, weight / weight.sum()))
-    if not parts:
-        return Recalled(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), 0)
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return Recalled(columns[0], columns[1], columns[2], n_exact)
+    return Reconstruction(columns[0], columns[1], columns[2], n_exact)
 
 
-class _Memory:
-    """Information states from what was recorded, breath by breath."""
+class _Reconstructor:
+    """Information states from records, breath by breath."""
 
     def __init__(self, space: States) -> None:
         self._space = space
@@ -94,16 +94,16 @@ class _Memory:
         layout = space.layout
         self._statuses = np.empty((layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
         tabulate_statuses(space.rules, layout, False, self._statuses)
-        places = [0] * space.information.n_places
-        self._dealt: dict[tuple[int, int], int] = {}
-        for digit, (hand, *seen) in enumerate(tuples_of(space.information, space.rules)):
-            revealed = seen[space.information.revealed]
-            places[space.information.revealed] = revealed
-            if seen == places:
-                self._dealt[hand, revealed] = digit
+        # The digit of each number of copies in hand and revealed, before any card is played.
+        revealed = space.information.revealed
+        self._dealt = {
+            (hand, seen[revealed]): digit
+            for digit, (hand, *seen) in enumerate(tuples_of(space.information, space.rules))
+            if sum(seen) == seen[revealed]
+        }
 
     def states_of(self, choices: Choices) -> list[list[int]]:
-        """The states that each choice may have been made in; none if that cannot be told."""
+        """The possible states of each choice; none if the record does not tell."""
         digits = split_digits(choices.decimal).astype(np.int64)
         found: list[list[int]] = []
         for own, enemy in _sides(choices):
@@ -119,39 +119,34 @@ class _Memory:
         return found
 
     def _begin(self, seen: np.ndarray) -> set[Cards]:
-        digits = [
-            self._dealt.get((hand, gone))
-            for hand, gone in zip(seen[_HAND].tolist(), seen[_DISCARD].tolist(), strict=True)
-        ]
-        return set() if None in digits else {tuple(digit for digit in digits if digit is not None)}
+        dealt = zip(seen[_HAND].tolist(), seen[_DISCARD].tolist(), strict=True)
+        digits = tuple(self._dealt.get(counts, -1) for counts in dealt)
+        return set() if -1 in digits else {digits}
 
     def _after(self, known: set[Cards], before: int, other: int | None, after: int, choices: Choices) -> set[Cards]:
-        """What is known a breath later, from what one knew before it and the record ``other`` of the enemy's side."""
+        """The cards remembered a breath later; ``other`` is the record of the enemy's side."""
         seen, then = split_digits(choices.decimal[[before, after]]).astype(np.int64)
         status, next_status = self._status(seen), self._status(then)
         if status is None or next_status is None or int(choices.action[before]) not in ACTIONS:
             return set()
-        enemies: list[int | None] = [None, *range(5)]
-        feints = [False, True]
+        enemies: list[tuple[int | None, bool]] = [(None, False), *product(_KINDS, (False, True))]
         if other is not None and int(choices.action[other]) in ACTIONS and self._are_one(before, other, choices):
-            pick, feint = _split(int(choices.action[other]))
-            enemies, feints = [pick], [feint]
+            enemies = [_split(int(choices.action[other]))]
         own_pick, own_feint = _split(int(choices.action[before]))
         move = self._places.move[int(seen[0]) - 1]
         found = set()
-        for own_draw in _draws(own_feint):
-            for enemy_pick in enemies:
-                for enemy_draw in (draw for feint in feints for draw in _draws(feint and enemy_pick is not None)):
-                    own, enemy = _resolved(own_pick, own_draw), _resolved(enemy_pick, enemy_draw)
-                    if self._statuses[status, own, enemy] != next_status:
-                        continue
-                    moves = (
-                        (OWN_PICK, own_pick),
-                        (OWN_DRAW, own_draw),
-                        (ENEMY_CARD, enemy_pick),
-                        (ENEMY_CARD, enemy_draw),
-                    )
-                    found |= {moved for cards in known if (moved := _moved(move, cards, moves)) is not None}
+        for enemy_pick, enemy_feint in enemies:
+            for own_draw, enemy_draw in product(_draws(own_feint), _draws(enemy_feint)):
+                own, enemy = _resolved(own_pick, own_draw), _resolved(enemy_pick, enemy_draw)
+                if self._statuses[status, own, enemy] != next_status:
+                    continue
+                moves = (
+                    (OWN_PICK, own_pick),
+                    (OWN_DRAW, own_draw),
+                    (ENEMY_CARD, enemy_pick),
+                    (ENEMY_CARD, enemy_draw),
+                )
+                found |= {moved for cards in known if (moved := _moved(move, cards, moves)) is not None}
         return {cards for cards in found if self._agrees(cards, then)}
 
     @staticmethod
@@ -168,14 +163,14 @@ class _Memory:
         )
 
     def _agrees(self, cards: Cards, seen: np.ndarray) -> bool:
-        """Whether hand and cards gone are those of a record."""
+        """Whether hand and discard pile are those of a record."""
         places, digits = self._places, list(cards)
         return np.array_equal(places.hand[digits], seen[_HAND]) and np.array_equal(
             places.discard[digits], seen[_DISCARD]
         )
 
     def _status(self, seen: np.ndarray) -> int | None:
-        """The status of a record; None if it is none."""
+        """The status of a record; None if the record is impossible."""
         own_hp, enemy_hp, *rest = seen[_STATUS].tolist()
         layout = self._space.layout
         limits = (1, layout.feints, 1, layout.feints)
@@ -195,10 +190,7 @@ class _Memory:
         )
         blocks = np.minimum(np.searchsorted(layer.cards, codes), len(layer.cards) - 1)
         blocks = blocks[layer.cards[blocks] == codes]
-        statuses = range(status, layer.rank.shape[1], self._space.layout.n_statuses)
-        return [
-            int(layer.first[b]) + int(layer.rank[b, s]) for b in blocks for s in statuses if layer.rank[b, s] != ABSENT
-        ]
+        return [int(layer.first[b]) + int(layer.rank[b, status]) for b in blocks if layer.rank[b, status] != ABSENT]
 
 
 def _sides(choices: Choices) -> Iterator[tuple[list[int], list[int]]]:

@@ -1,9 +1,8 @@
-"""A policy that plays both sides of the real game: what every position is worth then, and how often it comes up.
+"""Self-play: a policy that plays both sides of the real game, the value of every position and its expected visits.
 
 Values come backward, from the exact duel of the policy with itself. Forward, the expected number of visits of a full
-state in a game is the sum over all measures of how likely the game is there. The deals of all measures together are a
-fixed point: those of the first, and what one pass through a measure makes of them all. So only deals are summed up,
-and a single last pass tells the visits of every full state.
+state is the sum over all measures of the probability that the game is there. Passing the deals of all measures together
+through one measure tells the visits of every full state, so only deals have to be summed up.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from punish_fast.duel.exact_evaluation import Duel, DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium._regret_matching import LEAST_CHANCE
 
-_MOST_MEASURES = 1000
-# A game that still goes on with less than this is over.
-_REST = 1e-13
+_MAX_MEASURES = 1000
+# A game that continues with a smaller probability is over.
+_NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,11 @@ class SelfPlay:
 
     Attributes:
         graph: The game.
-        policy: float64 ``[n_rows]``, what both play.
-        duel: What comes of it; its values are those of all full states and nodes.
-        dealt: float64 ``[n]``, how often a game is expected to come to each full state of the first breath.
-        visits: float64 ``[n_full]``, how often it is expected to come to each full state.
-        nodes: float64 ``[n_nodes]``, how often it is expected to come to each node between two measures.
+        policy: float64 ``[n_rows]``, what both sides play.
+        duel: Its duel with itself.
+        dealt: float64 ``[n]``, expected visits of each full state of the first breath in a game.
+        visits: float64 ``[n_full]``, expected visits of each full state.
+        nodes: float64 ``[n_nodes]``, expected visits of each node between two measures.
     """
 
     graph: Graph
@@ -43,53 +42,53 @@ class SelfPlay:
     nodes: np.ndarray
 
     @cached_property
-    def seen(self) -> np.ndarray:
-        """How often a player is expected to come to each information state in a game, float64 ``[n_states]``."""
+    def state_visits(self) -> np.ndarray:
+        """Expected visits of each information state by one player in a game, float64 ``[n_states]``."""
         return np.asarray(np.add.reduceat(self.visits, self.graph.full.ptr[:-1]))
 
     @cached_property
     def beliefs(self) -> np.ndarray:
-        """How likely deals and enemy lead to each full state, float64 ``[n_full]``, in proportion.
+        """Unnormalised probability that deals and enemy lead to each full state, float64 ``[n_full]``.
 
-        The own choices since the deal count nothing: they say nothing about the enemy's hand.
+        Own choices since the deal do not count: they say nothing about the enemy's hand.
         """
         graph = self.graph
         belief = np.zeros(graph.n_full)
         belief[: len(self.dealt)] = self.dealt
-        # So that beliefs are known where the policy never leads the enemy.
+        # Beliefs are then defined even where the policy never leads the enemy.
         enemy = np.maximum(self.policy, LEAST_CHANCE)
         graph.spread(np.ones(len(enemy)), enemy, belief)
         return belief
 
     @cached_property
     def action_values(self) -> np.ndarray:
-        """Chances to win after each action, float64 ``[n_rows]``, if both go on by the policy.
+        """Win probability after each action if both sides continue by the policy, float64 ``[n_rows]``.
 
-        The enemy's hand is as likely as `beliefs` say.
+        The enemy's hand is distributed as `beliefs` say.
         """
         return self.graph.action_values(self.policy, self.beliefs, self.duel.v)
 
 
-def play_itself(graph: Graph, policy: np.ndarray) -> SelfPlay:
+def self_play(graph: Graph, policy: np.ndarray) -> SelfPlay:
     """Let a policy play both sides.
 
     Args:
-        graph: The game, of any model of information.
+        graph: The game, of any information model.
         policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
 
     Raises:
-        DuelError: it is no policy, or the game may never end.
+        DuelError: the policy is invalid, or the game may never end.
     """
     duel = head_to_head(graph, policy, policy)
     visits = np.zeros(graph.n_full)
     total = dealt = graph.dealt
-    for _ in range(_MOST_MEASURES):
+    for _ in range(_MAX_MEASURES):
         visits[: len(dealt)] = dealt
         nodes, _ends = graph.spread(policy, policy, visits)
-        if nodes.sum() <= _REST:
+        if nodes.sum() <= _NEGLIGIBLE:
             visits[: len(total)] = total
             nodes, _ends = graph.spread(policy, policy, visits)
             return SelfPlay(graph, policy, duel, total, visits, nodes)
         dealt = graph.deal_again(nodes)
         total = total + dealt
-    raise DuelError(f"duel: still going on after {_MOST_MEASURES} measures")
+    raise DuelError(f"duel: a game may still continue after {_MAX_MEASURES} measures")

@@ -18,7 +18,7 @@ from punish_fast.store.reader import load
 from punish_fast.study.deviations import deviations
 from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.lessons import lessons
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.selfplay import self_play
 
 RULES = true_rules(PRESETS["tiny"])
 
@@ -58,7 +58,7 @@ def test_progress_goes_to_stderr(run, monkeypatch):
 def test_lessons_are_those_of_the_library(run, equilibria):
     report = run("lessons", "view.h5", "--people", "games.db", "--json").report
     space = StateSpace(RULES)
-    play = play_itself(Graph(space), load_policy(load(equilibria / "view.h5"), space))
+    play = self_play(Graph(space), load_policy(load(equilibria / "view.h5"), space))
     found = lessons(play)
     assert (report["agent"], report["information"], report["plot"]) == ("view", "view", None)
     assert report["length"] == found.length
@@ -74,7 +74,7 @@ def test_lessons_are_those_of_the_library(run, equilibria):
     assert report["habits"][0]["shares"] == dict(zip(PLAYS, found.habits[0].shares, strict=True))
     people, told = deviations(play, space, read_choices(equilibria / "games.db")), report["people"]
     assert told["games"] == 30
-    assert told["choices"] == len(people.judged.row) == told["certain"]
+    assert told["choices"] == len(people.choices.row) == told["certain"]
     assert told["loss_per_game"] == people.per_game > 0
     assert [each["loss"] for each in told["costs"]] == [cost.mean for cost in people.costs]
 
@@ -134,7 +134,7 @@ def test_lessons_are_drawn(run, equilibria, name):
         (["view.h5", "--people", "no.db"], "there is no such file"),
         (["view.h5", "--people", "view.h5"], "is no SQLite database"),
         (["view.h5", "--people", "bots.db"], "holds no choices of such games"),
-        (["view.h5", "--people", "strange.db"], "none is between legal actions by these rules"),
+        (["view.h5", "--people", "strange.db"], "none is between legal actions under these rules"),
         (["no.h5"], "no.h5"),
         (["tensor.h5"], "is a tensor"),
     ],

@@ -17,9 +17,9 @@ from punish_fast.punish.codes import ACTIONS, action_name, from_decimal
 from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.study.deviations import LEAST_CHOICES, DeviationError, deviations, judge
+from punish_fast.study.deviations import LEAST_CHOICES, DeviationError, assess, deviations
 from punish_fast.study.frequencies import PLAYS
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.selfplay import self_play
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -32,7 +32,7 @@ def view():
 @pytest.fixture(scope="module")
 def play(view):
     policy = mixed(view, 7) + 0.01
-    return play_itself(
+    return self_play(
         Graph(view), policy / np.repeat(np.add.reduceat(policy, view.state_ptr[:-1]), np.diff(view.state_ptr))
     )
 
@@ -57,7 +57,7 @@ def free(view, choices):
 def test_losses_are_those_of_the_slow_model(play, view, choices, found):
     exact = TwinPlay(view, play.policy)
     numbers = free(view, choices)
-    assert len(found.judged.row) == len(numbers)
+    assert len(found.choices.row) == len(numbers)
     for k, number in list(enumerate(numbers))[:80]:
         state = from_decimal(view.layout, int(choices.decimal[number]))
         row = view.row(state)
@@ -66,34 +66,34 @@ def test_losses_are_those_of_the_slow_model(play, view, choices, found):
             for action in view.action[slice(*view.state_ptr[row : row + 2])]
         }
         expected = max(values.values()) - values[int(choices.action[number])]
-        assert found.judged.loss[k] == pytest.approx(expected, abs=1e-9)
+        assert found.choices.loss[k] == pytest.approx(expected, abs=1e-9)
         mean = sum(p * values[action] for action, p in exact.chosen(twin_of(state)).items())
-        assert found.judged.policy_loss[k] == pytest.approx(max(values.values()) - mean, abs=1e-9)
+        assert found.choices.policy_loss[k] == pytest.approx(max(values.values()) - mean, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, view, choices, name):
     space = view if name == "view" else InformationSpace(RULES, name)
-    mine = play if name == "view" else play_itself(Graph(space), lift(space, view, play.policy))
-    judged = judge(mine, view, choices)
-    assert (judged.loss >= 0).all()
-    assert (judged.policy_loss >= -1e-12).all()
-    assert judged.policy.sum(axis=1) == pytest.approx(1, abs=1e-12)
-    assert judged.n_exact == len(judged.row) if name == "view" else 0 < judged.n_exact <= len(judged.row)
-    best = np.array(ACTIONS)[np.nanargmax(judged.values, axis=1)]
+    mine = play if name == "view" else self_play(Graph(space), lift(space, view, play.policy))
+    assessed = assess(mine, view, choices)
+    assert (assessed.loss >= 0).all()
+    assert (assessed.policy_loss >= -1e-12).all()
+    assert assessed.policy.sum(axis=1) == pytest.approx(1, abs=1e-12)
+    assert assessed.n_exact == len(assessed.row) if name == "view" else 0 < assessed.n_exact <= len(assessed.row)
+    best = np.array(ACTIONS)[np.nanargmax(assessed.values, axis=1)]
     wise = replace(choices, action=choices.action.copy())
     wise.action[free(view, choices)] = best
     # In the same states with the same beliefs.
     if name == "view":
         again = deviations(mine, view, wise)
-        assert (again.judged.loss == 0).all()
+        assert (again.choices.loss == 0).all()
         assert again.per_game == 0
         assert again.costs[0].share == 0
 
 
 def test_who_plays_as_the_lifted_policy_is_told_the_same_frequencies(play, view, choices, found):
     space = InformationSpace(RULES, "memory")
-    lifted = deviations(play_itself(Graph(space), lift(space, view, play.policy)), view, choices)
+    lifted = deviations(self_play(Graph(space), lift(space, view, play.policy)), view, choices)
     for one, other in zip(found.costs, lifted.costs, strict=True):
         assert (one.grouping, one.label, one.n) == (other.grouping, other.label, other.n)
         assert one.people == pytest.approx(other.people)
@@ -105,13 +105,13 @@ def test_costs_are_means_of_losses_and_shares_of_their_sum(choices, found, view)
     groups = defaultdict(list)
     for k, number in enumerate(numbers):
         name = action_name(int(choices.action[number]))
-        groups["feint" if "feint" in name else name].append(found.judged.loss[k])
+        groups["feint" if "feint" in name else name].append(found.choices.loss[k])
     costs = {cost.label: cost for cost in found.costs if cost.grouping == "play"}
     assert set(costs) == set(groups)
     for label, losses in groups.items():
         assert costs[label].n == len(losses)
         assert costs[label].mean == pytest.approx(np.mean(losses))
-        assert costs[label].share == pytest.approx(sum(losses) / found.judged.loss.sum())
+        assert costs[label].share == pytest.approx(sum(losses) / found.choices.loss.sum())
         assert costs[label].people[PLAYS.index(label)] == 1
     sorts = Counter()
     for cost in found.costs:
@@ -124,7 +124,7 @@ def test_costs_are_means_of_losses_and_shares_of_their_sum(choices, found, view)
 
 def test_a_game_costs_each_player_half_of_what_both_lose(choices, found, view):
     by_game = defaultdict(float)
-    for number, loss in zip(free(view, choices), found.judged.loss, strict=True):
+    for number, loss in zip(free(view, choices), found.choices.loss, strict=True):
         by_game[int(choices.game[number])] += loss / 2
     sums = np.array([by_game[game] for game in np.unique(choices.game).tolist()])
     assert found.per_game == pytest.approx(sums.mean())
@@ -134,8 +134,8 @@ def test_a_game_costs_each_player_half_of_what_both_lose(choices, found, view):
 def test_where_only_one_player_is_on_record_a_game_costs_what_that_one_loses(play, view, choices):
     games = np.unique(choices.game)
     winners = deviations(play, view, part_of(choices, choices.won | (choices.game > games[0])))
-    judged = winners.judged
-    losses = [judged.loss[judged.game == game].sum() / (1 if game == games[0] else 2) for game in games]
+    assessed = winners.choices
+    losses = [assessed.loss[assessed.game == game].sum() / (1 if game == games[0] else 2) for game in games]
     assert winners.per_game == pytest.approx(np.mean(losses))
 
 
@@ -146,14 +146,14 @@ def test_the_worst_kinds_come_first_and_are_frequent(found):
     assert all(cost.n >= LEAST_CHOICES for cost in found.worst)
 
 
-def test_what_cannot_be_judged_is_counted(play, view, choices):
+def test_what_cannot_be_assessed_is_counted(play, view, choices):
     wrong = part_of(choices, np.arange(len(choices)) < 20)
     decimal, action = wrong.decimal.copy(), wrong.action.copy()
     decimal[3], action[5] = 1, 91
-    judged = judge(play, view, replace(wrong, decimal=decimal, action=action))
-    assert (judged.n_recorded, judged.n_unknown, judged.n_illegal) == (20, 1, 1)
-    with pytest.raises(DeviationError, match="of 20 choices none is between legal actions by these rules"):
-        judge(play, view, replace(wrong, decimal=np.ones(20, dtype=np.int64)))
+    assessed = assess(play, view, replace(wrong, decimal=decimal, action=action))
+    assert (assessed.n_recorded, assessed.n_unknown, assessed.n_illegal) == (20, 1, 1)
+    with pytest.raises(DeviationError, match="of 20 choices none is between legal actions under these rules"):
+        assess(play, view, replace(wrong, decimal=np.ones(20, dtype=np.int64)))
 
 
 def test_one_game_has_no_standard_error(play, view, choices):

@@ -12,8 +12,8 @@ from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.study.frequencies import PLAY_OF, PLAYS, groupings, habits, possible_plays
-from punish_fast.study.observations import sights_of
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.observations import observe
+from punish_fast.study.selfplay import self_play
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -21,7 +21,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 @pytest.fixture(scope="module")
 def play():
     space = StateSpace(RULES)
-    return play_itself(Graph(space), mixed(space, 2))
+    return self_play(Graph(space), mixed(space, 2))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_plays_are_named_by_their_actions():
 
 def test_shares_add_up_to_one_and_choices_to_those_of_a_game(play, found):
     space = play.graph.space
-    chooses = np.diff(space.state_ptr[: len(play.seen) + 1]) > 1
+    chooses = np.diff(space.state_ptr[: len(play.state_visits) + 1]) > 1
     total = defaultdict(float)
     for habit in found:
         total[habit.grouping] += habit.choices
@@ -51,14 +51,14 @@ def test_shares_add_up_to_one_and_choices_to_those_of_a_game(play, found):
         assert np.nan_to_num(habit.given).sum() == pytest.approx(float(habit.shares[5] > 0))
     assert set(total) == {"all", "breath", "hp", "enemy", "hand"}
     for choices in total.values():
-        assert choices == pytest.approx(play.seen[chooses].sum(), abs=1e-12)
+        assert choices == pytest.approx(play.state_visits[chooses].sum(), abs=1e-12)
     assert found[0].choices <= play.duel.length
 
 
 def test_frequencies_are_those_of_a_plain_count(play, found):
     space = play.graph.space
     counted = defaultdict(lambda: np.zeros((2, 6)))
-    for row in range(len(play.seen)):
+    for row in range(len(play.state_visits)):
         state, rows = space.state(row), range(*space.state_ptr[row : row + 2])
         if len(rows) == 1:
             continue
@@ -75,12 +75,12 @@ def test_frequencies_are_those_of_a_plain_count(play, found):
             name = action_name(int(space.action[place]))
             play_number = PLAYS.index("feint" if "feint" in name else name)
             for label in labels:
-                counted[label][0, play_number] += play.seen[row] * play.policy[place]
+                counted[label][0, play_number] += play.state_visits[row] * play.policy[place]
         for number in {PLAYS.index(c) for k, c in enumerate(CARDS) if state.hand[k]} | (
             {5} if state.own_feinted < RULES.feints else set()
         ):
             for label in labels:
-                counted[label][1, number] += play.seen[row]
+                counted[label][1, number] += play.state_visits[row]
     assert {habit.label for habit in found} == set(counted)
     for habit in found:
         played, possible = counted[habit.label]
@@ -91,13 +91,13 @@ def test_frequencies_are_those_of_a_plain_count(play, found):
 
 def test_who_plays_anything_plays_everything(play):
     space = play.graph.space
-    for habit in habits(play_itself(play.graph, uniform(space))):
+    for habit in habits(self_play(play.graph, uniform(space))):
         assert habit.when_possible[~np.isnan(habit.when_possible)].min() > 0.1
 
 
 def test_who_remembers_more_but_plays_the_same_has_the_same_habits(play, found):
     fine = InformationSpace(RULES, "memory")
-    lifted = habits(play_itself(Graph(fine), lift(fine, play.graph.space, play.policy)))
+    lifted = habits(self_play(Graph(fine), lift(fine, play.graph.space, play.policy)))
     for one, other in zip(found, lifted, strict=True):
         assert one[:2] == other[:2]
         for a, b in zip(one[2:], other[2:], strict=True):
@@ -105,12 +105,12 @@ def test_who_remembers_more_but_plays_the_same_has_the_same_habits(play, found):
 
 
 def test_every_state_is_in_one_situation_of_each_sort(play):
-    sights = sights_of(play.graph.space)
-    for grouping in groupings(RULES, sights):
+    observed = observe(play.graph.space)
+    for grouping in groupings(RULES, observed):
         assert grouping.group.min() >= 0
         assert grouping.group.max() < len(grouping.labels)
         assert len(set(grouping.labels)) == len(grouping.labels)
-    assert not possible_plays(sights, RULES)[~sights.chooses].any()
+    assert not possible_plays(observed, RULES)[~observed.chooses].any()
     # More copies of a card than there are words for.
-    many = groupings(RULES._replace(copies=(1, 2, 1, 2, 4)), sights)[-1]
+    many = groupings(RULES._replace(copies=(1, 2, 1, 2, 4)), observed)[-1]
     assert len(set(many.labels)) == len(many.labels)

@@ -11,13 +11,12 @@ from policies import mixed
 from positions import nodes_of
 
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.information import watched_kinds
 from punish_fast.punish.information_space import InformationSpace, lift
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.study import kept_cards as kept_module
 from punish_fast.study.kept_cards import hands_of_nodes, kept_cards
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.selfplay import self_play
 
 # A breath leaves two cards of three.
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle", hand_size=3, reveal_size=0, copies=(2, 2, 1, 2, 1), breaths=1)
@@ -26,7 +25,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle", hand_size=3, reveal_size=0,
 @pytest.fixture(scope="module")
 def play():
     space = StateSpace(RULES)
-    return play_itself(Graph(space), mixed(space, 4))
+    return self_play(Graph(space), mixed(space, 4))
 
 
 @pytest.fixture(scope="module")
@@ -73,15 +72,15 @@ def add(cell, weight, gain):
 
 
 def test_hands_of_nodes_are_those_of_the_slow_model(play):
-    own, enemy, rest = hands_of_nodes(play.graph)
+    own, enemy, hps = hands_of_nodes(play.graph)
     for number, node in enumerate(nodes_of(play.graph)):
         assert (tuple(own[number]), tuple(enemy[number])) == (node.own, node.enemy)
-        assert rest[number].tolist() == [0, RULES.hp * (node.own_hp - 1) + node.enemy_hp - 1]
+        assert hps[number] == RULES.hp * (node.own_hp - 1) + node.enemy_hp - 1
 
 
-def test_cards_are_worth_the_same_to_who_knows_what_was_spent_and_does_not_care(play, kept):
-    fine = Graph(InformationSpace(RULES, "carried"))
-    lifted = kept_cards(play_itself(fine, lift(fine.space, play.graph.space, play.policy)))
+def test_cards_are_worth_the_same_to_a_player_whose_memory_changes_nothing(play, kept):
+    fine = Graph(InformationSpace(RULES, "memory"))
+    lifted = kept_cards(self_play(fine, lift(fine.space, play.graph.space, play.policy)))
     for one, other in zip(lifted, kept, strict=True):
         assert one == pytest.approx(other, abs=1e-9, nan_ok=True)
 
@@ -100,7 +99,7 @@ def test_shares_are_those_of_the_nodes(play, kept):
 
 def test_what_is_never_kept_has_no_worth():
     space = StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle", copies=(0, 2, 1, 2, 2)))
-    found = kept_cards(play_itself(Graph(space), mixed(space, 1)))
+    found = kept_cards(self_play(Graph(space), mixed(space, 1)))
     assert np.isnan(found.over_fresh[0])
     assert np.isnan(found.over_other[0]).all()
     assert found.share[0] == 0
@@ -117,29 +116,9 @@ def test_nodes_that_no_game_comes_to_have_values(play, exact):
     assert value[0, 0] == pytest.approx(play.duel.win_probability, abs=1e-9)
 
 
-def test_nodes_are_found_again_by_their_hands_and_what_is_spent():
-    redeal = (graph := Graph(InformationSpace(RULES, "carried"))).redeal
-    own, enemy, rest = hands_of_nodes(graph)
-    assert set(rest[:, 0].tolist()) > {0}
-    again = graph.redeal_of(kept_module._keys(graph, own, enemy, rest))
-    assert again.pair[again.node_pair].tolist() == redeal.pair[redeal.node_pair].tolist()
-    assert again.node_status.tolist() == redeal.node_status.tolist()
-
-
-def test_a_card_that_is_kept_is_not_spent():
-    """Who plays otherwise when something is spent: what is kept there is worth as if it were not."""
-    graph = Graph(InformationSpace(RULES, "carried"))
-    space = graph.space
-    status = space.layers[0].status.astype(int) // space.layout.n_statuses
-    bit = watched_kinds(space.information, RULES)
-    v = np.zeros((graph.n_full + graph.n_nodes + 2, 2))
-    v[: graph.full.ptr[space.layer_ptr[1]], 0] = np.repeat(status, np.diff(graph.full.ptr[: space.layer_ptr[1] + 1]))
-    own, enemy, rest = hands_of_nodes(graph)
-    gaps = kept_module._open_gaps(graph, kept_module._Gaps(own, enemy, rest, np.ones(len(own))))
-    left = np.array(RULES.copies) - gaps.own - gaps.enemy
-    value = kept_module._fill_gaps(graph, gaps, left, v)
-    assert (gaps.rest[:, 0] > 0).any()
-    for kind in range(5):
-        there = left[:, kind] > 0
-        assert value[there, kind] == pytest.approx(gaps.rest[there, 0] & ~bit[kind])
-        assert np.isnan(value[~there, kind]).all()
+@pytest.mark.parametrize("name", ["view", "memory"])
+def test_nodes_are_found_again_by_their_hands(play, name):
+    graph = play.graph if name == "view" else Graph(InformationSpace(RULES, name))
+    again = graph.redeal_of(kept_module._keys(graph, *hands_of_nodes(graph)))
+    assert again.pair[again.node_pair].tolist() == graph.redeal.pair[graph.redeal.node_pair].tolist()
+    assert again.node_status.tolist() == graph.redeal.node_status.tolist()

@@ -14,7 +14,7 @@ from punish_fast.punish.openings import openings
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.study.lessons import lessons
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.selfplay import self_play
 
 # Measures begin with all pairs of 1 or 2 HP.
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle", healing=0)
@@ -23,7 +23,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle", healing=0)
 @pytest.fixture(scope="module")
 def play():
     space = StateSpace(RULES)
-    return play_itself(Graph(space), mixed(space, 5))
+    return self_play(Graph(space), mixed(space, 5))
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_length_is_that_of_the_duel(play, found):
 @pytest.mark.compiled
 def test_lessons_of_a_larger_house():
     space = StateSpace(PRESETS["tabletop"]._replace(copies=(2, 2, 2, 2, 2), hand_size=3, reveal_size=2))
-    play = play_itself(Graph(space), uniform(space))
+    play = self_play(Graph(space), uniform(space))
     found = lessons(play)
     assert list(found.dealt) == [(3, 3), (3, 2), (2, 3), (2, 2)]
     assert found.dealt[3, 2] + found.dealt[2, 3] == pytest.approx(1, abs=1e-9)

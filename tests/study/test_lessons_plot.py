@@ -13,7 +13,7 @@ from punish_fast.runtime.figures import FigureError
 from punish_fast.study.deviations import deviations
 from punish_fast.study.lessons import lessons
 from punish_fast.study.lessons_plot import ROWS, draw_lessons
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.selfplay import self_play
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -21,7 +21,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 @pytest.fixture(scope="module")
 def play():
     space = StateSpace(RULES)
-    return play_itself(Graph(space), mixed(space, 1))
+    return self_play(Graph(space), mixed(space, 1))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_a_row_is_drawn_alone(tmp_path, found, people, row):
 def test_rules_with_little_to_draw_are_drawn(tmp_path):
     """A card that there is none of, one HP, and measures of one breath."""
     space = StateSpace(RULES._replace(copies=(0, 2, 2, 2, 2), hp=1, breaths=1))
-    play = play_itself(Graph(space), mixed(space, 1))
+    play = self_play(Graph(space), mixed(space, 1))
     draw_lessons(lessons(play), None, "x", tmp_path / "x.png")
     assert (tmp_path / "x.png").stat().st_size > 1000
 

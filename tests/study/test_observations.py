@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from houses import house_rules
 from hypothesis import given
 
@@ -10,31 +9,30 @@ from punish_fast.punish.decimal_codes import digits_of
 from punish_fast.punish.information_space import InformationSpace, belongs_to
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.study.observations import columns_of_rows, sights_of
+from punish_fast.study.observations import columns_of_rows, observe
 
 
 @given(house_rules())
-def test_what_is_seen_are_the_digits_of_the_states(rules):
+def test_observations_are_the_digits_of_the_states(rules):
     space = StateSpace(rules)
-    sights = sights_of(space)
+    observed = observe(space)
     n_play = int(space.layer_ptr[rules.breaths])
     digits = digits_of(space)[:n_play]
-    assert np.array_equal(sights.breath, digits[:, 0])
-    assert np.array_equal(sights.hand, digits[:, 1:6])
-    assert np.array_equal(sights.gone, digits[:, 13:])
-    statuses = (sights.own_hp, sights.own_exhausted, sights.own_feinted, sights.enemy_hp)
+    assert np.array_equal(observed.breath, digits[:, 0])
+    assert np.array_equal(observed.hand, digits[:, 1:6])
+    assert np.array_equal(observed.gone, digits[:, 13:])
+    statuses = (observed.own_hp, observed.own_exhausted, observed.own_feinted, observed.enemy_hp)
     assert np.array_equal(np.stack(statuses, axis=1), digits[:, 6:10])
-    assert np.array_equal(sights.enemy_exhausted, digits[:, 11])
-    assert np.array_equal(sights.enemy_feinted, digits[:, 12])
-    assert np.array_equal(sights.chooses, np.diff(space.state_ptr)[:n_play] > 1)
+    assert np.array_equal(observed.enemy_exhausted, digits[:, 11])
+    assert np.array_equal(observed.enemy_feinted, digits[:, 12])
+    assert np.array_equal(observed.chooses, np.diff(space.state_ptr)[:n_play] > 1)
 
 
-@pytest.mark.parametrize("name", ["memory", "carried", "order"])
-def test_who_remembers_more_sees_the_same(name):
+def test_players_with_a_memory_observe_the_same():
     rules = PRESETS["tiny"]
-    fine, coarse = InformationSpace(rules, name), StateSpace(rules)
+    fine, coarse = InformationSpace(rules, "memory"), StateSpace(rules)
     match = belongs_to(fine, coarse)
-    for one, other in zip(sights_of(fine), sights_of(coarse), strict=True):
+    for one, other in zip(observe(fine), observe(coarse), strict=True):
         assert np.array_equal(one, other[match])
 
 

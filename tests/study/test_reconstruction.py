@@ -12,11 +12,11 @@ from seen import keys_of
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.decimal_codes import rows_of
-from punish_fast.punish.information_space import InformationSpace, belongs_to, lift
+from punish_fast.punish.information_space import InformationSpace, belongs_to
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.study.reconstruction import recall
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.reconstruction import reconstruct
+from punish_fast.study.selfplay import self_play
 
 # Measures of three breaths, so that there is something to remember.
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle", breaths=3)
@@ -27,10 +27,10 @@ def view():
     return StateSpace(RULES)
 
 
-@pytest.fixture(scope="module", params=["memory", "order"])
-def play(request):
-    space = InformationSpace(RULES, request.param)
-    return play_itself(Graph(space), mixed(space, 1))
+@pytest.fixture(scope="module")
+def play():
+    space = InformationSpace(RULES, "memory")
+    return self_play(Graph(space), mixed(space, 1))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def states_of(found, n):
 def test_the_true_state_is_among_those_recalled_and_mostly_the_only_one(play, view, recorded):
     choices, true = recorded
     row = rows_of(view, choices.decimal)
-    found = recall(play, view, row, choices)
+    found = reconstruct(play, view, row, choices)
     states = states_of(found, len(choices))
     assert all(state in recalled for state, recalled in zip(true.tolist(), states, strict=True))
     assert found.n_exact == sum(len(recalled) == 1 for recalled in states)
@@ -65,10 +65,10 @@ def test_the_true_state_is_among_those_recalled_and_mostly_the_only_one(play, vi
 
 def test_less_on_record_leaves_more_open(play, view, recorded):
     choices, true = recorded
-    everything = recall(play, view, rows_of(view, choices.decimal), choices)
+    everything = reconstruct(play, view, rows_of(view, choices.decimal), choices)
     for which in (choices.won, np.arange(len(choices)) % 7 != 3):
         few = part_of(choices, which)
-        found = recall(play, view, rows_of(view, few.decimal), few)
+        found = reconstruct(play, view, rows_of(view, few.decimal), few)
         states = states_of(found, len(few))
         assert all(state in recalled for state, recalled in zip(true[which].tolist(), states, strict=True))
         assert found.n_exact / len(few) < everything.n_exact / len(choices)
@@ -80,7 +80,7 @@ def test_what_cannot_have_been_is_passed_over(play, view, recorded):
     row = rows_of(view, choices.decimal)
     for action in (91, 0, 250):
         wrong = replace(choices, action=np.full(len(choices), action, dtype=np.uint8))
-        found = recall(play, view, row, wrong)
+        found = reconstruct(play, view, row, wrong)
         assert np.bincount(found.choice, weights=found.weight) == pytest.approx(1, abs=1e-12)
         assert len(found.state) > len(choices)
 
@@ -89,8 +89,8 @@ def test_choices_without_a_state_are_left_out(play, view, recorded):
     choices, _ = recorded
     row = rows_of(view, choices.decimal)
     row[::2] = -1
-    assert set(recall(play, view, row, choices).choice.tolist()) == set(range(1, len(choices), 2))
-    assert len(recall(play, view, np.full(len(choices), -1), choices).choice) == 0
+    assert set(reconstruct(play, view, row, choices).choice.tolist()) == set(range(1, len(choices), 2))
+    assert len(reconstruct(play, view, np.full(len(choices), -1), choices).choice) == 0
 
 
 def test_records_that_name_no_state_are_no_trouble(play, view, recorded):
@@ -101,32 +101,13 @@ def test_records_that_name_no_state_are_no_trouble(play, view, recorded):
         spoilt[place::9] += digits
     changed = replace(choices, decimal=spoilt)
     row = rows_of(view, spoilt)
-    found = recall(play, view, row, changed)
+    found = reconstruct(play, view, row, changed)
     assert set(found.choice.tolist()) == set(np.flatnonzero(row >= 0).tolist())
 
 
 def test_the_view_needs_no_recollection(view, recorded):
     choices, _ = recorded
     row = rows_of(view, choices.decimal)
-    found = recall(play_itself(Graph(view), mixed(view, 2)), view, row, choices)
+    found = reconstruct(self_play(Graph(view), mixed(view, 2)), view, row, choices)
     assert np.array_equal(found.state, row)
     assert found.n_exact == len(choices)
-
-
-def test_what_was_spent_before_is_left_open(view):
-    memory, carried = (InformationSpace(RULES, name) for name in ("memory", "carried"))
-    choices, _ = play_games(RULES, 40, "memory")
-    row, policy = rows_of(view, choices.decimal), mixed(memory, 1)
-    one = recall(play_itself(Graph(memory), policy), view, row, choices)
-    fine = Graph(carried)
-    other = recall(play_itself(fine, lift(carried, memory, policy)), view, row, choices)
-    match = belongs_to(carried, memory)
-    coarse = [{int(match[state]) for state in states} for states in states_of(other, len(choices))]
-    assert coarse == states_of(one, len(choices))
-    assert np.bincount(other.choice, weights=other.weight) == pytest.approx(1, abs=1e-12)
-    in_first = np.bincount(other.choice[other.state < carried.layer_ptr[1]], minlength=len(choices))
-    assert set(in_first.tolist()) == {0, 4}
-    # Nothing is spent when a game begins, which happens more often than anything else.
-    likeliest = other.state[np.lexsort((other.weight, other.choice))[np.cumsum(np.bincount(other.choice)) - 1]]
-    spent = fine.space.layers[0].status[likeliest[in_first > 0]] // carried.layout.n_statuses
-    assert (spent == 0).mean() > 0.5

@@ -13,7 +13,7 @@ from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.study.selfplay import play_itself
+from punish_fast.study.selfplay import self_play
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -24,7 +24,7 @@ def play():
     # Something is played in every state, so that all beliefs are known.
     policy = mixed(space, 3) + 0.01
     policy /= np.repeat(np.add.reduceat(policy, space.state_ptr[:-1]), np.diff(space.state_ptr))
-    return play_itself(Graph(space), policy)
+    return self_play(Graph(space), policy)
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +42,13 @@ def test_visits_and_values_are_those_of_the_slow_model(play, exact):
 
 def test_visits_add_up_to_the_length_of_a_game(play):
     assert play.visits.sum() == pytest.approx(play.duel.length, abs=1e-9)
-    assert play.seen.sum() == pytest.approx(play.duel.length, abs=1e-9)
+    assert play.state_visits.sum() == pytest.approx(play.duel.length, abs=1e-9)
     assert play.dealt.sum() == pytest.approx(1 + play.nodes.sum(), abs=1e-9)
 
 
 def test_both_players_come_to_what_they_see_alike(play):
-    mirrored = np.bincount(play.graph.full.enemy_row, weights=play.visits, minlength=len(play.seen))
-    assert mirrored == pytest.approx(play.seen, abs=1e-12)
+    mirrored = np.bincount(play.graph.full.enemy_row, weights=play.visits, minlength=len(play.state_visits))
+    assert mirrored == pytest.approx(play.state_visits, abs=1e-12)
     assert play.duel.win_probability == pytest.approx(0.5, abs=1e-12)
 
 
@@ -69,14 +69,14 @@ def test_what_the_policy_plays_is_worth_what_its_visits_win(play):
     mean = np.add.reduceat(play.action_values[:end] * play.policy[:end], space.state_ptr[: space.layer_ptr[1]])
     ptr = play.graph.full.ptr[: space.layer_ptr[1] + 1]
     won = np.add.reduceat((play.visits * play.duel.v[: len(play.visits), 0])[: ptr[-1]], ptr[:-1])
-    assert mean * play.seen[: len(mean)] == pytest.approx(won, abs=1e-12)
+    assert mean * play.state_visits[: len(mean)] == pytest.approx(won, abs=1e-12)
 
 
 def test_all_actions_have_values_where_a_policy_never_leads():
     space = StateSpace(RULES)
     policy = np.zeros(len(space.action))
     policy[space.state_ptr[:-1]] = 1.0
-    play = play_itself(Graph(space), policy)
+    play = self_play(Graph(space), policy)
     assert (play.visits == 0).any()
     assert (play.action_values >= -1e-12).all()
     assert (play.action_values <= 1 + 1e-12).all()
@@ -86,4 +86,4 @@ def test_all_actions_have_values_where_a_policy_never_leads():
 def test_what_is_no_policy_is_refused():
     graph = Graph(StateSpace(RULES))
     with pytest.raises(DuelError, match="do not add up to 1"):
-        play_itself(graph, np.full(len(graph.space.action), 0.3))
+        self_play(graph, np.full(len(graph.space.action), 0.3))

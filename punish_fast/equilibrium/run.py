@@ -1,0 +1,194 @@
+"""Run an equilibrium until a target: iterations, exploitability or seconds, with checkpoints on the way.
+
+Exploitability is what the best known response wins above one half, in percentage points. It is a measurement, not a
+bound: a search for a best response finds a lower bound. Since a measurement takes as long as several iterations, one is
+made after 25 iterations and whenever their number has doubled, and one at the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from punish_fast.equilibrium.best_response import best_response
+from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.runtime.interrupts import uninterrupted
+
+DEFAULT_ITERATIONS = 80
+MAX_ITERATIONS = 10_000
+_FIRST_MEASUREMENT = 25
+_SECONDS_BETWEEN_CHECKPOINTS = 60.0
+
+
+class TargetError(ValueError):
+    """A target that cannot be reached; the message names the field."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """When to stop: at whichever comes first. Without any target, after ``DEFAULT_ITERATIONS``.
+
+    Attributes:
+        iterations: Number of iterations, earlier ones from a checkpoint included.
+        exploitability: Percentage points.
+        seconds: Seconds of learning in this run.
+
+    Raises:
+        TargetError: a number is out of range.
+    """
+
+    iterations: int | None = None
+    exploitability: float | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and not value > 0:
+                raise TargetError(f"{name}: {value}, allowed is more than 0")
+        if self.iterations is not None and self.iterations > MAX_ITERATIONS:
+            raise TargetError(f"iterations: {self.iterations}, allowed are up to {MAX_ITERATIONS}")
+
+    @property
+    def max_iterations(self) -> int:
+        """The iteration after which to stop in any case."""
+        if self.iterations is not None:
+            return self.iterations
+        return DEFAULT_ITERATIONS if self.exploitability is None and self.seconds is None else MAX_ITERATIONS
+
+
+class IterationStatus(NamedTuple):
+    """The state of a run after an iteration.
+
+    Attributes:
+        iteration: Its number.
+        last: The number of the last iteration; None if only time or exploitability ends the run.
+        seconds_each: Mean seconds of an iteration of this run.
+        seconds_left: Estimated seconds to the end of learning; None if unknown.
+        exploitability: The last measurement, in percentage points; None before the first.
+    """
+
+    iteration: int
+    last: int | None
+    seconds_each: float
+    seconds_left: float | None
+    exploitability: float | None
+
+
+class EquilibriumRun(NamedTuple):
+    """What a run reached.
+
+    Attributes:
+        iterations: Iterations, earlier ones from a checkpoint included.
+        exploitability: Percentage points that the best known response wins above one half.
+        seconds: Seconds of ``iterations``, ``measure`` and ``checkpoint``.
+    """
+
+    iterations: int
+    exploitability: float
+    seconds: dict[str, float]
+
+
+def run_equilibrium(
+    equilibrium: Equilibrium,
+    target: Target | None = None,
+    save: Callable[[Equilibrium], None] | None = None,
+    progress: Callable[[IterationStatus], None] | None = None,
+    search_progress: Callable[[str, int, float], None] | None = None,
+) -> EquilibriumRun:
+    """Iterate until a target is reached, then measure exploitability.
+
+    An interrupt ends the run after the iteration in which it comes, saves a checkpoint and is raised again.
+
+    Args:
+        equilibrium: The player that learns; its average strategy is the result.
+        target: When to stop.
+        save: Writes a checkpoint; called every minute, before every measurement, and after an interrupt.
+        progress: Called after every iteration.
+        search_progress: Progress of `best_response`, while exploitability is measured.
+    """
+    runner = _Runner(equilibrium, target or Target(), save, search_progress)
+    try:
+        runner.iterate(progress)
+    except KeyboardInterrupt:
+        runner.checkpoint()
+        raise
+    runner.checkpoint()
+    return EquilibriumRun(equilibrium.iterations, runner.measure(), runner.seconds)
+
+
+class _Runner:
+    """A run that is under way."""
+
+    def __init__(
+        self,
+        equilibrium: Equilibrium,
+        target: Target,
+        save: Callable[[Equilibrium], None] | None,
+        search_progress: Callable[[str, int, float], None] | None,
+    ) -> None:
+        self.seconds = {"iterations": 0.0, "measure": 0.0, "checkpoint": 0.0}
+        self._equilibrium, self._target = equilibrium, target
+        self._save, self._search_progress = save, search_progress
+        self._first, self._begin = equilibrium.iterations, time.perf_counter()
+        # The last measurement, and the iteration it was made after.
+        self._exploitability: float | None = None
+        self._measured = -1
+
+    def iterate(self, progress: Callable[[IterationStatus], None] | None) -> None:
+        """Iterate until the target is reached."""
+        equilibrium, target = self._equilibrium, self._target
+        saved, due = self._begin, _FIRST_MEASUREMENT
+        while equilibrium.iterations < target.max_iterations:
+            begin = time.perf_counter()
+            # An interrupt within an iteration would spoil the tables.
+            with uninterrupted():
+                equilibrium.iterate()
+            now = time.perf_counter()
+            self.seconds["iterations"] += now - begin
+            if progress is not None:
+                progress(self._status(now))
+            if now - saved > _SECONDS_BETWEEN_CHECKPOINTS:
+                self.checkpoint()
+                saved = time.perf_counter()
+            if target.exploitability is not None and equilibrium.iterations >= due:
+                due = 2 * equilibrium.iterations
+                self.checkpoint()
+                if self.measure() <= target.exploitability:
+                    return
+            if target.seconds is not None and now - self._begin >= target.seconds:
+                return
+
+    def checkpoint(self) -> None:
+        """Save what was learned, if anything was."""
+        if self._save is not None and self._equilibrium.iterations > 0:
+            begin = time.perf_counter()
+            self._save(self._equilibrium)
+            self.seconds["checkpoint"] += time.perf_counter() - begin
+
+    def measure(self) -> float:
+        """Measure the exploitability of the average strategy, unless it is known."""
+        equilibrium = self._equilibrium
+        if self._exploitability is None or self._measured != equilibrium.iterations:
+            begin = time.perf_counter()
+            graph, start = equilibrium.graph, equilibrium.exploiter_start
+            found = best_response(graph, equilibrium.average, "true", self._search_progress, start)
+            self._exploitability = 100 * (found.win_probability - 0.5)
+            self.seconds["measure"] += time.perf_counter() - begin
+            self._measured = equilibrium.iterations
+        return self._exploitability
+
+    def _status(self, now: float) -> IterationStatus:
+        target, iteration = self._target, self._equilibrium.iterations
+        each = self.seconds["iterations"] / (iteration - self._first)
+        last = None if target.max_iterations == MAX_ITERATIONS else target.max_iterations
+        left = [] if last is None else [each * (last - iteration)]
+        if target.seconds is not None:
+            left.append(max(target.seconds - (now - self._begin), 0.0))
+        return IterationStatus(iteration, last, each, min(left, default=None), self._exploitability)
+
+
+def default_response_share(information: str) -> float:
+    """The usual share of games against a best response; players that remember more do better with a smaller one."""
+    return 0.9 if information == "view" else 0.8
