@@ -10,9 +10,12 @@ from typing import Annotated
 import typer
 
 from punish_fast.cli.build import build
+from punish_fast.cli.compare import compare
 from punish_fast.cli.enemy import commands
 from punish_fast.cli.errors import guarded
+from punish_fast.cli.export import export
 from punish_fast.cli.games.commands import tapnswap as tapnswap_group
+from punish_fast.cli.import_ import import_
 from punish_fast.cli.openings import openings
 from punish_fast.cli.options import add_verb, family, print_help
 from punish_fast.cli.plain_options import (
@@ -21,7 +24,6 @@ from punish_fast.cli.plain_options import (
     JsonOption,
     OutputOption,
     QuietOption,
-    RulesOption,
     ThreadsOption,
 )
 from punish_fast.cli.records.commands import games as games_group
@@ -30,9 +32,6 @@ from punish_fast.cli.solve import solve
 from punish_fast.cli.startup import prepare_kernels
 from punish_fast.runtime.version import __version__
 
-_MODEL = "One-player model"
-_LESSONS = "Lessons"
-
 app = family(
     "punish-fast",
     "Solve the card duel Punish: every state, every transition, every value.",
@@ -40,8 +39,9 @@ app = family(
     "punish-fast show naive.h5",
     "punish-fast show naive.h5 102012300350000300",
 )
-for added, panel in ((solve, _MODEL), (build, _MODEL), (show, _MODEL), (openings, _LESSONS)):
-    add_verb(app, added, panel)
+for added in (solve, build, show, compare, export, import_):
+    add_verb(app, added, "One-player model")
+add_verb(app, openings, "Lessons")
 app.add_typer(games_group)
 app.add_typer(commands.group)
 app.add_typer(tapnswap_group)
@@ -88,93 +88,6 @@ def lessons(
     from punish_fast.cli import lessons as lessons_verb
 
     lessons_verb.lessons_command(file, None, lessons_verb.Wanted(plot, people), as_json)
-
-
-@app.command(
-    epilog="Examples: punish-fast export naive.h5 --to umb; punish-fast export naive.h5 --to npz -o tensor.npz; "
-    "punish-fast export naive.h5 --to notebook-json -o q_naive.json"
-)
-def export(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE.h5", help="A tensor or an agent with its tensor; for notebook-json, an agent or a strategy."
-        ),
-    ],
-    target: Annotated[
-        str,
-        typer.Option(
-            "--to",
-            metavar="umb|npz|notebook-json",
-            envvar="PUNISH_FAST_TO",
-            help="umb: Unified Markov Binary, for Storm, PRISM and Modest; npz: NumPy and SciPy; "
-            "notebook-json: the original's files, of values or of a strategy.",
-        ),
-    ],
-    output: OutputOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Write states and transitions, or values, in the format of another program.
-
-    By default to a file of the same name with the format as its suffix (.json for notebook-json).
-    """
-    prepare_kernels()
-    from punish_fast.cli import export
-
-    export.export_command(file, target, output, as_json)
-
-
-@app.command(
-    name="import",
-    epilog="Examples: punish-fast import q_naive.json; "
-    "punish-fast import general_parless_strategies.json --kind strategy -o general.h5",
-)
-def import_(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE.json", help="Values or a strategy, as the original program writes them.")
-    ],
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            metavar="agent|strategy",
-            envvar="PUNISH_FAST_KIND",
-            help="What the file holds.  [default: agent if a loss has a value below 0]",
-        ),
-    ] = None,
-    rules: RulesOption = None,
-    discount: Annotated[
-        float,
-        typer.Option(metavar="G", envvar="PUNISH_FAST_DISCOUNT", help="That of an agent's values, which bounds them."),
-    ] = 0.95,
-    output: OutputOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Make an agent or a strategy of a JSON file of the original program.
-
-    By default a file of the same name with the suffix .h5. How exact an agent's values are is unknown then.
-    """
-    prepare_kernels()
-    from punish_fast.cli import import_
-
-    import_.import_command(file, kind, rules, discount, output, as_json)
-
-
-@app.command(
-    epilog="Examples: punish-fast compare naive.h5 against-champion.h5; punish-fast compare naive.h5 q_naive.h5 --json"
-)
-def compare(
-    first: Annotated[Path, typer.Argument(metavar="A.h5", help="An agent.")],
-    second: Annotated[Path, typer.Argument(metavar="B.h5", help="Another agent of the same rules.")],
-    most: Annotated[
-        int, typer.Option(metavar="N", min=0, envvar="PUNISH_FAST_MOST", help="Show so many disagreements.")
-    ] = 10,
-    as_json: JsonOption = False,
-) -> None:
-    """Compare two agents: where they would choose otherwise, and how far their values are apart."""
-    prepare_kernels()
-    from punish_fast.cli import compare
-
-    compare.compare_command(first, second, most, as_json)
 
 
 @app.command(

@@ -17,7 +17,7 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table
+from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table
 
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP, CompactMDP
@@ -112,12 +112,7 @@ def build(options: ModelOptions) -> None:
     source = options.enumerate(rules, enemy, clock, progress)
     report = model_report(source, build_file(output, source), clock, output)
     progress.clear()
-    if options.as_json:
-        print_json(report)
-    else:
-        print_model(report)
-        print_stages(report)
-        wrote(report)
+    options.print(report, _print_report)
 
 
 def model_report(source: ModelSource, mdp: MDP | CompactMDP, clock: Stopwatch, output: Path) -> dict[str, Any]:
@@ -177,3 +172,9 @@ def print_stages(report: dict[str, Any]) -> None:
 def wrote(report: dict[str, Any]) -> None:
     """Name the file written."""
     print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    print_model(report)
+    print_stages(report)
+    wrote(report)

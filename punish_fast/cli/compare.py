@@ -1,116 +1,136 @@
-"""The command ``compare``: how the values and choices of two agents differ."""
+"""``punish-fast compare``: how the values and choices of two agents differ."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.report import print_json, print_table
-from punish_fast.mdp.comparison import Comparison, compare
-from punish_fast.punish.codes import action_name
-from punish_fast.punish.decimal_codes import decimals_of
-from punish_fast.punish.rules import name_of
-from punish_fast.punish.space import StateSpace
-from punish_fast.store.reader import Artefact, load
+from punish_fast.cli.options import CommonOptions, argument, option, verb
+from punish_fast.cli.report import print_table
+
+if TYPE_CHECKING:
+    from punish_fast.mdp.comparison import Comparison
+    from punish_fast.store.reader import Artefact
 
 
-def compare_command(first: Path, second: Path, most: int, as_json: bool) -> None:
-    """Run ``punish-fast compare``."""
-    files = load(first), load(second)
-    files[1].must_have_rules(files[0].rules)
-    _must_mean_the_same(files)
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(CommonOptions):
+    """Options of ``compare``."""
+
+    first: Annotated[Path, argument("A.h5", "An agent.")]
+    second: Annotated[Path, argument("B.h5", "Another agent under the same rules.")]
+    most: Annotated[int, option("Show at most this many disagreements.", metavar="N", min=0)] = 10
+
+
+@verb(
+    "punish-fast compare naive.h5 against-champion.h5",
+    "punish-fast compare naive.h5 q_naive.h5 --json",
+)
+def compare(options: CompareOptions) -> None:
+    """Compare two agents: where they choose differently, and how far apart their values are."""
+    from punish_fast.mdp import comparison
+    from punish_fast.store.reader import load
+
+    files = load(options.first), load(options.second)
+    _check(files)
+    state_ptr, _, _ = files[0].rows
     first_q, second_q = (file.solution().q for file in files)
-    space = StateSpace(files[0].rules)
-    for file in files:
-        file.must_have_states(space)
-    comparison = compare(space.state_ptr, space.layer_ptr, first_q, second_q)
-    report = _report(files, comparison, most)
-    if as_json:
-        print_json(report)
-    else:
-        _print_report(report)
+    found = comparison.compare(state_ptr, files[0].layer_ptr, first_q, second_q)
+    options.print(_report(files, found, options.most), _print_report)
 
 
-def _must_mean_the_same(files: tuple[Artefact, Artefact]) -> None:
-    """Insist that the values of both are chances to win, or of neither.
+def _check(files: tuple[Artefact, Artefact]) -> None:
+    """Refuse files whose values cannot be compared.
 
     Raises:
-        UsageError: those of one are.
+        UsageError: they differ in rules, in states, or in whether values are win probabilities.
         ReadError: one is no agent, or is damaged.
     """
+    from punish_fast.punish.rules import name_of
+
+    def refuse(what: str, found: list[str]) -> None:
+        raise UsageError(f"compare: {what}, but " + " and ".join(map("{} has {}".format, paths, found)))
+
+    paths = [file.path for file in files]
     objectives = [file.solution().objective for file in files]
+    if files[0].rules != files[1].rules:
+        refuse("agents must share their rules", [name_of(file.rules) for file in files])
     if (objectives[0] == "win-probability") != (objectives[1] == "win-probability"):
-        kinds = " and ".join(f"{file.path} has {name}" for file, name in zip(files, objectives, strict=True))
-        raise UsageError(f"compare: values of one objective can be compared, but {kinds}")
+        refuse("agents must share their objective", objectives)
+    arrays = [(file.code, *file.rows[:2]) for file in files]
+    if not all(len(a) == len(b) and (a == b).all() for a, b in zip(*arrays, strict=True)):
+        refuse("agents must share their states", [f"{len(file.code):,} of them" for file in files])
 
 
-def _report(files: tuple[Artefact, Artefact], comparison: Comparison, most: int) -> dict[str, Any]:
-    n_changed, n_clear, n_states = comparison.n_changed, comparison.n_clear, comparison.n_states
+def _report(files: tuple[Artefact, Artefact], found: Comparison, most: int) -> dict[str, Any]:
+    from punish_fast.punish.rules import name_of
+
+    layers = [
+        _counts(int(n), int(changed), int(clear)) | {"breath": layer + 1}
+        for layer, (n, changed, clear) in enumerate(zip(found.n_states, found.n_changed, found.n_clear, strict=True))
+    ]
     return {
         "rules": name_of(files[0].rules),
         "rules_digest": files[0].rules.digest,
         "agents": [_agent(file) for file in files],
-        "states": int(n_states.sum()),
-        "other_choice": int(n_changed.sum()),
-        "other_choice_share": float(n_changed.sum() / n_states.sum()),
-        "ties": int(n_changed.sum() - n_clear.sum()),
-        "breaths": [
-            {
-                "breath": layer + 1,
-                "states": int(n_states[layer]),
-                "other_choice": int(n_changed[layer]),
-                "other_choice_share": float(n_changed[layer] / max(n_states[layer], 1)),
-                "ties": int(n_changed[layer] - n_clear[layer]),
-            }
-            for layer in range(len(n_states))
-        ],
-        "q": asdict(comparison.q),
-        "v": asdict(comparison.v),
-        "biggest": [_position(files, comparison, int(state)) for state in comparison.biggest(most)],
+        **_counts(int(found.n_states.sum()), int(found.n_changed.sum()), int(found.n_clear.sum())),
+        "breaths": layers,
+        "q": asdict(found.q),
+        "v": asdict(found.v),
+        "biggest": [_position(files, found, int(state)) for state in found.biggest(most)],
     }
+
+
+def _counts(states: int, changed: int, clear: int) -> dict[str, Any]:
+    share = changed / max(states, 1)
+    return {"states": states, "other_choice": changed, "other_choice_share": share, "ties": changed - clear}
 
 
 def _agent(file: Artefact) -> dict[str, Any]:
     solution = file.solution()
+    bound = solution.error_bound
     return {
         "file": str(file.path),
         "enemy": file.enemy,
         "objective": solution.objective,
         "discount": solution.discount,
-        "error_bound": solution.error_bound if np.isfinite(solution.error_bound) else None,
+        "error_bound": bound if bound < float("inf") else None,
         "fingerprint": solution.fingerprint,
     }
 
 
-def _position(files: tuple[Artefact, Artefact], comparison: Comparison, state: int) -> dict[str, Any]:
-    """A state in which the agents disagree: the choice of either, and what both think of it."""
+def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -> dict[str, Any]:
+    """A state in which the agents disagree: what each plays, and its value to either."""
+    import numpy as np
+
+    from punish_fast.punish.codes import action_name
+    from punish_fast.punish.decimal_codes import decimals_of
+
     actions = files[0].rows[1]
     return {
         "state": int(decimals_of(files[0], np.array([state]))[0]),
-        "disagreement": float(comparison.disagreement[state]),
+        "disagreement": float(found.disagreement[state]),
         "choices": [
             {
                 "action": int(actions[row]),
                 "name": action_name(int(actions[row])),
                 "values": [float(file.solution().q[row]) for file in files],
             }
-            for row in comparison.choices[:, state].tolist()
+            for row in found.choices[:, state].tolist()
         ],
     }
 
 
 def _print_report(report: dict[str, Any]) -> None:
+    is_probability = report["agents"][0]["objective"] == "win-probability"
     for letter, agent in zip("AB", report["agents"], strict=True):
         enemy = agent["enemy"].get("file", agent["enemy"]["kind"])
-        is_chance = agent["objective"] == "win-probability"
-        aim = "chances to win" if is_chance else f"discount {agent['discount']:g}"
-        print(f"{letter}  {agent['file']}: against {enemy}, {aim}")
+        values = "win probabilities" if is_probability else f"discount {agent['discount']:g}"
+        print(f"{letter}  {agent['file']}: against {enemy}, {values}")
     print()
-    table = [["breath", "states", "another choice", "", "of these ties"]]
+    table = [["breath", "states", "other choice", "", "of these ties"]]
     for entry in (*report["breaths"], {**report, "breath": "all"}):
         counts = [f"{entry['states']:,}", f"{entry['other_choice']:,}", f"{entry['other_choice_share']:.2%}"]
         table.append([str(entry["breath"]), *counts, f"{entry['ties']:,}"])
@@ -123,12 +143,11 @@ def _print_report(report: dict[str, Any]) -> None:
         table.append([what, *numbers, f"{figures['bias']:+.6g}"])
     print_table(table)
     if report["biggest"]:
-        print()
-        _print_biggest(report["biggest"], "{:.2%}" if is_chance else "{:+.4f}")
+        _print_biggest(report["biggest"], "{:.2%}" if is_probability else "{:+.4f}")
 
 
 def _print_biggest(positions: list[dict[str, Any]], form: str) -> None:
-    print("biggest disagreements: what either would play, and its value to A and to B")
+    print("\nlargest disagreements: what each plays, and its value to A and to B")
     table = [["state", "A plays", "to A", "to B", "B plays", "to A", "to B"]]
     for position in positions:
         cells = [str(position["state"])]

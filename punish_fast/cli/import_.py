@@ -1,46 +1,64 @@
-"""The command ``import``: from the notebook's JSON files to ours."""
+"""``punish-fast import``: an agent or a strategy from the original notebook's JSON files."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from punish_fast.cli.errors import UsageError
-from punish_fast.cli.outputs import output_beside
-from punish_fast.cli.report import Stopwatch, in_units, print_json
-from punish_fast.mdp.solver import check_options
-from punish_fast.punish.rules import load_rules, name_of
-from punish_fast.punish.strategy import StrategyTable
-from punish_fast.store.formats.notebook_json import KINDS, import_notebook
+from punish_fast.cli.build import wrote
+from punish_fast.cli.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
+from punish_fast.cli.outputs import check_outputs, output_beside
+from punish_fast.cli.report import Stopwatch
 
 
-def import_command(
-    path: Path, kind: str | None, rules: str | None, discount: float, output: Path | None, as_json: bool
-) -> None:
-    """Run ``punish-fast import``."""
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions(CommonOptions):
+    """Options of ``import``."""
+
+    file: Annotated[Path, argument("FILE.json", "Values or a strategy, as the original notebook writes them.")]
+    kind: Annotated[
+        Literal["agent", "strategy"] | None,
+        option("What the file holds.  [default: agent if a loss has a value below 0]"),
+    ] = None
+    rules: RulesOption = None
+    discount: Annotated[float, option("Discount of an agent's values; it bounds them.", metavar="G")] = 0.95
+    output: OutputOption = None
+
+
+@verb(
+    "punish-fast import q_naive.json",
+    "punish-fast import general_parless_strategies.json --kind strategy -o general.h5",
+)
+def import_(options: ImportOptions) -> None:
+    """Make an agent or a strategy file from the original notebook's JSON.
+
+    By default a file of the same name with the suffix .h5. The error of an imported agent's values is unknown.
+    """
+    from punish_fast.mdp.solver import check_options
+    from punish_fast.punish.rules import load_rules, name_of
+    from punish_fast.punish.strategy import StrategyTable
+    from punish_fast.store.formats.notebook_json import import_notebook
+
     clock = Stopwatch()
-    if kind is not None and kind not in KINDS:
-        raise UsageError(f"--kind is {kind!r}, allowed are {' and '.join(KINDS)}")
-    check_options(discount)
-    house = load_rules(rules or "notebook")
-    output = output_beside(path, ".h5", output, "import")
-    content = import_notebook(path, output, house, kind, discount)
-    report: dict[str, Any] = {"file": str(path), "rules": name_of(house), "rules_digest": house.digest}
+    check_options(options.discount)
+    rules = load_rules(options.rules or "notebook")
+    output = output_beside(options.file, ".h5", options.output, "import")
+    check_outputs([output], [Path(options.rules or "")], "import")
+    content = import_notebook(options.file, output, rules, options.kind, options.discount)
+    report: dict[str, Any] = {"file": str(options.file), "rules": name_of(rules), "rules_digest": rules.digest}
     if isinstance(content, StrategyTable):
         report |= {"kind": "strategy", "states": len(content.state)}
     else:
         report |= {"kind": "agent", "values": len(content.q), "terminals": list(content.terminals)}
-        report["discount"] = discount
+        report["discount"] = options.discount
     report |= {"seconds": clock.total(), "output": str(output), "output_bytes": output.stat().st_size}
-    if as_json:
-        print_json(report)
-    else:
-        _print_report(report)
+    options.print(report, _print_report)
 
 
 def _print_report(report: dict[str, Any]) -> None:
     if report["kind"] == "agent":
-        print(f"an agent with {report['values']:,} values at discount {report['discount']:g}")
+        print(f"agent, {report['values']:,} values at discount {report['discount']:g}")
     else:
-        print(f"a strategy for {report['states']:,} states")
-    print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")
+        print(f"strategy for {report['states']:,} states")
+    wrote(report)

@@ -11,7 +11,7 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, PlotOption, argument, verb
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.plots import drawing, must_draw
-from punish_fast.cli.report import print_json, print_table
+from punish_fast.cli.report import print_table
 from punish_fast.punish.rules import CARDS, cards_text
 
 if TYPE_CHECKING:
@@ -54,10 +54,7 @@ def openings(options: OpeningsOptions) -> None:
 
         with drawing(plot):
             draw_openings(found, value, report["is_chance"], f"what openings are worth to {options.file.stem}", plot)
-    if options.as_json:
-        print_json(report)
-    else:
-        _print_report(report)
+    options.print(report, _print_report)
 
 
 def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:

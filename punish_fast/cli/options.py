@@ -31,6 +31,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_o
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from punish_fast.cli.report import print_json
+
 O = TypeVar("O")  # noqa: E741 - the options of a verb
 
 Complete = Callable[[str], Iterable[str]]
@@ -297,6 +299,13 @@ class CommonOptions:
 
     quiet: Annotated[bool, option("Print no progress.", "--quiet", "-q")] = False
     as_json: Annotated[bool, option("Print one JSON object instead of text.", "--json")] = False
+
+    def print(self, report: dict[str, Any], as_text: Callable[[dict[str, Any]], None]) -> None:
+        """Print what was found, by ``as_text`` unless JSON is asked for."""
+        if self.as_json:
+            print_json(report)
+        else:
+            as_text(report)
 
 
 @dataclass(frozen=True, kw_only=True)

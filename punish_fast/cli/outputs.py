@@ -1,4 +1,4 @@
-"""The files that commands write, and that none of them takes the place of one that is read."""
+"""Checks of the files that a command will write, before any work."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> 
 
     Args:
         source: The file to read.
-        suffix: Of the file to write, with its dot.
-        output: What the user asked for, or None.
-        verb: What is done with ``source``, to complain with.
+        suffix: Suffix of the file to write, with its dot.
+        output: The user's choice, or None.
+        verb: What is done with ``source``, for messages.
 
     Raises:
         UsageError: it is the file to read, or that is a folder.
@@ -32,15 +32,15 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> 
 
 
 def check_outputs(outputs: Iterable[Path], sources: Iterable[Path], verb: str) -> None:
-    """Find out, before any work is done, whether files can be written, each in a place of its own.
+    """Check that every output can be written and replaces no file that is read, and no other output.
 
     Args:
         outputs: The files to write.
-        sources: The files to read.
-        verb: What is done with these, to complain with.
+        sources: The files to read; a path without a file is ignored.
+        verb: What is done with these, for messages.
 
     Raises:
-        UsageError: one is a file to read, or two are the same.
+        UsageError: an output is a file to read, or two outputs are the same.
         OutputError: one cannot be written.
     """
     outputs, sources = list(outputs), list(sources)
@@ -50,10 +50,11 @@ def check_outputs(outputs: Iterable[Path], sources: Iterable[Path], verb: str) -
             raise UsageError(f"{output}: is the file to {verb} and will not be replaced")
     for first, second in combinations(outputs, 2):
         if _are_one(first, second):
-            raise UsageError(f"{second}: is to be written twice, choose another for one of them")
+            raise UsageError(f"{second}: would be written twice; choose another name for one of them")
 
 
 def _are_one(first: Path, second: Path) -> bool:
+    """Whether two paths are one file, also by links."""
     if os.path.realpath(first) == os.path.realpath(second):
         return True
     return first.exists() and second.exists() and first.samefile(second)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, verb
-from punish_fast.cli.report import in_units, in_words, print_json, print_table
+from punish_fast.cli.report import in_units, in_words, print_table
 from punish_fast.punish.rules import CARDS, name_of, to_mapping
 
 if TYPE_CHECKING:
@@ -36,15 +36,9 @@ def show(options: ShowOptions) -> None:
 
     file = load(options.file)
     if options.state is None:
-        report = _file_report(file)
-        printed = _print_file
+        options.print(_file_report(file), _print_file)
     else:
-        report = _position_report(file, _parse_state(file, options.state))
-        printed = _print_position
-    if options.as_json:
-        print_json(report)
-    else:
-        printed(report)
+        options.print(_position_report(file, _parse_state(file, options.state)), _print_position)
 
 
 def _file_report(file: Artefact) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from punish_fast.cli.build import ModelOptions, model_report, print_model, print
 from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, print_json
+from punish_fast.cli.report import Progress, Stopwatch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,10 +82,7 @@ def solve(options: SolveOptions) -> None:
     if solution.objective == "win-probability":
         report |= _opening_report(source, solution)
     progress.clear()
-    if options.as_json:
-        print_json(report)
-    else:
-        _print_report(report)
+    options.print(report, _print_report)
     # The default tolerance may be out of reach of rounding.
     if not solution.converged and options.tolerance is not None:
         raise CheckError(

@@ -175,7 +175,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random", "careful", "--resume", "."], ["is a folder"]),
         (["random", "agent.h5", "--resume", "strategy.h5"], ["strategy.h5: not a match log of the arena"]),
         (["random", "agent.h5", "--resume", "agent.h5"], ["agent.h5: is the file to play and will not be replaced"]),
-        (["random", "careful", "--resume", "x.png", "--plot", "x.png"], ["x.png: is to be written twice"]),
+        (["random", "careful", "--resume", "x.png", "--plot", "x.png"], ["x.png: would be written twice"]),
         (["random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),
         (["random", "careful", "--threads", "0"], ["threads"]),
         (["random", "careful", "--record", "x.db"], ["--record goes with --games only"]),

@@ -12,7 +12,6 @@ import pytest
 import scipy.sparse
 
 from cli.conftest import run_apart
-from punish_fast.cli import export
 from punish_fast.store.formats import umb
 from punish_fast.store.reader import load
 
@@ -66,7 +65,7 @@ def test_what_the_values_are_is_told(run):
     run("solve", "tensor.h5", "--objective", "win-probability", "-o", "win.h5")
     expected = {
         ("agent.h5", "notebook-json"): "rewards at discount 0.95",
-        ("win.h5", "notebook-json"): "chances to win less chances to lose, from -1 to 1",
+        ("win.h5", "notebook-json"): "probability to win less probability to lose, from -1 to 1",
         ("win.h5", "umb"): None,
     }
     for (name, target), values in expected.items():
@@ -83,21 +82,20 @@ def test_an_output_that_exists_is_replaced(run, files, target):
 
 def test_options_come_from_the_environment(run, files, monkeypatch):
     monkeypatch.setenv("PUNISH_FAST_TO", "umb")
-    monkeypatch.setenv("PUNISH_FAST_OUTPUT", "y.umb")
     assert run("export", "agent.h5").code == 0
-    assert (files / "y.umb").is_file()
+    assert (files / "agent.umb").is_file()
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["agent.h5", "--to", "drn"], ["--to is 'drn', allowed are umb, npz and notebook-json"]),
-        (["agent.h5", "--to", ""], ["--to is '', allowed are umb, npz and notebook-json"]),
+        (["agent.h5", "--to", "drn"], ["'drn' is not one of 'umb', 'npz', 'notebook-json'"]),
+        (["agent.h5", "--to", ""], ["--to"]),
         (["agent.h5"], ["--to"]),
         (["--to", "umb"], ["FILE.h5"]),
         (["no.h5", "--to", "umb"], ["no.h5: there is no such file"]),
-        (["no.h5", "--to", "drn"], ["--to is 'drn'"]),
+        (["no.h5", "--to", "drn"], ["--to"]),
         ([".", "--to", "umb"], ["is a folder"]),
         (["strategy.h5", "--to", "umb"], ["strategy.h5: kind: a strategy is no tensor"]),
         (["agent.h5", "--to", "umb", "-o", "."], ["is a folder"]),
@@ -166,5 +164,5 @@ def test_an_interrupt_leaves_the_old_file(run, files, target, owner, name, monke
 
 def test_every_format_is_in_the_help(run):
     text = run("export", "--help").out
-    assert all(f"{name}: " in text for name in export.FORMATS)
-    assert "|".join(export.FORMATS) in text
+    assert all(f"{name}: " in " ".join(text.split()) for name in (*FORMATS, "notebook-json"))
+    assert "umb|npz|notebook-json" in text

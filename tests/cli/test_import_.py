@@ -45,9 +45,9 @@ def test_what_was_done_is_told(run):
     assert "560 states, 911 state-action rows" in done.out
     assert "wrote agent.json (" in done.out
     done = run("import", "agent.json", *TINY, "-o", "x.h5")
-    assert "an agent with 911 values at discount 0.95" in done.out
+    assert "agent, 911 values at discount 0.95" in done.out
     run("export", "strategy.h5", "--to", "notebook-json")
-    assert "a strategy for 558 states" in run("import", "strategy.json", *TINY, "-o", "y.h5").out
+    assert "strategy for 558 states" in run("import", "strategy.json", *TINY, "-o", "y.h5").out
 
 
 @pytest.mark.usefixtures("files")
@@ -74,7 +74,7 @@ def test_a_tensor_has_nothing_for_the_notebook(run):
     ("content", "options", "texts"),
     [
         ({KNOWN: {"20": 1.0}}, ["--kind", "agent"], ["x.json: state -1: missing"]),
-        ({KNOWN: {"20": 1.0}}, ["--kind", "table"], ["--kind is 'table', allowed are agent and strategy"]),
+        ({KNOWN: {"20": 1.0}}, ["--kind", "table"], ["'table' is not one of 'agent', 'strategy'"]),
         ({KNOWN: {"20": 0.5}}, [], [f"x.json: strategy: state {KNOWN} has probabilities that add up to 0.5"]),
         ({KNOWN: {"20": 1.0}}, ["--discount", "2"], ["discount: 2.0 is not allowed"]),
         ({KNOWN: {"20": 1.0}}, ["-o", "x.json"], ["x.json: is the file to import"]),

@@ -140,7 +140,7 @@ def test_presets_are_changed_by_what_is_given():
         (["-o", "strategy.h5"], ["strategy.h5: is the file to learn from"]),
         (["--weights", "strategy.h5"], ["strategy.h5: is the file to learn from"]),
         (["--cross-validate", "3", "--log", "strategy.h5"], ["strategy.h5: is the file to learn from"]),
-        (["-o", "x.h5", "--weights", "./x.h5"], ["x.h5: is to be written twice"]),
+        (["-o", "x.h5", "--weights", "./x.h5"], ["x.h5: would be written twice"]),
         (["-o", "no/x.h5"], ["there is no folder no"]),
     ],
 )
