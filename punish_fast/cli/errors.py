@@ -146,7 +146,7 @@ def _explain(error: Exception) -> int:
     if type(error).__name__ == "Abort":
         return INTERRUPTED
     if hasattr(error, "format_message"):  # what Typer raises for wrong usage
-        say(f"error: {error.format_message()}")
+        say(f"error: {' '.join(error.format_message().split())}")
         return int(getattr(error, "exit_code", WRONG))
     if isinstance(error, MemoryError):
         say(f"error: not enough memory ({error})")
