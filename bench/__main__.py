@@ -14,9 +14,10 @@ from bench.benchmark import REGISTER, BenchmarkError, Options, Report, new_repor
 from bench.child import ChildError
 from bench.machine import cores, provenance
 from bench.page import update
-from bench.plots import PlotError, draw, require_matplotlib
+from bench.plots import draw
 from bench.results import RESULTS, ResultsError, append
 from bench.tables import text_of
+from punish_fast.runtime.extras import ExtraError, require
 
 PAGE_COMMAND = "page"
 DONE, FAILED, INTERRUPTED = 0, 1, 130
@@ -84,7 +85,7 @@ def run_all(names: Sequence[str], options: Options) -> tuple[list[Report], bool]
 def measure(arguments: argparse.Namespace) -> int:
     """Run benchmarks and keep what they found; 1 if answers differ or a benchmark could not be run at all."""
     if arguments.plot is not None:
-        require_matplotlib()
+        require("plot", "matplotlib")
     runs = arguments.runs or (1 if arguments.quick else DEFAULT_RUNS)
     options = Options(runs=runs, threads=arguments.threads, quick=arguments.quick)
     reports, complete = run_all(arguments.names or list(REGISTER), options)
@@ -113,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             say(f"docs/benchmarks.md {'written' if update() else 'is up to date'}")
             return DONE
         return measure(options)
-    except (PlotError, ResultsError, OSError) as error:
+    except (ExtraError, ResultsError, OSError) as error:
         say(f"error: {error}")
         return FAILED
     except KeyboardInterrupt:

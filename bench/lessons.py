@@ -31,8 +31,8 @@ PEOPLE_FIGURE = {"people": "lessons-people.png"}
 
 _HANDS = 5
 _WORST = 6
-# So many greys are enough for lines and letters, and make small files.
-_GREYS = 16
+# Enough for lines, letters and the colours of the cards, with small files.
+_COLOURS = 64
 _GROUPINGS = ("all", "breath", "enemy", "hp")
 # What somebody does who has a card and mostly plays it.
 _OFTEN = 0.5
@@ -223,11 +223,11 @@ def replaced(text: str, blocks: dict[str, str]) -> str:
 
 
 def shrink(path: Path, output: Path) -> None:
-    """Write a picture again in few greys."""
+    """Write a picture again in few colours."""
     from PIL import Image
 
     with Image.open(path) as image:
-        image.convert("L").quantize(_GREYS).save(output, optimize=True)
+        image.convert("RGB").quantize(_COLOURS).save(output, optimize=True)
 
 
 def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:

@@ -28,7 +28,7 @@ from punish_fast.enemies.folds import folds_of
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import probabilities
 from punish_fast.enemies.training import examples_of, train
-from punish_fast.enemies.training_options import Method
+from punish_fast.enemies.training_options import TrainingOptions
 from punish_fast.punish.decimal_codes import digits_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable, legal_mask
@@ -103,7 +103,7 @@ def _learn_parless(space: StateSpace, choices: Located) -> Predict:
 
 
 def _learn_pawnn(space: StateSpace, choices: Located) -> Predict:
-    network = train(space.rules, examples_of(space, _parless_of(space, choices)), Method()).network
+    network = train(space.rules, examples_of(space, _parless_of(space, choices)), TrainingOptions()).network
     return lambda rows, legal: probabilities(network, space.rules, digits_of(space, rows), legal)
 
 

@@ -1,43 +1,36 @@
-"""Learning curves: losses of a network after every epoch, on what it is trained on and on what is held out.
+"""Learning curves: the losses of a network after every epoch, on its training examples and on held-out ones.
 
-The examples are dealt into folds. In each round the network is trained on all folds but one and tested on that one.
-The published experiments had this the wrong way round: their networks were trained on one fifth of the examples and
-tested on the other four. ``swapped`` does the same, so that they can be compared with what was published; otherwise it
-only makes networks look worse than they are.
+The examples are split into folds. Each round trains on all folds but one and tests on that one. The published
+experiments did it the other way round: their networks were trained on one fifth of the examples and tested on the other
+four. ``swapped`` does the same, for comparison with the published figures; it only makes networks look worse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from punish_fast.enemies.folds import folds_of
 from punish_fast.enemies.training import Examples, train
-from punish_fast.enemies.training_options import Method
+from punish_fast.enemies.training_options import TrainingOptions
 from punish_fast.punish.rules import Rules
-from punish_fast.runtime.extras import require
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.figure import Figure
-
-_SIZE = (7.0, 4.2)  # inches
+from punish_fast.runtime.figures import picture
+from punish_fast.runtime.plot_style import BLUE, FAINT, VERMILION, set_headline
 
 
 @dataclass(frozen=True)
-class Curve:
+class FoldLosses:
     """Losses of one round of cross-validation.
 
     Attributes:
-        n_train: Examples trained on.
-        n_test: Examples tested on.
-        train: Losses after each epoch on the examples trained on, ``[epochs, 2]``: what was trained for, and mean
-            squared error.
-        test: The same on the examples held out.
+        n_train: Number of training examples.
+        n_test: Number of held-out examples.
+        train: float64 ``[epochs, 2]``, the loss and the mean squared error on the training examples after each epoch.
+        test: The same on the held-out examples.
     """
 
     n_train: int
@@ -46,7 +39,7 @@ class Curve:
     test: np.ndarray
 
     def to_mapping(self) -> dict[str, Any]:
-        """The curve as it stands in a JSON log."""
+        """The losses as they stand in a JSON log."""
         return {
             "n_train": self.n_train,
             "n_test": self.n_test,
@@ -60,61 +53,62 @@ class Curve:
 def cross_validate(
     rules: Rules,
     examples: Examples,
-    method: Method,
+    options: TrainingOptions,
     n_folds: int = 5,
     swapped: bool = False,
     on_epoch: Callable[[int, int], None] | None = None,
-) -> list[Curve]:
-    """Train and test once for each fold.
+) -> list[FoldLosses]:
+    """Train and test a network once for each fold.
 
     Args:
         rules: The rules of the game.
-        examples: States and what to play there; each stands in one fold.
-        method: How to train; the deal follows from its seed too.
-        n_folds: How many folds.
-        swapped: Train on the one fold and test on all others.
-        on_epoch: Called with the number of epochs done and in all, all rounds together.
+        examples: States and their action probabilities; each is in one fold.
+        options: How to train; the split follows from the same random seed.
+        n_folds: Number of folds.
+        swapped: Train on one fold and test on all others.
+        on_epoch: Called after each epoch with the number of epochs done and the total, over all rounds.
 
     Raises:
         FoldsError: more folds than examples.
         NetworkError: an option is out of range, or training diverged.
         ExtraError: JAX or Optax is not installed.
     """
-    fold = folds_of(np.arange(len(examples)), n_folds, method.seed)
-    curves = []
+    fold = folds_of(np.arange(len(examples)), n_folds, options.seed)
+    rounds = []
     for number in range(n_folds):
 
-        def count(done: int, _all: int, before: int = number * method.epochs) -> None:
+        def count(done: int, _all: int, before: int = number * options.epochs) -> None:
             if on_epoch is not None:
-                on_epoch(before + done, n_folds * method.epochs)
+                on_epoch(before + done, n_folds * options.epochs)
 
         held_out = (fold == number) != swapped
-        trained = train(rules, examples.part(~held_out), method, examples.part(held_out), count)
-        curves.append(Curve(int((~held_out).sum()), int(held_out.sum()), trained.train, trained.test))
-    return curves
+        trained = train(rules, examples.part(~held_out), options, examples.part(held_out), count)
+        rounds.append(FoldLosses(int((~held_out).sum()), int(held_out.sum()), trained.train, trained.test))
+    return rounds
 
 
-def draw_curves(curves: Sequence[Curve], title: str) -> Figure:
-    """A picture of mean squared errors by epoch: each round thin, their mean thick, test dashed.
+def draw_losses(rounds: Sequence[FoldLosses], title: str, path: Path) -> None:
+    """Draw mean squared errors by epoch into a PNG or SVG file: each round thin, their mean thick.
 
     Raises:
-        ExtraError: Matplotlib is not installed.
+        FigureError: the suffix is neither .png nor .svg.
+        OutputError: the file cannot be written there.
+        WriteError: it could not be written to its end.
+        ExtraError: matplotlib is not installed.
     """
-    require("plot", "matplotlib")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=_SIZE, layout="constrained")
-    axes = figure.add_subplot()
-    kinds = {
-        "trained on": ("0.0", "-", np.stack([curve.train[:, 1] for curve in curves])),
-        "held out": ("0.45", "--", np.stack([curve.test[:, 1] for curve in curves])),
-    }
-    for label, (grey, dash, errors) in kinds.items():
-        epochs = np.arange(1, errors.shape[1] + 1)
-        axes.plot(epochs, errors.T, color=grey, linestyle=dash, linewidth=0.6, alpha=0.6)
-        mean = errors.mean(axis=0)
-        axes.plot(epochs, mean, color=grey, linestyle=dash, linewidth=2.2, label=f"{label}: {mean[-1]:.5f} at the end")
-    axes.set(title=title, xlabel="epoch", ylabel="mean squared error")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    return figure
+    train, test = (np.stack([getattr(each, name)[:, 1] for each in rounds]) for name in ("train", "test"))
+    epochs = np.arange(1, train.shape[1] + 1)
+    with picture(path, "losses") as figure:
+        figure.set_size_inches(7.5, 4.5)
+        axes = figure.subplots()
+        for label, colour, line, errors in (("training", BLUE, "-", train), ("held out", VERMILION, "--", test)):
+            axes.plot(epochs, errors.T, color=colour, linestyle=line, linewidth=0.6, alpha=0.5)
+            mean = errors.mean(axis=0)
+            axes.plot(epochs, mean, color=colour, linestyle=line, linewidth=2.2, label=f"{label}: {mean[-1]:.5f}")
+        ends = train[:, -1].mean(), test[:, -1].mean()
+        set_headline(
+            figure, f"The held-out error ends at {ends[1]:.4f}, {ends[1] / ends[0]:.1f} times the training error"
+        )
+        axes.set(title=title, xlabel="epoch", ylabel="mean squared error of action probabilities", ylim=(0, None))
+        axes.grid(color=FAINT)
+        axes.legend(title="after the last epoch", alignment="left")

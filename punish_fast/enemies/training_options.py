@@ -1,7 +1,7 @@
-"""How a network is to be trained: its shape, what to lessen, how, and for how long.
+"""Options of training a network: its shape, the loss, the optimiser and the number of epochs.
 
-The presets are the published experiments by name. All that is known of most of them is what their names tell, so each
-differs in that from the experiment it extends, and only the final model is known in every detail.
+The presets are the published experiments by name. Only the final model is known in every detail; of most others only
+the name is known, so each differs from the experiment it extends in what its name says.
 """
 
 from __future__ import annotations
@@ -9,27 +9,30 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from punish_fast.enemies.pawnn import NetworkError
+from punish_fast.enemies.pawnn import ENCODINGS, NetworkError
 
 LOSSES = ("mse", "cross-entropy")
-OPTIMISERS = {"adam": 0.001, "descent": 0.1}  # and their usual rates
+OPTIMISERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rates
 
 
 @dataclass(frozen=True)
-class Method:
-    """How to train; the defaults are the final model's as published.
+class TrainingOptions:
+    """Options of training; the defaults are those of the published final model.
 
     Attributes:
         hidden: Units of each hidden layer.
-        dropout: Rate of dropout after each hidden layer, as many as there are hidden layers or fewer.
-        encoding: See `Network`.
-        softmax: See `Network`.
+        dropout: Dropout rate after each hidden layer; may be shorter than ``hidden``.
+        encoding: As in `Network`.
+        softmax: As in `Network`.
         loss: ``"mse"`` or ``"cross-entropy"``.
-        optimiser: ``"adam"`` or ``"descent"``.
-        rate: Learning rate; the optimiser's usual one (0.001 and 0.1) if None.
-        epochs: How often every sample is used.
-        batch: Samples per step.
-        seed: What everything random follows from.
+        optimiser: ``"adam"`` or ``"descent"`` (plain gradient descent).
+        rate: Learning rate; None for the optimiser's default, 0.001 or 0.1.
+        epochs: Passes over the examples.
+        batch: Examples per step.
+        seed: Random seed of weights, order and dropout.
+
+    Raises:
+        NetworkError: an option is out of range.
     """
 
     hidden: tuple[int, ...] = (36, 24, 16)
@@ -43,11 +46,30 @@ class Method:
     batch: int = 1
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Check every option."""
+        if not self.hidden or min(self.hidden) < 1:
+            raise NetworkError(f"hidden: {self.hidden} is not allowed, there must be layers of at least one unit")
+        if len(self.dropout) > len(self.hidden) or not all(0 <= rate < 1 for rate in self.dropout):
+            raise NetworkError(
+                f"dropout: {self.dropout} is not allowed, each hidden layer may have a rate from 0 to below 1"
+            )
+        for field, allowed in (("loss", LOSSES), ("optimiser", tuple(OPTIMISERS)), ("encoding", ENCODINGS)):
+            if getattr(self, field) not in allowed:
+                raise NetworkError(f"{field}: {getattr(self, field)!r} is not known, allowed are {', '.join(allowed)}")
+        if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
+            raise NetworkError(f"rate: {self.rate} is not allowed, it must be above 0")
+        for field in ("epochs", "batch"):
+            if getattr(self, field) < 1:
+                raise NetworkError(f"{field}: {getattr(self, field)} is not allowed, it must be at least 1")
+        if not 0 <= self.seed < 2**32:
+            raise NetworkError(f"seed: {self.seed} is not allowed, it must be from 0 to {2**32 - 1}")
 
-_INITIAL = Method(hidden=(36,), dropout=(), loss="cross-entropy")
-_DEEP = Method(dropout=())
-PRESETS: dict[str, Method] = {
-    "final": Method(),
+
+_INITIAL = TrainingOptions(hidden=(36,), dropout=(), loss="cross-entropy")
+_DEEP = TrainingOptions(dropout=())
+PRESETS: dict[str, TrainingOptions] = {
+    "final": TrainingOptions(),
     "initial": _INITIAL,
     "more-hidden": replace(_DEEP, loss="cross-entropy"),
     "gradient-descent": replace(_INITIAL, optimiser="descent"),
@@ -55,33 +77,8 @@ PRESETS: dict[str, Method] = {
     "mse-more-hidden": replace(_DEEP, optimiser="descent"),
     "mse-adam": _DEEP,
     "no-softmax": replace(_DEEP, softmax=False),
-    "dropouts": Method(dropout=(0.5, 0.5, 0.5)),
-    "scaled": Method(encoding="scaled"),
-    "one-hot": Method(encoding="one-hot"),
-    "longer": Method(epochs=500),
+    "dropouts": TrainingOptions(dropout=(0.5, 0.5, 0.5)),
+    "scaled": TrainingOptions(encoding="scaled"),
+    "one-hot": TrainingOptions(encoding="one-hot"),
+    "longer": TrainingOptions(epochs=500),
 }
-
-
-def check_method(method: Method) -> Method:
-    """Return ``method`` unchanged if a network can be trained by it.
-
-    Raises:
-        NetworkError: an option is out of range.
-    """
-    if not method.hidden or any(n < 1 for n in method.hidden):
-        raise NetworkError(f"hidden: {method.hidden} is not allowed, there must be layers of at least one unit")
-    if len(method.dropout) > len(method.hidden) or not all(0 <= rate < 1 for rate in method.dropout):
-        raise NetworkError(
-            f"dropout: {method.dropout} is not allowed, there may be a rate from 0 to below 1 after each hidden layer"
-        )
-    for field, allowed in (("loss", LOSSES), ("optimiser", tuple(OPTIMISERS))):
-        if getattr(method, field) not in allowed:
-            raise NetworkError(f"{field}: {getattr(method, field)!r} is not known, allowed are {', '.join(allowed)}")
-    if method.rate is not None and not (math.isfinite(method.rate) and method.rate > 0):
-        raise NetworkError(f"rate: {method.rate} is not allowed, it must be above 0")
-    for field in ("epochs", "batch"):
-        if getattr(method, field) < 1:
-            raise NetworkError(f"{field}: {getattr(method, field)} is not allowed, it must be at least 1")
-    if not 0 <= method.seed < 2**32:
-        raise NetworkError(f"seed: {method.seed} is not allowed, it must be from 0 to {2**32 - 1}")
-    return method

@@ -1,77 +1,75 @@
-"""Pictures of learning: what agents were worth after so many games, readable without colours."""
+"""Learning curves: how strong agents are after how many games."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from punish_fast.runtime.figures import picture
+from punish_fast.runtime.plot_style import FAINT, INK, LOOKS, set_headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Curve = Sequence[Mapping[str, float]]
+LearningCurve = Sequence[Mapping[str, float]]
 
-_STYLES = ("-", "--", ":", "-.")
-_MARKS = ("o", "s", "^", "v", "D", "x", "+", "*")
-_MOST_NAMED = 16
+# More curves than this are thin and named by family only.
+_MOST_NAMED = 6
 
 
-def draw_learning(curves: Mapping[str, Curve], path: Path) -> None:
-    """Draw learning curves into a PNG or SVG file, which is replaced only when the new one is whole.
+def draw_learning(curves: Mapping[str, LearningCurve], path: Path) -> None:
+    """Draw learning curves into a PNG or SVG file.
 
-    On top the share of games won against random play, below the share of positions in which nothing is given away.
-    Agents whose names begin alike, up to the first hyphen, have one style of line and one shade.
+    On top the share of games won against random play, below the share of positions played without a mistake. Agents
+    whose names begin alike, up to the first hyphen, share a colour and a marker.
 
     Args:
         curves: Points by name, as `training.continue_session` enters them.
-        path: The file; its suffix says which format.
+        path: The file; its suffix gives the format.
 
     Raises:
-        RecordsError: the suffix says neither format.
+        FigureError: the suffix is neither .png nor .svg.
         OutputError: the file cannot be written there.
         WriteError: it could not be written to its end.
-        ImportError: matplotlib is not installed.
+        ExtraError: matplotlib is not installed.
     """
     with picture(path, "learning") as figure:
-        figure.set_size_inches(8.5, 7.5)
+        figure.set_size_inches(8.5, 7)
+        best = max(curves, key=lambda name: curves[name][-1]["perfect"])
+        end = curves[best][-1]
+        set_headline(
+            figure, f"{best} plays {end['perfect']:.1%} of all positions perfectly after {end['games']:,.0f} games"
+        )
         upper, lower = figure.subplots(2, 1, sharex=True)
-        families = sorted({_family(name) for name in curves})
-        for k, (name, curve) in enumerate(curves.items()):
-            look = _look(families.index(_family(name)), len(families), k)
-            for axes, key in ((upper, "win_share"), (lower, "perfect")):
-                axes.plot([point["games"] for point in curve], [point[key] for point in curve], label=name, **look)
-        _finish(upper, "share of games won", "learning, by games played")
-        _finish(lower, "share of positions played perfectly", "")
-        lower.set_xlabel("games")
+        upper.axhline(50, color=INK, linestyle=":", linewidth=0.8)
+        _draw_curves(upper, curves, "win_share")
+        _draw_curves(lower, curves, "perfect")
+        upper.set(title="games won against random play", ylabel="per cent")
+        lower.set(title="positions played without a mistake", ylabel="per cent", xlabel="games played (logarithmic)")
         lower.xaxis.set_major_formatter("{x:,.0f}")
-        handles, names = upper.get_legend_handles_labels()
-        if len(curves) > _MOST_NAMED:
-            # One of each family stands for all of it.
-            first = [next(k for k, name in enumerate(names) if _family(name) == family) for family in families]
-            handles, names = [handles[k] for k in first], [f"{_family(names[k])}-..." for k in first]
-        figure.legend(handles, names, loc="outside right upper", frameon=False, fontsize=7)
-        upper.annotate("against random play", (0.99, 0.03), xycoords="axes fraction", ha="right")
+        lower.legend(loc="best")
+
+
+def _draw_curves(axes: Axes, curves: Mapping[str, LearningCurve], key: str) -> None:
+    families = Counter(_family(name) for name in curves)
+    is_crowded = len(curves) > _MOST_NAMED
+    named = set()
+    for number, (name, curve) in enumerate(curves.items()):
+        family = _family(name)
+        look = LOOKS[(list(families).index(family) if is_crowded else number) % len(LOOKS)]
+        games, percent = [point["games"] for point in curve], [100 * point[key] for point in curve]
+        label = f"{family}-... ({families[family]} agents)" if is_crowded else name
+        (line,) = axes.plot(games, percent, color=look.colour, marker=look.marker, linestyle=look.line, markevery=3)
+        if is_crowded:
+            line.set(linewidth=0.8, markersize=3)
+        if label not in named:  # one curve of each family stands for all of it
+            line.set_label(label)
+            named.add(label)
+    axes.set(xscale="log")
+    axes.grid(color=FAINT)
 
 
 def _family(name: str) -> str:
     return name.partition("-")[0]
-
-
-def _look(family: int, n_families: int, number: int) -> dict[str, Any]:
-    grey = str(0.55 * family / max(n_families - 1, 1))
-    mark = _MARKS[number % len(_MARKS)]
-    return {
-        "color": grey,
-        "linestyle": _STYLES[family % len(_STYLES)],
-        "marker": mark,
-        "markersize": 3,
-        "linewidth": 1,
-        "markevery": 2,
-    }
-
-
-def _finish(axes: Axes, label: str, title: str) -> None:
-    axes.set(xscale="log", ylabel=label, title=title)
-    axes.grid(alpha=0.3)

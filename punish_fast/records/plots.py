@@ -1,7 +1,4 @@
-"""Pictures of recorded games, readable without colours.
-
-Each takes `Results` and draws on one figure; `draw` picks it by name. Nothing is drawn on a screen.
-"""
+"""Plots of recorded games: how long they take, who plays and who wins."""
 
 from __future__ import annotations
 
@@ -13,86 +10,104 @@ import numpy as np
 
 from punish_fast.records.database import RecordsError
 from punish_fast.records.results import Results
-from punish_fast.records.summary import player_table
+from punish_fast.records.summary import correlations, player_table
 from punish_fast.runtime.figures import picture
+from punish_fast.runtime.plot_style import (
+    BLUE,
+    FAINT,
+    INK,
+    LOOKS,
+    MUTED,
+    VERMILION,
+    YELLOW,
+    add_share_bar,
+    draw_share_map,
+    set_headline,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_DARK, _MIDDLE, _LIGHT = "0.2", "0.5", "0.85"
-_COLUMNS = 3
-_MOST_PANELS = 12
-# How many of a player's last games make up the current form.
+_MOST_PANELS = 24
+# A player's last games that make up the current form, and the fewest games for a place in a title.
 _FORM = 20
-# The normal quantile of intervals with 95 % confidence.
+# The normal quantile of 95% confidence intervals.
 _Z = 1.959963984540054
+# Rank correlations nearer to 0 are called none.
+_LEAST_CORRELATION = 0.3
+
+_HUMAN = {"marker": LOOKS[2].marker, "color": BLUE}
+_BOT = {"marker": LOOKS[3].marker, "color": VERMILION}
 
 
 def draw(kind: str, results: Results, path: str | Path, player: str | None = None) -> None:
-    """Draw a picture into a PNG or SVG file, which is replaced only when the new one is whole.
+    """Draw a plot into a PNG or SVG file, which is replaced only when the new one is complete.
 
     Args:
-        kind: One of `KINDS`.
+        kind: One of `PLOTS`.
         results: The games.
-        path: The file; its suffix says which format.
-        player: Whose win rate over time to draw, if that is the picture; all players' if None.
+        path: The file; its suffix gives the format.
+        player: The only player to draw in ``over-time``; None draws everyone.
 
     Raises:
-        RecordsError: there is no such picture or format, or there are no games to draw.
+        RecordsError: there is no such plot, or there are no games to draw.
+        FigureError: the suffix is neither .png nor .svg.
         OutputError: the file cannot be written there.
         WriteError: it could not be written to its end.
-        ImportError: matplotlib is not installed.
+        ExtraError: matplotlib is not installed.
     """
-    path = Path(path)
-    if kind not in KINDS:
-        raise RecordsError(f"plot is {kind!r}, allowed are {', '.join(KINDS)}")
+    if kind not in PLOTS:
+        raise RecordsError(f"plot is {kind!r}, allowed are {', '.join(PLOTS)}")
     if len(results) == 0:
-        raise RecordsError("no game was chosen, so there is nothing to draw")
-    with picture(path, kind) as figure:
-        KINDS[kind](figure, results, player)
+        raise RecordsError("no game was selected, so there is nothing to draw")
+    with picture(Path(path), kind) as figure:
+        PLOTS[kind](figure, results, player)
 
 
 def _durations(figure: Figure, results: Results, _player: str | None) -> None:
+    lengths = results.n_breaths
+    title = f"Games take {lengths.mean():.1f} breaths on average, and half of them end within {np.median(lengths):g}"
     names = _most_active(results)
-    panels = _panels(figure, len(names) + 1, "duration of games", "breaths", "share of games")
-    bins = np.arange(0.5, results.n_breaths.max() + 1.5).tolist()
+    panels = _panels(
+        figure, len(names) + 1, title + _left_out(results), ("breaths in a game", "share of games, in per cent")
+    )
+    bins = np.arange(0.5, lengths.max() + 1.5).tolist()
     for axes, name in zip(panels, [None, *names], strict=True):
-        played = np.ones(len(results), dtype=np.bool_) if name is None else _played(results, name)
-        n_breaths = results.n_breaths[played]
-        weights = np.full(len(n_breaths), 1 / len(n_breaths))
-        axes.hist(n_breaths, bins=bins, weights=weights, color=_MIDDLE if name else _DARK, edgecolor="white")
-        axes.axvline(n_breaths.mean(), color="black", linestyle="--", linewidth=1)
-        axes.set_title(f"{name or 'all'}: {_games(len(n_breaths))}, mean {n_breaths.mean():.1f}", fontsize=9)
+        played = lengths if name is None else lengths[_played(results, name)]
+        axes.hist(played, bins=bins, weights=np.full(len(played), 100 / len(played)), color=BLUE if name else MUTED)
+        axes.axvline(played.mean(), color=INK, linestyle="--", linewidth=1)
+        axes.set_title(f"{name or 'all'}\n{_games(len(played))}, mean {played.mean():.1f}", fontsize=9)
 
 
 def _contributions(figure: Figure, results: Results, _player: str | None) -> None:
     table = sorted(player_table(results), key=lambda entry: int(entry["games"]))
-    figure.set_size_inches(7, 1.2 + 0.32 * len(table))
-    axes = figure.subplots()
-    names = _labels(table)
-    wins = np.array([entry["wins"] for entry in table])
-    losses = np.array([entry["losses"] for entry in table])
-    axes.barh(names, wins, color=_DARK, label="won")
-    axes.barh(names, losses, left=wins, color=_LIGHT, edgecolor=_MIDDLE, hatch="//", label="lost")
+    axes = _rows(figure, table)
+    wins, losses = (np.array([entry[key] for entry in table]) for key in ("wins", "losses"))
+    axes.barh(range(len(table)), wins, color=BLUE, label="won", height=0.7)
+    axes.barh(range(len(table)), losses, left=wins, color=YELLOW, hatch="///", label="lost", height=0.7)
     for k, entry in enumerate(table):
-        axes.annotate(f" {entry['games']}", (entry["games"], k), va="center")
-    axes.set(xlabel="games", title="games played, by result")
-    axes.legend(loc="lower right", frameon=False)
+        axes.annotate(f"{entry['games']:,}", (entry["games"], k), (4, 0), textcoords="offset points", va="center")
+    axes.set(xlabel="games played")
+    set_headline(figure, f"{table[-1]['name']} played most: {table[-1]['games']:,} of {_games(len(results))}")
+    axes.legend(loc="lower right")
 
 
 def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
     table = sorted(player_table(results), key=lambda entry: float(entry["win_rate"]))
-    figure.set_size_inches(7, 1.2 + 0.32 * len(table))
-    axes = figure.subplots()
+    axes = _rows(figure, table)
     for k, entry in enumerate(table):
-        low, high = _interval(entry["wins"], entry["games"])
-        axes.plot([low, high], [k, k], color=_MIDDLE, linewidth=2, solid_capstyle="butt")
-        axes.plot(entry["win_rate"], k, "o", color="white" if entry["is_bot"] else _DARK, markeredgecolor="black")
-        axes.annotate(f"{entry['wins']} of {entry['games']}", (1.02, k), va="center", annotation_clip=False)
-    axes.axvline(0.5, color="black", linestyle=":", linewidth=1)
-    axes.set_yticks(range(len(table)), _labels(table))
-    axes.set(xlim=(0, 1), xlabel="share of games won, with 95 % interval", title="win rates (bots: hollow)")
+        interval = [100 * end for end in _interval(entry["wins"], entry["games"])]
+        axes.plot(interval, [k, k], color=MUTED, linewidth=2, solid_capstyle="butt")
+        axes.plot(100 * entry["win_rate"], k, **_mark(entry))
+        text = f"{entry['wins']:,} of {entry['games']:,}"
+        axes.annotate(text, (103, k), va="center", annotation_clip=False)
+    axes.axvline(50, color=INK, linestyle=":", linewidth=1)
+    axes.set(xlim=(0, 100), xlabel="games won, in per cent; bars are 95% intervals")
+    seasoned = [entry for entry in table if entry["games"] >= _FORM] or table
+    among = f"Of players with {_FORM} games or more, " if len(seasoned) < len(table) else ""
+    set_headline(figure, f"{among}{seasoned[-1]['name']} wins most often: {seasoned[-1]['win_rate']:.0%}")
+    _explain_marks(axes, table, "lower right")
 
 
 def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> None:
@@ -100,80 +115,92 @@ def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> No
     axes = figure.subplots()
     table = player_table(results)
     for entry in table:
-        at = entry["games"], entry["win_rate"]
-        axes.plot(*at, "s" if entry["is_bot"] else "o", color="white" if entry["is_bot"] else _DARK, mec="black")
-    axes.axhline(0.5, color="black", linestyle=":", linewidth=1)
-    axes.margins(x=0.12, y=0.15)
+        axes.plot(entry["games"], 100 * entry["win_rate"], **_mark(entry))
+    axes.axhline(50, color=INK, linestyle=":", linewidth=1)
+    axes.margins(x=0.2, y=0.12)
     _annotate_apart(axes, table)
-    axes.set(xlabel="games played", ylabel="share won", title="games played and win rate (bots: hollow squares)")
+    rank = correlations(table)["rank"]
+    if rank is None or abs(rank) < _LEAST_CORRELATION:
+        title = "Those who play more do not win more often"
+    else:
+        title = f"Those who play more win {'more' if rank > 0 else 'less'} often"
+    said = "" if rank is None else f" (rank correlation {rank:+.2f})"
+    set_headline(figure, title + said)
+    axes.set(xlabel="games played", ylabel="games won, in per cent")
+    _explain_marks(axes, table, "upper right")
 
 
 def _annotate_apart(axes: Axes, table: Sequence[dict[str, Any]]) -> None:
-    """Write names right of their points, moved up or down from where they would cover a point or a name."""
+    """Write names beside their points, at the nearest height where they cover neither a point nor another name."""
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    letter, line, gap = (right - left) / 70, (high - low) / 22, (right - left) / 60
-    points = [(float(entry["games"]), float(entry["win_rate"])) for entry in table]
+    letter, line, gap = (right - left) / 72, (high - low) / 24, (right - left) / 70
+    points = [(float(entry["games"]), 100 * float(entry["win_rate"])) for entry in table]
     # Rectangles that are taken: left, right, and the middle of a line.
     taken = [(x - gap / 2, x + gap / 2, y) for x, y in points]
-    leader = {"arrowstyle": "-", "color": _MIDDLE, "linewidth": 0.5}
-    for entry, (x, y) in zip(table, points, strict=True):
-        begin, end = x + gap, x + gap + letter * len(entry["name"])
+    for entry, (x, y) in sorted(zip(table, points, strict=True), key=lambda each: -each[1][1]):
+        width = letter * len(entry["name"])
         free = (
-            y + step * line / 2
-            for distance in range(200)
-            for step in (distance, -distance)
-            if not any(begin < v and u < end and abs(y + step * line / 2 - w) < line for u, v, w in taken)
+            (begin, at)
+            for distance in range(100)
+            for at in (y + distance * line / 2, y - distance * line / 2)
+            for begin in (x + gap, x - gap - width)
+            if left <= begin and not any(begin < v and u < begin + width and abs(at - w) < line for u, v, w in taken)
         )
-        at = next(free, y)
-        taken.append((begin, end, at))
-        axes.annotate(entry["name"], (x, y), (begin, at), va="center", arrowprops=None if at == y else leader)
+        begin, at = next(free, (x + gap, y))
+        taken.append((begin, begin + width, at))
+        side, align = (1, "right") if begin < x else (0, "left")
+        leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "relpos": (side, 0.5)}
+        place = begin + side * width, at
+        style: dict[str, Any] = {"va": "center", "ha": align, "arrowprops": None if at == y else leader}
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        axes.annotate(entry["name"], (x, y), place, bbox=box, **style)
 
 
 def _over_time(figure: Figure, results: Results, player: str | None) -> None:
     names = _most_active(results) if player is None else [player]
-    panels = _panels(figure, len(names), "win rate over time", "games played", "share won")
-    for k, (axes, name) in enumerate(zip(panels, names, strict=True)):
-        won = (results.winner == name)[_played(results, name)].astype(np.float64)
-        total = np.append(0.0, np.cumsum(won))
-        n = np.arange(1, len(won) + 1)
-        axes.plot(n, total[1:] / n, color="black", linewidth=1.5, label="all so far")
-        if len(won) >= _FORM:
-            form = (total[_FORM:] - total[:-_FORM]) / _FORM
-            axes.plot(n[_FORM - 1 :], form, color=_MIDDLE, linewidth=1, linestyle="--", label=f"last {_FORM}")
-        axes.axhline(0.5, color="black", linestyle=":", linewidth=0.8)
-        axes.set(ylim=(0, 1), title=f"{name}: {_games(len(won))}")
-        if k == 0:
-            figure.legend(loc="outside lower right", ncols=2, frameon=False)
+    won = {name: (results.winner == name)[_played(results, name)].astype(np.float64) for name in names}
+    form = {name: float(games[-_FORM:].mean()) for name, games in won.items() if len(games) >= _FORM}
+    best = max(form, key=lambda name: form[name], default=None)
+    title = f"{best} won {form[best]:.0%} of the last {_FORM} games" if best else "Win rates vary from game to game"
+    title += ", more than anyone else did" if len(form) > 1 else ""
+    title += _left_out(results) if player is None else ""
+    panels = _panels(figure, len(names), title, ("games played", "games won, in per cent"))
+    for axes, name in zip(panels, names, strict=True):
+        n, total = np.arange(1, len(won[name]) + 1), np.append(0.0, np.cumsum(won[name]))
+        axes.plot(n, 100 * total[1:] / n, color=BLUE, label="all games so far")
+        if name in form:
+            recent = 100 * (total[_FORM:] - total[:-_FORM]) / _FORM
+            axes.plot(n[_FORM - 1 :], recent, color=VERMILION, linewidth=1, linestyle="--", label=f"last {_FORM}")
+        axes.axhline(50, color=INK, linestyle=":", linewidth=0.8)
+        axes.set(ylim=(0, 100))
+        axes.set_title(f"{name}: {_games(len(n))}", fontsize=9)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower right", ncols=2)
 
 
 def _matchups(figure: Figure, results: Results, _player: str | None) -> None:
     mixed = results.winner_is_bot != results.loser_is_bot
     if not mixed.any():
-        raise RecordsError("no game between a bot and a person was chosen, so there is nothing to draw")
+        raise RecordsError("no game between a bot and a person was selected, so there is nothing to draw")
     bots = np.where(results.winner_is_bot, results.winner, results.loser)[mixed]
     people = np.where(results.winner_is_bot, results.loser, results.winner)[mixed]
     won = (~results.winner_is_bot)[mixed]
     rows, columns = sorted(set(people.tolist())), sorted(set(bots.tolist()))
-    figure.set_size_inches(2.6 + 1.2 * len(columns), 1.8 + 0.5 * len(rows))
+    games, wins = np.zeros((2, len(rows), len(columns)), dtype=np.int64)
+    np.add.at(games, (np.searchsorted(rows, people), np.searchsorted(columns, bots)), 1)
+    np.add.at(wins, (np.searchsorted(rows, people), np.searchsorted(columns, bots)), won)
+    figure.set_size_inches(3.0 + 1.1 * len(columns), 1.9 + 0.5 * len(rows))
     axes = figure.subplots()
-    rate = np.full((len(rows), len(columns)), np.nan)
-    for i, person in enumerate(rows):
-        for j, bot in enumerate(columns):
-            met = (people == person) & (bots == bot)
-            if met.any():
-                rate[i, j] = won[met].mean()
-                text = f"{rate[i, j]:.0%}\n{won[met].sum()} of {met.sum()}"
-                axes.annotate(text, (j, i), ha="center", va="center", fontsize=8)
-    # From middle grey, on which black can be read, to white.
-    image = axes.imshow(rate, cmap="gray", vmin=-1.2, vmax=1.0, aspect="auto")
-    axes.set_xticks(range(len(columns)), columns, rotation=20, ha="right")
+    rate = np.where(games > 0, wins / np.maximum(games, 1), np.nan)
+    labels = np.array([[f"{w} of {n}" for w, n in zip(*row, strict=True)] for row in zip(wins, games, strict=True)])
+    image = draw_share_map(axes, rate, labels)
+    axes.set_xticks(range(len(columns)), columns, rotation=20, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(rows)), rows)
-    axes.set_title("games of people against bots: share that the person won")
-    bar = figure.colorbar(image, ax=axes, boundaries=np.linspace(0, 1, 101), ticks=np.linspace(0, 1, 5))
-    bar.set_label("share won")
+    set_headline(figure, f"People won {won.mean():.0%} of their {_games(len(won))} against bots")
+    add_share_bar(axes, image, "games that the person won, in per cent")
 
 
-KINDS: dict[str, Callable[[Figure, Results, str | None], None]] = {
+PLOTS: dict[str, Callable[[Figure, Results, str | None], None]] = {
     "durations": _durations,
     "contributions": _contributions,
     "win-rates": _win_rates,
@@ -183,19 +210,41 @@ KINDS: dict[str, Callable[[Figure, Results, str | None], None]] = {
 }
 
 
-def _panels(figure: Figure, n: int, title: str, xlabel: str, ylabel: str) -> list[Axes]:
-    """Panels with common axes, as many as needed."""
-    columns = min(n, _COLUMNS)
+def _panels(figure: Figure, n: int, title: str, labels: tuple[str, str]) -> list[Axes]:
+    """As many panels as needed, with a common vertical axis."""
+    columns = n if n <= 3 else min((5, 4, 3), key=lambda k: (-n % k, -k))
     rows = -(-n // columns)
-    figure.set_size_inches(max(6.0, 3.0 * columns), 0.8 + max(2.0 * rows, 3.0))
+    figure.set_size_inches(max(7.0, 2.3 * columns), 1.2 + max(1.7 * rows, 2.6))
     grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
     panels: list[Axes] = list(grid.flat)
     for axes in panels[n:]:
         axes.remove()
-    figure.suptitle(title)
-    figure.supxlabel(xlabel)
-    figure.supylabel(ylabel)
+    set_headline(figure, title)
+    figure.supxlabel(labels[0], fontsize=9)
+    figure.supylabel(labels[1], fontsize=9)
     return panels[:n]
+
+
+def _rows(figure: Figure, table: Sequence[dict[str, Any]]) -> Axes:
+    """A panel with a line for each player."""
+    figure.set_size_inches(7, 1.2 + 0.32 * len(table))
+    axes = figure.subplots()
+    axes.set_yticks(range(len(table)), [f"{entry['name']} (bot)" * entry["is_bot"] or entry["name"] for entry in table])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x", color=FAINT)
+    return axes
+
+
+def _mark(entry: dict[str, Any]) -> dict[str, Any]:
+    return {"linestyle": "none", **(_BOT if entry["is_bot"] else _HUMAN)}
+
+
+def _explain_marks(axes: Axes, table: Sequence[dict[str, Any]], place: Any) -> None:
+    if len({entry["is_bot"] for entry in table}) > 1:
+        for label, is_bot in (("person", False), ("bot", True)):
+            axes.plot([], [], label=label, **_mark({"is_bot": is_bot}))
+        axes.legend(loc=place)
 
 
 def _most_active(results: Results) -> list[str]:
@@ -203,12 +252,14 @@ def _most_active(results: Results) -> list[str]:
     return [entry["name"] for entry in table[:_MOST_PANELS]]
 
 
+def _left_out(results: Results) -> str:
+    """What to add to a title if not every player has a panel."""
+    n = len(player_table(results))
+    return f" ({_MOST_PANELS} most active of {n} players)" if n > _MOST_PANELS else ""
+
+
 def _played(results: Results, name: str) -> np.ndarray:
     return np.asarray((results.winner == name) | (results.loser == name))
-
-
-def _labels(table: Sequence[dict[str, Any]]) -> list[str]:
-    return [f"{entry['name']} (bot)" if entry["is_bot"] else entry["name"] for entry in table]
 
 
 def _games(n: int) -> str:

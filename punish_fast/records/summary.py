@@ -28,8 +28,6 @@ def summarise(results: Results, rules: Rules) -> dict[str, Any]:
     digits = split_digits(states)
     starting = (digits[:, _BREATH] == 1) & (digits[:, _OWN_HP] == rules.hp) & (digits[:, _ENEMY_HP] == rules.hp)
     players = player_table(results)
-    played = np.array([player["games"] for player in players], dtype=np.float64)
-    rates = np.array([player["win_rate"] for player in players], dtype=np.float64)
     return {
         "games": len(results),
         "breaths": len(results.decimal),
@@ -37,7 +35,7 @@ def summarise(results: Results, rules: Rules) -> dict[str, Any]:
         "distinct_states": len(states),
         "durations": _durations(results.n_breaths),
         "players": players,
-        "correlation": {"linear": _correlation(played, rates), "rank": _correlation(_ranks(played), _ranks(rates))},
+        "correlation": correlations(players),
     }
 
 
@@ -53,6 +51,20 @@ def player_table(results: Results) -> list[dict[str, Any]]:
     return sorted(table, key=lambda player: -player["wins"])
 
 
+def correlations(table: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Correlation of games played with win rate, by value (``linear``, Pearson) and by rank (``rank``, Spearman).
+
+    Either is None for fewer than two players, or if they all have as many games or the same win rate.
+    """
+    from scipy.stats import rankdata
+
+    played, rates = (np.array([player[key] for player in table], dtype=np.float64) for key in ("games", "win_rate"))
+    if len(table) < 2 or np.ptp(played) == 0 or np.ptp(rates) == 0:
+        return {"linear": None, "rank": None}
+    pairs = {"linear": (played, rates), "rank": (rankdata(played), rankdata(rates))}
+    return {name: float(np.corrcoef(x, y)[0, 1]) for name, (x, y) in pairs.items()}
+
+
 def _durations(n_breaths: np.ndarray) -> dict[str, Any]:
     if len(n_breaths) == 0:
         return {"mean": None, "median": None, "longest": None, "counts": {}}
@@ -63,17 +75,3 @@ def _durations(n_breaths: np.ndarray) -> dict[str, Any]:
         "longest": int(n_breaths.max()),
         "counts": {str(value): int(count) for value, count in zip(values, counts, strict=True)},
     }
-
-
-def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
-    """Pearson's correlation; None for fewer than two points or if one of them does not vary."""
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    return float(np.corrcoef(x, y)[0, 1])
-
-
-def _ranks(x: np.ndarray) -> np.ndarray:
-    """Ranks from 1; equal values share the mean of theirs."""
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(x), dtype=np.float64)

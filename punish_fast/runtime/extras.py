@@ -16,5 +16,9 @@ def require(extra: str, *modules: str) -> None:
         ExtraError: one is missing.
     """
     for module in modules:
-        if find_spec(module) is None:
+        try:
+            is_missing = find_spec(module) is None
+        except ValueError:  # put out of reach in sys.modules
+            is_missing = True
+        if is_missing:
             raise ExtraError(f'{module} is missing, install with: pip install "punish-fast[{extra}]"')

@@ -1,4 +1,4 @@
-"""Figures as PNG or SVG files, written whole or not at all."""
+"""Figures as PNG or SVG files in one style, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.runtime.files import replacing
+from punish_fast.runtime.extras import require
+from punish_fast.runtime.files import explain, replacing
+from punish_fast.runtime.plot_style import SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,39 +22,44 @@ class FigureError(ValueError):
 
 
 def check_picture(path: Path) -> None:
-    """Insist that a path names a format that can be drawn.
+    """Check, before any work is done, that a figure can be drawn and that ``path`` names a known format.
 
     Raises:
-        FigureError: it does not.
+        FigureError: the suffix is neither .png nor .svg.
+        ExtraError: matplotlib is not installed.
     """
     if path.suffix[1:] not in FORMATS:
         raise FigureError(f"{path}: suffix is {path.suffix!r}, allowed are .png and .svg")
+    require("plot", "matplotlib")
 
 
 @contextmanager
 def picture(path: Path, kind: str) -> Iterator[Figure]:
-    """A figure to draw on, which becomes a PNG or SVG file when the block ends; the same one for the same ``kind``.
+    """A figure to draw on, which replaces ``path`` when the block ends.
+
+    The same drawing gives the same bytes.
+
+    Args:
+        path: A PNG or SVG file.
+        kind: What the figure shows, in a word; the seed of SVG's identifiers.
 
     Raises:
-        FigureError: the suffix says neither format.
+        FigureError: the suffix is neither .png nor .svg.
+        ExtraError: matplotlib is not installed.
         OutputError: the file cannot be written there.
         WriteError: it could not be written to its end.
-        ImportError: matplotlib is not installed.
     """
     check_picture(path)
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    settings: Any = {
-        "svg.hashsalt": kind,
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "text.parse_math": False,
-    }
+    settings: Any = {**SETTINGS, "svg.hashsalt": kind}
     with mpl.rc_context(settings):
         figure = Figure(layout="constrained")
         yield figure
         with replacing(path) as temporary:
             metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
+            try:
+                figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
+            except OSError as error:
+                raise explain(path, error) from None

@@ -1,4 +1,4 @@
-"""A picture of how games can begin for an agent: what openings are worth, and what cards are worth in them."""
+"""The plot of openings: what the deals that a game can begin with are worth, and what each card is worth in them."""
 
 from __future__ import annotations
 
@@ -7,71 +7,71 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.openings import Openings, Worth, worth
 from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.runtime.figures import picture
+from punish_fast.runtime.plot_style import BLUE, FAINT, INK, VERMILION, draw_labels, set_headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SHOWN = 6
 _BINS = 36
-_DARK, _MIDDLE, _LIGHT = "0.2", "0.5", "0.75"
-# A marker and a line of its own for every card, so that no colour is needed.
-_STYLES = (("s", "--"), (">", "-."), ("o", ":"), ("D", (0, (6, 1, 1, 1, 1, 1))), ("^", "-"))
+# Smaller differences than this are printed as 0.
+_LEAST_STEP = 0.05
 
 
 def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: str, path: Path) -> None:
-    """Draw into a PNG or SVG file, which is replaced only when the new one is whole.
+    """Draw openings into a PNG or SVG file.
 
-    Four panels: how the values of openings are spread, the best and the worst of them, and the mean value by the
-    copies of each card in hand and among those revealed.
+    Four panels: the distribution of values, the best and the worst openings, and the mean value by copies of each card
+    in hand and among the revealed cards.
 
     Args:
         found: The openings.
         value: float64 ``[n]``, their values.
-        is_chance: Whether values are chances to win.
-        title: What stands above.
-        path: The file; its suffix says which format.
+        is_chance: Whether values are win probabilities.
+        title: The headline.
+        path: The file; its suffix gives the format.
 
     Raises:
-        RecordsError: the suffix says neither format.
+        FigureError: the suffix is neither .png nor .svg.
         OutputError: the file cannot be written there.
         WriteError: it could not be written to its end.
-        ImportError: matplotlib is not installed.
+        ExtraError: matplotlib is not installed.
     """
-    value, unit = (100 * value, "chance to win, in per cent") if is_chance else (value, "value")
+    value, unit = (100 * value, "win probability, in per cent") if is_chance else (value, "value")
     with picture(path, "openings") as figure:
-        figure.set_size_inches(11, 7.6)
-        figure.suptitle(title)
+        figure.set_size_inches(11, 7.8)
+        set_headline(figure, title)
         # Rows of panels that need not line up.
         rows: Any = figure.subfigures(2, 1)
         top, bottom = rows
-        spread, extremes = top.subplots(1, 2)
+        distribution, extremes = top.subplots(1, 2)
         in_hand, revealed = bottom.subplots(1, 2, sharey=True)
-        _draw_spread(spread, found.p, value, unit)
+        _draw_distribution(distribution, found.p, value, unit)
         labels = [f"{cards_text(h)}  /  {cards_text(r)}" for h, r in zip(found.hand, found.revealed, strict=True)]
         draw_extremes(extremes, labels, value)
-        extremes.set(title="best and worst: hand / revealed", xlabel=unit)
+        extremes.set(title="The best and the worst openings (hand / revealed)", xlabel=unit)
         curves = [worths_of(found, counts, value) for counts in (found.hand, found.revealed)]
         gap = gap_of(curves)
-        for axes, curve in zip((in_hand, revealed), curves, strict=True):
+        unit_of_step = " points" if is_chance else ""
+        for axes, curve, where in zip((in_hand, revealed), curves, ("in hand", "revealed"), strict=True):
             draw_worth(axes, curve, gap)
-        points = ", in points" if is_chance else ""
-        in_hand.set(title=f"by copies in hand, and what one more is worth{points}", xlabel="copies in hand")
-        revealed.set(title=f"by copies revealed, and what one more is worth{points}", xlabel="copies revealed")
+            axes.set(title=headline_of(curve, where, unit_of_step), xlabel=f"copies {where}")
         in_hand.set_ylabel(f"mean {unit}")
 
 
-def _draw_spread(axes: Axes, p: np.ndarray, value: np.ndarray, unit: str) -> None:
-    axes.hist(value, bins=_BINS, weights=100 * p, color=_MIDDLE, edgecolor="white")
+def _draw_distribution(axes: Axes, p: np.ndarray, value: np.ndarray, unit: str) -> None:
+    axes.hist(value, bins=_BINS, weights=100 * p, color=BLUE, edgecolor="white", linewidth=0.5)
     mean = float(p @ value)
-    axes.axvline(mean, color="black", linestyle="--", linewidth=1)
-    axes.annotate(
-        f"mean {mean:.1f}", (mean, 1), (4, -2), xycoords=("data", "axes fraction"), va="top", textcoords="offset points"
-    )
+    axes.axvline(mean, color=INK, linestyle="--", linewidth=1)
+    at: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    axes.annotate(f"mean {mean:.1f}", (mean, 1), (4, -2), va="top", **at)
     axes.margins(y=0.12)
-    axes.set(title=f"all {len(p):,} openings", xlabel=unit, ylabel="openings dealt, in per cent")
+    title = f"The {len(p):,} openings range from {value.min():.1f} to {value.max():.1f}"
+    axes.set(title=title, xlabel=unit, ylabel="share of deals, in per cent")
 
 
 def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
@@ -80,48 +80,45 @@ def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
     shown = np.unique(np.concatenate([np.arange(len(order))[:_SHOWN], np.arange(len(order))[-_SHOWN:]]))
     # A gap parts the best from the worst.
     places = -(np.arange(len(shown)) + (shown >= _SHOWN))
-    for place, k in zip(places, order[shown], strict=True):
-        axes.plot([value.min(), value[k]], [place, place], color=_LIGHT, linewidth=1, zorder=1)
-        axes.plot(value[k], place, "o", color=_DARK)
+    for place, k, rank in zip(places, order[shown], shown, strict=True):
+        colour, marker = (BLUE, "o") if rank < _SHOWN else (VERMILION, "D")
+        axes.plot([value.min(), value[k]], [place, place], color=FAINT, linewidth=1, zorder=1)
+        axes.plot(value[k], place, marker, color=colour)
         axes.annotate(f"{value[k]:.1f}", (value[k], place), (6, 0), textcoords="offset points", va="center")
-    axes.set_yticks(places, [labels[k] for k in order[shown]], fontsize=8)
+    axes.set_yticks(places, [labels[k] for k in order[shown]])
     axes.margins(x=0.12)
     axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
 
 
 def worths_of(found: Openings, counts: np.ndarray, value: np.ndarray) -> list[Worth]:
-    """What copies of each card are worth."""
+    """The worth of copies of each card."""
     return [worth(counts[:, kind], found.p, value) for kind in range(len(CARDS))]
 
 
 def gap_of(curves: list[list[Worth]]) -> float:
-    """How far apart names are to stand beside such curves."""
+    """The least vertical distance of names beside such curves."""
     means = np.concatenate([each.mean for curve in curves for each in curve])
-    return max(float(means.max() - means.min()) / 16, 1e-9)
+    return max(float(means.max() - means.min()) / 14, 1e-9)
+
+
+def headline_of(curve: list[Worth], where: str, unit: str) -> str:
+    """Which card gains most by one more copy."""
+    steps = np.array([each.step for each in curve])
+    if np.isnan(steps).all():
+        return f"Every opening has as many copies {where}"
+    if np.nanmax(np.abs(steps)) < _LEAST_STEP:
+        return f"Copies {where} make no difference"
+    best = int(np.nanargmax(steps))
+    return f"One {CARDS[best]} more {where} is worth {steps[best]:+.1f}{unit}"
 
 
 def draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:
-    """Draw what copies of each card are worth, with names that are at least ``gap`` apart."""
-    for kind, each in enumerate(worths):
-        marker, line = _STYLES[kind]
-        face = "white" if kind % 2 else _DARK
-        axes.plot(each.copies, each.mean, color=_DARK, marker=marker, linestyle=line, mfc=face)
-    order = sorted(range(len(CARDS)), key=lambda kind: -worths[kind].mean[-1])
-    heights = _apart(np.array([worths[kind].mean[-1] for kind in order]), gap)
+    """Draw the worth of copies of each card, with names that are at least ``gap`` apart."""
+    for look, each in zip(CARD_LOOKS, worths, strict=True):
+        axes.plot(each.copies, each.mean, color=look.colour, marker=look.marker, linestyle=look.line)
     most = max(int(each.copies[-1]) for each in worths)
-    leader = {"arrowstyle": "-", "color": _LIGHT, "linewidth": 0.8}
-    for kind, height in zip(order, heights, strict=True):
-        each = worths[kind]
-        step = f" {each.step:+.2f}" if np.isfinite(each.step) else ""
-        end = (int(each.copies[-1]), each.mean[-1])
-        axes.annotate(f"{CARDS[kind]}{step}", end, (most + 0.15, height), va="center", arrowprops=leader)
-    axes.set_xlim(-0.1, most + 0.95)
     axes.set_xticks(np.arange(most + 1))
-
-
-def _apart(heights: np.ndarray, gap: float) -> np.ndarray:
-    """Descending heights, moved until each is ``gap`` below the one before, on average neither up nor down."""
-    moved = heights.copy()
-    for k in range(1, len(moved)):
-        moved[k] = min(moved[k], moved[k - 1] - gap)
-    return np.asarray(moved + (heights - moved).mean())
+    steps = [f" {round(each.step, 1) + 0.0:+.1f}" if np.isfinite(each.step) else "" for each in worths]
+    names = [f"{card}{step}" for card, step in zip(CARDS, steps, strict=True)]
+    draw_labels(axes, [int(each.copies[-1]) for each in worths], [each.mean[-1] for each in worths], names, gap)

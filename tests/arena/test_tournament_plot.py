@@ -2,11 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.image import imread
 
 from punish_fast.arena.tournament import Tournament
 from punish_fast.arena.tournament_plot import draw_heatmap
-from punish_fast.runtime.figures import FigureError
 
 
 @pytest.fixture(params=[None, 10_000])
@@ -15,24 +13,17 @@ def tournament(request):
     return Tournament(["a", "$b_", "some one"], win, np.zeros((3, 3)), np.full((3, 3), 4.0), request.param)
 
 
-def test_pictures_are_drawn_and_readable_in_grey(tmp_path, tournament):
-    draw_heatmap(tournament, tmp_path / "x.png")
-    pixels = imread(tmp_path / "x.png")[..., :3]
-    assert min(pixels.shape[:2]) > 200
-    assert (pixels.max(axis=-1) == pixels.min(axis=-1)).all()
-    assert pixels.min() < 0.3
-    assert pixels.max() == 1.0
-
-
-def test_pictures_are_the_same_every_time_and_say_what_they_show(tmp_path, tournament):
+def test_plots_are_the_same_every_time_and_say_what_they_show(tmp_path, tournament):
     for name in ("a.svg", "b.svg"):
         draw_heatmap(tournament, tmp_path / name)
     text = (tmp_path / "a.svg").read_text()
     assert text == (tmp_path / "b.svg").read_text()
-    for label in ("some one", "$b_", "98.0", "2.0", "exact" if tournament.games is None else "10,000 games a pair"):
+    for label in (
+        "some one",
+        "$b_",
+        "98.0",
+        "2.0",
+        "games won, in per cent",
+        "exact" if tournament.games is None else "10,000 games a pair",
+    ):
         assert f"<!-- {label}" in text or label in text
-
-
-def test_other_formats_are_refused(tmp_path, tournament):
-    with pytest.raises(FigureError, match=r"allowed are \.png and \.svg"):
-        draw_heatmap(tournament, tmp_path / "x.pdf")

@@ -105,7 +105,7 @@ def test_plots_are_drawn(monkeypatch, capsys, tmp_path):
 
 
 def test_a_missing_extra_is_found_before_any_work(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("bench.plots.find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(command, "run_benchmark", None)
     assert command.main(["peers", "--plot", str(tmp_path)]) == 1
     assert 'install with: pip install "punish-fast[plot]"' in capsys.readouterr().err

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench import plots
 from bench.benchmark import Measurement, Options, new_report
-from bench.plots import PlotError, draw, require_matplotlib
+from bench.plots import draw
 
 PNG = b"\x89PNG\r\n"
 
@@ -30,9 +29,3 @@ def test_each_report_becomes_a_picture(bars, lines, tmp_path):
     files = draw([bars, lines, empty], tmp_path)
     assert [file.name for file in files] == ["startup.png", "scaling.png"]
     assert all(file.read_bytes().startswith(PNG) for file in files)
-
-
-def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setattr(plots, "find_spec", lambda _name: None)
-    with pytest.raises(PlotError, match=r'install with: pip install "punish-fast\[plot\]"'):
-        require_matplotlib()

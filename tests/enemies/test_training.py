@@ -13,14 +13,14 @@ from enemies.recorded import recorded_counts
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import NetworkError, encode, mean_squared_error, network_of, output
 from punish_fast.enemies.training import Examples, examples_of, train
-from punish_fast.enemies.training_options import Method
+from punish_fast.enemies.training_options import TrainingOptions
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import naive
 from punish_fast.runtime.extras import ExtraError
 
 TINY = RULES["tiny"]
-QUICK = Method(hidden=(6, 5), dropout=(0.5,), epochs=3)
+QUICK = TrainingOptions(hidden=(6, 5), dropout=(0.5,), epochs=3)
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 
@@ -115,7 +115,7 @@ def slow_step(layers, x, target, rate):
 def test_plain_descent_follows_the_gradient(examples):
     """Two epochs differ from one by a single step on the single sample there is."""
     one = examples.part(np.array([3]))
-    method = Method(hidden=(4,), dropout=(), encoding="scaled", optimiser="descent", rate=0.5, epochs=1)
+    method = TrainingOptions(hidden=(4,), dropout=(), encoding="scaled", optimiser="descent", rate=0.5, epochs=1)
     before, after = (train(TINY, one, replace(method, epochs=n)).network for n in (1, 2))
     layers = [[array.astype(np.float64) for array in layer] for layer in before.layers]
     slow_step(layers, encode(TINY, one.digits, "scaled")[0].astype(np.float64), one.p[0], 0.5)
@@ -128,7 +128,8 @@ def test_plain_descent_follows_the_gradient(examples):
 def test_a_batch_takes_the_mean_and_what_fills_up_the_last_one_counts_nothing(examples):
     """Of three samples in a batch of eight, the step is the one of a batch of three."""
     three = examples.part(np.arange(3))
-    method = Method(hidden=(4,), dropout=(), encoding="scaled", optimiser="descent", rate=0.5, epochs=4, batch=3)
+    small = TrainingOptions(hidden=(4,), dropout=(), encoding="scaled", optimiser="descent", rate=0.5)
+    method = replace(small, epochs=4, batch=3)
     exact = train(TINY, three, method).network
     filled = train(TINY, three, replace(method, batch=8)).network
     assert numbers_of(filled) == pytest.approx(numbers_of(exact), abs=1e-6)
@@ -140,7 +141,8 @@ def test_dropout_keeps_the_mean_and_silences_as_often_as_it_should():
 
     from punish_fast.enemies.training import _kept
 
-    kept, later = _kept(jax.random.key(0), Method(hidden=(30, 20), dropout=(0.25, 0.6)), (18, 30, 20, 11), (50, 8))
+    options = TrainingOptions(hidden=(30, 20), dropout=(0.25, 0.6))
+    kept, later = _kept(jax.random.key(0), options, (18, 30, 20, 11), (50, 8))
     assert kept.shape == (50, 8, 30)
     assert later.shape == (50, 8, 20)
     for factors, rate in ((np.array(kept), 0.25), (np.array(later), 0.6)):
@@ -170,7 +172,7 @@ def test_progress_counts_epochs(examples):
 
 @needs_jax
 def test_divergence_is_said(examples):
-    method = Method(hidden=(5,), dropout=(), softmax=False, optimiser="descent", rate=1e6, epochs=3)
+    method = TrainingOptions(hidden=(5,), dropout=(), softmax=False, optimiser="descent", rate=1e6, epochs=3)
     with pytest.raises(NetworkError, match=r"^training: diverged, try a lower rate$"):
         train(TINY, examples, method)
 

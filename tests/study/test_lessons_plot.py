@@ -9,7 +9,6 @@ from recorded_games import play_games
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.runtime.figures import FigureError
 from punish_fast.study.deviations import deviations
 from punish_fast.study.lessons import lessons
 from punish_fast.study.lessons_plot import ROWS, draw_lessons
@@ -34,19 +33,7 @@ def people(play):
     return deviations(play, play.graph.space, play_games(RULES, 20)[0])
 
 
-def test_pictures_are_drawn_and_readable_in_grey(tmp_path, found, people):
-    heights = []
-    for games in (None, people):
-        draw_lessons(found, games, "x", tmp_path / "x.png")
-        pixels = imread(tmp_path / "x.png")[..., :3]
-        assert (pixels.max(axis=-1) == pixels.min(axis=-1)).all()
-        assert pixels.min() < 0.3
-        assert pixels.max() == 1.0
-        heights.append(pixels.shape[0])
-    assert heights[0] < heights[1]
-
-
-def test_pictures_are_the_same_every_time_and_say_what_they_show(tmp_path, found, people):
+def test_plots_are_the_same_every_time_and_say_what_they_show(tmp_path, found, people):
     for name in ("a.svg", "b.svg"):
         draw_lessons(found, people, "what $x_ teaches", tmp_path / name)
     text = (tmp_path / "a.svg").read_text()
@@ -60,7 +47,7 @@ def test_pictures_are_the_same_every_time_and_say_what_they_show(tmp_path, found
         f"{100 * found.dealt[2, 2]:.1f}",
         f"{100 * np.nanmax(found.kept.over_fresh):+.1f}",
         f"{100 * always.shares.max():.0f}",
-        f"what people play in {loss.n:,} recorded choices",
+        f"share of {loss.n:,} recorded choices, in per cent",
         f"{100 * loss.people.max():.0f}",
         *("breath 1", "the enemy must rest", "feint"),
     ):
@@ -79,8 +66,3 @@ def test_rules_with_little_to_draw_are_drawn(tmp_path):
     play = self_play(Graph(space), mixed(space, 1))
     draw_lessons(lessons(play), None, "x", tmp_path / "x.png")
     assert (tmp_path / "x.png").stat().st_size > 1000
-
-
-def test_other_formats_are_refused(tmp_path, found):
-    with pytest.raises(FigureError, match=r"allowed are \.png and \.svg"):
-        draw_lessons(found, None, "x", tmp_path / "x.pdf")

@@ -13,20 +13,19 @@ import numpy as np
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_json
-from punish_fast.enemies.learning_curves import Curve, cross_validate, draw_curves
+from punish_fast.enemies.learning_curves import FoldLosses, cross_validate, draw_losses
 from punish_fast.enemies.pawnn import Network, NetworkError, mean_squared_error, network_of, network_table
 from punish_fast.enemies.training import Examples, examples_of, train
-from punish_fast.enemies.training_options import PRESETS, Method, check_method
+from punish_fast.enemies.training_options import PRESETS, TrainingOptions
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable
 from punish_fast.runtime.extras import require
+from punish_fast.runtime.figures import check_picture
 from punish_fast.runtime.files import explain, replacing
 from punish_fast.store.formats.flux import read_flux, write_flux
 from punish_fast.store.reader import load
 from punish_fast.store.writer import save
-
-_PICTURES = (".png", ".svg")
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,10 @@ class Validation:
                 if getattr(self, name):
                     raise UsageError(f"--{name} goes with --cross-validate only")
         if self.plot is not None:
-            if self.plot.suffix.lower() not in _PICTURES:
-                raise UsageError(
-                    f"--plot is {str(self.plot)!r}, allowed are names that end in {' or '.join(_PICTURES)}"
-                )
-            require("plot", "matplotlib")
+            check_picture(self.plot)
 
 
-def method_of(preset: str, changes: dict[str, Any]) -> Method:
+def method_of(preset: str, changes: dict[str, Any]) -> TrainingOptions:
     """The method of a preset with what the user changed; None stands for no change.
 
     Raises:
@@ -73,7 +68,7 @@ def method_of(preset: str, changes: dict[str, Any]) -> Method:
     if "hidden" in wanted and "dropout" not in wanted:
         # Fewer layers than the preset has leave no room for all of its dropout.
         wanted["dropout"] = PRESETS[preset].dropout[: len(wanted["hidden"])]
-    return check_method(replace(PRESETS[preset], **wanted))
+    return replace(PRESETS[preset], **wanted)
 
 
 def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> tuple[Any, ...]:
@@ -85,7 +80,7 @@ def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> tuple[Any, ...
 
 def pawnn_command(
     source: Path,
-    method: Method,
+    method: TrainingOptions,
     validation: Validation,
     weights: Path | None,
     output: Path | None,
@@ -133,7 +128,7 @@ def _make(
     space: StateSpace,
     table: StrategyTable,
     table_name: str,
-    method: Method,
+    method: TrainingOptions,
     output: Path,
     weights: Path | None,
     clock: Stopwatch,
@@ -174,7 +169,7 @@ def _write_strategy(
 
 
 def _cross_validate(
-    rules: Rules, examples: Examples, method: Method, validation: Validation, progress: Progress
+    rules: Rules, examples: Examples, method: TrainingOptions, validation: Validation, progress: Progress
 ) -> dict[str, Any]:
     assert validation.folds is not None
     progress.start()
@@ -194,7 +189,7 @@ def _cross_validate(
         _write_log(validation.log, {"training": asdict(method), **report}, curves)
         report["log"] = str(validation.log)
     if validation.plot is not None:
-        _write_plot(validation.plot, curves, _title(validation))
+        draw_losses(curves, _title(validation), validation.plot)
         report["plot"] = str(validation.plot)
     return report
 
@@ -204,20 +199,11 @@ def _title(validation: Validation) -> str:
     return f"PAWNN, {validation.folds} folds, {how}"
 
 
-def _write_log(path: Path, report: dict[str, Any], curves: list[Curve]) -> None:
+def _write_log(path: Path, report: dict[str, Any], curves: list[FoldLosses]) -> None:
     text = json.dumps(report | {"curves": [curve.to_mapping() for curve in curves]}, indent=1, allow_nan=False)
     with replacing(path) as temporary:
         try:
             temporary.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise explain(path, error) from None
-
-
-def _write_plot(path: Path, curves: list[Curve], title: str) -> None:
-    figure = draw_curves(curves, title)
-    with replacing(path) as temporary:
-        try:
-            figure.savefig(temporary, format=path.suffix.lower().removeprefix("."), dpi=150)
         except OSError as error:
             raise explain(path, error) from None
 

@@ -108,10 +108,10 @@ def _print_summary(report: dict[str, Any]) -> None:
 
 def plot_command(database: Path, selection: Selection, kind: str, output: Path | None, as_json: bool) -> None:
     """Run ``punish-fast games plot``."""
-    from punish_fast.records.plots import KINDS
+    from punish_fast.records.plots import PLOTS
 
-    if kind not in (*KINDS, "all"):
-        raise UsageError(f"plot is {kind!r}, allowed are {', '.join(KINDS)} and all")
+    if kind not in (*PLOTS, "all"):
+        raise UsageError(f"plot is {kind!r}, allowed are {', '.join(PLOTS)} and all")
     results = read_results(database, selection)
     if kind != "all":
         files = [output or Path(f"{kind}.png")]
@@ -121,7 +121,7 @@ def plot_command(database: Path, selection: Selection, kind: str, output: Path |
         if not folder.is_dir():
             raise UsageError(f"{folder}: is no folder; one is needed for all plots")
         files = []
-        for each in KINDS:
+        for each in PLOTS:
             try:
                 _draw(each, results, folder / f"{each}.png", selection.player)
             except RecordsError as error:

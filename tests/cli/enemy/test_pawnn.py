@@ -134,7 +134,7 @@ def test_presets_are_changed_by_what_is_given():
         (["--swapped"], ["--swapped goes with --cross-validate only"]),
         (["--log", "l.json"], ["--log goes with --cross-validate only"]),
         (["--plot", "l.png"], ["--plot goes with --cross-validate only"]),
-        (["--cross-validate", "3", "--plot", "l.bmp"], ["--plot is 'l.bmp'", ".png or .svg"]),
+        (["--cross-validate", "3", "--plot", "l.bmp"], ["l.bmp: suffix is", ".png and .svg"]),
         (["--cross-validate", "1"], ["folds: 1 are not allowed"]),
         (["--cross-validate", "3", "--log", "no/l.json"], ["there is no folder no"]),
         (["-o", "strategy.h5"], ["strategy.h5: is the file to learn from"]),

@@ -1,0 +1,9 @@
+"""The colour, marker, line style and hatch of each card, the same in every plot."""
+
+from __future__ import annotations
+
+from punish_fast.punish.rules import CARDS
+from punish_fast.runtime.plot_style import LOOKS
+
+CARD_LOOKS = LOOKS[: len(CARDS)]
+FEINT_LOOK = LOOKS[len(CARDS)]
