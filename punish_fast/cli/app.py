@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from punish_fast.cli.agents import agents
 from punish_fast.cli.build import build
 from punish_fast.cli.compare import compare
 from punish_fast.cli.enemy import commands
@@ -39,6 +40,7 @@ app = family(
     "punish-fast show naive.h5",
     "punish-fast show naive.h5 102012300350000300",
 )
+add_verb(app, agents, "This installation")
 for added in (solve, build, show, compare, export, import_):
     add_verb(app, added, "One-player model")
 add_verb(app, openings, "Lessons")

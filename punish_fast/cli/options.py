@@ -253,7 +253,9 @@ def complete_rules(incomplete: str) -> list[str]:
 
 def complete_agents(incomplete: str) -> list[str]:
     """Built-in agents, and files of the folder."""
-    return _complete(incomplete, ("random", "naive", "careful", "aggressive", "punisher"), "h5")
+    from punish_fast.cli.agents import BUILT_IN
+
+    return _complete(incomplete, BUILT_IN, "h5")
 
 
 def _complete(incomplete: str, names: Iterable[str], suffix: str) -> list[str]:

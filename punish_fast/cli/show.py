@@ -9,6 +9,7 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.agents import game_of_learner
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, verb
 from punish_fast.cli.report import in_units, in_words, print_table
@@ -32,13 +33,24 @@ class ShowOptions(CommonOptions):
 @verb("punish-fast show naive.h5", "punish-fast show naive.h5 102012300350000300")
 def show(options: ShowOptions) -> None:
     """Show what a file holds, or one position: cards, legal actions, values, and why."""
-    from punish_fast.store.reader import load
-
-    file = load(options.file)
+    file = _load(options.file)
     if options.state is None:
         options.print(_file_report(file), _print_file)
     else:
         options.print(_position_report(file, _parse_state(file, options.state)), _print_position)
+
+
+def _load(path: Path) -> Artefact:
+    from punish_fast.runtime.files import ReadError
+    from punish_fast.store.reader import load
+
+    try:
+        return load(path)
+    except ReadError:
+        game = game_of_learner(path)
+        if game is None:
+            raise
+        raise UsageError(f"{path}: is a learner of {game}, not a file of Punish; see: punish-fast games") from None
 
 
 def _file_report(file: Artefact) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
 VERBS = (
-    *("solve", "build", "show", "openings", "lessons", "export", "import", "compare", "games", "enemy"),
+    *("agents", "solve", "build", "show", "openings", "lessons", "export", "import", "compare", "games", "enemy"),
     *("arena", "exploit", "equilibrium", "tapnswap", "warmup", "doctor"),
 )
 # Verbs that are groups of commands.

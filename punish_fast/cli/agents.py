@@ -1,0 +1,97 @@
+"""``punish-fast agents``: the built-in agents and rules, and what the files of a folder are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import CommonOptions, argument, verb
+from punish_fast.cli.report import in_words, print_table
+
+BUILT_IN = {
+    "random": "plays every legal action with equal probability",
+    "naive": "best response to random under the true redeal",
+    "careful": "guards or dodges, and attacks only a resting enemy",
+    "aggressive": "plays its strongest attack, and feints only without one",
+    "punisher": "dodges until the enemy rests, then plays its strongest attack",
+}
+RULES = {
+    "notebook": "the notebook's redeal, from the discard pile alone; the default of solve",
+    "tabletop": "the true redeal, from discard pile and deck; the default of arena, exploit and equilibrium",
+    "tiny": "7 cards, 2 HP and 2 breaths, for experiments",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentsOptions(CommonOptions):
+    """Options of ``agents``."""
+
+    folder: Annotated[Path, argument("FOLDER", "Where to look for files.")] = Path()
+
+
+@verb("punish-fast agents", "punish-fast agents results --json")
+def agents(options: AgentsOptions) -> None:
+    """List the built-in agents and rules, and say what each file in a folder is."""
+    if not options.folder.is_dir():
+        raise UsageError(f"{options.folder}: is not a folder")
+    paths = sorted(path for path in options.folder.iterdir() if path.suffix in (".h5", ".toml") and path.is_file())
+    report = {"agents": BUILT_IN, "rules": RULES, "files": [_describe(path) for path in paths]}
+    options.print(report, _print_report)
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    """Name, kind, rules and origin of a file; a file that is none of ours has the kind None."""
+    from punish_fast.punish.rules import RulesError, load_rules, name_of
+    from punish_fast.runtime.files import ReadError
+    from punish_fast.store.reader import load
+
+    try:
+        if path.suffix == ".toml":
+            return {"file": str(path), "kind": "rules", "rules": name_of(load_rules(str(path))), "about": ""}
+        file = load(path)
+        return {"file": str(path), "kind": file.kind, "rules": name_of(file.rules), "about": about(file)}
+    except (ReadError, RulesError) as error:
+        game = game_of_learner(path)
+        told = str(error).removeprefix(f"{path}: ") if game is None else f"trained at {game}"
+        return {"file": str(path), "kind": None if game is None else "learner", "rules": None, "about": told}
+
+
+def about(file: Any) -> str:
+    """How a file of ours was made, in a few words."""
+    if file.kind in ("tensor", "agent"):
+        against = f"against {file.enemy.get('file', file.enemy['kind'])}"
+        if file.kind == "tensor":
+            return against
+        objective, discount = file.attributes["objective"], file.attributes["discount"]
+        return f"{against}, {f'discount {discount:g}' if objective == 'discounted' else objective}"
+    if file.kind == "strategy":
+        return ", ".join([file.information, *([] if file.origin is None else [in_words(file.origin)])])
+    return f"{file.information}, checkpoint after {file.attributes['iterations']:,} iterations"
+
+
+def game_of_learner(path: Path) -> str | None:
+    """The game that the learner in a file was trained at; None if it holds no learner."""
+    from punish_fast.runtime.files import ReadError
+    from punish_fast.store.learners import load_learner
+
+    try:
+        return str(load_learner(path).game.get("name", "another game"))
+    except ReadError:
+        return None
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    for title, texts in (("built-in agents", report["agents"]), ("rules", report["rules"])):
+        print(title)
+        print_table([[name, text] for name, text in texts.items()], left=2, indent="  ")
+        print()
+    if not report["files"]:
+        print("no .h5 or .toml files here")
+        return
+    print("files")
+    rows = [
+        [Path(each["file"]).name, each["kind"] or "-", each["rules"] or "-", each["about"]] for each in report["files"]
+    ]
+    print_table([["name", "kind", "rules", ""], *rows], left=4, indent="  ")

@@ -1,0 +1,47 @@
+"""``agents``: what is built in, and what the files of a folder are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.arena.players import BUILT_IN
+from punish_fast.cli import agents
+from punish_fast.punish.rules import PRESETS
+from punish_fast.store.learners import save_learner
+
+
+def test_every_built_in_agent_and_preset_is_listed(run):
+    report = run("agents", "--json").report
+    assert list(report["agents"]) == list(BUILT_IN) == list(agents.BUILT_IN)
+    assert list(report["rules"]) == list(PRESETS)
+    text = run("agents").out
+    assert all(name in text for name in (*BUILT_IN, *PRESETS))
+    assert "no .h5 or .toml files here" in text
+
+
+def test_every_file_is_named_with_its_kind(run, files):
+    (files / "house.toml").write_text("hp = 2\n")
+    (files / "foreign.h5").write_text("not ours")
+    save_learner(files / "learner.h5", {"name": "tapnswap"}, {}, np.zeros((1, 2)), np.zeros((1, 2), dtype=np.int64))
+    report = run("agents", "--json").report
+    found = {entry["file"]: entry for entry in report["files"]}
+    assert found.keys() == {path.name for path in files.iterdir()}
+    kinds = {"agent.h5": "agent", "tensor.h5": "tensor", "strategy.h5": "strategy", "house.toml": "rules"}
+    assert {name: found[name]["kind"] for name in kinds} == kinds
+    assert (found["foreign.h5"]["kind"], found["learner.h5"]["kind"]) == (None, "learner")
+    assert found["learner.h5"]["about"] == "trained at tapnswap"
+    assert found["agent.h5"]["rules"] == "tiny"
+    text = run("agents").out
+    assert all(name in text for name in found)
+
+
+def test_the_folder_may_be_another(run, files):
+    (files / "sub").mkdir()
+    (files / "agent.h5").rename(files / "sub" / "agent.h5")
+    assert [entry["file"] for entry in run("agents", "sub", "--json").report["files"]] == ["sub/agent.h5"]
+    run("agents", "none").refused("none: is not a folder")
+
+
+def test_a_learner_is_shown_elsewhere(run, files):
+    save_learner(files / "learner.h5", {"name": "tapnswap"}, {}, np.zeros((1, 2)), np.zeros((1, 2), dtype=np.int64))
+    run("show", "learner.h5").refused("learner.h5: is a learner of tapnswap", "punish-fast games")
