@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.runtime.version import __version__ as __version__
 
 _HOMES = {
-    "CompactMDP": "mdp.model",
     "MDP": "mdp.model",
     "check": "mdp.model",
     "Solution": "mdp.solver",
@@ -54,7 +53,6 @@ _HOMES = {
 __all__ = [
     "MDP",
     "Artefact",
-    "CompactMDP",
     "Equilibrium",
     "Graph",
     "InformationSpace",
@@ -103,7 +101,7 @@ if TYPE_CHECKING:
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.equilibrium.upper_bound import upper_bound
     from punish_fast.mdp.comparison import compare
-    from punish_fast.mdp.model import MDP, CompactMDP, check
+    from punish_fast.mdp.model import MDP, check
     from punish_fast.mdp.policy import greedy, softmax
     from punish_fast.mdp.solver import Solution, evaluate, solve
     from punish_fast.punish.codes import State

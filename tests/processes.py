@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
 
-from punish_fast.mdp.model import MDP, CompactMDP, check
+from punish_fast.mdp.model import MDP
 
 # A row is its reward and its probabilities by column; a state is a list of rows.
 Row = tuple[float, dict[int, float]]
 States = Sequence[Sequence[Row]]
 
 
-def process(states: States, layers: Sequence[int] | None = None, terminals: Sequence[float] = ()) -> MDP:
-    """A checked process; ``layers`` are numbers of states, one layer for all if None."""
-    rows = [row for state in states for row in state]
-    entries = [sorted(successors.items()) for _, successors in rows]
-    return check(
-        MDP(
-            state_ptr=np.cumsum([0, *map(len, states)]),
-            indptr=np.cumsum([0, *map(len, entries)]),
-            indices=np.array([column for row in entries for column, _ in row], dtype=np.int32),
-            data=np.array([p for row in entries for _, p in row], dtype=np.float64),
-            reward=np.array([reward for reward, _ in rows], dtype=np.float64),
-            terminal_reward=np.array(terminals, dtype=np.float64),
-            layer_ptr=np.cumsum([0, *([len(states)] if layers is None else layers)]),
-            action=np.array([action for state in states for action in range(len(state))], dtype=np.uint8),
-        )
-    )
-
-
-def compacted(mdp: MDP) -> CompactMDP:
+def compacted(mdp: MDP) -> MDP:
     """The same process, with the probabilities that rows have in common stored once."""
     places: dict[bytes, int] = {}
     stored: list[float] = []
@@ -44,17 +27,7 @@ def compacted(mdp: MDP) -> CompactMDP:
         begins.append(places.setdefault(row.tobytes(), len(stored)))
         if begins[-1] == len(stored):
             stored += row.tolist()
-    return CompactMDP(
-        state_ptr=mdp.state_ptr,
-        indptr=mdp.indptr,
-        indices=mdp.indices,
-        data_ptr=np.array(begins, dtype=np.int64),
-        probabilities=np.array(stored, dtype=np.float64),
-        reward=mdp.reward,
-        terminal_reward=mdp.terminal_reward,
-        layer_ptr=mdp.layer_ptr,
-        action=mdp.action,
-    )
+    return replace(mdp, data_ptr=np.array(begins, dtype=np.int64), data=np.array(stored, dtype=np.float64))
 
 
 def exact_values(states: States, terminals: Sequence[float], discount: float) -> list[Fraction]:

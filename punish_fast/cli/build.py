@@ -20,7 +20,7 @@ from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table
 
 if TYPE_CHECKING:
-    from punish_fast.mdp.model import MDP, CompactMDP
+    from punish_fast.mdp.model import MDP
     from punish_fast.punish.rules import Rules
     from punish_fast.store.model_file import ModelSource
     from punish_fast.store.reader import Artefact
@@ -115,7 +115,7 @@ def build(options: ModelOptions) -> None:
     options.print(report, _print_report)
 
 
-def model_report(source: ModelSource, mdp: MDP | CompactMDP, clock: Stopwatch, output: Path) -> dict[str, Any]:
+def model_report(source: ModelSource, mdp: MDP, clock: Stopwatch, output: Path) -> dict[str, Any]:
     """What ``solve`` and ``build`` tell of a model and of the run."""
     from punish_fast.punish.rules import name_of
     from punish_fast.runtime import _jit

@@ -79,7 +79,7 @@ def _report(files: tuple[Artefact, Artefact], found: Comparison, most: int) -> d
         "breaths": layers,
         "q": asdict(found.q),
         "v": asdict(found.v),
-        "biggest": [_position(files, found, int(state)) for state in found.biggest(most)],
+        "biggest": [_position(files, found, int(state)) for state in found.largest(most)],
     }
 
 

@@ -61,10 +61,10 @@ def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
     """What openings are worth, and what is meant by that."""
     solution = file.solution()
     value = solution.v[found.row]
-    if solution.objective == "undiscounted":
-        value = (1 + value) / 2
-    if solution.objective != "discounted":
+    if solution.objective == "win-probability":
         return value, "win probability"
+    if solution.discount == 1:
+        return (1 + value) / 2, "win probability"
     return value, f"discounted value, discount {solution.discount:g}"
 
 
@@ -86,7 +86,7 @@ def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any
     ]
     return {
         "file": str(file.path),
-        "is_chance": file.solution().objective != "discounted",
+        "is_chance": file.solution().discount == 1,
         "mean": float(found.p @ value),
         "in_hand": worth_of_cards(found, found.hand, value),
         "revealed": worth_of_cards(found, found.revealed, value),

@@ -149,7 +149,7 @@ def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -
     report["value"] = float(solution.v[row])
     best_possible, worst_possible = final_values(solution.discount, solution.objective).tolist()
     report["worst_possible"], report["best_possible"] = worst_possible, best_possible
-    if solution.objective == "undiscounted":
+    if solution.objective == "discounted" and solution.discount == 1:
         report["win_probability"] = (1 + report["value"]) / 2
     if solution.objective == "win-probability":
         report["win_probability"] = report["value"]

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from punish_fast.store.model_file import ModelSource
     from punish_fast.store.reader import Artefact
 
-DEFAULT_TOLERANCE = 1e-10
-
 
 @dataclass(frozen=True, kw_only=True)
 class SolveOptions(ModelOptions):
@@ -31,13 +29,13 @@ class SolveOptions(ModelOptions):
     objective: Annotated[
         Literal["discounted", "win-probability"] | None,
         option(
-            "What to maximise.  [default: win-probability under rules with the true redeal, such as tabletop, unless "
-            "--discount is given; otherwise discounted]"
+            "Maximise discounted rewards, or win probabilities, which have no discount.  [default: win-probability "
+            "under rules with the true redeal, such as tabletop, unless --discount is given; otherwise discounted]"
         ),
     ] = None
     discount: Annotated[
         float | None,
-        option("From 0 to 1; 1 means win-probability.  [default: 0.95]", metavar="G"),
+        option("From 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]", metavar="G"),
     ] = None
     schedule: Annotated[Literal["layered", "jacobi"], option("Update order of value iteration.")] = "layered"
     tolerance: Annotated[
@@ -93,50 +91,46 @@ def solve(options: SolveOptions) -> None:
 
 def _check(options: SolveOptions) -> None:
     """Refuse options that exclude each other, before any work."""
-    from punish_fast.mdp.solver import check_options, settle_discount
+    from punish_fast.mdp.solver import check_options
 
     if options.tolerance is not None and options.sweeps is not None:
         raise UsageError("--tolerance and --sweeps exclude each other")
     if options.start is not None and options.schedule == "jacobi":
         raise UsageError("--from goes with --schedule layered only")
-    if options.objective == "win-probability" and options.discount not in (None, 1):
+    if options.objective == "win-probability" and options.discount is not None:
         raise UsageError(f"--objective win-probability has no discount, but --discount is {options.discount:g}")
-    if options.objective == "discounted" and options.discount == 1:
-        raise UsageError("--discount 1 is none, so it goes with --objective win-probability only")
-    if options.schedule == "jacobi" and (options.objective == "win-probability" or options.discount == 1):
+    if options.schedule == "jacobi" and options.objective == "win-probability":
         raise UsageError("--schedule jacobi goes with --objective discounted only")
-    check_options(settle_discount("discounted", options.discount), **_limits(options))
+    check_options(options.discount, **_limits(options))
 
 
 def _limits(options: SolveOptions) -> dict[str, Any]:
+    from punish_fast.mdp.solver import DEFAULT_TOLERANCE
+
     tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
     return {"schedule": options.schedule, "tolerance": tolerance, "sweeps": options.sweeps}
 
 
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
     """The options as the solver takes them."""
-    from punish_fast.mdp.solver import settle_discount
-
-    objective: str | None = options.objective
-    if objective is None and options.discount is not None:
-        objective = "win-probability" if options.discount == 1 else "discounted"
-    if objective is None:
-        # An agent for the real game is to win it; the notebook's model and schedule have a discount.
-        is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi"
-        objective = "win-probability" if is_real else "discounted"
-    return {"objective": objective, "discount": settle_discount(objective, options.discount), **_limits(options)}
+    # An agent for the real game should win it; the notebook's model and schedule have a discount.
+    is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi" and options.discount is None
+    objective = options.objective or ("win-probability" if is_real else "discounted")
+    return {"objective": objective, "discount": options.discount, **_limits(options)}
 
 
 def _start_values(path: Path, rules: Rules, method: dict[str, Any]) -> np.ndarray:
     """An agent's values, float64 ``[n_states]``, on the scale of the objective."""
     import numpy as np
 
+    from punish_fast.mdp.solver import DEFAULT_DISCOUNT
     from punish_fast.store.reader import final_values, load
 
     file = load(path)
     v = file.solution_for(rules).v
     win, loss = file.terminal_values
-    to_win, to_loss = final_values(method["discount"], method["objective"]).tolist()
+    discount = DEFAULT_DISCOUNT if method["discount"] is None else method["discount"]
+    to_win, to_loss = final_values(discount, method["objective"]).tolist()
     if (win, loss) == (to_win, to_loss) or win <= loss:
         return v
     return np.asarray(to_loss + (v - loss) * ((to_win - to_loss) / (win - loss)))

@@ -14,10 +14,10 @@ import numpy as np
 
 from punish_fast.games import _matches
 from punish_fast.games.positions import Positions
-from punish_fast.mdp.contraction import SolveError
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy_iteration import chances, reach
+from punish_fast.mdp.policy_iteration import absorption_values, reach
 from punish_fast.mdp.solver import solve
+from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.runtime.parallel import cumulated, for_each
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
@@ -209,7 +209,7 @@ def meet(positions: Positions, first: np.ndarray, second: np.ndarray) -> Meeting
     state = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
     mixing = csr_array((weight, (state, np.arange(mdp.n_rows))), shape=(mdp.n_states, mdp.n_rows))
     chain = mixing @ mdp.to_scipy()
-    win, loss = (float(chances(chain, np.eye(_ENDS)[end])[0]) for end in (_WIN, _LOSS))
+    win, loss = (float(absorption_values(chain, np.eye(_ENDS)[end])[0]) for end in (_WIN, _LOSS))
     return Meeting(win, max(1 - win - loss, 0.0), loss)
 
 

@@ -4,19 +4,18 @@ One backup of a state takes the best of its rows::
 
     q(s, a) = r(s, a) + discount * sum_t P(t | s, a) v(t),        v(s) = max_a q(s, a)
 
-Kernels that take ``chunks`` work on the chunks of states from number ``begin`` to ``end``. Sums are taken inside a
-chunk in a fixed order and combined by the caller, so a result has the same bits for every thread count.
+Kernels that take ``chunks`` work on the chunks of states numbered ``begin`` to ``end``. Sums are taken inside a chunk
+in a fixed order and combined by the caller, so a result has the same bits for every thread count.
 
-Backups are bound by memory, and everything that is not a load slows them. So pointers and columns come in as unsigned
+Backups are bound by memory, and everything that is not a load slows them down. So pointers and columns are unsigned
 integers, because Numba tests every signed index for being negative, and inner loops are written out, because a call or
 a ``range`` costs several cycles in each of the many short rows. `sweep`, where nearly all time goes, takes three
-entries at a time, those beyond the row's end with weight zero: processors foresee the length of a row badly, and a
-third of it less so. Together that more than halves its time, and no sum changes. What comes `AHEAD` entries later is
-fetched meanwhile.
+entries at a time, those beyond the row's end with weight zero, because processors predict the length of a row badly,
+and a third of it less so. Together that more than halves its time, and no sum changes. Entries that come `AHEAD` later
+are prefetched.
 
-Rows may share probabilities, which saves memory and so time. Then those of a row begin at ``data_ptr[row]``, which is
-``shift`` places before its columns do. If every row has its own, ``data_ptr`` is None, and Numba compiles the kernels
-for that case without a shift.
+In a compact process the probabilities of a row begin at ``data_ptr[row]``, which is ``shift`` before its columns do.
+Otherwise ``data_ptr`` is None, and Numba compiles the kernels for that case without a shift.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ AHEAD = np.uint64(96)
 
 
 class Tensor(NamedTuple):
-    """The arrays of a process as the backups take them: pointers uint64, columns uint32."""
+    """The arrays of a process for the backups: pointers uint64, columns uint32."""
 
     state_ptr: np.ndarray
     indptr: np.ndarray
@@ -72,7 +71,7 @@ def sweep(begin, end, chunks, tensor, data_ptr, discount, v, out, residual):
                 prefetch(indices, k + AHEAD)
                 prefetch(data, k - shift + AHEAD)
                 total = 0.0
-                # The last rows of all have no entries behind them to read.
+                # The very last rows have no entries after them to read.
                 while k < last and last + TWO <= n_columns and last - shift + TWO <= n_data:
                     second, third = data[k - shift + ONE], data[k - shift + TWO]
                     second = second if k + ONE < last else 0.0
@@ -97,7 +96,7 @@ def sweep(begin, end, chunks, tensor, data_ptr, discount, v, out, residual):
 
 @kernel
 def back_up_rows(begin, end, chunks, tensor, data_ptr, discount, v, q, out, choice, statistics):
-    """Like `sweep`, and replace ``q`` (a value for each row) and ``choice`` (the first best row of each state).
+    """Like `sweep`, and update ``q`` (a value for each row) and ``choice`` (the first best row of each state).
 
     ``statistics[chunk]`` becomes the largest change of ``v``, the sum of the squared changes of ``q``, and the number
     of states whose choice changed.
@@ -169,7 +168,7 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, o
 
 @kernel
 def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lowest, highest):
-    """The lowest and highest state (terminals left out) that each chunk leads to."""
+    """The lowest and highest successor (without terminals) of each chunk."""
     limit = np.int32(n_states)
     none = np.int32(-1)
     for chunk in range(begin, end):
@@ -184,7 +183,7 @@ def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lo
 
 @kernel
 def count_shared(begin, end, indptr, data_ptr, data, lengths):
-    """``lengths[row]`` becomes the number of probabilities of the row that are not zero, for the given rows."""
+    """``lengths[row]`` becomes the number of nonzero probabilities of each given row."""
     for row in range(begin, end):
         n = 0
         for k in range(data_ptr[row], data_ptr[row] + indptr[row + 1] - indptr[row]):
@@ -194,7 +193,7 @@ def count_shared(begin, end, indptr, data_ptr, data, lengths):
 
 @kernel
 def find_flaws(begin, end, indptr, indices, data, n_columns, tolerance, flaw):
-    """``flaw[row]`` becomes the number of the worst flaw of each of the given rows, 0 for none."""
+    """``flaw[row]`` becomes the number of the worst flaw of each given row, 0 for none."""
     for row in range(begin, end):
         worst = 0
         total = 0.0

@@ -6,9 +6,9 @@ successive steps and images, the next point is
 
     x' = g - dG c,        c = argmin | f - dF c |
 
-[Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. Any point may be handed to a contraction, so nothing
-that is proved of a plain step is lost; if accelerated steps grow again and again, and get no smaller than they were
-before, acceleration is given up, which leaves the plain iteration and its convergence.
+[Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. A contraction may start from any point,
+so every bound on a plain step still holds. If accelerated steps keep growing without a new minimum, acceleration stops,
+which leaves the plain iteration and its convergence.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 _WINDOW = 4
 _PATIENCE = 3
-# By what factor the smallest step must fall for patience to begin anew.
+# Factor by which the smallest step must fall to reset the count of failures.
 _PROGRESS = 0.9
 
 
@@ -27,12 +27,12 @@ class Anderson:
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._n_changes = 0
-        # Since steps became that small.
+        # Failures since the smallest step.
         self._failures = 0
         self._least = np.inf
 
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
-        """The next point, after ``image = g(x)``; arrays ``[n]``, which the caller leaves as they are."""
+        """The next point, after ``image = g(x)``; the caller must not change these arrays, ``[n]``, afterwards."""
         step = image - x
         size = np.abs(step).max(initial=0)
         if size < _PROGRESS * self._least:
@@ -55,7 +55,7 @@ class Anderson:
         return accelerated if np.isfinite(accelerated).all() else image
 
     def _remember(self, step_change: np.ndarray, image_change: np.ndarray) -> None:
-        """Put a change in the place of the oldest one."""
+        """Replace the oldest change by a new one."""
         if self._n_changes == 0:
             self._steps = np.zeros((_WINDOW, len(step_change)))
             self._images = np.zeros((_WINDOW, len(step_change)))
@@ -63,8 +63,7 @@ class Anderson:
         place = self._n_changes % _WINDOW
         self._steps[place] = step_change
         self._images[place] = image_change
-        # Long sums are left to `numpy.einsum`: a BLAS would wake threads of its own, which compete with ours and
-        # whose number would change the last bits.
+        # `numpy.einsum` instead of a BLAS, whose threads would compete with ours and change the last bits.
         products = np.einsum("in,n->i", self._steps, step_change)
         self._gram[place] = products
         self._gram[:, place] = products
@@ -72,7 +71,7 @@ class Anderson:
 
 
 def _least_squares(gram: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """The weights ``[k]`` by which k vectors come nearest to a target, by normal equations.
+    """The weights ``[k]`` of the combination of k vectors closest to a target, by normal equations.
 
     Args:
         gram: ``[k, k]``, the products of the vectors.

@@ -1,9 +1,9 @@
-"""How two solutions of processes with the same states and actions differ.
+"""Differences between two solutions of processes with the same states and actions.
 
 Let ``q`` and ``q'`` be the values of rows, ``v`` and ``v'`` those of states, and ``a`` and ``a'`` the greedy choices in
-a state. If the choices differ, each solution thinks the other's worse, by its *regret*: ``v - q(a')`` and ``v' -
-q'(a)``, neither below 0. The *disagreement* in the state is the sum of both. It is 0 where the choices are the same,
-and tiny where one of the solutions sees a tie that rounding broke.
+a state. If the choices differ, each solution values the other's choice by its *regret*: ``v - q(a')`` and ``v' -
+q'(a)``, neither below 0. Their sum is the *disagreement* in the state. It is 0 where the choices are the same, and tiny
+where rounding broke a tie in one of the solutions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.mdp.policy import first_best
 
-# Regrets up to this part of the largest value are ties.
+# Disagreements up to this share of the largest value are ties.
 _TIE = 1e-9
 
 
@@ -24,7 +24,7 @@ class ComparisonError(ValueError):
 
 @dataclass(frozen=True)
 class Differences:
-    """How two arrays of values differ: the differences ``second - first`` in figures.
+    """Statistics of the differences ``second - first`` between two arrays of values.
 
     Attributes:
         largest: The largest absolute difference.
@@ -41,16 +41,16 @@ class Differences:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two solutions differ.
+    """Differences between two solutions.
 
     Attributes:
         q: Differences of the values of rows.
         v: Differences of the values of states.
-        choices: int64 ``[2, n_states]``, the greedy rows of either solution.
+        choices: int64 ``[2, n_states]``, the greedy rows of each solution.
         disagreement: float64 ``[n_states]``, sums of both regrets.
         n_states: int64 ``[n_layers]``, states of each layer.
-        n_changed: int64 ``[n_layers]``, those with another greedy choice.
-        n_clear: int64 ``[n_layers]``, those of them whose disagreement is more than a tie broken by rounding.
+        n_changed: int64 ``[n_layers]``, states whose greedy choices differ.
+        n_clear: int64 ``[n_layers]``, states whose greedy choices differ by more than a tie broken by rounding.
     """
 
     q: Differences
@@ -61,14 +61,14 @@ class Comparison:
     n_changed: np.ndarray
     n_clear: np.ndarray
 
-    def biggest(self, count: int) -> np.ndarray:
-        """int64 ``[k]``, k <= ``count``: states with the biggest disagreements, the biggest first, ties left out."""
+    def largest(self, count: int) -> np.ndarray:
+        """The states with the largest disagreements, largest first, without ties: int64 ``[k]``, k <= ``count``."""
         order = np.argsort(-self.disagreement, kind="stable")[: min(count, int(self.n_clear.sum()))]
         return np.asarray(order)
 
 
 def compare(state_ptr: np.ndarray, layer_ptr: np.ndarray, first: np.ndarray, second: np.ndarray) -> Comparison:
-    """Compare two solutions by their values of rows.
+    """Compare two solutions.
 
     Args:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.

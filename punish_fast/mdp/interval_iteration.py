@@ -1,60 +1,60 @@
-"""The chance to reach a win, bracketed from below and above (interval iteration).
+"""Interval iteration: win probabilities, bracketed from below and above.
 
-A terminal that pays more than nothing is a *win*. The largest chance to reach one is a fixed point of
+A terminal that pays more than nothing is a *win*. The largest probability of reaching one is a fixed point of
 
     (T v)(s) = max_a sum_t P(t | s, a) v(t),        v = 1 in a win, v = 0 in every other terminal
 
-that is, of total rewards where only the arrival at a win pays, once. ``T`` never lowers anything when ``v`` rises.
+that is, of total rewards where only the arrival at a win pays, once. ``T`` is monotone.
 
-**Play must end.** In a set of states that some policy never leaves (an *end component*) nothing tells a value from a
-larger one, and the best action there may be to stay for ever. So such processes are refused. They are found by sweeps:
-of the set of all states, keep those with an action that stays in the set for sure, until no state is left or none
-drops out [the *always* of de Alfaro 1997]. If none is left, play ends under every policy, and whatever sweeps begin
-with, they converge to the one fixed point ``v*`` [Bertsekas and Tsitsiklis 1991].
+**Play must end.** In an *end component*, a set of states that some policy never leaves, every constant solves the
+equations, and the best action there may be to stay for ever. Such processes are refused. Sweeps find them: of the set
+of all states, keep those with an action that stays in the set for sure, until no state is left or none drops out [the
+*always* of de Alfaro 1997]. If none is left, play ends under every policy, and sweeps from any start converge to the
+only fixed point ``v*`` [Bertsekas and Tsitsiklis 1991].
 
 **Brackets.** Let ``F`` be a sweep, on the values it carries. Then for any ``u`` and any number of sweeps ``k``
 
     F^k(u) <= u   =>   v* <= F^k(u),        F^k(l) >= l   =>   v* >= F^k(l)
 
 because applying ``F^k`` again and again to both sides leads from ``u`` down to ``v*``, and from ``l`` up to it. The
-bounds 0 and 1 fulfil this at once: iterating from them is interval iteration [Haddad and Monmege 2018, Theor. Comput.
-Sci. 735]. It gains as much in a sweep as plain value iteration, for twice the work. So accelerated sweeps come first,
-from below alone, and prove nothing. The bracket is then begun at a small distance on both sides of where they lead,
-within 0 and 1, and swept from below and above until both conditions hold; a bracket that does not get there is
-begun again, sixteen times as wide, for twice as long. At the latest, it is that of 0 and 1.
+bounds 0 and 1 satisfy this at once: iterating from them is interval iteration [Haddad and Monmege 2018, Theor. Comput.
+Sci. 735], which gains as much per sweep as plain value iteration, for twice the work. So accelerated sweeps from below
+come first; they prove nothing. The bracket then starts at a small distance on both sides of their result, within 0 and
+1, and is swept until both conditions hold. A bracket that does not get there starts again, sixteen times as wide, for
+twice as many sweeps; at the latest, it is that of 0 and 1.
 
-**Rounding.** A sweep in floating point is off by at most ``e`` (see ``sweeps.py``), so ``e`` is added to every upper
-value and taken from every lower one. What remains is exact up to stored probabilities, as told there.
+**Rounding.** A sweep in floating point is off by at most ``e`` (see ``value_iteration.py``), so ``e`` is added to
+every upper value and subtracted from every lower one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp.contraction import Contraction, SolveError
-from punish_fast.mdp.model import Process
+from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.stopping_rule import Contraction, SolveError
 from punish_fast.mdp.value_iteration import Layered
 
-# A bracket begins so many times as wide as the last change, since errors are larger than changes.
+# Ratio of a bracket's first width to the last change, since errors are larger than changes.
 _MARGIN = 16.0
 _PATIENCE = 8
 _WIDENING = 16.0
 
 
 class Reachability(Layered):
-    """Sweeps towards the largest chances to win, then brackets around them; a round from both sides is one sweep."""
+    """Sweeps to the largest win probabilities, then brackets around them; a round from both sides is one sweep."""
 
-    def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
-        """Begin with chances ``start`` (float64 ``[n_states]``), or with zeros.
+    def __init__(self, mdp: MDP, goal: float | None, start: np.ndarray | None = None) -> None:
+        """Start with sweeps, or with the bracket of 0 and 1.
 
         Args:
             mdp: The process.
-            goal: The error that is aimed at; if None, the bracket begins with 0 and 1.
-            start: Chances to begin with.
+            goal: The error bound to reach; None starts with the bracket of 0 and 1.
+            start: float64 ``[n_states]``, initial probabilities; zeros if None.
 
         Raises:
-            SolveError: play may go on for ever.
+            SolveError: play may never end.
         """
         super().__init__(mdp, 1.0, start)
         self._nothing = np.zeros(mdp.n_rows)
@@ -73,7 +73,7 @@ class Reachability(Layered):
         return int(self.mdp.layer_ptr[1]) if self.mdp.is_cycle else self.mdp.n_states
 
     def _find_contraction(self) -> Contraction:
-        """No single sweep need contract, but after some all do; no chance is above 1."""
+        """A single sweep need not contract, but several do; no probability is above 1."""
         self.contraction = Contraction(modulus=1.0, spread=1.0, largest_value=1.0)
         self._must_end()
         return self.contraction
@@ -95,7 +95,7 @@ class Reachability(Layered):
 
     @property
     def _error(self) -> float:
-        """How far rounding can put a sweep off."""
+        """The largest rounding error of a sweep."""
         return float(self._rounding().sum())
 
     def sweep(self) -> float:
@@ -109,7 +109,7 @@ class Reachability(Layered):
         return 1.0
 
     def close(self) -> None:
-        """Back up every state once more; what rounding put above 1 becomes 1."""
+        """Back up every state once more, and cut values that rounding put above 1."""
         super().close()
         if self.q.max(initial=0) > 1:
             np.minimum(self.q, 1.0, out=self.q)
@@ -121,7 +121,7 @@ class Reachability(Layered):
         return 1.0
 
     def _begin_bracket(self, distance: float, patience: int) -> None:
-        """Begin a bracket at a distance on both sides of ``v``."""
+        """Start a bracket at a distance on both sides of ``v``."""
         n = self.mdp.n_states
         lower, upper = self.v.copy(), self.v.copy()
         lower[:n] = np.clip(self.v[:n] - distance, 0.0, 1.0)
@@ -129,7 +129,7 @@ class Reachability(Layered):
         self._bracket = Bracket(lower, upper, self._n_carried, patience)
 
     def _narrow(self, bracket: Bracket) -> float:
-        """One round from below and above; ``v`` becomes the middle."""
+        """Sweep both bounds; ``v`` becomes their mean."""
         n = self.mdp.n_states
         lower, upper = bracket.lower.copy(), bracket.upper.copy()
         lower = self._sweep_with(self._nothing, lower)
@@ -148,15 +148,15 @@ class Reachability(Layered):
 
 
 class Bracket:
-    """Bounds from below and above, and whether they are proved.
+    """Lower and upper bounds, and whether they are proved.
 
     Attributes:
         lower: float64 ``[n_columns]``, lower bounds of all values.
         upper: float64 ``[n_columns]``, upper bounds.
-        patience: After so many rounds, an unproved bracket is given up.
-        n_rounds: Rounds made.
-        distance: Half the width that the bracket began with.
-        is_proved: Whether the values are known to lie between the bounds.
+        patience: Number of rounds after which an unproved bracket is given up.
+        n_rounds: Rounds so far.
+        distance: Half the initial width.
+        is_proved: Whether the values provably lie between the bounds.
     """
 
     def __init__(self, lower: np.ndarray, upper: np.ndarray, n_carried: int, patience: int) -> None:
@@ -175,7 +175,7 @@ class Bracket:
         return float(np.nextafter(width / 2, np.inf)) + float(np.finfo(np.float64).eps)
 
     def replace(self, lower: np.ndarray, upper: np.ndarray) -> float:
-        """Take the bounds of the next round; return the largest change."""
+        """Replace the bounds by those of the next round; return the largest change."""
         change = max(_largest_change(self.lower, lower), _largest_change(self.upper, upper))
         self.lower, self.upper = lower, upper
         self.n_rounds += 1

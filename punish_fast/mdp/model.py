@@ -1,22 +1,22 @@
 """A sparse Markov decision process.
 
-A state offers *rows*, one for each action; a row is a probability distribution over states and a reward. States are
-grouped into *layers*, runs of consecutive states that are updated together. Behind the states stand absorbing
-*terminals*: each leads to itself for ever and pays its reward every time, so it is worth ``reward / (1 - discount)``;
-without a discount it ends play and is worth nothing.
+A state offers *rows*, one for each action; a row is a reward and a probability distribution over successors. States
+are grouped into *layers*, runs of consecutive states that are updated together. After the states come absorbing
+*terminals*: each leads to itself for ever and pays its reward at every step, so it is worth ``reward / (1 -
+discount)``; without a discount it ends play and is worth nothing.
 
 The arrays are those of QuantEcon's state-action pairs and of SciPy's CSR matrices: row ``r`` of state ``s``, for
 ``state_ptr[s] <= r < state_ptr[s + 1]``, leads to column ``indices[k]`` with probability ``data[k]``, for ``indptr[r]
 <= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals.
 
-Rows with the same probabilities for different columns may share them: a `CompactMDP` holds what differs alone, and all
-that the solver wants of a process is in `Process`, which both are.
+A *compact* process stores probabilities that several rows have in common once: those of row ``r`` begin at
+``data[data_ptr[r]]``. This saves memory, and so time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -30,43 +30,46 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _SUM_TOLERANCE = 1e-12
-# So many rows are looked at at once.
-_BLOCK = 1 << 14
 
 
 class ModelError(ValueError):
     """Arrays that are no Markov decision process; the message names the array."""
 
 
-class Process:
-    """What the solver wants of a Markov decision process.
+@dataclass(frozen=True, eq=False)
+class MDP:
+    """A sparse Markov decision process.
 
     Attributes:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin; every state has at least one.
         indptr: int64 ``[n_rows + 1]``, where the columns of each row begin.
         indices: int32 ``[n_entries]``, columns.
-        probabilities: float64 ``[n]``, those of each row in the order of its columns.
-        data_ptr: int64 ``[n_rows]``, where the probabilities of each row begin, never behind where its columns do; None
-            if every row has its own, in the places of its columns.
+        data: float64 ``[n_entries]``, probabilities; of any length if the process is compact, and then some may be 0.
         reward: float64 ``[n_rows]``, expected immediate rewards.
-        terminal_reward: float64 ``[n_terminals]``, what each terminal pays every time.
+        terminal_reward: float64 ``[n_terminals]``, the reward of each terminal at every step.
         layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin; a layer may be empty.
         action: uint8 ``[n_rows]``, a label for the action of each row.
+        data_ptr: int64 ``[n_rows]``, where the probabilities of each row begin, at most ``indptr``; None if the process
+            is not compact.
     """
 
     state_ptr: np.ndarray
     indptr: np.ndarray
     indices: np.ndarray
-    probabilities: np.ndarray
-    data_ptr: np.ndarray | None
+    data: np.ndarray
     reward: np.ndarray
     terminal_reward: np.ndarray
     layer_ptr: np.ndarray
     action: np.ndarray
+    data_ptr: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.n_entries:,} entries, {self.n_layers} layers"
+        return f"MDP({sizes}{'' if self.data_ptr is None else ', compact'})"
 
     @property
     def n_states(self) -> int:
-        """States, terminals left out."""
+        """States, without terminals."""
         return len(self.state_ptr) - 1
 
     @property
@@ -81,7 +84,7 @@ class Process:
 
     @property
     def n_layers(self) -> int:
-        """Groups of states that are updated together."""
+        """Layers."""
         return len(self.layer_ptr) - 1
 
     @property
@@ -97,20 +100,19 @@ class Process:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        arrays = (self.state_ptr, self.indptr, self.indices, self.probabilities, self.reward, self.action)
-        return sum(array.nbytes for array in arrays) + (0 if self.data_ptr is None else self.data_ptr.nbytes)
+        arrays = (self.state_ptr, self.indptr, self.indices, self.data, self.reward, self.action, self.data_ptr)
+        return sum(array.nbytes for array in arrays if array is not None)
 
     @cached_property
     def longest_rows(self) -> np.ndarray:
         """int64 ``[n_layers]``, entries of the longest row of each layer."""
-        ends = pairwise(self.state_ptr[self.layer_ptr])
-        parts = (_lengths(self.indptr[begin : end + 1]) for begin, end in ends)
-        longest = [max((int(lengths.max()) for lengths in part), default=0) for part in parts]
+        ends = pairwise(self.state_ptr[self.layer_ptr].tolist())
+        longest = [np.diff(self.indptr[begin : end + 1]).max(initial=0) for begin, end in ends]
         return np.array(longest, dtype=np.int64)
 
     @cached_property
     def _successors(self) -> np.ndarray:
-        """int64 ``[n_layers, 2]``, the lowest and highest state that each layer leads to."""
+        """int64 ``[n_layers, 2]``, the lowest and highest successor of each layer."""
         ends = np.empty((self.n_layers, 2), dtype=np.int64)
         for layer in range(self.n_layers):
             chunks = self.chunks(layer)
@@ -142,61 +144,42 @@ class Process:
         ends = zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True)
         return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
 
-
-@dataclass(frozen=True, eq=False)
-class MDP(Process):
-    """A sparse Markov decision process, every row with probabilities of its own.
-
-    Attributes:
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin; every state has at least one.
-        indptr: int64 ``[n_rows + 1]``, where the entries of each row begin.
-        indices: int32 ``[n_entries]``, columns.
-        data: float64 ``[n_entries]``, probabilities.
-        reward: float64 ``[n_rows]``, expected immediate rewards.
-        terminal_reward: float64 ``[n_terminals]``, what each terminal pays every time.
-        layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin; a layer may be empty.
-        action: uint8 ``[n_rows]``, a label for the action of each row.
-    """
-
-    state_ptr: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    reward: np.ndarray
-    terminal_reward: np.ndarray
-    layer_ptr: np.ndarray
-    action: np.ndarray
-
-    @property
-    def probabilities(self) -> np.ndarray:  # type: ignore[override]
-        """The same as `data`."""
-        return self.data
-
-    @property
-    def data_ptr(self) -> None:  # type: ignore[override]
-        """None: every row has probabilities of its own."""
-        return
-
     def count_nonzeros(self) -> np.ndarray:
-        """How many entries each row has, none of which is meant to be zero, int64 ``[n_rows]``."""
-        return np.diff(self.indptr)
+        """Successors of each row, int64 ``[n_rows]``; only a compact process may store zeros, which do not count."""
+        if self.data_ptr is None or self.data.all():
+            return np.diff(self.indptr)
+        lengths = np.empty(self.n_rows, dtype=np.int64)
+        for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.data_ptr, self.data, lengths)
+        return lengths
+
+    def expanded(self) -> MDP:
+        """The same process with each row's probabilities stored apart, without zeros; itself if not compact."""
+        if self.data_ptr is None:
+            return self
+        shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
+        data = self.data[np.arange(self.n_entries) - shift]
+        kept = data != 0
+        indptr = cumulated(kept)[self.indptr]
+        return replace(self, indptr=indptr, indices=self.indices[kept], data=data[kept], data_ptr=None)
 
     def to_scipy(self) -> csr_array:
-        """The transitions as a SciPy matrix ``[n_rows, n_columns]`` that shares the memory of ``data`` and ``indices``.
+        """The transitions as a SciPy matrix ``[n_rows, n_columns]``.
 
-        With more than 2^31 - 1 entries SciPy needs wider ``indices`` and copies them.
+        It shares ``data`` and ``indices`` unless the process is compact. With more than 2^31 - 1 entries SciPy needs
+        wider ``indices`` and copies them.
         """
         from scipy.sparse import csr_array
 
+        mdp = self.expanded()
         # SciPy wants both index arrays to have one dtype, and the pointers are far fewer.
-        indptr = self.indptr.astype(np.int32) if self.n_entries <= np.iinfo(np.int32).max else self.indptr
-        return csr_array((self.data, self.indices, indptr), shape=(self.n_rows, self.n_columns), copy=False)
+        indptr = mdp.indptr.astype(np.int32) if mdp.n_entries <= np.iinfo(np.int32).max else mdp.indptr
+        return csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
     def to_quantecon(self, discount: float) -> Any:
         """The process as a ``quantecon.markov.DiscreteDP`` in state-action pairs, with arrays of its own.
 
-        Terminals become states behind all others, each with one row that leads to itself, pays the terminal's reward
-        and has action 0; the actions of all other rows are those in ``action``.
+        Terminals become the last states, each with one row that leads to itself, pays the terminal's reward and has
+        action 0; the actions of all other rows are those in ``action``.
 
         Args:
             discount: From 0 to 1.
@@ -205,70 +188,54 @@ class MDP(Process):
             ModuleNotFoundError: QuantEcon is not installed; the message says how to install it.
             ValueError: the discount is out of range.
         """
-        from scipy.sparse import csr_matrix
+        from scipy.sparse import csr_array, csr_matrix, vstack
 
         if not 0 <= discount <= 1:
             raise ValueError(f"discount: {discount} is not possible, allowed are 0 to 1")
         discrete_dp = _import_discrete_dp()
         n_terminals = len(self.terminal_reward)
-        terminals = np.arange(self.n_states, self.n_columns, dtype=np.int32)
-        transitions = csr_matrix(
-            (
-                np.append(self.data, np.ones(n_terminals)),
-                np.append(self.indices, terminals),
-                np.append(self.indptr, self.n_entries + 1 + np.arange(n_terminals)),
-            ),
-            shape=(self.n_rows + n_terminals, self.n_columns),
+        terminals = np.arange(self.n_states, self.n_columns)
+        stay = csr_array(
+            (np.ones(n_terminals), (np.arange(n_terminals), terminals)), shape=(n_terminals, self.n_columns)
         )
         return discrete_dp(
             np.append(self.reward, self.terminal_reward),
-            transitions,
+            csr_matrix(vstack([self.to_scipy(), stay])),
             discount,
             s_indices=np.append(np.arange(self.n_states).repeat(np.diff(self.state_ptr)), terminals),
             a_indices=np.append(self.action, np.zeros(n_terminals)).astype(np.int64),
         )
 
 
-@dataclass(frozen=True, eq=False)
-class CompactMDP(Process):
-    """A sparse Markov decision process whose rows may share probabilities.
+def from_rows(
+    states: Sequence[Sequence[tuple[float, dict[int, float]]]],
+    layers: Sequence[int] | None = None,
+    terminals: Sequence[float] = (),
+) -> MDP:
+    """A small process from lists.
 
-    Some of them may be zero, and others be put in their place later. The attributes are those of `Process`.
+    Args:
+        states: For each state its rows: the reward, and the probability of each successor. Successors from
+            ``len(states)`` on are the terminals.
+        layers: The number of states of each layer; by default all states form one.
+        terminals: The reward of each terminal at every step.
+
+    Raises:
+        ModelError: this is no Markov decision process.
     """
-
-    state_ptr: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    data_ptr: np.ndarray
-    probabilities: np.ndarray
-    reward: np.ndarray
-    terminal_reward: np.ndarray
-    layer_ptr: np.ndarray
-    action: np.ndarray
-
-    def count_nonzeros(self) -> np.ndarray:
-        """How many columns of each row have a probability that is not zero now, int64 ``[n_rows]``."""
-        if self.probabilities.all():
-            return np.diff(self.indptr)
-        lengths = np.empty(self.n_rows, dtype=np.int64)
-        for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.data_ptr, self.probabilities, lengths)
-        return lengths
-
-    def to_mdp(self) -> MDP:
-        """The same process with probabilities of its own for every row, those that are zero left out."""
-        shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
-        data = self.probabilities[np.arange(self.n_entries) - shift]
-        kept = data != 0
-        return MDP(
-            state_ptr=self.state_ptr,
-            indptr=cumulated(kept)[self.indptr],
-            indices=self.indices[kept],
-            data=data[kept],
-            reward=self.reward.copy(),
-            terminal_reward=self.terminal_reward,
-            layer_ptr=self.layer_ptr,
-            action=self.action,
-        )
+    rows = [row for state in states for row in state]
+    entries = [sorted(successors.items()) for _, successors in rows]
+    mdp = MDP(
+        state_ptr=cumulated(np.array([len(state) for state in states], dtype=np.int64)),
+        indptr=cumulated(np.array([len(row) for row in entries], dtype=np.int64)),
+        indices=np.array([column for row in entries for column, _ in row], dtype=np.int32),
+        data=np.array([p for row in entries for _, p in row], dtype=np.float64),
+        reward=np.array([reward for reward, _ in rows], dtype=np.float64),
+        terminal_reward=np.array(terminals, dtype=np.float64),
+        layer_ptr=cumulated(np.array([len(states)] if layers is None else layers, dtype=np.int64)),
+        action=np.array([action for state in states for action in range(len(state))], dtype=np.uint8),
+    )
+    return check(mdp)
 
 
 def _import_discrete_dp() -> Any:
@@ -282,11 +249,11 @@ def _import_discrete_dp() -> Any:
     return quantecon.markov.DiscreteDP
 
 
-def check_arrays(mdp: Process) -> None:
-    """Insist on the right dtypes and lengths, pointers that ascend and finite rewards, which takes little time.
+def check_arrays(mdp: MDP) -> None:
+    """Check dtypes, lengths, pointers and rewards, which takes little time.
 
     Raises:
-        ModelError: one has not.
+        ModelError: one of them is wrong.
     """
     _check_array("state_ptr", mdp.state_ptr, np.int64)
     _check_array("indptr", mdp.indptr, np.int64)
@@ -295,8 +262,8 @@ def check_arrays(mdp: Process) -> None:
     _check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
     _check_pointer("state_ptr", mdp.state_ptr, mdp.n_rows, least=1)
     _check_pointer("indptr", mdp.indptr, len(mdp.indices), least=1)
-    _check_array("indices", mdp.indices, np.int32, len(mdp.probabilities) if mdp.data_ptr is None else None)
-    _check_array("data" if mdp.data_ptr is None else "probabilities", mdp.probabilities, np.float64)
+    _check_array("indices", mdp.indices, np.int32, len(mdp.data) if mdp.data_ptr is None else None)
+    _check_array("data", mdp.data, np.float64)
     _check_array("reward", mdp.reward, np.float64, mdp.n_rows)
     _check_array("action", mdp.action, np.uint8, mdp.n_rows)
     if mdp.n_layers < 1:
@@ -305,30 +272,25 @@ def check_arrays(mdp: Process) -> None:
         if not np.isfinite(reward).all():
             raise ModelError(f"{name}: a value is not finite")
     if mdp.data_ptr is not None:
-        _check_shared(mdp.indptr, mdp.data_ptr, len(mdp.probabilities))
+        _check_shared(mdp.indptr, mdp.data_ptr, len(mdp.data))
 
 
 def _check_shared(indptr: np.ndarray, data_ptr: np.ndarray, n_probabilities: int) -> None:
     _check_array("data_ptr", data_ptr, np.int64, len(indptr) - 1)
-    begin = 0
-    for lengths in _lengths(indptr):
-        end = begin + len(lengths)
-        first, most = data_ptr[begin:end], indptr[begin:end]
-        if (first < 0).any() or (first > most).any() or (first + lengths > n_probabilities).any():
-            raise ModelError(
-                f"data_ptr: must be from 0 to indptr, and each row end within {n_probabilities} probabilities"
-            )
-        begin = end
+    within = (data_ptr >= 0) & (data_ptr <= indptr[:-1]) & (data_ptr + np.diff(indptr) <= n_probabilities)
+    if not within.all():
+        raise ModelError(f"data_ptr: must be from 0 to indptr, and each row end within {n_probabilities} probabilities")
 
 
 def check(mdp: MDP) -> MDP:
-    """Return ``mdp`` if it is a Markov decision process.
+    """Validate a Markov decision process completely, and return it.
 
     Raises:
         ModelError: an array has a wrong shape or dtype, pointers that do not ascend, columns out of range, or rows
             whose probabilities are negative, above one, or do not add up to one.
     """
     check_arrays(mdp)
+    given, mdp = mdp, mdp.expanded()
     flaw = np.zeros(mdp.n_rows, dtype=np.uint8)
     args = (mdp.indptr, mdp.indices, mdp.data, mdp.n_columns, _SUM_TOLERANCE, flaw)
     for_chunks(_bellman.find_flaws, mdp.indptr, *args)
@@ -339,12 +301,7 @@ def check(mdp: MDP) -> MDP:
         raise ModelError("data: a probability is not from 0 to 1")
     if worst == _bellman.BAD_SUM:
         raise ModelError("data: the probabilities of a row do not add up to 1")
-    return mdp
-
-
-def _lengths(ptr: np.ndarray) -> Iterator[np.ndarray]:
-    """The differences of a pointer, block by block: a whole array of them would take fresh pages of memory."""
-    return (np.diff(ptr[begin : begin + _BLOCK + 1]) for begin in range(0, len(ptr) - 1, _BLOCK))
+    return given
 
 
 def _check_array(name: str, array: np.ndarray, dtype: type, length: int | None = None) -> None:
@@ -357,5 +314,5 @@ def _check_array(name: str, array: np.ndarray, dtype: type, length: int | None =
 def _check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
     if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != end:
         raise ModelError(f"{name}: must begin with 0 and end with {end}")
-    if any((lengths < least).any() for lengths in _lengths(ptr)):
+    if (np.diff(ptr) < least).any():
         raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}")

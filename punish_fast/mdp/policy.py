@@ -1,4 +1,4 @@
-"""Policies from values: the probability of each row in its state."""
+"""Policies, float64 ``[n_rows]``: the probability of each row in its state."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class PolicyError(ValueError):
 
 
 def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
-    """What is wrong with a policy, in words; None for float64 ``[n_rows]`` that are a distribution in every state.
+    """The first flaw of a policy, as text, or None if it is a distribution in every state.
 
     Args:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
-        weight: The probability of each row in its state.
+        weight: float64 ``[n_rows]``, the policy.
     """
     shape = (int(state_ptr[-1]),)
     if weight.shape != shape or weight.dtype != np.float64:
@@ -31,7 +31,7 @@ def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
 
 
 def first_best(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """int64 ``[n_states]``: the best row of each state, the first one of equals.
+    """The best row of each state, the first one of equals, int64 ``[n_states]``.
 
     Args:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
@@ -47,6 +47,10 @@ def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
 
     Returns:
         float64 ``[n_rows]``, 1 for the rows taken and 0 for the others.
+
+    Examples:
+        >>> greedy(np.array([0, 2, 3]), np.array([0.25, 0.75, 0.5]))
+        array([0., 1., 1.])
     """
     weight = np.zeros(len(q))
     weight[first_best(state_ptr, q)] = 1.0
@@ -59,7 +63,7 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
     Args:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
         q: float64 ``[n_rows]``, values of rows.
-        temperature: Above 0, in the unit of ``q``; the lower, the nearer to greedy.
+        temperature: Above 0, in the unit of ``q``; lower is closer to greedy.
 
     Returns:
         float64 ``[n_rows]``, adding up to 1 in each state.
@@ -78,7 +82,7 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
 
 
 def check_temperature(temperature: float) -> None:
-    """Check the option of `softmax` before any work is done.
+    """Check a temperature before any work is done.
 
     Raises:
         PolicyError: the temperature is not a number above 0.

@@ -1,21 +1,20 @@
-"""How likely a goal is reached where play may go on for ever.
+"""Policy iteration for the value of the terminal that is reached, where play may go on for ever.
 
-Each terminal is worth something, none less than nothing, and play that never ends is worth nothing. The largest
-expected worth ``v*`` is then the least of all ``v >= 0`` with
+Each terminal has a worth of 0 or more, and play that never ends is worth 0. The largest expected worth ``v*`` is the
+least of all ``v >= 0`` with
 
     v(s)  =  max_a sum_t P(t | s, a) v(t),         v(terminal) = its worth
 
-[Puterman 1994, ch. 7.2]. There may be others: on a loop that can be kept up for ever any constant solves its
-equations, so sweeps from above end anywhere, and no contraction bounds their error. (Where all play ends,
-``reachability.py`` brackets the same chances, in processes of any size.) Two facts settle it.
+[Puterman 1994, ch. 7.2]. There may be others: on a loop that a policy can keep up for ever any constant solves the
+equations, so sweeps from above may converge to anything, and no contraction bounds their error. (Where all play ends,
+``interval_iteration.py`` brackets the same values, in processes of any size.) Two facts help.
 
-* *Under one policy*, states from which nothing of worth can be reached are worth 0. From all others something is
-  reached with some chance, so among them the chain is transient, and its equations have one solution, which sparse
-  linear algebra finds up to rounding.
-* *Over policies*: let a policy with values ``v`` be changed only where another action is worth strictly more. On a loop
-  that the new policy never leaves, ``v`` cannot grow from one state to the next without coming back to itself, so it is
+* *Under one policy*, states from which no terminal of positive worth can be reached are worth 0. The chain on all other
+  states is transient, and its equations have one solution, which sparse linear algebra finds up to rounding.
+* *Over policies*: change a policy with values ``v`` only where another action is strictly better. On a loop that the
+  new policy never leaves, ``v`` cannot increase from one state to the next without coming back to itself, so it is
   constant there and nothing was changed; and then it was 0. Hence values never fall, and policy iteration ends. It ends
-  with ``T v <= v``, and ``v*`` is the least such ``v``; so ``v`` is both what a policy achieves and an upper bound.
+  with ``T v <= v``, and ``v*`` is the least such ``v``; so ``v`` is both achieved by a policy and an upper bound.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.contraction import SolveError
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.stopping_rule import SolveError
 
-# An action must be better by more than rounding can make it look.
+# The smallest gain that rounding cannot explain.
 _MARGIN = 1e-13
 _MOST_ROUNDS = 1000
-# Factors of a large chain that mixes well fill up. So it is swept first, in vain if it goes on for long.
+# The factors of a large chain that mixes well fill up, so larger chains are swept first.
 _MOST_DIRECT = 2000
 _MOST_SWEEPS = 5000
 _STILL_GOING = 1e-16
@@ -40,13 +39,13 @@ _STILL_GOING = 1e-16
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """What the best policy reaches.
+    """The best policy and its values.
 
     Attributes:
         v: float64 ``[n_states]``, values.
-        choice: int64 ``[n_states]``, the row that is taken in each state.
-        excess: By how much another action looks better anywhere: the certificate, 0 but for rounding.
-        rounds: Policies evaluated.
+        choice: int64 ``[n_states]``, the row that the policy takes in each state.
+        excess: The largest gain of any other action: the certificate, 0 but for rounding.
+        rounds: Number of policies evaluated.
     """
 
     v: np.ndarray
@@ -59,11 +58,11 @@ def reach(mdp: MDP, worth: np.ndarray) -> Reached:
     """The largest expected worth of the terminal that is reached.
 
     Args:
-        mdp: The process; its rewards and their discount play no part.
-        worth: float64 ``[n_terminals]``, 0 or more; with 1 and 0, values are chances.
+        mdp: The process; its rewards are ignored.
+        worth: float64 ``[n_terminals]``, 0 or more; with 1 and 0, values are probabilities.
 
     Raises:
-        SolveError: ``worth`` is not of that kind, or no policy is found to be the best.
+        SolveError: ``worth`` is not of this form, or policy iteration does not end.
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_arrays(mdp)
@@ -72,7 +71,7 @@ def reach(mdp: MDP, worth: np.ndarray) -> Reached:
     begins = mdp.state_ptr[:-1]
     choice = begins.copy()
     for rounds in range(1, _MOST_ROUNDS + 1):
-        v = chances(transitions[choice], worth)
+        v = absorption_values(transitions[choice], worth)
         q = transitions @ np.concatenate([v, worth])
         best = first_best(mdp.state_ptr, q)
         gain = q[best] - v
@@ -80,10 +79,10 @@ def reach(mdp: MDP, worth: np.ndarray) -> Reached:
         if not better.any():
             return Reached(v, choice, max(float(gain.max(initial=0)), 0.0), rounds)
         choice = np.where(better, best, choice)
-    raise SolveError(f"policies: none is the best after {_MOST_ROUNDS} rounds")
+    raise SolveError(f"policy iteration: no end after {_MOST_ROUNDS} rounds")
 
 
-def chances(chain: Any, worth: np.ndarray) -> np.ndarray:
+def absorption_values(chain: Any, worth: np.ndarray) -> np.ndarray:
     """The expected worth of the terminal that a chain ends in, float64 ``[n_states]``.
 
     Args:
@@ -91,7 +90,7 @@ def chances(chain: Any, worth: np.ndarray) -> np.ndarray:
         worth: float64 ``[n_terminals]``, 0 or more.
 
     Raises:
-        SolveError: ``worth`` is not of that kind.
+        SolveError: ``worth`` is not of this form.
     """
     from scipy.sparse import csr_array
 
@@ -113,14 +112,14 @@ def _solved(within: Any, out: np.ndarray) -> np.ndarray:
 
 
 def _swept(within: Any, out: np.ndarray) -> np.ndarray | None:
-    """The solution by sweeps from 0; None if that takes too many.
+    """The solution by sweeps from 0, or None if it takes too many.
 
-    What is missing after some sweeps is no more than the largest chance that the chain still goes on.
+    The error is at most the largest probability that the chain still goes on.
     """
     both = np.column_stack([np.zeros(len(out)), np.ones(len(out))])
-    come_out = np.column_stack([out, np.zeros(len(out))])
+    absorbed = np.column_stack([out, np.zeros(len(out))])
     for _ in range(_MOST_SWEEPS):
-        both = within @ both + come_out
+        both = within @ both + absorbed
         if both[:, 1].max() <= _STILL_GOING:
             return np.asarray(both[:, 0])
     return None
@@ -138,9 +137,9 @@ def _factorised(within: Any, out: np.ndarray) -> np.ndarray:
     return np.asarray(found + factors.solve(out - matrix @ found))
 
 
-def _can_reach(within: Any, at_once: np.ndarray) -> np.ndarray:
-    """From which states those marked can be reached, bool ``[n_states]``."""
-    reached = at_once
+def _can_reach(within: Any, marked: np.ndarray) -> np.ndarray:
+    """The states from which a marked state can be reached, bool ``[n_states]``."""
+    reached = marked
     while True:
         more = reached | (within @ reached.astype(np.float64) > 0)
         if np.array_equal(more, reached):

@@ -1,6 +1,11 @@
-"""Solving a sparse Markov decision process: optimal values, values of a policy, and a bound on their error.
+"""Solving a sparse Markov decision process: optimal values, or the values of a policy, within a certified error.
 
-The schedules, and why the bound holds, are in ``sweeps.py``, and for chances to win in ``reachability.py``.
+There are two objectives. ``"discounted"`` maximises the expected discounted reward; with discount 1 this is the total
+reward until a terminal is reached, and play must end under every policy. ``"win-probability"`` maximises the
+probability of reaching a terminal that pays more than nothing, whatever else is paid; it has no discount.
+
+The sweeps are in ``value_iteration.py``, the error bound that stops them in ``stopping_rule.py``, and the brackets of
+win probabilities in ``interval_iteration.py``.
 """
 
 from __future__ import annotations
@@ -14,16 +19,16 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.mdp.contraction import SolveError
 from punish_fast.mdp.interval_iteration import Reachability
-from punish_fast.mdp.model import Process, check_arrays
+from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import flaw_of
+from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.mdp.value_iteration import Evaluation, Jacobi, Layered, Log
 
 SCHEDULES = ("layered", "jacobi")
-# What can be asked for; a total reward without a discount is told apart as "undiscounted".
 OBJECTIVES = ("discounted", "win-probability")
 DEFAULT_DISCOUNT = 0.95
+DEFAULT_TOLERANCE = 1e-10
 
 Progress = Callable[[str, int, float], None]
 
@@ -36,14 +41,13 @@ class Solution:
         v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` of the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
         choice: int64 ``[n_states]``, the first best row of each state.
-        objective: ``"discounted"``; ``"undiscounted"`` if the discount is 1; or ``"win-probability"``, whose values are
-            chances to reach a win, from 0 to 1.
-        discount: The discount.
+        objective: ``"discounted"``, or ``"win-probability"``, whose values are probabilities.
+        discount: From 0 to 1; 1 for total rewards and for win probabilities.
         schedule: ``"layered"`` or ``"jacobi"``.
         tolerance: The error bound asked for, or None if a number of sweeps was.
-        sweeps: Sweeps made.
+        sweeps: Number of sweeps.
         residual: Largest change of a state's value in the last sweep.
-        error_bound: No value of ``v`` is further than this from the optimal one.
+        error_bound: Upper bound on the error of ``v`` in the sup norm.
         log: One entry for each sweep.
     """
 
@@ -61,17 +65,17 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """Whether the error bound asked for was reached (always, if none was)."""
+        """Whether the error bound reached the tolerance; true if a number of sweeps was asked for."""
         return self.tolerance is None or self.error_bound <= self.tolerance
 
     @property
     def lower(self) -> np.ndarray:
-        """float64 ``[n_states]``, what the optimal values are not below."""
+        """float64 ``[n_states]``, lower bounds of the optimal values."""
         return self._within(self.v - self.error_bound)
 
     @property
     def upper(self) -> np.ndarray:
-        """float64 ``[n_states]``, what the optimal values are not above."""
+        """float64 ``[n_states]``, upper bounds of the optimal values."""
         return self._within(self.v + self.error_bound)
 
     def _within(self, values: np.ndarray) -> np.ndarray:
@@ -84,34 +88,40 @@ class Solution:
 
 
 def solve(
-    mdp: Process,
+    mdp: MDP,
     discount: float | None = None,
     schedule: str = "layered",
-    tolerance: float = 1e-10,
+    tolerance: float = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
     start: np.ndarray | None = None,
     progress: Progress | None = None,
     objective: str = "discounted",
 ) -> Solution:
-    """The optimal values of ``mdp``.
+    """Find the optimal values of a Markov decision process.
 
     Args:
-        mdp: The process; `check` finds out whether one of unknown origin is sound.
-        discount: From 0 to 1; 1 needs a process that ends, and values are total rewards until then. By default 0.95,
-            and 1 for chances to win, which know no other.
+        mdp: The process; `check` validates one of unknown origin.
+        discount: From 0 to 1, by default 0.95; 1 gives total rewards. Win probabilities have none.
         schedule: ``"layered"`` or ``"jacobi"``.
-        tolerance: Stop when no value is further than this from the optimal one.
-        sweeps: Make exactly so many sweeps instead.
-        start: float64 ``[n_states]``, values to start from (``layered`` only).
+        tolerance: Stop at this error bound.
+        sweeps: Make exactly this many sweeps instead.
+        start: float64 ``[n_states]``, initial values (``layered`` only).
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        objective: ``"discounted"``, or ``"win-probability"``: the largest chance to reach a terminal that pays more
-            than nothing, whatever else is paid (``layered`` only).
+        objective: ``"discounted"``, or ``"win-probability"`` (``layered`` only).
 
     Raises:
-        SolveError: an option is out of range, or there is no discount and play may go on for ever.
+        SolveError: an option is out of range, or play may never end and there is no discount.
         ModelError: the arrays of ``mdp`` do not fit together.
+
+    Examples:
+        A gambler with 1 or 2 of 3 coins bets one coin at even odds until he has 0 or 3:
+
+        >>> from punish_fast.mdp.model import from_rows
+        >>> broke, rich = 2, 3
+        >>> mdp = from_rows([[(0, {broke: 0.5, 1: 0.5})], [(0, {0: 0.5, rich: 0.5})]], terminals=[0, 1])
+        >>> solve(mdp, objective="win-probability").v.round(6)
+        array([0.333333, 0.666667])
     """
-    discount = settle_discount(objective, discount)
     check_options(discount, schedule, tolerance, sweeps, objective)
     check_arrays(mdp)
     start = None if start is None else np.asarray(start, dtype=np.float64)
@@ -121,6 +131,7 @@ def solve(
     if objective == "win-probability":
         iteration = Reachability(mdp, goal, start)
     else:
+        discount = DEFAULT_DISCOUNT if discount is None else discount
         iteration = Layered(mdp, discount, start) if schedule == "layered" else Jacobi(mdp, discount)
     bound = _iterate(iteration, goal, sweeps, progress)
     iteration.close()
@@ -128,8 +139,8 @@ def solve(
         v=iteration.v[: mdp.n_states].copy(),
         q=iteration.q,
         choice=iteration.choice,
-        objective="undiscounted" if objective == "discounted" and discount == 1 else objective,
-        discount=discount,
+        objective=objective,
+        discount=iteration.discount,
         schedule=schedule,
         tolerance=goal,
         sweeps=len(iteration.log.residual),
@@ -139,18 +150,20 @@ def solve(
     )
 
 
-def evaluate(mdp: Process, weight: np.ndarray, discount: float = 0.95, tolerance: float = 1e-10) -> np.ndarray:
-    """The values of a policy, float64 ``[n_states]``, to within ``tolerance`` (or as near as rounding allows).
+def evaluate(
+    mdp: MDP, weight: np.ndarray, discount: float = DEFAULT_DISCOUNT, tolerance: float = DEFAULT_TOLERANCE
+) -> np.ndarray:
+    """Evaluate a policy: its values, float64 ``[n_states]``, within ``tolerance`` or as close as rounding allows.
 
     Args:
         mdp: The process.
         weight: float64 ``[n_rows]``, the probability of each row in its state.
-        discount: From 0 to 1; 1 needs a process that ends, and values are total rewards until then.
+        discount: From 0 to 1; 1 gives total rewards.
         tolerance: Largest error of a value.
 
     Raises:
-        SolveError: an option is out of range, ``weight`` is no policy, or discount is 1 and play may go on for ever
-            under some policy, though it need not be this one.
+        SolveError: an option is out of range, ``weight`` is no policy, or the discount is 1 and play may never end
+            under some policy, not necessarily this one.
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)
@@ -177,49 +190,41 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int | None
             return bound
 
 
-def settle_discount(objective: str, discount: float | None) -> float:
-    """The discount that an objective has if it is given none.
-
-    Raises:
-        SolveError: there is no such objective.
-    """
-    if objective not in OBJECTIVES:
-        raise SolveError(f"objective: {objective!r} is not allowed, it must be one of {', '.join(OBJECTIVES)}")
-    if discount is not None:
-        return discount
-    return DEFAULT_DISCOUNT if objective == "discounted" else 1.0
-
-
 def check_options(
-    discount: float,
+    discount: float | None = None,
     schedule: str = "layered",
-    tolerance: float = 1e-10,
+    tolerance: float = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
     objective: str = "discounted",
 ) -> None:
     """Check options of `solve` before any work is done.
 
     Raises:
-        SolveError: an option is out of range, or one does not go with the objective.
+        SolveError: an option is out of range, or does not go with the objective.
     """
-    if objective == "win-probability" and discount != 1:
+    _check_choice("objective", objective, OBJECTIVES)
+    _check_choice("schedule", schedule, SCHEDULES)
+    if objective == "win-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective win-probability, which has none")
     if objective == "win-probability" and schedule == "jacobi":
         raise SolveError("schedule: jacobi is not allowed with the objective win-probability, it must be layered")
-    if not 0 <= discount <= 1:
+    if discount is not None and not 0 <= discount <= 1:
         raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
-    if schedule not in SCHEDULES:
-        raise SolveError(f"schedule: {schedule!r} is not allowed, it must be one of {', '.join(SCHEDULES)}")
     if not (math.isfinite(tolerance) and tolerance > 0):
         raise SolveError(f"tolerance: {tolerance} is not allowed, it must be above 0")
-    if sweeps is not None and sweeps < 1:
-        raise SolveError(f"sweeps: {sweeps} is not allowed, it must be 1 or more")
+    if sweeps is not None and (sweeps < 1 or sweeps != int(sweeps)):
+        raise SolveError(f"sweeps: {sweeps} is not allowed, it must be a whole number from 1")
 
 
-def _check_start(mdp: Process, schedule: str, start: np.ndarray | None) -> None:
+def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise SolveError(f"{option}: {value!r} is not allowed, it must be one of {', '.join(allowed)}")
+
+
+def _check_start(mdp: MDP, schedule: str, start: np.ndarray | None) -> None:
     if start is None:
         return
     if schedule != "layered":
-        raise SolveError("start: values to start from go with the layered schedule only")
+        raise SolveError("start: initial values need the layered schedule")
     if start.shape != (mdp.n_states,) or not np.isfinite(start).all():
         raise SolveError(f"start: must be {mdp.n_states} finite numbers")

@@ -1,24 +1,23 @@
-"""Sweeps of value iteration, each with a certified bound on the error that is left.
+"""Value iteration: sweeps, each with a certified bound on the remaining error.
 
 The optimal values are the fixed point of the Bellman operator ``(T v)(s) = max_a r(s, a) + g sum_t P(t | s, a) v(t)``,
 a contraction with modulus ``g``, the discount [Puterman 1994, ch. 6]. With discount 1, values are total rewards until
-a terminal is reached, terminals are worth nothing, and the modulus is that of ``contraction.py``.
+a terminal is reached, terminals are worth nothing, and ``stopping_rule.py`` finds the modulus.
 
 **Schedules.** ``jacobi`` applies ``T`` to all states at once. ``layered`` goes through the layers from the last to
 the first and uses each new value at once. If every layer leads only to the next and the last back to the first (a
 *cycle* of ``L`` layers), one such sweep depends on the first layer's values alone and contracts them with modulus
-``g^L``. These few values are all that a cycle carries from sweep to sweep, so between sweeps they are accelerated.
+``g^L``. Only these values are *carried* from sweep to sweep, so Anderson acceleration applies to them alone.
 
-**Error bound.** Let ``d`` be the largest change of a carried value (in a cycle those of the first layer, otherwise all)
-in the last sweep, ``b`` the modulus, and ``e`` a bound on the rounding error of one sweep. Then, by the contraction,
+**Error bound.** Let ``d`` be the largest change of a carried value in the last sweep (in a cycle those of the first
+layer, otherwise all), ``b`` the modulus, and ``e`` a bound on the rounding error of one sweep. By the contraction,
 
     |v - v*| on carried values  <=  k (b d + e) / (1 - b),
 
 (``k`` is 1 unless the discount is) and on all others at most ``g`` times the carried error before the sweep, plus
 ``e``. A row of ``n`` entries computed in floating point with unit roundoff ``u`` is off by at most ``(n + 8) u`` times
-the largest value that can occur [Higham 2002, ch. 3]; that allows for stored probabilities which are off by up to four
-roundings from those of a distribution, and it is for that process, whose rows add up to exactly one, that the bound
-holds.
+the largest value that can occur [Higham 2002, ch. 3]. This allows for stored probabilities that are off by up to four
+roundings; the bound holds for the process whose rows add up to exactly one.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ import numpy as np
 
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.anderson import Anderson
-from punish_fast.mdp.contraction import Contraction, discounted, undiscounted
-from punish_fast.mdp.model import Process
+from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.stopping_rule import Contraction, discounted, undiscounted
 from punish_fast.runtime.parallel import for_each
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
@@ -41,7 +40,7 @@ _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 @dataclass
 class Log:
-    """What happened in each sweep.
+    """Statistics of each sweep.
 
     Attributes:
         residual: Largest change of a state's value.
@@ -57,18 +56,18 @@ class Log:
 
 
 class Iteration:
-    """What all schedules share.
+    """The common part of all schedules.
 
     Attributes:
         v: float64 ``[n_columns]``, values of states and terminals.
-        q: float64 ``[n_rows]``, values of state-action pairs; those of `v` only after `close`.
+        q: float64 ``[n_rows]``, values of state-action pairs; consistent with `v` only after `close`.
         choice: int64 ``[n_states]``, the first best row of each state; likewise.
-        contraction: What holds for every sweep.
+        contraction: The contraction of every sweep.
         is_at_floor: Whether the last changes were no larger than rounding can make them.
         log: One entry for each sweep.
     """
 
-    def __init__(self, mdp: Process, discount: float) -> None:
+    def __init__(self, mdp: MDP, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
         self.is_at_floor = False
@@ -82,7 +81,7 @@ class Iteration:
             state_ptr=mdp.state_ptr.view(np.uint64),
             indptr=mdp.indptr.view(np.uint64),
             indices=mdp.indices.view(np.uint32),
-            data=mdp.probabilities,
+            data=mdp.data,
             reward=mdp.reward,
         )
         self._data_ptr = None if mdp.data_ptr is None else mdp.data_ptr.view(np.uint64)
@@ -114,17 +113,16 @@ class Iteration:
         return self.mdp.chunks(layer).view(np.uint64)
 
     def _rounding(self) -> np.ndarray:
-        """For each layer, how far rounding can put a backup off."""
+        """float64 ``[n_layers]``, the largest rounding error of a backup."""
         rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (
             _UNIT_ROUNDOFF * self.contraction.largest_value
         )
         return rounding
 
     def _carried_error(self, change: float, rounding: float) -> float:
-        """A bound on the error of carried values after they changed by ``change`` at most."""
-        modulus, spread, _ = self.contraction
-        self.is_at_floor = modulus * change <= 2 * rounding
-        return spread * (modulus * change + rounding) / (1 - modulus)
+        """Upper bound on the error of carried values after they changed by ``change`` at most."""
+        self.is_at_floor = self.contraction.is_at_floor(change, rounding)
+        return self.contraction.error_bound(change, rounding)
 
     def _back_up_rows(self) -> np.ndarray:
         """Back up all states from one ``v``; return residual, sum of squared changes of ``q``, and changed choices."""
@@ -145,8 +143,8 @@ class Iteration:
 class Layered(Iteration):
     """The layers from the last to the first, in place."""
 
-    def __init__(self, mdp: Process, discount: float, start: np.ndarray | None = None) -> None:
-        """Begin with the values ``start`` (float64 ``[n_states]``), or with zeros."""
+    def __init__(self, mdp: MDP, discount: float, start: np.ndarray | None = None) -> None:
+        """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
         super().__init__(mdp, discount)
         if start is not None:
             largest = self.contraction.largest_value
@@ -166,7 +164,7 @@ class Layered(Iteration):
         return undiscounted(self.mdp, int(self.mdp.layer_ptr[1]), self._sweep_with)
 
     def sweep(self) -> float:
-        """Sweep once over all states; return the error bound that ``v`` has once the iteration is closed."""
+        """Sweep once over all states; return the error bound of ``v`` after `close`."""
         if self.mdp.is_cycle:
             self._accelerate()
         residuals = []
@@ -177,15 +175,15 @@ class Layered(Iteration):
         return self._closed(self._bound(residuals))
 
     def close(self) -> None:
-        """Back up every state once more, for ``q``, ``choice`` and a ``v`` that fits them."""
+        """Back up every state once more, for ``q``, ``choice`` and a consistent ``v``."""
         self._back_up_rows()
 
     def _closed(self, bound: float) -> float:
-        """The error bound after `close`, from that before."""
+        """The error bound after `close`, from the one before."""
         return self.discount * bound + float(self._rounding().max(initial=0))
 
     def _accelerate(self) -> None:
-        """Improve the values that the next sweep begins with, those of the first layer."""
+        """Extrapolate the carried values of the next sweep, those of the first layer."""
         carried = self.v[: self.mdp.layer_ptr[1]]
         if self._before is not None:
             accelerated = self._acceleration.next(self._before, carried.copy())
@@ -205,8 +203,8 @@ class Layered(Iteration):
 class Evaluation(Layered):
     """The layers from the last to the first, under a policy that takes row ``r`` with probability ``weight[r]``."""
 
-    def __init__(self, mdp: Process, discount: float, weight: np.ndarray) -> None:
-        """Begin with zeros."""
+    def __init__(self, mdp: MDP, discount: float, weight: np.ndarray) -> None:
+        """Start with zeros."""
         super().__init__(mdp, discount)
         self._kernel = _bellman.evaluate_policy
         self._settings = (self._tensor, self._data_ptr, discount, weight)
@@ -217,10 +215,10 @@ class Evaluation(Layered):
 
 
 class Jacobi(Iteration):
-    """All states at once, beginning with ``q = r``, as in the published runs."""
+    """All states at once, starting with ``q = r``, as in the published runs."""
 
-    def __init__(self, mdp: Process, discount: float) -> None:
-        """Begin with expected immediate rewards for ``q`` and their best for ``v``."""
+    def __init__(self, mdp: MDP, discount: float) -> None:
+        """Start with immediate rewards for ``q`` and their maximum for ``v``."""
         super().__init__(mdp, discount)
         self.q[:] = mdp.reward
         self.v[: mdp.n_states] = np.maximum.reduceat(mdp.reward, mdp.state_ptr[:-1])
@@ -244,4 +242,4 @@ class Jacobi(Iteration):
         return self._carried_error(residual, rounding)
 
     def close(self) -> None:
-        """Nothing is left to do: every sweep backs up ``q``."""
+        """Do nothing: every sweep backs up ``q``."""

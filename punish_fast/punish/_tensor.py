@@ -69,7 +69,7 @@ class Table(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows of a tensor: see `punish_fast.mdp.model.Process`; ``data_ptr`` may be ``indptr``."""
+    """The rows of a tensor: see `punish_fast.mdp.model.MDP`; ``data_ptr`` may be ``indptr``."""
 
     state_ptr: np.ndarray
     indptr: np.ndarray

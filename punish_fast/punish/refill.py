@@ -2,7 +2,7 @@
 
 Where a row leads follows from the rules alone; only how likely it leads there depends on the enemy. So the pattern is
 worked out once, and to meet another enemy the probabilities are filled again, each stored once however many rows share
-it (see `CompactMDP`). With the values against the last enemy to start from, few sweeps are left::
+it (see `punish_fast.mdp.model`). With the values against the last enemy to start from, few sweeps are left::
 
     game = Refillable(space)
     solution = None
@@ -12,7 +12,7 @@ it (see `CompactMDP`). With the values against the last enemy to start from, few
 
 from __future__ import annotations
 
-from punish_fast.mdp.model import CompactMDP
+from punish_fast.mdp.model import MDP
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable
 from punish_fast.punish.tensor import build_compact, refill
@@ -33,9 +33,9 @@ class Refillable:
             MemoryError: the tensor would not fit into memory.
         """
         self.space = space
-        self.mdp: CompactMDP = build_compact(space)
+        self.mdp: MDP = build_compact(space)
 
-    def fill(self, enemy: StrategyTable) -> CompactMDP:
+    def fill(self, enemy: StrategyTable) -> MDP:
         """The process against an enemy, in the place of that against the last one, whose arrays are overwritten.
 
         Raises:

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP, CompactMDP
+from punish_fast.mdp.model import MDP
 from punish_fast.punish import _marginals, _redeal, _tensor
 from punish_fast.punish._outcomes import N_PLAYS
 from punish_fast.punish.codes import Layout
@@ -73,9 +73,7 @@ def build(space: StateSpace, enemy: StrategyTable | None = None, on_layer: OnLay
     return mdp
 
 
-def build_compact(
-    space: StateSpace, enemy: StrategyTable | None = None, progress: Progress | None = None
-) -> CompactMDP:
+def build_compact(space: StateSpace, enemy: StrategyTable | None = None, progress: Progress | None = None) -> MDP:
     """Like `build`, with probabilities that rows share, and with those that are zero.
 
     Args:
@@ -94,12 +92,12 @@ def build_compact(
         _fill(space, number, prepared, rows)
         if progress is not None:
             progress("tensor", number + 1, len(space.layers))
-    return CompactMDP(
+    return MDP(
         state_ptr=rows.state_ptr,
         indptr=rows.indptr,
         indices=rows.indices,
         data_ptr=rows.data_ptr,
-        probabilities=rows.data,
+        data=rows.data,
         reward=rows.reward,
         terminal_reward=TERMINAL_REWARD.copy(),
         layer_ptr=space.layer_ptr,
@@ -185,7 +183,7 @@ def _table(space: StateSpace, enemy: StrategyTable) -> _tensor.Table:
     return _tensor.Table(space.state_ptr, weights)
 
 
-def refill(space: StateSpace, mdp: CompactMDP, enemy: StrategyTable) -> None:
+def refill(space: StateSpace, mdp: MDP, enemy: StrategyTable) -> None:
     """Put the probabilities and rewards against another enemy in the place of those in ``mdp``.
 
     Args:
@@ -196,8 +194,9 @@ def refill(space: StateSpace, mdp: CompactMDP, enemy: StrategyTable) -> None:
     Raises:
         StrategyError: the strategy was made for other rules.
     """
+    assert mdp.data_ptr is not None
     table = _table(space, _checked(space, enemy))
-    rows = _tensor.Rows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.probabilities, mdp.reward)
+    rows = _tensor.Rows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward)
     for number, layer in enumerate(space.layers[:-1]):
         weights = mdp.indptr[mdp.state_ptr[layer.first]]
         args = (space.layout, space.outcomes_of(number), layer, table, space.action, rows)

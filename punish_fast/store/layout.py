@@ -6,8 +6,8 @@ Root attributes of every file: ``format`` (``"punish-fast"``), ``format_version`
 ``fingerprint``. By its objective, an agent holds other values, in ``/solution/v`` and ``/solution/q`` alike::
 
     "discounted"        win 1 / (1 - discount), loss -1 / (1 - discount)      discount below 1
-    "win-probability"   chances to win, from 0 to 1                           discount 1
-    "undiscounted"      chances to win less chances to lose, from -1 to 1     discount 1; imported and older files
+                        P(win) - P(loss), from -1 to 1                        discount 1 (older files: "undiscounted")
+    "win-probability"   P(win), from 0 to 1                                   discount 1
 
 No exact value is further than ``error_bound`` from the one in ``/solution/v``. ``/rows/reward`` is the tensor's, +1 for
 a win and -1 for a loss, whatever the objective.

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
-from punish_fast.mdp.model import MDP, CompactMDP
+from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import Solution, solve
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyTable
@@ -59,7 +59,7 @@ class ModelSource:
         """Begin the file, and close it with ``stack``."""
         return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.note)))
 
-    def write(self, out: Writer, keep_tensor: bool) -> MDP | CompactMDP:
+    def write(self, out: Writer, keep_tensor: bool) -> MDP:
         """Write states, transitions and rows; a tensor that is not kept is compact."""
         with self.stage("store"):
             out.states(self.states.code, self.states.layer_ptr)
@@ -76,7 +76,7 @@ class ModelSource:
             out.rows(mdp)
         return mdp
 
-    def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> MDP | CompactMDP:
+    def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> MDP:
         if isinstance(self.states, StateSpace):
             if not keep_tensor:
                 return build_compact(self.states, self.enemy, self._progress)
@@ -87,7 +87,7 @@ class ModelSource:
         return mdp
 
 
-def build_file(path: Path, source: ModelSource) -> MDP | CompactMDP:
+def build_file(path: Path, source: ModelSource) -> MDP:
     """Build a transition tensor and write it to ``path``.
 
     Raises:
@@ -107,7 +107,7 @@ def solve_file(
     keep_tensor: bool = True,
     progress: SweepProgress | None = None,
     **options: Any,
-) -> tuple[MDP | CompactMDP, Solution]:
+) -> tuple[MDP, Solution]:
     """Build a transition tensor, solve it, and write an agent to ``path``.
 
     Args:

@@ -40,7 +40,7 @@ _SOLVED = {
 }
 # No byte of gzip's stands for more than so many.
 _MOST_COMPRESSED = 1032
-_OBJECTIVES = ("discounted", "undiscounted", "win-probability")
+_OBJECTIVES = ("discounted", "win-probability")
 _OF_KIND: dict[str, dict[str, type]] = {
     "tensor": {"enemy": str},
     "agent": {"enemy": str} | _SOLVED,
@@ -120,12 +120,15 @@ class Artefact:
         if information not in MODELS:
             raise self._error("information", f"{information!r} is not known, allowed are {', '.join(MODELS)}")
         if attributes["kind"] == "agent":
+            # Older files name total rewards apart.
+            if (attributes["objective"], attributes["discount"]) == ("undiscounted", 1):
+                attributes["objective"] = "discounted"
             self._check_objective(attributes["objective"], attributes["discount"])
 
     def _check_objective(self, objective: str, discount: float) -> None:
         if objective not in _OBJECTIVES:
             raise self._error("objective", f"{objective!r} is not known, allowed are {', '.join(_OBJECTIVES)}")
-        if (objective == "discounted") != (discount < 1):
+        if objective == "win-probability" and discount < 1:
             raise self._error("objective", f"{objective!r} does not go with the discount {discount:g}")
 
     def _check_types(self, attributes: dict[str, Any], types: dict[str, type]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from punish_fast.mdp.model import MDP, Process
+from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import Solution
 from punish_fast.punish.rules import Rules, to_json
 from punish_fast.punish.space import StateSpace
@@ -111,7 +111,7 @@ class Writer:
         self._put("/states/code", code)
         self._put("/states/layer_ptr", layer_ptr)
 
-    def rows(self, mdp: Process) -> None:
+    def rows(self, mdp: MDP) -> None:
         """Write the state-action pairs."""
         self._put("/rows/state_ptr", mdp.state_ptr)
         self._put("/rows/action", mdp.action)

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import pytest
-from processes import process
 
 from bench.traffic import BANDWIDTHS, SWEEPS, Stopwatches, Traffic, sweep_bytes
+from punish_fast.mdp.model import from_rows
 
 
 def test_bytes_are_those_of_the_arrays():
     # Two states, three rows, four entries, one terminal.
-    mdp = process([[(0.0, {1: 1.0})], [(0.0, {0: 0.5, 2: 0.5}), (0.0, {2: 1.0})]], layers=[1, 1], terminals=[0.0])
+    mdp = from_rows([[(0.0, {1: 1.0})], [(0.0, {0: 0.5, 2: 0.5}), (0.0, {2: 1.0})]], layers=[1, 1], terminals=[0.0])
     tensor = 8 * 3 + 8 * 4 + 4 * 4 + 8 * 4 + 8 * 3
     values = 8 * 3 + 8 * 2
     assert sweep_bytes(mdp) == {

@@ -63,7 +63,7 @@ def test_an_agent_of_so_many_sweeps_has_no_tolerance(run):
 
 
 @pytest.mark.usefixtures("files")
-def test_an_undiscounted_position_of_an_older_file_has_a_chance_to_win(run, space):
+def test_a_position_has_a_win_probability_at_discount_1(run, space):
     mdp = load("tensor.h5").mdp()
     save("x.h5", space, mdp, solve(mdp, discount=1))
     file = load("x.h5")
@@ -116,7 +116,7 @@ def test_openings_are_shown_with_what_they_are_worth(run, files, space):
 
 @pytest.mark.usefixtures("files")
 def test_openings_of_an_agent_that_wants_to_win_are_chances(run):
-    solved = run("solve", "tensor.h5", "--discount", "1", "-o", "x.h5", "--json").report
+    solved = run("solve", "tensor.h5", "--objective", "win-probability", "-o", "x.h5", "--json").report
     report = run("openings", "x.h5", "--json").report
     assert report["is_chance"]
     values = [entry["value"] for entry in report["openings"]]

@@ -13,7 +13,7 @@ from cli.conftest import run_apart
 from punish_fast.cli import report as reporting
 from punish_fast.cli import solve as solving
 from punish_fast.mdp.policy import greedy, softmax
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.solver import DEFAULT_TOLERANCE, solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import from_policy
@@ -209,7 +209,7 @@ def test_processes_with_one_thread_and_two_write_the_same_bytes(folder):
     [
         (["--discount", "0.5"], {"discount": 0.5}),
         (["--discount", "0"], {"discount": 0.0}),
-        (["--discount", "1"], {"discount": 1.0, "objective": "win-probability"}),
+        (["--discount", "1"], {"discount": 1.0, "objective": "discounted"}),
         (["--objective", "win-probability"], {"discount": 1.0, "objective": "win-probability", "converged": True}),
         (["--objective", "win-probability", "--sweeps", "2"], {"sweeps": 2, "objective": "win-probability"}),
         (["--objective", "discounted"], {"discount": 0.95, "objective": "discounted"}),
@@ -237,7 +237,7 @@ def test_options_of_the_solver_arrive(run, files, options, expected):
         ("other-tensor.h5", [], "win-probability", 1.0),
         ("other-tensor.h5", ["--objective", "discounted"], "discounted", 0.95),
         ("other-tensor.h5", ["--discount", "0.9"], "discounted", 0.9),
-        ("other-tensor.h5", ["--discount", "1"], "win-probability", 1.0),
+        ("other-tensor.h5", ["--discount", "1"], "discounted", 1.0),
         ("other-tensor.h5", ["--objective", "discounted", "--discount", "0.5"], "discounted", 0.5),
         ("other-tensor.h5", ["--schedule", "jacobi", "--sweeps", "2"], "discounted", 0.95),
     ],
@@ -449,5 +449,5 @@ def test_json_is_one_object_of_plain_numbers(run):
 
 
 def test_default_tolerance_is_the_documented_one(run):
-    assert solving.DEFAULT_TOLERANCE == 1e-10
+    assert DEFAULT_TOLERANCE == 1e-10
     assert "[default: 1e-10]" in re.sub(r"\s+", " ", run("solve", "--help").out)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from processes import process
 
 from punish_fast.mdp.anderson import Anderson
+from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.solver import solve
 
 
@@ -63,7 +63,7 @@ def test_steps_that_grow_now_and_then_are_no_reason_to_give_up(seed):
             after = dict(zip(columns.tolist(), p.tolist(), strict=True)) | {n_layers * per_layer: ends}
             rows.append((float(generator.normal()), after))
         states.append(rows)
-    mdp = process(states, [per_layer] * n_layers, [1.0])
+    mdp = from_rows(states, [per_layer] * n_layers, [1.0])
     for discount, tolerance in ((1.0, 1e-5), (0.9999, 1e-6)):
         solution = solve(mdp, discount=discount, tolerance=tolerance)
         assert solution.converged

@@ -19,7 +19,7 @@ def test_a_solution_does_not_differ_from_itself():
         assert (differences.largest, differences.mean, differences.rms, differences.bias) == (0, 0, 0, 0)
     assert not comparison.disagreement.any()
     assert comparison.n_changed.tolist() == comparison.n_clear.tolist() == [0, 0]
-    assert comparison.biggest(5).tolist() == []
+    assert comparison.largest(5).tolist() == []
 
 
 def test_differences_by_hand():
@@ -31,8 +31,8 @@ def test_differences_by_hand():
     assert comparison.disagreement.tolist() == [1.5, 0.0, 7.0]
     assert comparison.n_states.tolist() == [2, 1]
     assert comparison.n_changed.tolist() == comparison.n_clear.tolist() == [1, 1]
-    assert comparison.biggest(1).tolist() == [2]
-    assert comparison.biggest(9).tolist() == [2, 0]
+    assert comparison.largest(1).tolist() == [2]
+    assert comparison.largest(9).tolist() == [2, 0]
     q, v = comparison.q, comparison.v
     assert (q.largest, q.mean, q.bias) == (4.0, 8.5 / 6, -2.5 / 6)
     assert q.rms == pytest.approx(np.sqrt((1.5**2 + 4**2 + 3**2) / 6))
@@ -45,7 +45,7 @@ def test_a_tie_broken_by_rounding_is_a_change_but_not_a_clear_one():
     comparison = compare(STATE_PTR, LAYER_PTR, first, second)
     assert comparison.n_changed.tolist() == [1, 0]
     assert comparison.n_clear.tolist() == [0, 0]
-    assert comparison.biggest(3).tolist() == []
+    assert comparison.largest(3).tolist() == []
 
 
 values = st.lists(st.integers(-20_000, 20_000), min_size=6, max_size=6).map(lambda numbers: np.array(numbers) / 1000)

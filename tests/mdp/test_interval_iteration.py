@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import ending_processes, error, exact_chances, process
+from processes import ending_processes, error, exact_chances
 
 from punish_fast.mdp.interval_iteration import Bracket, Reachability
+from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.solver import SolveError, evaluate, solve
 from punish_fast.runtime._jit import set_threads, threads
 
@@ -47,7 +48,7 @@ def gamblers_chances(n, p):
 @pytest.mark.parametrize("p", [0.25, 0.5, 0.75])
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-6, 1e-10])
 def test_gamblers_ruin(layers, p, tolerance):
-    solution = solve_chances(process(gambler(10, p), layers, [0.0, 1.0]), tolerance=tolerance)
+    solution = solve_chances(from_rows(gambler(10, p), layers, [0.0, 1.0]), tolerance=tolerance)
     assert_bracketed(solution, gamblers_chances(10, p))
     assert solution.converged
     assert (solution.objective, solution.discount) == ("win-probability", 1.0)
@@ -56,7 +57,7 @@ def test_gamblers_ruin(layers, p, tolerance):
 def test_a_walk_so_long_that_the_first_brackets_fail():
     """Errors are a hundred times larger than changes here, so no bracket close to the first values can be proved."""
     n = 20
-    mdp = process(gambler(n, 0.5), terminals=[0.0, 1.0])
+    mdp = from_rows(gambler(n, 0.5), terminals=[0.0, 1.0])
     solution = solve_chances(mdp, tolerance=1e-6)
     assert_bracketed(solution, gamblers_chances(n, 0.5))
     assert solution.converged
@@ -82,21 +83,21 @@ def test_bold_play_is_the_best_in_an_unfair_game():
             bold[i] = Fraction(p) * chance(i + stake) + (1 - Fraction(p)) * chance(i - stake)
         return bold[i]
 
-    solution = solve_chances(process(states, terminals=[-1.0, 1.0]))
+    solution = solve_chances(from_rows(states, terminals=[-1.0, 1.0]))
     assert_bracketed(solution, [chance(i) for i in range(1, n)])
     assert solution.v[3] == pytest.approx(0.25)
 
 
 def test_a_loop_that_may_be_left_is_left():
     """Trying again costs nothing: a chance of 1/8 to win, 1/4 to lose, each time."""
-    solution = solve_chances(process([[(0.0, {0: 0.625, 1: 0.125, 2: 0.25})]], terminals=[1.0, -1.0]))
+    solution = solve_chances(from_rows([[(0.0, {0: 0.625, 1: 0.125, 2: 0.25})]], terminals=[1.0, -1.0]))
     assert_bracketed(solution, [Fraction(1, 3)])
 
 
 def test_only_arrivals_at_winning_terminals_count():
     """Rewards on the way, and terminals that pay nothing or less, are worth nothing; two wins are as good as one."""
     states = [[(9.0, {1: 1.0}), (-9.0, {3: 0.25, 4: 0.5, 2: 0.25})], [(100.0, {2: 1.0})]]
-    solution = solve_chances(process(states, terminals=[0.0, 0.5, 7.0]))
+    solution = solve_chances(from_rows(states, terminals=[0.0, 0.5, 7.0]))
     assert_bracketed(solution, [Fraction(3, 4), Fraction(0)])
     assert solution.q == pytest.approx([0.0, 0.75, 0.0], abs=1e-10)
     assert solution.choice.tolist() == [1, 2]
@@ -105,7 +106,7 @@ def test_only_arrivals_at_winning_terminals_count():
 @pytest.mark.parametrize("rewards", [[-1.0], [0.0, -2.0], []])
 def test_without_a_win_there_is_no_chance(rewards):
     states = [[(1.0, {1: 1.0})]] if rewards else []
-    solution = solve_chances(process(states, [len(states)], rewards))
+    solution = solve_chances(from_rows(states, [len(states)], rewards))
     assert solution.v.tolist() == [0.0] * len(states)
     assert solution.converged
 
@@ -114,7 +115,7 @@ def test_what_is_certain_is_a_chance_of_one():
     """Probabilities that add up to a little more than 1 make no chance above 1."""
     third = 1 / 3
     states = [[(0.0, {1: third, 2: third, 3: 1 - 2 * third})], [(0.0, {2: 0.1, 3: 0.9})]]
-    solution = solve_chances(process(states, terminals=[1.0, 1.0]))
+    solution = solve_chances(from_rows(states, terminals=[1.0, 1.0]))
     assert solution.v.max() <= 1
     assert solution.q.max() <= 1
     assert solution.v == pytest.approx([1.0, 1.0])
@@ -137,14 +138,14 @@ def test_what_is_certain_is_a_chance_of_one():
     ],
 )
 def test_an_end_component_is_refused(states, n, first):
-    mdp = process(states, terminals=[1.0, -1.0])
+    mdp = from_rows(states, terminals=[1.0, -1.0])
     with pytest.raises(SolveError, match=rf"from {n} states \(the first is number {first}\) it can go on for ever"):
         solve_chances(mdp)
 
 
 def test_an_end_component_around_a_cycle_of_layers_is_refused():
     states = [[(0.0, {1: 0.5, 2: 0.5})], [(0.0, {3: 1.0})], [(0.0, {3: 1.0})], [(0.0, {0: 1.0}), (0.0, {4: 1.0})]]
-    mdp = process(states, [1, 2, 1], [1.0])
+    mdp = from_rows(states, [1, 2, 1], [1.0])
     assert mdp.is_cycle
     with pytest.raises(SolveError, match="it can go on for ever"):
         solve_chances(mdp)
@@ -155,7 +156,7 @@ def test_an_end_in_sight_is_found_however_far(leak):
     """A chain of states that end one after the other; the last ends the round with a small chance only."""
     n = 6
     states = [[(0.0, {k + 1: 1.0})] for k in range(n - 1)] + [[(0.0, {0: 1 - leak, n: leak / 2, n + 1: leak / 2})]]
-    iteration = Reachability(process(states, terminals=[1.0, -1.0]), 1e-10)
+    iteration = Reachability(from_rows(states, terminals=[1.0, -1.0]), 1e-10)
     assert iteration.log.residual == []
 
 
@@ -165,7 +166,7 @@ def test_an_end_in_sight_is_found_however_far(leak):
 @given(ending_processes(), st.sampled_from([1e-2, 1e-8, 1e-12]))
 def test_the_exact_chances_lie_between_the_bounds(sample, tolerance):
     states, layers, terminals = sample
-    solution = solve_chances(process(states, layers, terminals), tolerance=tolerance)
+    solution = solve_chances(from_rows(states, layers, terminals), tolerance=tolerance)
     assert_bracketed(solution, exact_chances(states, terminals))
     assert solution.converged == (solution.error_bound <= tolerance)
     assert solution.converged or tolerance < 1e-8
@@ -174,7 +175,7 @@ def test_the_exact_chances_lie_between_the_bounds(sample, tolerance):
 @given(ending_processes(), st.integers(1, 12))
 def test_bounds_hold_after_any_number_of_sweeps(sample, sweeps):
     states, layers, terminals = sample
-    solution = solve_chances(process(states, layers, terminals), sweeps=sweeps)
+    solution = solve_chances(from_rows(states, layers, terminals), sweeps=sweeps)
     assert solution.sweeps == len(solution.log.residual) == sweeps
     assert_bracketed(solution, exact_chances(states, terminals))
 
@@ -182,7 +183,7 @@ def test_bounds_hold_after_any_number_of_sweeps(sample, sweeps):
 @given(ending_processes(), st.floats(-100, 100), st.sampled_from([1e-3, 1e-10]))
 def test_bounds_hold_whatever_sweeps_begin_with(sample, value, tolerance):
     states, layers, terminals = sample
-    mdp = process(states, layers, terminals)
+    mdp = from_rows(states, layers, terminals)
     solution = solve_chances(mdp, start=np.full(mdp.n_states, value), tolerance=tolerance)
     assert_bracketed(solution, exact_chances(states, terminals))
     assert solution.converged
@@ -191,7 +192,7 @@ def test_bounds_hold_whatever_sweeps_begin_with(sample, value, tolerance):
 @given(ending_processes())
 def test_a_tolerance_below_rounding_stalls_and_says_so(sample):
     states, layers, terminals = sample
-    solution = solve_chances(process(states, layers, terminals), tolerance=1e-300)
+    solution = solve_chances(from_rows(states, layers, terminals), tolerance=1e-300)
     assert_bracketed(solution, exact_chances(states, terminals))
     assert not solution.converged
     assert solution.error_bound < 1e-11
@@ -199,7 +200,7 @@ def test_a_tolerance_below_rounding_stalls_and_says_so(sample):
 
 @given(ending_processes())
 def test_brackets_from_0_and_1_narrow_and_stay_nested(sample):
-    iteration = Reachability(process(*sample), goal=None)
+    iteration = Reachability(from_rows(*sample), goal=None)
     bounds = [1.0]
     for _ in range(6):
         before = iteration._bracket.lower.copy(), iteration._bracket.upper.copy()
@@ -217,7 +218,7 @@ def test_the_greedy_policy_wins_as_often_as_is_said(sample):
     states, layers, terminals = sample
     wins = [len(states) + k for k, reward in enumerate(terminals) if reward > 0]
     arrival = [[(sum(row.get(win, 0.0) for win in wins), row) for _, row in rows] for rows in states]
-    mdp = process(arrival, layers, terminals)
+    mdp = from_rows(arrival, layers, terminals)
     solution = solve_chances(mdp, tolerance=1e-12)
     weight = np.zeros(mdp.n_rows)
     weight[solution.choice] = 1.0
@@ -227,7 +228,7 @@ def test_the_greedy_policy_wins_as_often_as_is_said(sample):
 
 @given(ending_processes())
 def test_chances_are_the_best_of_their_rows(sample):
-    mdp = process(*sample)
+    mdp = from_rows(*sample)
     solution = solve_chances(mdp)
     assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, mdp.state_ptr[:-1]))
     assert np.array_equal(solution.v, solution.q[solution.choice])
@@ -249,7 +250,7 @@ def test_a_bracket_is_proved_when_both_sides_moved_inwards():
 
 
 def test_threads_change_no_bit():
-    mdp = process(gambler(12, 0.5), [4, 7], [0.0, 1.0])
+    mdp = from_rows(gambler(12, 0.5), [4, 7], [0.0, 1.0])
     before = threads()
     try:
         set_threads(1)
@@ -271,9 +272,9 @@ def test_threads_change_no_bit():
 )
 def test_options_that_do_not_go_together(options, text):
     with pytest.raises(SolveError, match=text):
-        solve_chances(process(gambler(3, 0.5), terminals=[0.0, 1.0]), **options)
+        solve_chances(from_rows(gambler(3, 0.5), terminals=[0.0, 1.0]), **options)
 
 
 def test_an_unknown_objective_is_refused():
     with pytest.raises(SolveError, match="objective: 'draw' is not allowed, it must be one of discounted, win-prob"):
-        solve(process(gambler(3, 0.5), terminals=[0.0, 1.0]), objective="draw")
+        solve(from_rows(gambler(3, 0.5), terminals=[0.0, 1.0]), objective="draw")

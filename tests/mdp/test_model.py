@@ -7,10 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numba import config
-from processes import compacted, process
+from processes import compacted
 
-from punish_fast.mdp import model
-from punish_fast.mdp.model import MDP, ModelError, check, check_arrays
+from punish_fast.mdp.model import MDP, ModelError, check, check_arrays, from_rows
 from punish_fast.mdp.solver import solve
 
 
@@ -23,16 +22,9 @@ def mdp() -> MDP:
         [(-1.0, {3: 1.0})],
         [(0.5, {0: 0.5, 1: 0.5}), (0.0, {4: 1.0})],
     ]
-    return process(states, layers=[2, 1, 1], terminals=[1.0, -1.0])
+    return from_rows(states, layers=[2, 1, 1], terminals=[1.0, -1.0])
 
 
-@pytest.fixture(params=[1, 2, 1 << 14])
-def blocks(request, monkeypatch):
-    """Pointers are looked at in blocks of so many rows."""
-    monkeypatch.setattr(model, "_BLOCK", request.param)
-
-
-@pytest.mark.usefixtures("blocks")
 def test_sizes_follow_from_the_arrays(mdp):
     assert (mdp.n_states, mdp.n_rows, mdp.n_entries, mdp.n_layers, mdp.n_columns) == (4, 6, 10, 3, 6)
     assert mdp.longest_rows.tolist() == [3, 1, 2]
@@ -45,7 +37,7 @@ def test_check_returns_a_sound_process(mdp):
 
 
 def test_terminals_may_be_missing():
-    assert process([[(1.0, {0: 1.0})]]).n_columns == 1
+    assert from_rows([[(1.0, {0: 1.0})]]).n_columns == 1
 
 
 def test_layers_that_lead_to_the_next_one_and_the_last_to_the_first_are_a_cycle(mdp):
@@ -64,11 +56,11 @@ def test_layers_that_lead_to_the_next_one_and_the_last_to_the_first_are_a_cycle(
     ],
 )
 def test_other_layers_are_no_cycle(states, layers):
-    assert not process(states, layers).is_cycle
+    assert not from_rows(states, layers).is_cycle
 
 
 def test_layers_that_lead_to_terminals_alone_are_a_cycle_and_independent():
-    mdp = process([[(0.0, {2: 1.0})], [(0.0, {2: 1.0})]], layers=[1, 1], terminals=[1.0])
+    mdp = from_rows([[(0.0, {2: 1.0})], [(0.0, {2: 1.0})]], layers=[1, 1], terminals=[1.0])
     assert mdp.is_cycle
     assert mdp.is_independent(0)
     assert mdp.is_independent(1)
@@ -76,9 +68,9 @@ def test_layers_that_lead_to_terminals_alone_are_a_cycle_and_independent():
 
 def test_layer_is_independent_unless_its_states_may_lead_to_each_other():
     states = [[(0.0, {1: 1.0})], [(0.0, {2: 1.0})], [(0.0, {0: 0.5, 2: 0.5})]]
-    assert not process(states, layers=[2, 1]).is_independent(0)
-    assert not process(states, layers=[2, 1]).is_independent(1)
-    assert process(states, layers=[1, 1, 1]).is_independent(0)
+    assert not from_rows(states, layers=[2, 1]).is_independent(0)
+    assert not from_rows(states, layers=[2, 1]).is_independent(1)
+    assert from_rows(states, layers=[1, 1, 1]).is_independent(0)
 
 
 def test_chunks_cut_every_layer_whole(mdp):
@@ -172,7 +164,6 @@ def test_data_of_the_wrong_length_is_refused(mdp):
         check(replace(mdp, data=mdp.data[:-1]))
 
 
-@pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize("name", ["state_ptr", "indptr", "layer_ptr"])
 def test_pointer_that_does_not_begin_end_or_ascend_is_named(mdp, name):
     ptr = getattr(mdp, name)
@@ -192,7 +183,7 @@ def test_state_without_rows_and_row_without_entries_are_refused(mdp, name):
 
 @pytest.mark.parametrize("layers", [[2, 0], [2, 0, 0], [1, 1, 0], [1, 0, 1]])
 def test_layer_may_be_empty(layers):
-    mdp = process([[(0.0, {2: 1.0})], [(0.0, {2: 1.0})]], layers, [1.0])
+    mdp = from_rows([[(0.0, {2: 1.0})], [(0.0, {2: 1.0})]], layers, [1.0])
     assert mdp.longest_rows.tolist() == [min(1, size) for size in layers]
     assert [len(mdp.chunks(layer)) - 1 for layer in range(len(layers))] == layers
     assert mdp.is_cycle
@@ -230,32 +221,30 @@ def test_reward_that_is_not_finite_is_named(mdp, name, value):
         check(replace(mdp, **{name: changed(getattr(mdp, name), 0, value)}))
 
 
-@pytest.mark.usefixtures("blocks")
 def test_compact_process_stores_common_probabilities_once(mdp):
     compact = compacted(mdp)
     check_arrays(compact)
-    assert compact.probabilities.tolist() == [0.5, 0.5, 1.0, 0.25, 0.25, 0.5]
+    assert compact.data.tolist() == [0.5, 0.5, 1.0, 0.25, 0.25, 0.5]
     assert compact.data_ptr.tolist() == [0, 2, 3, 2, 0, 2]
     assert (compact.n_states, compact.n_rows, compact.n_entries) == (mdp.n_states, mdp.n_rows, mdp.n_entries)
     assert compact.longest_rows.tolist() == mdp.longest_rows.tolist()
     assert compact.nbytes == mdp.nbytes - (10 - 6) * 8 + 6 * 8
     assert compact.is_cycle
-    again = check(compact.to_mdp())
+    again = check(compact.expanded())
     for name in ("state_ptr", "indptr", "indices", "data", "reward", "layer_ptr", "action"):
         assert np.array_equal(getattr(again, name), getattr(mdp, name))
 
 
 def test_entries_that_are_zero_are_left_out(mdp):
     compact = compacted(mdp)
-    compact.probabilities[:2] = 0.0, 1.0
+    compact.data[:2] = 0.0, 1.0
     assert compact.count_nonzeros().tolist() == [1, 1, 3, 1, 1, 1]
-    assert compact.to_mdp().indptr.tolist() == [0, 1, 2, 5, 6, 7, 8]
-    assert compact.to_mdp().indices.tolist() == [4, 2, 2, 4, 5, 3, 1, 4]
-    assert check(compact.to_mdp()).count_nonzeros().tolist() == [1, 1, 3, 1, 1, 1]
+    assert compact.expanded().indptr.tolist() == [0, 1, 2, 5, 6, 7, 8]
+    assert compact.expanded().indices.tolist() == [4, 2, 2, 4, 5, 3, 1, 4]
+    assert check(compact.expanded()).count_nonzeros().tolist() == [1, 1, 3, 1, 1, 1]
 
 
 @pytest.mark.parametrize("data_ptr", [[-1, 2, 3, 2, 0, 2], [1, 2, 3, 2, 0, 2], [0, 2, 3, 2, 0, 6]])
-@pytest.mark.usefixtures("blocks")
 def test_probabilities_out_of_place_are_refused(mdp, data_ptr):
     compact = replace(compacted(mdp), data_ptr=np.array(data_ptr))
     with pytest.raises(ModelError, match=r"^data_ptr: must be from 0 to indptr, and each row end within 6 prob"):
@@ -264,7 +253,7 @@ def test_probabilities_out_of_place_are_refused(mdp, data_ptr):
         solve(compact)
 
 
-@pytest.mark.parametrize("name", ["data_ptr", "probabilities"])
+@pytest.mark.parametrize("name", ["data_ptr", "data"])
 def test_compact_array_of_the_wrong_dtype_is_named(mdp, name):
     compact = compacted(mdp)
     with pytest.raises(ModelError, match=rf"^{name}: float32"):

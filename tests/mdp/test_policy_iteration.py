@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from processes import process
 
-from punish_fast.mdp.contraction import SolveError
-from punish_fast.mdp.policy_iteration import chances, reach
+from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.policy_iteration import absorption_values, reach
 from punish_fast.mdp.solver import solve
+from punish_fast.mdp.stopping_rule import SolveError
 
 
 def test_a_loop_is_worth_what_leaving_it_is():
     """Going round for ever looks as good as leaving; sweeps from above would never find out."""
     goal, pit = 2, 3
-    mdp = process([[(0, {1: 1.0}), (0, {goal: 0.3, pit: 0.7})], [(0, {0: 1.0})]], terminals=[0, 0])
+    mdp = from_rows([[(0, {1: 1.0}), (0, {goal: 0.3, pit: 0.7})], [(0, {0: 1.0})]], terminals=[0, 0])
     found = reach(mdp, np.array([1.0, 0.0]))
     assert found.v == pytest.approx([0.3, 0.3], abs=1e-15)
     assert found.choice.tolist() == [1, 2]
@@ -22,7 +22,7 @@ def test_a_loop_is_worth_what_leaving_it_is():
 
 
 def test_what_never_ends_is_worth_nothing():
-    mdp = process([[(0, {1: 1.0})], [(0, {0: 1.0})], [(0, {0: 0.5, 3: 0.5})]], terminals=[0])
+    mdp = from_rows([[(0, {1: 1.0})], [(0, {0: 1.0})], [(0, {0: 0.5, 3: 0.5})]], terminals=[0])
     assert reach(mdp, np.array([1.0])).v.tolist() == [0, 0, 0.5]
 
 
@@ -36,7 +36,7 @@ def test_gamblers_are_ruined_as_the_formula_has_it(p):
         chain[k - 1, k - 2 if k > 1 else n] = 1 - p
     coins, ratio = np.arange(1, n), (1 - p) / p
     expected = coins / n if p == 0.5 else (1 - ratio**coins) / (1 - ratio**n)
-    assert chances(chain, np.array([1.0, 0.0])) == pytest.approx(expected, rel=1e-12)
+    assert absorption_values(chain, np.array([1.0, 0.0])) == pytest.approx(expected, rel=1e-12)
 
 
 def random_process(seed, n_states=40, ends=0.2):
@@ -51,7 +51,7 @@ def random_process(seed, n_states=40, ends=0.2):
         ]
         return (0.0, {columns[0]: 1.0}) if columns[0] == columns[1] else (0.0, {columns[0]: p, columns[1]: 1 - p})
 
-    return process([[row(), row()] for _ in range(n_states)], terminals=[0, 0])
+    return from_rows([[row(), row()] for _ in range(n_states)], terminals=[0, 0])
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -64,7 +64,7 @@ def test_values_are_the_limit_of_sweeps_from_below(seed):
         v[: mdp.n_states] = np.maximum.reduceat(transitions @ v, mdp.state_ptr[:-1])
     found = reach(mdp, worth)
     assert found.v == pytest.approx(v[: mdp.n_states], abs=1e-11)
-    assert chances(transitions[found.choice], worth) == pytest.approx(found.v, abs=1e-14)
+    assert absorption_values(transitions[found.choice], worth) == pytest.approx(found.v, abs=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -84,13 +84,13 @@ def test_chains_that_take_too_long_without_factors_get_them(monkeypatch):
         chain[k, k - 1 if k else n + 1] = 0.5
     monkeypatch.setattr("punish_fast.mdp.policy_iteration._MOST_DIRECT", 0)
     monkeypatch.setattr("punish_fast.mdp.policy_iteration._MOST_SWEEPS", 100)
-    assert chances(chain, np.array([1.0, 0.0])) == pytest.approx(np.arange(1, n + 1) / (n + 1), rel=1e-11)
+    assert absorption_values(chain, np.array([1.0, 0.0])) == pytest.approx(np.arange(1, n + 1) / (n + 1), rel=1e-11)
 
 
 def test_without_loops_values_are_those_of_the_solver():
     mdp = random_process(1, ends=1.0)
     entering = mdp.to_scipy()[:, mdp.n_states :] @ np.array([1.0, 0.0])
-    priced = process(
+    priced = from_rows(
         [
             [(float(entering[row]), dict(_row_of(mdp, row))) for row in range(*mdp.state_ptr[state : state + 2])]
             for state in range(mdp.n_states)

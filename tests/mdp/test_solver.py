@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import compacted, ending_processes, error, exact_values, process, random_processes
+from processes import compacted, ending_processes, error, exact_values, random_processes
 
-from punish_fast.mdp.model import ModelError
+from punish_fast.mdp.model import ModelError, from_rows
 from punish_fast.mdp.solver import SCHEDULES, Solution, SolveError, evaluate, solve
 from punish_fast.mdp.value_iteration import Evaluation
 
@@ -29,7 +29,7 @@ schedules = st.sampled_from(SCHEDULES)
 @pytest.mark.parametrize("layers", [[2], [1, 1]])
 @pytest.mark.parametrize("discount", [0.0, 0.5, 0.95])
 def test_two_states_that_take_turns(schedule, layers, discount):
-    solution = solve(process(TWO_STATES, layers), discount, schedule)
+    solution = solve(from_rows(TWO_STATES, layers), discount, schedule)
     expected = np.array([1 + 2 * discount, 2 + discount]) / (1 - discount**2)
     assert solution.v == pytest.approx(expected, abs=2e-10)
     assert solution.converged
@@ -37,12 +37,12 @@ def test_two_states_that_take_turns(schedule, layers, discount):
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_state_that_leads_to_itself_for_ever_is_worth_a_geometric_series(schedule):
-    assert solve(process([[(3.0, {0: 1.0})]]), 0.75, schedule).v == pytest.approx([12.0])
+    assert solve(from_rows([[(3.0, {0: 1.0})]]), 0.75, schedule).v == pytest.approx([12.0])
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_terminal_pays_for_ever(schedule):
-    solution = solve(process([[(1.0, {1: 1.0})]], terminals=[1.0]), 0.95, schedule)
+    solution = solve(from_rows([[(1.0, {1: 1.0})]], terminals=[1.0]), 0.95, schedule)
     assert solution.v == pytest.approx([20.0])
 
 
@@ -61,7 +61,7 @@ def test_gamblers_walk(schedule, layers, p):
     high, low = (1 + root) / (2 * p * discount), (1 - root) / (2 * p * discount)
     # What is paid on arrival is worth 1 / discount of what is paid a step later.
     expected = [(high**i - low**i) / (high**n - low**n) / discount for i in range(1, n)]
-    assert solve(process(states, layers, [0.0, 0.0]), discount, schedule).v == pytest.approx(expected, abs=2e-10)
+    assert solve(from_rows(states, layers, [0.0, 0.0]), discount, schedule).v == pytest.approx(expected, abs=2e-10)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -74,7 +74,7 @@ def test_machine_is_replaced_at_the_best_age(schedule, upkeep, price):
         (sum(-upkeep * t * discount**t for t in range(age)) - price * discount**age) / (1 - discount ** (age + 1))
         for age in range(oldest + 1)
     ]
-    solution = solve(process(states), discount, schedule)
+    solution = solve(from_rows(states), discount, schedule)
     assert solution.v[0] == pytest.approx(max(policies), abs=2e-10)
     replaced = solution.choice[:oldest] % 2
     assert (np.diff(replaced) >= 0).all(), "what is too old stays too old"
@@ -86,7 +86,7 @@ def test_cycle_of_layers_that_pays_once_a_round(schedule, n_layers):
     # The last layer pays 1; each other one may stop for a terminal that pays too little to tempt.
     discount = 0.95
     states = [[(0.0, {k + 1: 1.0}), (0.0, {n_layers: 1.0})] for k in range(n_layers - 1)] + [[(1.0, {0: 1.0})]]
-    mdp = process(states, [1] * n_layers, [0.01])
+    mdp = from_rows(states, [1] * n_layers, [0.01])
     assert mdp.is_cycle
     expected = [discount ** (n_layers - 1 - k) / (1 - discount**n_layers) for k in range(n_layers)]
     solution = solve(mdp, discount, schedule)
@@ -96,7 +96,7 @@ def test_cycle_of_layers_that_pays_once_a_round(schedule, n_layers):
 
 def test_layered_sweep_contracts_by_a_whole_round():
     states = [[(0.0, {(k + 1) % 5: 1.0})] for k in range(4)] + [[(1.0, {0: 1.0})]]
-    mdp = process(states, [1] * 5)
+    mdp = from_rows(states, [1] * 5)
     layered, jacobi = solve(mdp), solve(mdp, schedule="jacobi")
     assert 4 * layered.sweeps < jacobi.sweeps
 
@@ -107,7 +107,7 @@ def test_layered_sweep_contracts_by_a_whole_round():
 @given(random_processes(), discounts, schedules, st.sampled_from([1e-2, 1e-8, 1e-12]))
 def test_error_bound_bounds_the_true_error(sample, discount, schedule, tolerance):
     states, layers, terminals = sample
-    solution = solve(process(states, layers, terminals), discount, schedule, tolerance)
+    solution = solve(from_rows(states, layers, terminals), discount, schedule, tolerance)
     assert error(solution.v, exact_values(states, terminals, discount)) <= solution.error_bound
     assert solution.converged == (solution.error_bound <= tolerance)
 
@@ -115,8 +115,8 @@ def test_error_bound_bounds_the_true_error(sample, discount, schedule, tolerance
 @given(ending_processes(), schedules, st.sampled_from([1e-2, 1e-8, 1e-12]))
 def test_undiscounted_error_bound_bounds_the_true_error(sample, schedule, tolerance):
     states, layers, terminals = sample
-    solution = solve(process(states, layers, terminals), 1.0, schedule, tolerance)
-    assert solution.objective == "undiscounted"
+    solution = solve(from_rows(states, layers, terminals), 1.0, schedule, tolerance)
+    assert (solution.objective, solution.discount) == ("discounted", 1.0)
     assert error(solution.v, exact_values(states, terminals, 1.0)) <= solution.error_bound
     assert solution.converged == (solution.error_bound <= tolerance)
 
@@ -124,7 +124,7 @@ def test_undiscounted_error_bound_bounds_the_true_error(sample, schedule, tolera
 @given(ending_processes(), schedules, st.integers(1, 12), st.floats(-100, 100))
 def test_undiscounted_error_bound_holds_after_any_number_of_sweeps(sample, schedule, sweeps, value):
     states, layers, terminals = sample
-    mdp = process(states, layers, terminals)
+    mdp = from_rows(states, layers, terminals)
     start = np.full(mdp.n_states, value) if schedule == "layered" else None
     solution = solve(mdp, 1.0, schedule, sweeps=sweeps, start=start)
     assert error(solution.v, exact_values(states, terminals, 1.0)) <= solution.error_bound
@@ -132,7 +132,7 @@ def test_undiscounted_error_bound_holds_after_any_number_of_sweeps(sample, sched
 
 @given(ending_processes())
 def test_undiscounted_evaluation_of_the_greedy_policy_gives_the_optimal_values(sample):
-    mdp = process(*sample)
+    mdp = from_rows(*sample)
     solution = solve(mdp, 1.0, tolerance=1e-10)
     weight = np.zeros(mdp.n_rows)
     weight[solution.choice] = 1.0
@@ -151,7 +151,7 @@ def test_gamblers_ruin(schedule, p):
     ]
     ratio = (1 - p) / p
     expected = [i / n if ratio == 1 else (1 - ratio**i) / (1 - ratio**n) for i in range(1, n)]
-    solution = solve(process(states, terminals=[0.0, 0.0]), 1.0, schedule)
+    solution = solve(from_rows(states, terminals=[0.0, 0.0]), 1.0, schedule)
     assert solution.v == pytest.approx(expected, abs=2e-10)
     assert solution.converged
 
@@ -159,7 +159,7 @@ def test_gamblers_ruin(schedule, p):
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_undiscounted_play_must_end(schedule):
     # Staying pays nothing and costs nothing, so the values exist, but no sweep brings them closer.
-    mdp = process([[(1.0, {1: 1.0}), (0.0, {0: 1.0})]], terminals=[0.0])
+    mdp = from_rows([[(1.0, {1: 1.0}), (0.0, {0: 1.0})]], terminals=[0.0])
     with pytest.raises(
         SolveError, match="discount: 1 is allowed only if play ends, but it may go on after 1000 sweeps"
     ):
@@ -188,7 +188,7 @@ def random_cycle(seed, n_layers=4, size=12):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("discount", [0.5, 0.95, 0.999])
 def test_tolerance_above_the_rounding_floor_is_reached(seed, discount):
-    solution = solve(process(*random_cycle(seed)), discount, tolerance=1e-7)
+    solution = solve(from_rows(*random_cycle(seed)), discount, tolerance=1e-7)
     assert solution.converged
     assert solution.sweeps < 60
 
@@ -196,7 +196,7 @@ def test_tolerance_above_the_rounding_floor_is_reached(seed, discount):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("discount", [0.5, 0.95, 0.999])
 def test_evaluation_solves_the_linear_equations_of_its_policy(seed, discount):
-    mdp = process(*random_cycle(seed))
+    mdp = from_rows(*random_cycle(seed))
     lengths = np.diff(mdp.state_ptr)
     weight = np.repeat(1 / lengths, lengths)
     average = np.zeros((mdp.n_states, mdp.n_rows))
@@ -211,13 +211,13 @@ def test_evaluation_solves_the_linear_equations_of_its_policy(seed, discount):
 @pytest.mark.parametrize("reward", [1.0, 1.375, 2.7])
 def test_evaluation_goes_on_until_its_tolerance(reward):
     # Rounding sets its floor at 1e-11 here.
-    assert evaluate(process([[(reward, {0: 1.0})]]), np.ones(1), 0.99) == pytest.approx([100 * reward], abs=1.1e-10)
+    assert evaluate(from_rows([[(reward, {0: 1.0})]]), np.ones(1), 0.99) == pytest.approx([100 * reward], abs=1.1e-10)
 
 
 @given(random_processes(), discounts | st.just(0.999), schedules, st.integers(1, 12))
 def test_error_bound_holds_after_any_number_of_sweeps(sample, discount, schedule, sweeps):
     states, layers, terminals = sample
-    solution = solve(process(states, layers, terminals), discount, schedule, sweeps=sweeps)
+    solution = solve(from_rows(states, layers, terminals), discount, schedule, sweeps=sweeps)
     assert solution.sweeps == sweeps
     assert solution.tolerance is None
     assert solution.converged
@@ -228,7 +228,7 @@ def test_error_bound_holds_after_any_number_of_sweeps(sample, discount, schedule
 @pytest.mark.parametrize("layers", [[2, 0], [1, 0, 1], [0, 2], [0, 0, 2]])
 def test_empty_layers_change_nothing(schedule, layers):
     states = [[(1.0, {2: 1.0})], [(0.0, {2: 0.5, 3: 0.5}), (1.0, {3: 1.0})]]
-    solution = solve(process(states, layers, [1.0, -1.0]), 0.5, schedule, sweeps=60)
+    solution = solve(from_rows(states, layers, [1.0, -1.0]), 0.5, schedule, sweeps=60)
     assert error(solution.v, exact_values(states, [1.0, -1.0], 0.5)) <= solution.error_bound
     assert solution.v == pytest.approx([2.0, 0.0])
 
@@ -237,7 +237,7 @@ def test_empty_layers_change_nothing(schedule, layers):
 def test_error_bound_holds_where_a_layer_leads_past_the_next_one(sweeps):
     # The first state skips the second one, so a round takes two steps and not three.
     states = [[(1.0, {2: 1.0})], [(0.0, {2: 1.0})], [(0.0, {0: 1.0})]]
-    solution = solve(process(states, [1, 1, 1]), 0.25, sweeps=sweeps)
+    solution = solve(from_rows(states, [1, 1, 1]), 0.25, sweeps=sweeps)
     assert error(solution.v, exact_values(states, [], 0.25)) <= solution.error_bound
 
 
@@ -245,7 +245,7 @@ def test_error_bound_holds_where_a_layer_leads_past_the_next_one(sweeps):
 def test_tolerance_below_the_rounding_floor_stalls_and_says_so(sample, discount, schedule):
     states, layers, terminals = sample
     states = [[(reward + 1, successors) for reward, successors in rows] for rows in states]
-    solution = solve(process(states, layers, terminals), discount, schedule, tolerance=1e-300)
+    solution = solve(from_rows(states, layers, terminals), discount, schedule, tolerance=1e-300)
     exact = exact_values(states, terminals, discount)
     assert error(solution.v, exact) <= solution.error_bound
     if any(exact):
@@ -256,7 +256,7 @@ def test_tolerance_below_the_rounding_floor_stalls_and_says_so(sample, discount,
 @given(random_processes(), discounts)
 def test_schedules_agree_within_the_sum_of_their_bounds(sample, discount):
     states, layers, terminals = sample
-    mdp = process(states, layers, terminals)
+    mdp = from_rows(states, layers, terminals)
     one, other = solve(mdp, discount, "layered"), solve(mdp, discount, "jacobi")
     assert np.abs(one.v - other.v).max() <= one.error_bound + other.error_bound
 
@@ -264,7 +264,7 @@ def test_schedules_agree_within_the_sum_of_their_bounds(sample, discount):
 @given(random_processes(), discounts, schedules)
 def test_values_are_the_best_of_their_rows(sample, discount, schedule):
     states, layers, terminals = sample
-    mdp = process(states, layers, terminals)
+    mdp = from_rows(states, layers, terminals)
     solution = solve(mdp, discount, schedule)
     assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, mdp.state_ptr[:-1]))
     first_best = [
@@ -277,7 +277,7 @@ def test_values_are_the_best_of_their_rows(sample, discount, schedule):
 @given(random_processes(), discounts, schedules)
 def test_greedy_policy_is_worth_the_optimal_values(sample, discount, schedule):
     states, layers, terminals = sample
-    mdp = process(states, layers, terminals)
+    mdp = from_rows(states, layers, terminals)
     solution = solve(mdp, discount, schedule, tolerance=1e-12)
     weight = np.zeros(mdp.n_rows)
     weight[solution.choice] = 1.0
@@ -286,7 +286,7 @@ def test_greedy_policy_is_worth_the_optimal_values(sample, discount, schedule):
 
 @given(random_processes(), discounts, schedules)
 def test_probabilities_stored_once_change_no_bit(sample, discount, schedule):
-    mdp = process(*sample)
+    mdp = from_rows(*sample)
     compact = compacted(mdp)
     one, other = solve(mdp, discount, schedule), solve(compact, discount, schedule)
     assert (one.v.tobytes(), one.q.tobytes()) == (other.v.tobytes(), other.q.tobytes())
@@ -298,7 +298,7 @@ def test_probabilities_stored_once_change_no_bit(sample, discount, schedule):
 @given(random_processes(), discounts)
 def test_evaluation_of_a_mixed_policy_solves_its_linear_equations(sample, discount):
     states, layers, terminals = sample
-    mdp = process(states, layers, terminals)
+    mdp = from_rows(states, layers, terminals)
     lengths = np.diff(mdp.state_ptr)
     weight = np.repeat(1 / lengths, lengths)
     mixed = [
@@ -323,13 +323,13 @@ def mixture(rows):
 @given(random_processes(), discounts, st.floats(-100, 100))
 def test_error_bound_holds_from_any_start(sample, discount, value):
     states, layers, terminals = sample
-    mdp = process(states, layers, terminals)
+    mdp = from_rows(states, layers, terminals)
     solution = solve(mdp, discount, start=np.full(mdp.n_states, value), sweeps=2)
     assert error(solution.v, exact_values(states, terminals, discount)) <= solution.error_bound
 
 
 def test_start_at_the_solution_needs_one_sweep():
-    mdp = process(*random_cycle(1))
+    mdp = from_rows(*random_cycle(1))
     cold = solve(mdp, tolerance=1e-11)
     warm = solve(mdp, start=cold.v, tolerance=1e-9)
     assert cold.sweeps > 5
@@ -339,7 +339,7 @@ def test_start_at_the_solution_needs_one_sweep():
 
 def test_start_is_left_as_it_was():
     start = np.array([5.0, -5.0])
-    solve(process(TWO_STATES), start=start)
+    solve(from_rows(TWO_STATES), start=start)
     assert start.tolist() == [5.0, -5.0]
 
 
@@ -349,7 +349,7 @@ def test_start_is_left_as_it_was():
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_log_has_one_entry_for_each_sweep(schedule):
     told = []
-    solution = solve(process(TWO_STATES), schedule=schedule, sweeps=7, progress=lambda *args: told.append(args))
+    solution = solve(from_rows(TWO_STATES), schedule=schedule, sweeps=7, progress=lambda *args: told.append(args))
     assert len(solution.log.residual) == len(solution.log.seconds) == solution.sweeps == 7
     assert solution.residual == solution.log.residual[-1]
     n_published = 7 if schedule == "jacobi" else 0
@@ -362,7 +362,7 @@ def test_log_has_one_entry_for_each_sweep(schedule):
 
 def test_jacobi_logs_the_published_figures():
     # q starts as r = (1, 2, 0) and v as (1, 2); the terminal's value grows from 1 by powers of the discount.
-    mdp = process([[(1.0, {1: 1.0}), (0.0, {2: 1.0})], [(2.0, {0: 1.0})]], terminals=[1.0])
+    mdp = from_rows([[(1.0, {1: 1.0}), (0.0, {2: 1.0})], [(2.0, {0: 1.0})]], terminals=[1.0])
     solution = solve(mdp, 0.5, "jacobi", sweeps=2)
     # First sweep: q = (1 + 0.5 * 2, 0.5 * 1, 2 + 0.5 * 1), the terminal becomes 1.5.
     first = [1.0, 0.5, 0.5, 0.5]
@@ -375,19 +375,19 @@ def test_jacobi_logs_the_published_figures():
 
 def test_jacobi_counts_states_whose_choice_changed():
     # By immediate reward the first row is best, from the first sweep on the second.
-    mdp = process([[(1.0, {1: 1.0}), (0.0, {2: 1.0})]], terminals=[0.0, 8.0])
+    mdp = from_rows([[(1.0, {1: 1.0}), (0.0, {2: 1.0})]], terminals=[0.0, 8.0])
     solution = solve(mdp, 0.5, "jacobi", sweeps=3)
     assert solution.log.choice_changes == [1, 0, 0]
     assert solution.choice.tolist() == [1]
 
 
 def test_jacobi_counts_no_change_between_equal_rows():
-    mdp = process([[(1.0, {0: 1.0}), (1.0, {0: 1.0})]])
+    mdp = from_rows([[(1.0, {0: 1.0}), (1.0, {0: 1.0})]])
     assert solve(mdp, 0.5, "jacobi", sweeps=3).log.choice_changes == [0, 0, 0]
 
 
 def test_fingerprint_is_equal_exactly_for_equal_bits():
-    mdp = process(TWO_STATES)
+    mdp = from_rows(TWO_STATES)
     one, again, other = solve(mdp, sweeps=9), solve(mdp, sweeps=9), solve(mdp, sweeps=10)
     assert one.fingerprint == again.fingerprint
     assert one.fingerprint != other.fingerprint
@@ -395,7 +395,7 @@ def test_fingerprint_is_equal_exactly_for_equal_bits():
 
 
 def test_solution_without_a_tolerance_always_converged():
-    solution = solve(process(TWO_STATES), sweeps=1)
+    solution = solve(from_rows(TWO_STATES), sweeps=1)
     assert isinstance(solution, Solution)
     assert solution.error_bound > 1
     assert solution.converged
@@ -414,15 +414,16 @@ def test_solution_without_a_tolerance_always_converged():
         ({"tolerance": 0.0}, "tolerance: 0.0 is not allowed, it must be above 0"),
         ({"tolerance": math.nan}, "tolerance: nan"),
         ({"tolerance": math.inf}, "tolerance: inf"),
-        ({"sweeps": 0}, "sweeps: 0 is not allowed, it must be 1 or more"),
+        ({"sweeps": 0}, "sweeps: 0 is not allowed, it must be a whole number from 1"),
+        ({"sweeps": 1.5}, "sweeps: 1.5 is not allowed"),
         ({"start": np.zeros(3)}, "start: must be 2 finite numbers"),
         ({"start": np.array([0.0, math.nan])}, "start: must be 2 finite numbers"),
-        ({"start": np.zeros(2), "schedule": "jacobi"}, "start: values to start from go with the layered schedule"),
+        ({"start": np.zeros(2), "schedule": "jacobi"}, "start: initial values need the layered schedule"),
     ],
 )
 def test_option_out_of_range_is_named(options, message):
     with pytest.raises(SolveError, match=rf"^{message}") as caught:
-        solve(process(TWO_STATES), **options)
+        solve(from_rows(TWO_STATES), **options)
     assert isinstance(caught.value, ValueError)
 
 
@@ -438,20 +439,20 @@ def test_option_out_of_range_is_named(options, message):
 )
 def test_weights_that_are_no_policy_are_refused(weight, message):
     with pytest.raises(SolveError, match=rf"^{message}"):
-        evaluate(process(TWO_STATES), np.array(weight))
+        evaluate(from_rows(TWO_STATES), np.array(weight))
 
 
 @pytest.mark.parametrize("options", [{"discount": 1.0}, {"tolerance": -1.0}])
 def test_evaluation_refuses_the_same_options(options):
     with pytest.raises(SolveError, match=rf"^{next(iter(options))}: "):
-        evaluate(process(TWO_STATES), np.ones(2), **options)
+        evaluate(from_rows(TWO_STATES), np.ones(2), **options)
 
 
 def test_evaluation_allows_for_the_rows_it_sums_over():
     """With very many rows in one state, rounding of their sum counts more than that of any row."""
     n = 20_000
     rows = np.arange(n + 1)
-    one = process([[(1.0, {0: 1.0})]])
+    one = from_rows([[(1.0, {0: 1.0})]])
     mdp = replace(
         one,
         state_ptr=np.array([0, n]),
@@ -471,7 +472,7 @@ def test_evaluation_allows_for_the_rows_it_sums_over():
 
 @pytest.mark.parametrize("value", [1e6, -1e300, 1.7e308])
 def test_start_out_of_all_bounds_does_no_harm(value):
-    mdp = process(*random_cycle(3))
+    mdp = from_rows(*random_cycle(3))
     solution = solve(mdp, start=np.full(mdp.n_states, value))
     assert solution.converged
     assert solution.error_bound <= 1e-10
@@ -479,7 +480,7 @@ def test_start_out_of_all_bounds_does_no_harm(value):
 
 @pytest.mark.parametrize("discount", [0.99, 0.9999, 1 - 1e-7])
 def test_floor_is_recognised_and_not_waited_for(discount):
-    mdp = process(*random_cycle(4))
+    mdp = from_rows(*random_cycle(4))
     solution = solve(mdp, discount, tolerance=1e-300)
     assert not solution.converged
     # It takes about log(floor) / log(modulus) sweeps to get there, fewer with acceleration, and hardly any more.
@@ -488,7 +489,7 @@ def test_floor_is_recognised_and_not_waited_for(discount):
 
 @pytest.mark.parametrize("name", ["state_ptr", "indptr"])
 def test_arrays_of_the_wrong_kind_are_refused_not_swept(name):
-    mdp = process([[(1, {0: 1.0})]])
+    mdp = from_rows([[(1, {0: 1.0})]])
     wrong = replace(mdp, **{name: getattr(mdp, name).astype(np.int32)})
     with pytest.raises(ModelError, match=name):
         solve(wrong)

@@ -43,7 +43,7 @@ def same_process(one: MDP, other: MDP) -> bool:
 
 
 def test_a_new_one_meets_the_naive_enemy(tiny, tiny_mdp):
-    assert same_process(Refillable(tiny).mdp.to_mdp(), tiny_mdp)
+    assert same_process(Refillable(tiny).mdp.expanded(), tiny_mdp)
 
 
 def test_a_refilled_process_is_the_one_that_is_built(tiny):
@@ -51,7 +51,7 @@ def test_a_refilled_process_is_the_one_that_is_built(tiny):
     for enemy in enemies(tiny):
         mdp = game.fill(enemy)
         check_arrays(mdp)
-        assert same_process(check(mdp.to_mdp()), build(tiny, enemy))
+        assert same_process(check(mdp.expanded()), build(tiny, enemy))
         assert mdp.count_nonzeros().tolist() == build(tiny, enemy).count_nonzeros().tolist()
 
 
@@ -65,10 +65,10 @@ def test_the_pattern_stays(tiny):
 
 def test_probabilities_are_stored_once(tiny):
     mdp = Refillable(tiny).mdp
-    assert len(mdp.probabilities) < mdp.n_entries
+    assert len(mdp.data) < mdp.n_entries
     ends = mdp.data_ptr + np.diff(mdp.indptr)
     begins = np.unique(mdp.data_ptr)
-    assert np.array_equal(np.unique(ends), [*begins[1:], len(mdp.probabilities)])
+    assert np.array_equal(np.unique(ends), [*begins[1:], len(mdp.data)])
 
 
 @pytest.mark.compiled
@@ -105,8 +105,8 @@ def test_random_house_rules_are_refilled(rules, seed):
     space = StateSpace(rules)
     game = Refillable(space)
     for enemy in (random_table(space, seed), naive(), mixed(space, seed)):
-        assert same_process(game.fill(enemy).to_mdp(), build(space, enemy))
-        assert same_process(build_compact(space, enemy).to_mdp(), build(space, enemy))
+        assert same_process(game.fill(enemy).expanded(), build(space, enemy))
+        assert same_process(build_compact(space, enemy).expanded(), build(space, enemy))
     solution = solve(game.mdp)
     expected = solve(build(space, mixed(space, seed)))
     assert np.abs(solution.v - expected.v).max() <= solution.error_bound + expected.error_bound
@@ -139,7 +139,7 @@ def bits(space: StateSpace, seed: int) -> list[bytes]:
     first = solve(game.mdp)
     mdp = game.fill(mixed(space, seed))
     second = solve(mdp, start=first.v)
-    return [array.tobytes() for array in (mdp.indices, mdp.probabilities, mdp.reward, first.v, second.v, second.q)]
+    return [array.tobytes() for array in (mdp.indices, mdp.data, mdp.reward, first.v, second.v, second.q)]
 
 
 def test_results_have_the_same_bits_for_every_thread_count(thread_counts, tiny):
@@ -155,7 +155,7 @@ def test_results_have_the_same_bits_for_every_thread_count(thread_counts, tiny):
 def test_whole_game_is_refilled(request, name):
     space = request.getfixturevalue(name)
     game = Refillable(space)
-    assert same_process(game.mdp.to_mdp(), request.getfixturevalue(f"{name}_mdp"))
+    assert same_process(game.mdp.expanded(), request.getfixturevalue(f"{name}_mdp"))
     start = None
     partial = mixed(space, 1)
     covered = np.flatnonzero(np.random.default_rng(2).random(space.n_states) < 0.5)
@@ -163,7 +163,7 @@ def test_whole_game_is_refilled(request, name):
     for enemy, discount in ((mixed(space, 3), 0.95), (partial, 1.0), (pure(space, 4), 0.95)):
         expected = build(space, enemy)
         mdp = game.fill(enemy)
-        assert same_process(mdp.to_mdp(), expected)
+        assert same_process(mdp.expanded(), expected)
         found = solve(mdp, discount, tolerance=1e-13, start=start)
         start = found.v
         assert np.abs(found.v - solve(expected, discount, tolerance=1e-13).v).max() <= 1e-12 * np.abs(found.v).max()

@@ -156,15 +156,21 @@ def test_discount_out_of_range(copies, discount):
 @pytest.mark.parametrize(
     ("objective", "text"),
     [
-        ("draw", "'draw' is not known, allowed are discounted, undiscounted, win-probability"),
+        ("draw", "'draw' is not known, allowed are discounted, win-probability"),
         ("win-probability", "'win-probability' does not go with the discount 0.95"),
-        ("undiscounted", "'undiscounted' does not go with the discount 0.95"),
+        ("undiscounted", "'undiscounted' is not known"),
     ],
 )
 def test_objective_that_is_unknown_or_has_no_discount(copies, objective, text):
     set_attribute(copies["agent"], "objective", objective)
     with named(copies["agent"], "objective", text):
         read(copies["agent"])
+
+
+def test_total_rewards_of_older_files_are_read(copies):
+    set_attribute(copies["agent"], "objective", "undiscounted")
+    set_attribute(copies["agent"], "discount", 1.0)
+    assert load(copies["agent"]).attributes["objective"] == "discounted"
 
 
 def test_chances_are_from_0_to_1(copies):

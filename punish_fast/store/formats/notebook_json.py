@@ -224,7 +224,7 @@ def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
         v=values.q[choice],
         q=values.q,
         choice=choice,
-        objective="discounted" if discount < 1 else "undiscounted",
+        objective="discounted",
         discount=discount,
         schedule="imported",
         tolerance=None,

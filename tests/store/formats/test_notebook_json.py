@@ -136,7 +136,7 @@ def test_undiscounted_agents_come_back(game, tmp_path, schedule):
     export_notebook(tmp_path / "a.json", game.space, content)
     import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules, discount=1)
     assert load(tmp_path / "b.h5").solution().q.tobytes() == content.q.tobytes()
-    assert load(tmp_path / "b.h5").attributes["objective"] == "undiscounted"
+    assert load(tmp_path / "b.h5").attributes["objective"] == "discounted"
 
 
 def test_chances_to_win_become_values_that_the_notebook_knows(game, tmp_path):
@@ -150,7 +150,7 @@ def test_chances_to_win_become_values_that_the_notebook_knows(game, tmp_path):
     export_notebook(tmp_path / "a.json", game.space, content)
     import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules, discount=1)
     back = load(tmp_path / "b.h5").solution()
-    assert back.objective == "undiscounted"
+    assert (back.objective, back.discount) == ("discounted", 1.0)
     assert np.abs((1 + back.q) / 2 - chances.q).max() <= 1e-15
     assert np.abs(back.v - solve(game.mdp, discount=1).v).max() <= 1e-9
 
