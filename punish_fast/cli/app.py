@@ -27,7 +27,10 @@ from punish_fast.cli.plain_options import (
     QuietOption,
     ThreadsOption,
 )
-from punish_fast.cli.records.commands import games as games_group
+from punish_fast.cli.records.import_ import import_ as import_records
+from punish_fast.cli.records.player import player
+from punish_fast.cli.records.plot import plot
+from punish_fast.cli.records.summary import summary
 from punish_fast.cli.show import show
 from punish_fast.cli.solve import solve
 from punish_fast.cli.startup import prepare_kernels
@@ -44,7 +47,16 @@ add_verb(app, agents, "This installation")
 for added in (solve, build, show, compare, export, import_):
     add_verb(app, added, "One-player model")
 add_verb(app, openings, "Lessons")
-app.add_typer(games_group)
+records = family(
+    "records",
+    "Import, summarise and plot recorded games.",
+    "punish-fast records import saves.json --db games.db",
+    "punish-fast records summary --db games.db",
+    "punish-fast records plot win-rates --db games.db",
+)
+for added in (import_records, summary, plot, player):
+    add_verb(records, added)
+app.add_typer(records)
 app.add_typer(commands.group)
 app.add_typer(tapnswap_group)
 

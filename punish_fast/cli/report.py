@@ -212,3 +212,13 @@ def in_units(number: float, unit: str = "") -> str:
         if abs(number) >= limit:
             return f"{number / limit:.1f} {prefix}{unit}" if len(unit) < 2 else f"{number / limit:.1f} {prefix} {unit}"
     return f"{number:.0f} {unit}".rstrip()
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things: 1 game, 1,204 games."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def printable(name: str) -> str:
+    """A name without control characters."""
+    return name if name.isprintable() else ascii(name)

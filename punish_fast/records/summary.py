@@ -1,4 +1,4 @@
-"""What recorded games say in numbers: how many, how long, how much of the game they have seen, and who won."""
+"""Recorded games in numbers: how many, how long, how many states they visit, and who wins."""
 
 from __future__ import annotations
 
@@ -6,33 +6,48 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.punish.decimal_codes import split_digits
-from punish_fast.punish.rules import Rules
+from punish_fast.punish.decimal_codes import rows_of, split_digits
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.database import RecordsError
 from punish_fast.records.results import Results
 
-# Columns of the decimal digits, as `decimals.digits_of` draws them.
+# Columns of the decimal digits, as `decimal_codes.digits_of` orders them.
 _BREATH, _OWN_HP, _ENEMY_HP = 0, 6, 9
+# Recorded states outside the game are errors of the log; more than this share of them means other rules.
+_MOST_UNKNOWN = 0.5
 
 
-def summarise(results: Results, rules: Rules) -> dict[str, Any]:
-    """A summary of games that were played by ``rules``.
+def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
+    """A summary of games.
+
+    Args:
+        results: The games.
+        space: The states of the game under the rules that were played.
 
     Returns:
-        ``games``; ``breaths``, recorded choices, of which a breath of a game has two; ``starting_states``, different
-        states of the first breath with all HP; ``distinct_states``; ``durations``, of a game in breaths
-        (``mean``, ``median``, ``longest``, and ``counts`` of games by duration); ``players`` (``name``, ``is_bot``,
-        ``wins``, ``losses``, ``games``, ``win_rate``), who won most first; ``correlation`` of games played with win
-        rate over the players (``linear`` by Pearson, ``rank`` by Spearman; None where it is not defined).
+        ``games``; ``breaths``, recorded choices, two for each breath of a game; ``starting_states``, distinct states of
+        the first breath with full HP, and ``distinct_states``, each with ``..._in_all``, how many the game has (win and
+        loss included); ``durations`` of games in breaths (``mean``, ``median``, ``longest``, and ``counts`` of games by
+        duration); ``players`` (``name``, ``is_bot``, ``wins``, ``losses``, ``games``, ``win_rate``), by wins;
+        ``correlation``, see `correlations`.
+
+    Raises:
+        RecordsError: most recorded states do not exist under these rules.
     """
     states = np.unique(results.decimal)
-    digits = split_digits(states)
-    starting = (digits[:, _BREATH] == 1) & (digits[:, _OWN_HP] == rules.hp) & (digits[:, _ENEMY_HP] == rules.hp)
+    n_known = int((rows_of(space, states) >= 0).sum())
+    if n_known < (1 - _MOST_UNKNOWN) * len(states):
+        raise RecordsError(f"rules: only {n_known:,} of {len(states):,} recorded states exist under these rules")
+    digits, hp = split_digits(states), space.rules.hp
+    starting = (digits[:, _BREATH] == 1) & (digits[:, _OWN_HP] == hp) & (digits[:, _ENEMY_HP] == hp)
     players = player_table(results)
     return {
         "games": len(results),
         "breaths": len(results.decimal),
         "starting_states": int(starting.sum()),
+        "starting_states_in_all": space.n_openings,
         "distinct_states": len(states),
+        "states_in_all": space.n_states + 2,
         "durations": _durations(results.n_breaths),
         "players": players,
         "correlation": correlations(players),
@@ -40,7 +55,7 @@ def summarise(results: Results, rules: Rules) -> dict[str, Any]:
 
 
 def player_table(results: Results) -> list[dict[str, Any]]:
-    """Wins, losses, games and win rate of each player who played, who won most first."""
+    """Wins, losses, games and win rate of each player, by wins, the most first."""
     bots = set(results.winner[results.winner_is_bot].tolist()) | set(results.loser[results.loser_is_bot].tolist())
     table = []
     for name in sorted({*results.winner.tolist(), *results.loser.tolist()}):

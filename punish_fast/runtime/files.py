@@ -131,3 +131,17 @@ def replacing(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
             _temporaries.discard(temporary)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file that is whole or absent.
+
+    Raises:
+        OutputError: nothing can be written there.
+        WriteError: it could not be written to its end.
+    """
+    with replacing(path) as temporary:
+        try:
+            temporary.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise explain(path, error) from None

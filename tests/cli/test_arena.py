@@ -280,7 +280,7 @@ def test_games_are_recorded(run, folder):
     command = ("arena", "naive@0.5", "careful", "punisher", *TINY, "--games", "20", "--seed", "2", "--record", "x.db")
     report = run(*command, "--json").report
     assert report["record"] == "x.db"
-    summary = run("games", "summary", "--db", "x.db", "--rules", "tiny", "--json").report
+    summary = run("records", "summary", "--db", "x.db", "--rules", "tiny", "--json").report
     assert summary["games"] == 60
     wins = {player["name"]: player["wins"] for player in summary["players"]}
     expected = {standing["agent"]: 40 * standing["win_rate"] for standing in report["ranking"]}

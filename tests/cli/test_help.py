@@ -12,13 +12,13 @@ from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
 VERBS = (
-    *("agents", "solve", "build", "show", "openings", "lessons", "export", "import", "compare", "games", "enemy"),
+    *("agents", "solve", "build", "show", "openings", "lessons", "export", "import", "compare", "records", "enemy"),
     *("arena", "exploit", "equilibrium", "tapnswap", "warmup", "doctor"),
 )
 # Verbs that are groups of commands.
 GROUPS = {
     "enemy": ("parless", "show", "pawnn", "import-flux", "model", "validate"),
-    "games": ("import", "summary", "plot", "player"),
+    "records": ("import", "summary", "plot", "player"),
     "tapnswap": ("solve", "show", "train", "grid", "tournament", "retrain", "play"),
 }
 COMMANDS = [

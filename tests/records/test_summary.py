@@ -7,13 +7,16 @@ from playing import RULES
 from scipy.stats import pearsonr, spearmanr
 
 from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.results import read_results
 from punish_fast.records.summary import summarise
 
+SPACE = StateSpace(RULES)
+
 
 def test_a_summary_of_two_games(original):
-    summary = summarise(read_results(original), RULES)
+    summary = summarise(read_results(original), SPACE)
     assert (summary["games"], summary["breaths"]) == (2, 6)
     # The first breath of both games is the same.
     assert (summary["starting_states"], summary["distinct_states"]) == (2, 4)
@@ -26,7 +29,7 @@ def test_a_summary_of_two_games(original):
 
 
 def test_counts_agree_with_the_games(db, games):
-    summary = summarise(read_results(db), RULES)
+    summary = summarise(read_results(db), SPACE)
     states = {state for game in games for side in (game.winner, game.loser) for state in side.states}
     assert summary["distinct_states"] == len(states)
     starting = [state for state in map(str, states) if (state[0], state[6], state[9]) == ("1", "2", "2")]
@@ -41,17 +44,19 @@ def test_counts_agree_with_the_games(db, games):
 
 
 def test_what_is_not_defined_is_none(db, original):
-    nothing = summarise(read_results(db, Selection(until=5)), RULES)
+    nothing = summarise(read_results(db, Selection(until=5)), SPACE)
     assert nothing["correlation"] == {"linear": None, "rank": None}
     assert nothing["durations"]["mean"] is None
     assert nothing["players"] == []
-    one = summarise(read_results(original, Selection(until=100)), RULES)
+    one = summarise(read_results(original, Selection(until=100)), SPACE)
     assert one["correlation"] == {"linear": None, "rank": None}
     json.dumps([nothing, one], allow_nan=False)
 
 
 def test_what_the_notebook_says_of_its_games(real_db):
-    summary = summarise(read_results(real_db, Selection(humans_only=True, until=1668358800)), PRESETS["notebook"])
+    summary = summarise(
+        read_results(real_db, Selection(humans_only=True, until=1668358800)), StateSpace(PRESETS["notebook"])
+    )
     assert (summary["games"], summary["breaths"]) == (667, 5070)
     assert (summary["starting_states"], summary["distinct_states"]) == (819, 3991)
     table = {player["name"]: (player["wins"], player["losses"]) for player in summary["players"]}

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from punish_fast.cli.enemy.group import PlayerOption, WinnersOption, enemy
+from punish_fast.cli.enemy.group import DatabaseOption, PlayerOption, SinceOption, UntilOption, WinnersOption, enemy
 from punish_fast.cli.plain_options import JsonOption, OutputOption, QuietOption, RulesOption
-from punish_fast.cli.records.commands import DatabaseOption, SinceOption, UntilOption
 from punish_fast.cli.startup import prepare_kernels
 
 # With this file imported, the group is whole.

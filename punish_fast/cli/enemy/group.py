@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from punish_fast.cli.plain_options import JsonOption, OutputOption, RulesOption, TemperatureOption
-from punish_fast.cli.records.commands import DatabaseOption, SinceOption, UntilOption
 from punish_fast.cli.startup import prepare_kernels
 
 enemy = typer.Typer(
@@ -27,6 +26,17 @@ WinnersOption = Annotated[
     typer.Option(
         "--winners", envvar="PUNISH_FAST_WINNERS", help="Learn only from the player who won each game (champion)."
     ),
+]
+DatabaseOption = Annotated[
+    Path, typer.Option("--db", metavar="DB", envvar="PUNISH_FAST_DB", help="A database of recorded games.")
+]
+SinceOption = Annotated[
+    int | None,
+    typer.Option(metavar="GAME_ID", envvar="PUNISH_FAST_SINCE", help="Leave out games before this one (Unix seconds)."),
+]
+UntilOption = Annotated[
+    int | None,
+    typer.Option(metavar="GAME_ID", envvar="PUNISH_FAST_UNTIL", help="Leave out games after this one (Unix seconds)."),
 ]
 PlayerOption = Annotated[
     str | None,

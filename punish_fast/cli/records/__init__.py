@@ -1,1 +1,1 @@
-"""The commands of ``punish-fast records``."""
+"""The verbs of ``punish-fast records``."""

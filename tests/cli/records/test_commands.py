@@ -1,4 +1,4 @@
-"""The ``games`` commands: logs in, numbers and pictures out, players served."""
+"""The ``records`` verbs: logs in, numbers and pictures out, players served."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def house(folder):
     return folder
 
 
-IMPORT = ("games", "import", "saves.json", "--db", "x.db", "--rules", "house.toml")
+IMPORT = ("records", "import", "saves.json", "--db", "x.db", "--rules", "house.toml")
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_an_import_lists_what_it_did_not(run, house):
 def test_strict_comes_from_the_command_line_or_the_environment(run, house, monkeypatch):
     games = some_games(25)
     (house / "late.json").write_text(write_log([with_side(games[1], number=(), states=(), actions=())]))
-    command = ("games", "import", "late.json", "--db", "y.db", "--rules", "house.toml", "--json")
+    command = ("records", "import", "late.json", "--db", "y.db", "--rules", "house.toml", "--json")
     assert run(*command, "--strict").report["rejected_by_kind"] == {"views differ": 1}
     assert not (house / "y.db").exists()
     with monkeypatch.context() as patch:
@@ -82,13 +82,13 @@ def test_strict_comes_from_the_command_line_or_the_environment(run, house, monke
 
 
 def test_a_summary_in_words_and_in_json(run, db):
-    report = run("games", "summary", "--db", db, "--rules", "house.toml", "--json").report
+    report = run("records", "summary", "--db", db, "--rules", "house.toml", "--json").report
     assert {"games", "breaths", "starting_states", "distinct_states", "players", "correlation"} <= set(report)
     assert report["games"] == 25
     assert set(report["correlation"]) == {"linear", "rank"}
     assert {"name", "wins", "losses", "games", "win_rate"} <= set(report["players"][0])
     assert (report["starting_states_in_all"], report["states_in_all"]) == (46, 560)
-    text = run("games", "summary", "--db", db, "--rules", "house.toml").out
+    text = run("records", "summary", "--db", db, "--rules", "house.toml").out
     assert re.search(rf"^starting states +{report['starting_states']} of 46$", text, re.MULTILINE)
     for player in report["players"]:
         assert re.search(rf"^{player['name']}( \(bot\))? +{player['wins']} +{player['losses']} ", text, re.MULTILINE)
@@ -96,67 +96,83 @@ def test_a_summary_in_words_and_in_json(run, db):
 
 
 def test_a_summary_is_filtered(run, db):
-    command = ("games", "summary", "--db", db, "--rules", "house.toml", "--json")
+    command = ("records", "summary", "--db", db, "--rules", "house.toml", "--json")
     assert run(*command, "--until", str(FIRST_ID + 60)).report["games"] == 2
     assert run(*command, "--since", str(FIRST_ID + 61)).report["games"] == 23
     names = [player["name"] for player in run(*command, "--humans-only").report["players"]]
     assert "naive" not in names
     nothing = run(*command, "--until", "5").report
     assert (nothing["games"], nothing["correlation"]["rank"]) == (0, None)
-    assert run("games", "summary", "--db", db, "--rules", "house.toml", "--until", "5").code == 0
+    assert run("records", "summary", "--db", db, "--rules", "house.toml", "--until", "5").code == 0
     chosen = run(*command, "--player", "Ann").report
     assert chosen["games"] == next(p["games"] for p in chosen["players"] if p["name"] == "Ann")
 
 
 def test_plots_are_written(run, db):
-    assert run("games", "plot", "win-rates", "--db", db).out == "wrote win-rates.png\n"
-    assert run("games", "plot", "durations", "--db", db, "-o", "d.svg", "--json").report["files"] == ["d.svg"]
+    assert run("records", "plot", "win-rates", "--db", db).out == "wrote win-rates.png\n"
+    assert run("records", "plot", "durations", "--db", db, "-o", "d.svg", "--json").report["files"] == ["d.svg"]
     (db.parent / "all").mkdir()
-    done = run("games", "plot", "--db", db, "-o", "all")
+    done = run("records", "plot", "--db", db, "-o", "all")
     assert done.code == 0
     assert sorted(path.name for path in (db.parent / "all").iterdir()) == sorted(f"{plot}.png" for plot in PLOTS)
-    done = run("games", "plot", "--db", db, "--humans-only", "-o", "all")
+    done = run("records", "plot", "--db", db, "--humans-only", "-o", "all")
     assert done.code == 0
     assert done.err.startswith("matchups: no game between a bot and a person")
 
 
 def test_plots_that_cannot_be_are_refused(run, db, monkeypatch):
-    run("games", "plot", "pie", "--db", db).refused("pie", "durations")
-    run("games", "plot", "durations", "--db", db, "-o", "x.pdf").refused("x.pdf", ".png")
-    run("games", "plot", "durations", "--db", db, "-o", "none/x.png").refused("none/x.png")
-    run("games", "plot", "--db", db, "-o", "none").refused("none", "folder")
-    run("games", "plot", "--db", db, "--until", "5").refused("nothing to draw")
-    run("games", "plot", "over-time", "--db", db, "--player", "Zoe").refused("Zoe", "Ann")
+    run("records", "plot", "pie", "--db", db).refused("pie", "durations")
+    run("records", "plot", "durations", "--db", db, "-o", "x.pdf").refused("x.pdf", ".png")
+    run("records", "plot", "durations", "--db", db, "-o", "none/x.png").refused("none/x.png")
+    run("records", "plot", "--db", db, "-o", "none").refused("none", "folder")
+    run("records", "plot", "--db", db, "--until", "5").refused("nothing to draw")
+    run("records", "plot", "over-time", "--db", db, "--player", "Zoe").refused("Zoe", "Ann")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    run("games", "plot", "durations", "--db", db).refused('install with: pip install "punish-fast[plot]"')
+    run("records", "plot", "durations", "--db", db).refused('install with: pip install "punish-fast[plot]"')
 
 
 def test_a_player_is_handed_out(run, db):
-    text = run("games", "player", "Ann", "--db", db, "--export").out
+    text = run("records", "player", "Ann", "--db", db, "--export").out
     entries = json.loads(text)
     assert {"Ann"} == set.intersection(*({entry["UserName"], entry["EnemyName"]} for entry in entries))
-    done = run("games", "player", "Ann", "--db", db, "--export", "--layout", "games", "-o", "ann.json", "--json")
+    done = run("records", "player", "Ann", "--db", db, "--export", "--layout", "games", "-o", "ann.json", "--json")
     assert done.report["games"] == len(json.loads((db.parent / "ann.json").read_text()))
-    again = run("games", "import", "ann.json", "--db", db, "--rules", "house.toml", "--json").report
+    again = run("records", "import", "ann.json", "--db", db, "--rules", "house.toml", "--json").report
     assert (again["known"], again["imported"]) == (done.report["games"], 0)
 
 
 def test_a_player_is_anonymised_and_deleted(run, db):
-    done = run("games", "player", "Ann", "--db", db, "--anonymise", "--json")
+    done = run("records", "player", "Ann", "--db", db, "--anonymise", "--json")
     alias = done.report["alias"]
     assert b"Ann" not in db.read_bytes()
-    assert run("games", "player", "Ben", "--db", db, "--delete").out.startswith("deleted Ben: ")
+    assert run("records", "player", "Ben", "--db", db, "--delete", "--yes").out.startswith("deleted Ben: ")
     names = [
-        p["name"] for p in run("games", "summary", "--db", db, "--rules", "house.toml", "--json").report["players"]
+        p["name"] for p in run("records", "summary", "--db", db, "--rules", "house.toml", "--json").report["players"]
     ]
     assert alias in names
     assert "Ben" not in names
 
 
+def test_deletion_wants_a_yes_and_nothing_destructive_comes_from_the_environment(run, db, monkeypatch):
+    before = db.read_bytes()
+    for name in ("DELETE", "ANONYMISE", "YES"):
+        monkeypatch.setenv(f"PUNISH_FAST_{name}", "1")
+    run("records", "player", "Ann", "--db", db).refused("nothing to do")
+    run("records", "player", "Ann", "--db", db, "--delete").refused("--delete removes Ann and", "--yes")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda *_args, **_options: False)
+    run("records", "player", "Ann", "--db", db, "--delete").refused("nothing was deleted", code=1)
+    assert db.read_bytes() == before
+
+
+def test_rules_that_do_not_fit_the_games_are_refused(run, db):
+    run("records", "summary", "--db", db).refused("rules: only", "exist under these rules")
+
+
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        ([], ["nothing is asked for", "--export"]),
+        ([], ["nothing to do", "--export"]),
         (["--export", "--delete"], ["--export and --delete"]),
         (["--delete", "-o", "x"], ["--output goes with --export"]),
         (["--export", "--json"], ["--json", "--output"]),
@@ -167,14 +183,14 @@ def test_a_player_is_anonymised_and_deleted(run, db):
 )
 def test_wrong_ways_to_serve_a_player_are_refused(run, db, options, texts):
     before = db.read_bytes()
-    run("games", "player", "Ann", "--db", db, *options).refused(*texts)
+    run("records", "player", "Ann", "--db", db, *options).refused(*texts)
     assert db.read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["Zoe", "", "ann", "a\nb", "\x1b[2J", "é"])
 @pytest.mark.parametrize("option", ["--export", "--anonymise", "--delete"])
 def test_unknown_players_are_refused(run, db, name, option):
-    run("games", "player", name, "--db", db, option).refused("there is no player", "Ann")
+    run("records", "player", name, "--db", db, option).refused("there is no player", "Ann")
 
 
 def test_bad_logs_are_refused_and_nothing_is_written(run, house):
@@ -205,25 +221,25 @@ def test_bad_databases_are_refused(run, house):
             ["import", "saves.json", "--rules", "house.toml"],
             ["summary"],
             ["plot"],
-            ["player", "Ann", "--delete"],
+            ["player", "Ann", "--delete", "--yes"],
         ):
-            run("games", *command, "--db", name).refused(name, text)
-    for command in (["summary"], ["plot"], ["player", "Ann", "--delete"]):
-        run("games", *command, "--db", "none.db").refused("none.db", "no such file")
+            run("records", *command, "--db", name).refused(name, text)
+    for command in (["summary"], ["plot"], ["player", "Ann", "--delete", "--yes"]):
+        run("records", *command, "--db", "none.db").refused("none.db", "no such file")
     run(*IMPORT[:-4], "--rules", "house.toml", "--db", "none/x.db").refused("none/x.db")
     assert {path.name: path.read_bytes() for path in house.iterdir()} == before
 
 
 def test_wrong_options_are_refused(run, db):
-    run("games", "import", "--db", db).refused("FILE")
-    run("games", "summary").refused("--db")
-    run("games", "summary", "--db", db, "--until", "soon").refused("--until")
-    run("games", "summary", "--db", db, "--until", "9" * 30).refused("until", "game ids")
-    run("games", "summary", "--db", db, "--rules", "chess").refused("chess")
+    run("records", "import", "--db", db).refused("FILE")
+    run("records", "summary").refused("--db")
+    run("records", "summary", "--db", db, "--until", "soon").refused("--until")
+    run("records", "summary", "--db", db, "--until", "9" * 30).refused("until", "game ids")
+    run("records", "summary", "--db", db, "--rules", "chess").refused("chess")
     run(*IMPORT, "--report", "x.db").refused("x.db", "not be replaced")
     run(*IMPORT, "--report", "saves.json").refused("saves.json", "not be replaced")
     run(*IMPORT, "--report", "none/r.json").refused("none/r.json")
-    run("games", "export").refused("export")
+    run("records", "export").refused("export")
 
 
 def test_a_locked_database_fails_in_one_line(run, db, house, monkeypatch):
@@ -235,17 +251,17 @@ def test_a_locked_database_fails_in_one_line(run, db, house, monkeypatch):
         for command in (
             ["import", "more.json", "--rules", "house.toml"],
             ["summary", "--rules", "house.toml"],
-            ["player", "Ann", "--delete"],
+            ["player", "Ann", "--delete", "--yes"],
         ):
-            run("games", *command, "--db", db).refused("x.db", "locked", code=1)
+            run("records", *command, "--db", db).refused("x.db", "locked", code=1)
     assert dump(db) == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_database_that_may_not_be_written_to_is_refused(run, db):
     db.chmod(0o400)
-    run("games", "player", "Ann", "--db", db, "--delete").refused("x.db", "may not be written to")
-    assert run("games", "summary", "--db", db, "--rules", "house.toml").code == 0
+    run("records", "player", "Ann", "--db", db, "--delete", "--yes").refused("x.db", "may not be written to")
+    assert run("records", "summary", "--db", db, "--rules", "house.toml").code == 0
 
 
 def test_a_disk_that_is_full_keeps_the_database(db, house):
@@ -254,7 +270,7 @@ def test_a_disk_that_is_full_keeps_the_database(db, house):
     before = dump(db)
     limit = db.stat().st_size + 100
     done = run_apart(
-        *("games", "import", "more.json", "--db", "x.db", "--rules", "house.toml"),
+        *("records", "import", "more.json", "--db", "x.db", "--rules", "house.toml"),
         cwd=house,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
@@ -267,7 +283,7 @@ def test_an_import_that_is_killed_loses_nothing(house):
     """Killed at any moment, the database is as it was, or whole."""
     (house / "more.json").write_text(write_log(some_games(300)))
     for name in ("saves.json", "more.json"):
-        command = [*COMMAND, "games", "import", name, "--db", "x.db", "--rules", "house.toml"]
+        command = [*COMMAND, "records", "import", name, "--db", "x.db", "--rules", "house.toml"]
         child = subprocess.Popen(command, cwd=house, env=clean_environment(), stdout=subprocess.PIPE)
         if name == "saves.json":
             child.communicate(timeout=120)
@@ -286,7 +302,7 @@ def test_an_import_that_is_killed_loses_nothing(house):
 
 
 def test_the_group_shows_its_help(run):
-    for arguments in (("games",), ("games", "--help")):
+    for arguments in (("records",), ("records", "--help")):
         done = run(*arguments)
         assert done.code in (0, 2)
         for command in COMMANDS:
@@ -295,15 +311,13 @@ def test_the_group_shows_its_help(run):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command_shows_examples_and_variables(run, command):
-    text = run("games", command, "--help").out
-    assert re.search(rf"Examples:\s+punish-fast\s+games\s+{command}", text)
-    options = set(re.findall(r"^  (?:-o, )?(--[a-z-]+)", text, re.MULTILINE))
+    text = run("records", command, "--help").out
+    options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.MULTILINE))
     assert {"--db", "--json"} <= options
-    for option in options:
-        assert "PUNISH_FAST_" + option[2:].upper().replace("-", "_") in re.sub(r"\s+", "", text)
-    examples = re.sub(r"\s+", " ", text.split("Examples:")[1])
-    for example in examples.split(";"):
-        assert example.split()[:3] == ["punish-fast", "games", command]
+    examples = re.findall(r"^ +(punish-fast .*)$", text, re.MULTILINE)
+    assert examples
+    for example in examples:
+        assert example.split()[:3] == ["punish-fast", "records", command]
         assert all(word in text for word in example.split() if word.startswith("-"))
 
 
@@ -311,7 +325,7 @@ def test_help_needs_nothing_heavy():
     listing = "import sys; from punish_fast.cli.app import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
     for command in COMMANDS:
         child = subprocess.run(
-            [sys.executable, "-c", listing, "games", command, "--help"],
+            [sys.executable, "-c", listing, "records", command, "--help"],
             capture_output=True,
             text=True,
             env=clean_environment(),

@@ -1,0 +1,64 @@
+"""``punish-fast records import``: logs into a database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, option, verb
+from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.records.selection import PlayedRulesOption
+from punish_fast.cli.report import count, print_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordsImportOptions(CommonOptions):
+    """Options of ``records import``."""
+
+    files: Annotated[list[Path], argument("FILE...", "Logs of the original game, in either layout.")]
+    database: DatabaseOption
+    strict: Annotated[bool, option("Reject games with any fault, even where every choice is legal.")] = False
+    report: Annotated[
+        Path | None, option("List every rejection and warning in this JSON file.", metavar="FILE", writes=True)
+    ] = None
+    rules: PlayedRulesOption = "tabletop"
+
+
+@verb(
+    "punish-fast records import saves.json --db games.db",
+    "punish-fast records import one.json two.json --db games.db --strict --report remarks.json",
+)
+def import_(options: RecordsImportOptions) -> None:
+    """Check logs breath by breath and add their games to a database.
+
+    The database is created if it does not exist. Either all games of an import go in or none. Games that are already
+    there are skipped.
+    """
+    from punish_fast.punish.rules import load_rules
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.records.importing import import_logs
+    from punish_fast.runtime.files import write_text
+
+    check_outputs([options.report] if options.report else [], [options.database, *options.files], "read")
+    space = StateSpace(load_rules(options.rules))
+    report = import_logs(space, options.files, options.database, options.strict).as_mapping()
+    if options.report is not None:
+        write_text(options.report, json.dumps(report, indent=2) + "\n")
+    options.print(report, lambda report: _print_report(report, options.report))
+
+
+def _print_report(report: dict[str, Any], file: Path | None) -> None:
+    print(
+        f"{count(len(report['files']), 'log')}, {count(report['games'], 'game')}: {report['imported']:,} imported, "
+        f"{report['known']:,} known, {report['rejected']:,} rejected"
+    )
+    for title in ("rejected", "warnings"):
+        kinds = report[f"{title}_by_kind"]
+        if kinds:
+            print(title)
+            print_table([[kind, f"{n:,}"] for kind, n in kinds.items()], indent="  ")
+    if report["remarks"]:
+        where = f"listed in {file}" if file else "--report FILE lists them"
+        print(f"{count(len(report['remarks']), 'remark')}: {where}")

@@ -1,0 +1,101 @@
+"""``punish-fast records player``: export, anonymise or delete a player's data."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import typer
+
+from punish_fast.cli.errors import CheckError, UsageError
+from punish_fast.cli.options import CommonOptions, DatabaseOption, OutputOption, argument, option, verb
+from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.report import count, printable
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayerOptions(CommonOptions):
+    """Options of ``records player``."""
+
+    name: Annotated[str, argument("NAME", "The player.")]
+    database: DatabaseOption
+    export: Annotated[bool, option("Write all games of the player as a log.")] = False
+    anonymise: Annotated[bool, option("Replace the player's name by a number.", writes=True)] = False
+    delete: Annotated[bool, option("Delete the player and all games played.", writes=True)] = False
+    yes: Annotated[bool, option("Delete without asking.", writes=True)] = False
+    layout: Annotated[Literal["breaths", "games"], option("One object per breath, or one per game.")] = "breaths"
+    output: OutputOption = None
+
+    def action(self) -> str:
+        """The one thing to do.
+
+        Raises:
+            UsageError: options are missing or exclude each other.
+        """
+        chosen = [name for name in ("export", "anonymise", "delete") if getattr(self, name)]
+        if len(chosen) != 1:
+            given = " and ".join(f"--{name}" for name in chosen) or "nothing to do"
+            raise UsageError(f"{given} was given, allowed is one of --export, --anonymise and --delete")
+        if self.output is not None and not self.export:
+            raise UsageError(f"--output goes with --export, not with --{chosen[0]}")
+        if self.as_json and self.export and self.output is None:
+            raise UsageError("--json and --export go together only with --output")
+        return chosen[0]
+
+
+@verb(
+    "punish-fast records player Joe --db games.db --export -o joe.json",
+    "punish-fast records player Joe --db games.db --anonymise",
+    "punish-fast records player Joe --db games.db --delete --yes",
+)
+def player(options: PlayerOptions) -> None:
+    """Export, anonymise or delete what a database holds of a player.
+
+    An export goes to stdout unless a file is given. What is replaced or deleted is overwritten in the database file.
+    Deletion asks first.
+    """
+    {"export": _export, "anonymise": _anonymise, "delete": _delete}[options.action()](options)
+
+
+def _export(options: PlayerOptions) -> None:
+    from punish_fast.records.logs import write_log
+    from punish_fast.records.players import games_of_player
+    from punish_fast.runtime.files import write_text
+
+    if options.output is not None:
+        check_outputs([options.output], [options.database], "read")
+    games = games_of_player(options.database, options.name)
+    text = write_log(games, options.layout)
+    if options.output is None:
+        print(text, end="")
+        return
+    write_text(options.output, text)
+    report = _report(options, games=len(games), file=str(options.output))
+    options.print(report, lambda report: print(f"wrote {report['file']} ({count(report['games'], 'game')})"))
+
+
+def _anonymise(options: PlayerOptions) -> None:
+    from punish_fast.records.players import anonymise_player
+
+    report = _report(options, alias=anonymise_player(options.database, options.name))
+    options.print(report, lambda report: print(f"{printable(options.name)} is now {report['alias']}"))
+
+
+def _delete(options: PlayerOptions) -> None:
+    from punish_fast.records.players import delete_player, games_of_player
+
+    name = printable(options.name)
+    if not options.yes:
+        found = count(len(games_of_player(options.database, options.name)), "game")
+        if not sys.stdin.isatty():
+            raise UsageError(f"--delete removes {name} and {found} for ever; confirm with --yes")
+        if not typer.confirm(f"Delete {name} and {found} for ever?", err=True):
+            raise CheckError("nothing was deleted")
+    games, breaths = delete_player(options.database, options.name)
+    report = _report(options, games=games, breaths=breaths)
+    options.print(report, lambda _: print(f"deleted {name}: {count(games, 'game')}, {count(breaths, 'breath')}"))
+
+
+def _report(options: PlayerOptions, **entries: Any) -> dict[str, Any]:
+    return {"database": str(options.database), "player": options.name, **entries}

@@ -1,0 +1,74 @@
+"""``punish-fast records plot``: recorded games as plots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from punish_fast.cli.errors import UsageError, say
+from punish_fast.cli.options import argument, option, verb
+from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.records.selection import SelectionOptions
+
+PlotName = Literal["all", "durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordsPlotOptions(SelectionOptions):
+    """Options of ``records plot``."""
+
+    plot: Annotated[
+        PlotName,
+        argument("PLOT", "durations, contributions, win-rates, games-win-rate, over-time, matchups or all."),
+    ] = "all"
+    output: Annotated[
+        Path | None,
+        option(
+            "A .png or .svg file; for all plots, a folder.  [default: PLOT.png, in this folder]",
+            "-o",
+            metavar="FILE",
+            writes=True,
+        ),
+    ] = None
+
+
+@verb(
+    "punish-fast records plot win-rates --db games.db -o rates.svg",
+    "punish-fast records plot over-time --db games.db --player Joe",
+    "punish-fast records plot --db games.db -o plots",
+)
+def plot(options: RecordsPlotOptions) -> None:
+    """Plot recorded games as PNG or SVG."""
+    from punish_fast.records.database import RecordsError
+    from punish_fast.records.plots import PLOTS, draw
+    from punish_fast.records.results import read_results
+    from punish_fast.runtime.figures import check_picture
+
+    files = _files(options, list(PLOTS))
+    check_outputs(files.values(), [options.database], "read")
+    for file in files.values():
+        check_picture(file)
+    results = read_results(options.database, options.selection())
+    written = []
+    for kind, file in files.items():
+        try:
+            draw(kind, results, file, options.player)
+        except RecordsError as error:
+            if len(files) == 1 or len(results) == 0:
+                raise
+            say(f"{kind}: {error}")
+        else:
+            written.append(str(file))
+    report = {"database": str(options.database), "games": len(results), "files": written}
+    options.print(report, lambda report: print("\n".join(f"wrote {file}" for file in report["files"])))
+
+
+def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:
+    """The files to draw, by plot."""
+    if options.plot != "all":
+        return {options.plot: options.output or Path(f"{options.plot}.png")}
+    folder = options.output or Path()
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: is no folder; all plots need one")
+    return {plot: folder / f"{plot}.png" for plot in plots}

@@ -1,0 +1,32 @@
+"""Options that select recorded games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from punish_fast.cli.options import CommonOptions, DatabaseOption, option
+
+if TYPE_CHECKING:
+    from punish_fast.records.choices import Selection
+
+PlayedRulesOption = Annotated[str, option("The rules of the games: a preset or a TOML file.", metavar="RULES")]
+SinceOption = Annotated[int | None, option("Leave out games before this one (Unix seconds).", metavar="GAME_ID")]
+UntilOption = Annotated[int | None, option("Leave out games after this one (Unix seconds).", metavar="GAME_ID")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionOptions(CommonOptions):
+    """A database and the games of it to use."""
+
+    database: DatabaseOption
+    humans_only: Annotated[bool, option("Leave out games with bots.")] = False
+    since: SinceOption = None
+    until: UntilOption = None
+    player: Annotated[str | None, option("Leave out games without this player.", metavar="NAME")] = None
+
+    def selection(self) -> Selection:
+        """The games to use."""
+        from punish_fast.records.choices import Selection
+
+        return Selection(self.humans_only, self.since, self.until, self.player)
