@@ -12,7 +12,7 @@ import twin
 
 from punish_fast.punish.codes import State, to_decimal
 from punish_fast.punish.rules import PRESETS, Rules
-from punish_fast.records.logs import Game, Side
+from punish_fast.records.logs import RecordedGame, Side
 
 # The tiny game with the true redeal.
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
@@ -100,15 +100,15 @@ def side_of(name: str, views: Sequence[twin.TwinState], actions: Sequence[int]) 
     return Side(name, tuple(range(len(states))), states, tuple(actions))
 
 
-def game_of(number: int, names: tuple[str, str], breaths: Sequence[Breath]) -> Game:
+def game_of(number: int, names: tuple[str, str], breaths: Sequence[Breath]) -> RecordedGame:
     own, enemy, actions = zip(*breaths, strict=True)
     ours, theirs = zip(*actions, strict=True)
-    return Game(number, side_of(names[0], own, ours), side_of(names[1], enemy, theirs))
+    return RecordedGame(number, side_of(names[0], own, ours), side_of(names[1], enemy, theirs))
 
 
 def some_games(
     n: int, seed: int = 0, names: Sequence[str] = ("Ann", "Ben", "Cay", "naive"), rules: Rules = RULES
-) -> list[Game]:
+) -> list[RecordedGame]:
     """Games a minute apart, between two of the players each."""
     generator = np.random.default_rng(seed)
     games = []
@@ -118,6 +118,6 @@ def some_games(
     return games
 
 
-def with_side(game: Game, **changes: object) -> Game:
+def with_side(game: RecordedGame, **changes: object) -> RecordedGame:
     """``game`` with another side of the winner."""
     return replace(game, winner=replace(game.winner, **changes))

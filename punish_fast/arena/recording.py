@@ -20,8 +20,8 @@ from punish_fast.duel.monte_carlo import check_numbers, simulator_of
 from punish_fast.duel.simulator import EndlessError, Trace
 from punish_fast.punish.decimal_codes import decimals_of
 from punish_fast.records.database import open_to_read
-from punish_fast.records.importing import Report, import_logs
-from punish_fast.records.logs import NAMES, Game, Side, is_name, write_log
+from punish_fast.records.importing import ImportReport, import_logs
+from punish_fast.records.logs import NAMES, RecordedGame, Side, is_name, write_log
 
 # More games would take minutes to store.
 MAX_RECORDED_GAMES = 100_000
@@ -52,7 +52,7 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
             pass
 
 
-def record_tournament(graph: Graph, opponents: list[Opponent], games: int, seed: int, database: Path) -> Report:
+def record_tournament(graph: Graph, opponents: list[Opponent], games: int, seed: int, database: Path) -> ImportReport:
     """Store the games of every pair of different policies in a database, which is created if it does not exist.
 
     Args:
@@ -91,7 +91,7 @@ def record_match(
     seed: int = 0,
     paired: bool = True,
     first_game: int = 0,
-) -> list[Game]:
+) -> list[RecordedGame]:
     """Play a match and record every breath of it.
 
     Args:
@@ -124,7 +124,7 @@ def record_match(
             raise DuelError(f"duel: {error}") from None
         played.append(_sides_of(graph, trace, seats))
     sides = [both for pair in zip(*played, strict=True) for both in pair]
-    return [Game(first_id + k, winner, loser) for k, (winner, loser) in enumerate(sides)]
+    return [RecordedGame(first_id + k, winner, loser) for k, (winner, loser) in enumerate(sides)]
 
 
 def _sides_of(graph: Graph, trace: Trace, seats: tuple[Opponent, Opponent]) -> list[tuple[Side, Side]]:

@@ -27,7 +27,7 @@ from punish_fast.punish.information import MODELS, digits_within, information_of
 from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.importing import Report
+from punish_fast.records.importing import ImportReport
 from punish_fast.runtime import _jit
 from punish_fast.runtime.figures import check_picture
 
@@ -206,7 +206,7 @@ def _going_on_later(job: Job, season: Season) -> Iterator[None]:
         raise
 
 
-def _must_be_stored(report: Report, database: Path) -> None:
+def _must_be_stored(report: ImportReport, database: Path) -> None:
     if report.imported < report.games:
         missing, reason = report.games - report.imported, report.remarks[0].reason
         raise CheckError(f"{database}: {missing:,} games were not stored ({reason})")

@@ -1,8 +1,8 @@
-"""Whether one breath of a game follows from the one before, both hands and both actions being known.
+"""Whether a breath can follow from the one before, given both hands and both actions.
 
-Only the draws of feints are not known. So all of them that the deck allows are tried, and a breath follows if one of
-them leads to it. Between two measures the cards that both players keep stay in their hands, and what they draw and what
-is revealed come from the pool of the redeal.
+Only the cards drawn by feints are unknown, so every draw that the deck allows is tried, and a breath is legal if one of
+them leads to it. Between measures both players keep their remaining cards; what they draw and what is revealed comes
+from the pool of the redeal.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from punish_fast.punish._codes import play_status, split_between_status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import kernel, routine
 
-# Verdicts, from the worst to the best; of all draws the best counts.
+# Verdicts from worst to best; the best of all draws counts.
 NO_DRAW, OVER, NOT_OVER, LOST, OTHER_BREATH, OTHER_HAND, OTHER_CARDS, OTHER_STATUS, FITS = range(9)
 
-# Where the digits of a decimal code stand.
+# Columns of the decimal digits.
 HAND = 1
 OWN_HP, OWN_EXHAUSTED, OWN_FEINTED, ENEMY_HP, ENEMY_HAND, ENEMY_EXHAUSTED, ENEMY_FEINTED = range(6, 13)
 DISCARD = 13
@@ -24,7 +24,7 @@ DISCARD = 13
 
 @routine
 def status_of(layout, view):
-    """The status digit of a view given by its decimal digits."""
+    """The status digit of a view."""
     return play_status(
         layout,
         view[OWN_HP],
@@ -38,13 +38,13 @@ def status_of(layout, view):
 
 @routine
 def resolve(pick, feints, draw):
-    """The card that a pick comes to."""
+    """The card that a pick resolves to."""
     return draw if feints else pick
 
 
 @routine
 def judge_cards(layout, reshuffles, is_last, views, after, picks, draws):
-    """Whether hands and discard pile of the next breath come about by these picks and draws."""
+    """Whether these picks and draws lead to the hands and the discard pile of the next breath."""
     own, enemy = views
     for kind in range(N_KINDS):
         picked = (1 if picks[0] == kind else 0) + (1 if picks[1] == kind else 0)
@@ -91,10 +91,10 @@ def judge_draws(rules, layout, reshuffles, ends, views, after, picks, feints, dr
 
 @kernel
 def judge_breaths(rules, layout, reshuffles, own, enemy, actions, after, verdicts):
-    """Judge breaths by what came after.
+    """Judge breaths by their successors.
 
     ``own`` and ``enemy`` (int64 ``[n, 18]``) are the views of the winner and of the loser, ``actions`` (int64
-    ``[n, 2]``) what they did, and ``after`` the number of the breath that came next, or -1 if the winner won.
+    ``[n, 2]``) their actions, and ``after`` the index of the next breath, or -1 where the winner won.
     """
     for k in range(len(own)):
         views = own[k], enemy[k]

@@ -1,4 +1,4 @@
-"""The choices that people made, as arrays: what enemies are learned from."""
+"""Recorded choices as arrays, to learn enemies from."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from punish_fast.records.database import RecordsError, columns_of, open_to_read
 
 @dataclass(frozen=True)
 class Choices:
-    """Recorded choices; by game, the winner's before the loser's, and each player's in the order of play.
+    """Recorded choices, ordered by game, then the winner's before the loser's, then in the order of play.
 
     Attributes:
-        decimal: int64 ``[n]``, decimal codes of the states in which they were made.
-        action: uint8 ``[n]``, two-digit action codes. Old databases hold some that are illegal in their state,
-            such as 91, a feint with nothing.
+        decimal: int64 ``[n]``, decimal codes of the states.
+        action: uint8 ``[n]``, two-digit action codes. Old databases hold some that are illegal in their state, such
+            as 91.
         game: int64 ``[n]``, ids of the games: Unix seconds.
         won: bool ``[n]``, whether the player won that game.
-        player: str ``[n]``, who made the choice.
+        player: str ``[n]``, names.
     """
 
     decimal: np.ndarray
@@ -36,7 +36,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which games count.
+    """A selection of games.
 
     Attributes:
         humans_only: Only games in which neither player is a bot.
@@ -51,17 +51,17 @@ class Selection:
     player: str | None = None
 
     def __post_init__(self) -> None:
-        """Insist on ids that a database can hold.
+        """Check the ids.
 
         Raises:
-            RecordsError: one is none.
+            RecordsError: one does not fit into 64 bits.
         """
         for field, value in (("since", self.since), ("until", self.until)):
             if value is not None and not -(2**63) <= value < 2**63:
                 raise RecordsError(f"{field} is {value:.3e}, allowed are game ids: whole numbers of 64 bits")
 
     def where(self) -> tuple[str, dict[str, int | str | None]]:
-        """The condition on ``games``, with ``winner`` and ``loser`` of ``players``, and its parameters."""
+        """The SQL condition on `JOINED`, and its parameters."""
         terms = ["1"]
         if self.humans_only:
             terms.append("winner.is_bot = 0 AND loser.is_bot = 0")
@@ -89,7 +89,7 @@ def read_choices(
     until: int | None = None,
     player: str | None = None,
 ) -> Choices:
-    """The choices that a database holds.
+    """Read choices from a database.
 
     Args:
         path: A database of recorded games.
@@ -100,7 +100,7 @@ def read_choices(
         player: Only choices of this player.
 
     Raises:
-        RecordsError: it cannot be read, holds something else, or knows no such player.
+        RecordsError: it cannot be read, is no database of recorded games, or has no such player.
     """
     path = Path(path)
     selection = Selection(humans_only, since, until, player)
@@ -113,10 +113,10 @@ def read_choices(
 
 
 def require_player(path: Path, connection: sqlite3.Connection, player: str | None) -> None:
-    """Make sure that the database knows a player.
+    """Check that the database has a player.
 
     Raises:
-        RecordsError: it does not.
+        RecordsError: it has not.
     """
     if player is None:
         return
@@ -127,7 +127,7 @@ def require_player(path: Path, connection: sqlite3.Connection, player: str | Non
 
 
 def breath_order(connection: sqlite3.Connection) -> str:
-    """The terms by which a player's breaths of one game are put into the order of play."""
+    """SQL terms that put a player's breaths of one game into the order of play."""
     numbered = "number" in columns_of(connection, "breaths")
     return "breaths.number, breaths.rowid" if numbered else "breaths.rowid"
 

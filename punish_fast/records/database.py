@@ -1,21 +1,20 @@
-"""The SQLite database of recorded games: its tables, opening it, and bringing an older one up to date.
+"""The SQLite database of recorded games: tables, opening, migration.
 
 The original program keeps four tables::
 
     players          player_id, username, is_bot
     bot_parameters   paramset_id, temperature
     games            game_id (Unix seconds), winner_id, loser_id, winner_paramset_id, loser_paramset_id
-    breaths          game_id, is_winner, state (18 digits), action (two digits)      one row for each player's choice
+    breaths          game_id, is_winner, state (18 digits), action (two digits)      one row per choice
 
-That is version 0 (``PRAGMA user_version``). Version 1 adds columns to two of them::
+That is version 0 (``PRAGMA user_version``). Version 1 adds columns::
 
     games            imported (when, ISO 8601), source_digest (SHA-256 of the log), logged_id (the id in the log)
     breaths          number (0 for a player's first choice of the game)
 
-The original names the columns it writes to in these two tables, so it goes on reading and writing them; where it wrote,
-the new columns are NULL and breaths stand in the order of their insertion. The table of players it fills by
-position, so that one stays as it is. Players without parameters hold, through a slip of the original, the text
-``NULL`` or nothing.
+The original program still reads and writes version 1, because it names its columns in these two tables; in its rows
+the new columns are NULL and breaths are in the order of insertion. It fills ``players`` by position, so that table must
+stay as it is. For players without parameters the original writes the text ``NULL`` or nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from punish_fast.runtime.files import OutputError, WriteError
 
 FORMAT_VERSION = 1
 
-# Games can wait for each other that long before one gives up.
+# How long to wait for another process that writes.
 BUSY_SECONDS = 10.0
 
 _TABLES = {
@@ -59,7 +58,7 @@ _ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT"), "br
 
 _MAGIC = b"SQLite format 3\0"
 
-# What every row must satisfy, whoever wrote it, for its values to be what they are taken for.
+# Conditions that every row must satisfy.
 _LAWS = {
     "players": "typeof(player_id) = 'integer' AND typeof(username) = 'text' AND is_bot IN (0, 1)",
     "bot_parameters": "typeof(paramset_id) = 'integer' AND typeof(temperature) IN ('real', 'integer', 'null')",
@@ -71,14 +70,14 @@ _LAWS = {
 
 
 class RecordsError(Exception):
-    """A database or log that cannot be used; the message names the file and what is wrong."""
+    """A database or log that cannot be used; the message names the file and the fault."""
 
 
 class LockedError(RecordsError):
-    """A database that another process kept locked."""
+    """A database locked by another process."""
 
 
-# By SQLite's primary result codes.
+# Errors by SQLite's primary result codes.
 _ERRORS: dict[int, tuple[type[Exception], str]] = {
     sqlite3.SQLITE_BUSY: (LockedError, "is locked by another process; nothing was changed"),
     sqlite3.SQLITE_LOCKED: (LockedError, "is locked by another process; nothing was changed"),
@@ -102,7 +101,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     """
     _require_file(path)
     with _explained(path), closing(_connect(path, "ro")) as connection:
-        # All that is read belongs to one moment.
+        # One transaction, so that everything read is consistent.
         connection.execute("BEGIN")
         _require_version(path, connection)
         _require_tables(path, connection)
@@ -112,14 +111,18 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
-    """A database of recorded games in a transaction, up to date, and made first if it ``creates`` one.
+    """A migrated database of recorded games in a transaction.
 
-    The transaction is committed when the block ends, unless nothing but the format would change: then, and if the
-    block fails, the file stays as it was. Only one process at a time gets so far; others wait. If it ``erases``,
-    nothing of what is deleted or replaced stays in the file.
+    The transaction is committed when the block ends. If the block fails or changes no row, the file stays as it was.
+    Only one process at a time can write; others wait.
+
+    Args:
+        path: The database.
+        creates: Create it if there is none.
+        erases: Overwrite deleted and replaced data in the file.
 
     Raises:
-        RecordsError: it cannot be opened, or it holds something else.
+        RecordsError: it cannot be opened, or is no database of recorded games.
         LockedError: another process kept it locked.
         OutputError: it may not be written to.
         WriteError: it could not be written to its end; nothing was changed.
@@ -149,7 +152,7 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Add what an older database lacks; part of the transaction that is open."""
+    """Add the columns that an older database lacks, within the open transaction."""
     for table, columns in _ADDED.items():
         there = columns_of(connection, table)
         for column in columns:
@@ -159,7 +162,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
-    """The names of the columns of a table; none if there is no such table."""
+    """The column names of a table; empty if there is no such table."""
     return [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
 
 
@@ -189,7 +192,7 @@ def _require_file(path: Path) -> None:
         if not path.is_file():
             raise RecordsError(f"{path}: is no regular file")
         with path.open("rb") as file:
-            # SQLite takes some very short files for empty databases and would overwrite them.
+            # SQLite would take very short files for empty databases and overwrite them.
             if file.read(len(_MAGIC)) not in (b"", _MAGIC):
                 raise RecordsError(f"{path}: is no SQLite database")
     except (OSError, ValueError) as error:
@@ -221,7 +224,7 @@ def _require_laws(path: Path, connection: sqlite3.Connection) -> None:
     for table, law in _LAWS.items():
         broken = connection.execute(f"SELECT * FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()
         if broken is not None:
-            raise RecordsError(f"{path}: table {table} has a row that cannot be: {str(broken)[:80]}")
+            raise RecordsError(f"{path}: table {table} has an invalid row: {str(broken)[:80]}")
 
 
 @contextmanager

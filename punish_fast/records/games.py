@@ -1,4 +1,4 @@
-"""Recorded games: from the database to `Game` objects, and back."""
+"""Recorded games: from the database to `RecordedGame` objects and back."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import Any
 
 from punish_fast.records.choices import JOINED, Selection, breath_order
 from punish_fast.records.database import columns_of
-from punish_fast.records.logs import BOTS, Game, Side
+from punish_fast.records.logs import BOTS, RecordedGame, Side
 
-# What the original writes for a player without parameters.
+# The original writes this for a player without parameters.
 _NO_PARAMETERS = "NULL"
 
 
-def read_games(connection: sqlite3.Connection, selection: Selection | None = None) -> Iterator[tuple[int, Game]]:
-    """The games of a database with their ids there, in the order of these; each `Game` has the id of its log.
+def read_games(
+    connection: sqlite3.Connection, selection: Selection | None = None
+) -> Iterator[tuple[int, RecordedGame]]:
+    """Pairs of a database id and a game, by id; each `RecordedGame` has the id of its log.
 
-    A game that holds no breath is left out.
+    Games without breaths are left out.
     """
     condition, parameters = (selection or Selection()).where()
     logged = "games.logged_id" if "logged_id" in columns_of(connection, "games") else "NULL"
@@ -38,7 +40,7 @@ def read_games(connection: sqlite3.Connection, selection: Selection | None = Non
         breaths = [row[8:] for row in group]
         winner = _side(key[2:5], [breath[1:] for breath in breaths if breath[0]])
         loser = _side(key[5:8], [breath[1:] for breath in breaths if not breath[0]])
-        yield key[0], Game(key[1], winner, loser)
+        yield key[0], RecordedGame(key[1], winner, loser)
 
 
 def _side(player: tuple[Any, ...], breaths: list[tuple[int | None, int, int]]) -> Side:
@@ -55,17 +57,17 @@ def _side(player: tuple[Any, ...], breaths: list[tuple[int | None, int, int]]) -
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a game comes from: the digest of its log, and when it is imported (ISO 8601)."""
+    """Where a game comes from: the SHA-256 of its log, and the time of the import (ISO 8601)."""
 
     digest: str
     imported: str
 
 
 class GameWriter:
-    """Writes games into an open transaction, entering players and parameters when they first occur."""
+    """Writes games into an open transaction, with players and parameters as they first occur."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Look up the players and parameters that are known."""
+        """Read the players and parameters of the database."""
         self._connection = connection
         self._players = {
             name: (number, bool(is_bot))
@@ -79,8 +81,8 @@ class GameWriter:
             ).fetchall()
         )
 
-    def write(self, game_id: int, game: Game, origin: Origin) -> None:
-        """Enter a game under ``game_id``."""
+    def write(self, game_id: int, game: RecordedGame, origin: Origin) -> None:
+        """Insert a game under ``game_id``."""
         (winner, winner_parameters), (loser, loser_parameters) = map(self._player, (game.winner, game.loser))
         self._connection.execute(
             "INSERT INTO games(game_id, winner_id, loser_id, winner_paramset_id, loser_paramset_id, imported,"
@@ -95,7 +97,7 @@ class GameWriter:
             )
 
     def _player(self, side: Side) -> tuple[int, int | str]:
-        """The ids of a player and of the parameters."""
+        """The ids of a player and of a bot's parameters."""
         is_bot = side.name in BOTS or bool(side.is_bot)
         if side.name not in self._players:
             number = _next_id(self._connection, "players", "player_id")
@@ -105,13 +107,13 @@ class GameWriter:
             self._players[side.name] = number, is_bot
         number, was_bot = self._players[side.name]
         if is_bot and not was_bot:
-            # A log by breath did not tell.
+            # An earlier log by breath did not say so.
             self._connection.execute("UPDATE players SET is_bot = 1 WHERE player_id = ?", (number,))
             self._players[side.name] = number, True
         return number, self._paramset(side.temperature or 0.0) if is_bot or was_bot else _NO_PARAMETERS
 
     def _paramset(self, temperature: float) -> int:
-        # The original's bots always choose the best action, which is temperature 0.
+        # The original's bots are greedy, which is temperature 0.
         if temperature not in self._parameters:
             number = _next_id(self._connection, "bot_parameters", "paramset_id")
             self._connection.execute("INSERT INTO bot_parameters VALUES (?, ?)", (number, temperature))

@@ -1,9 +1,9 @@
-"""From logs into a database: every game once, and a reason for every game that stays out.
+"""Import of logs into a database: every game once, with a reason for every rejected game.
 
-A game is known by its id, which is the second in which it was played, and by what was played. Two games can end in the
-same second at two tables. The database has room for one game with an id, so the other one takes the next second that
-is free, and its log's id is kept beside it. The original program put the breaths of two such games into one; a game
-whose breaths are all found in a stored one of its id is therefore taken for known, whoever played it.
+A game is identified by its id, the second in which it was played, and by its breaths. Two games can end in the same
+second. The database holds one game per id, so the second one gets the next free id and keeps the id of its log beside
+it. The original program merged the breaths of two such games; a game whose breaths are all part of a stored game with
+its id therefore counts as known, whoever played it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import open_to_write
 from punish_fast.records.games import GameWriter, Origin, read_games
-from punish_fast.records.logs import Game, Log, read_log
+from punish_fast.records.logs import GameLog, RecordedGame, read_log
 from punish_fast.records.validation import check_games
 
 CONTRADICTION, CONFLICT, SAME_SECOND = "contradicts itself", "conflicts", "same second"
@@ -28,12 +28,12 @@ REJECTED, WARNING = "rejected", "warning"
 
 @dataclass(frozen=True)
 class Remark:
-    """What is to be said about a game: that it was rejected or went in with a warning, and why.
+    """A rejected game, or a warning about an imported one.
 
     Attributes:
         verdict: ``"rejected"`` or ``"warning"``.
-        kind: The kind of fault, in a word or two.
-        reason: Where and how.
+        kind: The kind of fault.
+        reason: The fault and its place.
         game: The id of the game in its log.
         players: Their names, the winner's first if there is a winner.
         file: The log.
@@ -47,19 +47,19 @@ class Remark:
     file: str
 
     def as_mapping(self) -> dict[str, Any]:
-        """For a report in JSON."""
+        """The remark in JSON."""
         return vars(self) | {"players": list(self.players)}
 
 
 @dataclass
-class Report:
-    """What an import did.
+class ImportReport:
+    """The result of an import.
 
     Attributes:
         files: Path, layout, digest and number of games of each log.
-        games: Games in all logs.
-        imported: How many of them went in.
-        known: How many were there before, or stood in another log as well.
+        games: Number of games in all logs.
+        imported: Number of imported games.
+        known: Number of games that were in the database or in another log.
         remarks: Rejections and warnings.
     """
 
@@ -70,16 +70,16 @@ class Report:
     remarks: list[Remark] = field(default_factory=list)
 
     def count(self, verdict: str) -> dict[str, int]:
-        """How many games were rejected or warned of, by kind of fault."""
+        """Numbers of remarks with a verdict, by kind of fault."""
         return dict(Counter(remark.kind for remark in self.remarks if remark.verdict == verdict).most_common())
 
     @property
     def rejected(self) -> int:
-        """Games that stayed out."""
+        """Number of rejected games."""
         return sum(self.count(REJECTED).values())
 
     def as_mapping(self) -> dict[str, Any]:
-        """For a report in JSON."""
+        """The report in JSON."""
         return {
             "files": self.files,
             "games": self.games,
@@ -92,17 +92,19 @@ class Report:
         }
 
 
-def import_logs(space: StateSpace, paths: Iterable[str | Path], database: str | Path, strict: bool = False) -> Report:
-    """Read logs into a database, in one transaction, and make the database if there is none.
+def import_logs(
+    space: StateSpace, paths: Iterable[str | Path], database: str | Path, strict: bool = False
+) -> ImportReport:
+    """Import logs into a database in one transaction.
 
     Args:
-        space: The states of the game that was played; they and its rules are what games are checked by.
+        space: The states of the game, under the rules that were played.
         paths: The logs.
-        database: The database.
-        strict: Reject games with a fault that is otherwise only warned of.
+        database: The database, created if there is none.
+        strict: Reject games with any fault, not only unreachable states and illegal actions.
 
     Raises:
-        RecordsError: a file cannot be read or is no log, or the database is none of recorded games.
+        RecordsError: a file cannot be read or is no log, or the database holds something else.
         LockedError: another process kept the database locked.
         OutputError: the database may not be written to.
         WriteError: it could not be written to its end.
@@ -112,18 +114,18 @@ def import_logs(space: StateSpace, paths: Iterable[str | Path], database: str | 
     if candidates or Path(database).exists():
         imported = datetime.now(UTC).isoformat(timespec="seconds")
         with open_to_write(Path(database), creates=True) as connection:
-            shelf = _Shelf(connection, imported, strict)
+            inserter = _Inserter(connection, imported, strict)
             for game, log, warnings in candidates:
-                shelf.place(game, log, warnings, report)
+                inserter.insert(game, log, warnings, report)
     return report
 
 
-_Candidate = tuple[Game, Log, list[Remark]]
+_Candidate = tuple[RecordedGame, GameLog, list[Remark]]
 
 
-def _examine(space: StateSpace, logs: Sequence[Log], strict: bool) -> tuple[Report, list[_Candidate]]:
-    """A report on the games that are unfit, and the others with their warnings."""
-    report = Report([_describe(log) for log in logs])
+def _examine(space: StateSpace, logs: Sequence[GameLog], strict: bool) -> tuple[ImportReport, list[_Candidate]]:
+    """A report on the rejected games, and the other games with their warnings."""
+    report = ImportReport([_describe(log) for log in logs])
     report.games = sum(len(log.games) + len(log.refused) for log in logs)
     for log in logs:
         for refused in log.refused:
@@ -140,35 +142,35 @@ def _examine(space: StateSpace, logs: Sequence[Log], strict: bool) -> tuple[Repo
     return report, candidates
 
 
-def _describe(log: Log) -> dict[str, Any]:
+def _describe(log: GameLog) -> dict[str, Any]:
     games = len(log.games) + len(log.refused)
     return {"file": str(log.path), "layout": log.layout, "digest": log.digest, "games": games}
 
 
-def _remark(verdict: str, kind: str, reason: str, game: Game, log: Log) -> Remark:
+def _remark(verdict: str, kind: str, reason: str, game: RecordedGame, log: GameLog) -> Remark:
     return Remark(verdict, kind, reason, game.id, (game.winner.name, game.loser.name), str(log.path))
 
 
-def _breaths_of(game: Game) -> Counter[tuple[int, int, int]]:
-    """Who (1 for the winner), where and what, as often as recorded."""
+def _breaths_of(game: RecordedGame) -> Counter[tuple[int, int, int]]:
+    """Counts of (1 for the winner else 0, state, action)."""
     sides = ((1, game.winner), (0, game.loser))
     return Counter((won, *choice) for won, side in sides for choice in zip(side.states, side.actions, strict=True))
 
 
-class _Shelf:
-    """The games of a database, and a place for each new one."""
+class _Inserter:
+    """Inserts games that a database does not hold, each under a free id."""
 
     def __init__(self, connection: sqlite3.Connection, imported: str, strict: bool) -> None:
         self._strict = strict
         self._imported = imported
         self._writer = GameWriter(connection)
         self._taken = {number for (number,) in connection.execute("SELECT game_id FROM games")}
-        self._by_logged_id: dict[int, list[Game]] = {}
+        self._by_logged_id: dict[int, list[RecordedGame]] = {}
         for _, game in read_games(connection):
             self._by_logged_id.setdefault(game.id, []).append(game)
 
-    def place(self, game: Game, log: Log, warnings: list[Remark], report: Report) -> None:
-        """Enter a game unless it is there, and report what happened."""
+    def insert(self, game: RecordedGame, log: GameLog, warnings: list[Remark], report: ImportReport) -> None:
+        """Insert a game unless it is known, and report it."""
         others = self._by_logged_id.setdefault(game.id, [])
         if any(_breaths_of(game) <= _breaths_of(other) for other in others):
             report.known += 1

@@ -1,4 +1,4 @@
-"""Logs of the original game: two layouts, told apart, read strictly and written.
+"""Logs of the original game in its two layouts, read strictly and written.
 
 One object per player and breath::
 
@@ -10,8 +10,8 @@ or one object per game, its breaths in the order of play::
     {"play_timestamp": Unix seconds, "winner": {"username": s, "states": [int], "actions": [int],
      "bot_parameters": {"temperature": x} or null}, "loser": {...}}
 
-A file holds a list of them (or a single one). What is no such list is refused as a whole; a game whose objects
-contradict each other is left out and named.
+A file holds a list of objects, or a single one. Anything else is refused as a whole; a game whose objects contradict
+each other is left out and named.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from punish_fast.records.database import RecordsError
 
 LAYOUTS = ("breaths", "games")
 
-# Names that the original reserves for its bots; its logs by breath do not tell otherwise.
+# Names that the original reserves for its bots; its logs by breath mark bots in no other way.
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
 
 _WON, _LOST = -1, -2
@@ -47,11 +47,11 @@ class Side:
 
     Attributes:
         name: The player.
-        number: Which breaths of the game are recorded, ascending, the first of the game being 0.
+        number: Numbers of the recorded breaths, ascending from 0, the first breath of the game.
         states: Their decimal codes.
         actions: Two-digit action codes, as recorded, legal or not.
-        temperature: The bot's parameter, if it is known.
-        is_bot: Whether it is one; None if the log does not tell.
+        temperature: The bot's softmax temperature; None if unknown.
+        is_bot: None if the log does not say.
     """
 
     name: str
@@ -63,8 +63,8 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Game:
-    """A game as it was logged: when it was played (Unix seconds), and both sides."""
+class RecordedGame:
+    """A game as it was logged: its id (Unix seconds) and both sides."""
 
     id: int
     winner: Side
@@ -73,7 +73,7 @@ class Game:
 
 @dataclass(frozen=True)
 class Refused:
-    """A game that its log contradicts itself about: its id, the players' names, and why."""
+    """A game that is left out because its log contradicts itself: id, names and reason."""
 
     id: int
     names: tuple[str, ...]
@@ -81,30 +81,30 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Log:
-    """What a file holds.
+class GameLog:
+    """The content of a log.
 
     Attributes:
         path: The file.
         digest: SHA-256 of its bytes.
         layout: ``"breaths"`` or ``"games"``.
         games: Its games, in the order of their first appearance.
-        refused: Games that could not be put together.
+        refused: Games left out.
     """
 
     path: Path
     digest: str
     layout: str
-    games: tuple[Game, ...]
+    games: tuple[RecordedGame, ...]
     refused: tuple[Refused, ...]
 
 
 class _LogError(Exception):
-    """What is wrong with a log, without its name."""
+    """A fault of a log, without the file's name."""
 
 
-def read_log(path: str | Path) -> Log:
-    """The games of a log.
+def read_log(path: str | Path) -> GameLog:
+    """Read a log.
 
     Raises:
         RecordsError: the file cannot be read or is no log; the message names the entry and the field.
@@ -124,10 +124,10 @@ def read_log(path: str | Path) -> Log:
         layout, games, refused = parse_log(content)
     except _LogError as error:
         raise RecordsError(f"{path}: {error}") from None
-    return Log(path, hashlib.sha256(content).hexdigest(), layout, games, refused)
+    return GameLog(path, hashlib.sha256(content).hexdigest(), layout, games, refused)
 
 
-def parse_log(content: bytes) -> tuple[str, tuple[Game, ...], tuple[Refused, ...]]:
+def parse_log(content: bytes) -> tuple[str, tuple[RecordedGame, ...], tuple[Refused, ...]]:
     """Layout, games and refused games of the bytes of a log."""
     entries = _parse_json(content)
     if isinstance(entries, dict):
@@ -199,7 +199,7 @@ def _name(where: str, value: Any) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether a player can be called so in a log."""
+    """Whether a log can hold a player of this name."""
     return 0 < len(text) <= _MOST_CHARACTERS and text.isprintable()
 
 
@@ -211,7 +211,7 @@ def _state(where: str, value: Any) -> int:
 
 @dataclass(frozen=True)
 class _Entry:
-    """An object of the layout by breath, checked."""
+    """A checked object of the layout by breath."""
 
     game: int
     names: tuple[str, str]  # the winner's first
@@ -236,7 +236,7 @@ def _entry(where: str, value: Any) -> _Entry:
     )
 
 
-def _games_of_breaths(entries: list[Any]) -> tuple[tuple[Game, ...], tuple[Refused, ...]]:
+def _games_of_breaths(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tuple[Refused, ...]]:
     groups: dict[tuple[int, frozenset[str]], list[_Entry]] = {}
     for k, value in enumerate(entries):
         entry = _entry(f"entry {k + 1}", value)
@@ -250,8 +250,8 @@ def _games_of_breaths(entries: list[Any]) -> tuple[tuple[Game, ...], tuple[Refus
     return tuple(games), tuple(refused)
 
 
-def _assemble(game: int, group: list[_Entry]) -> Game:
-    """A game of all its entries, which may stand there more than once if they are equal."""
+def _assemble(game: int, group: list[_Entry]) -> RecordedGame:
+    """A game from its entries; equal entries may be repeated."""
     winner, loser = group[0].names
     if winner == loser:
         raise _LogError("both players have the same name")
@@ -265,7 +265,7 @@ def _assemble(game: int, group: list[_Entry]) -> Game:
         number = longest - entry.turns_left
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
             raise _LogError(f"two different breaths have {entry.turns_left} turns from the end")
-    return Game(game, _side(winner, sides[True]), _side(loser, sides[False]))
+    return RecordedGame(game, _side(winner, sides[True]), _side(loser, sides[False]))
 
 
 def _side(name: str, choices: dict[int, tuple[int, int]]) -> Side:
@@ -273,8 +273,8 @@ def _side(name: str, choices: dict[int, tuple[int, int]]) -> Side:
     return Side(name, number, tuple(choices[n][0] for n in number), tuple(choices[n][1] for n in number))
 
 
-def _games_of_games(entries: list[Any]) -> tuple[tuple[Game, ...], tuple[Refused, ...]]:
-    games: list[Game] = []
+def _games_of_games(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tuple[Refused, ...]]:
+    games: list[RecordedGame] = []
     refused = []
     for k, value in enumerate(entries):
         where = f"entry {k + 1}"
@@ -287,7 +287,7 @@ def _games_of_games(entries: list[Any]) -> tuple[tuple[Game, ...], tuple[Refused
         elif not winner.number and not loser.number:
             refused.append(Refused(game, (winner.name, loser.name), "no breath is recorded"))
         else:
-            games.append(Game(game, winner, loser))
+            games.append(RecordedGame(game, winner, loser))
     return tuple(dict.fromkeys(games)), tuple(refused)
 
 
@@ -316,10 +316,10 @@ def _temperature(where: str, value: Any) -> float | None:
     return float(temperature)
 
 
-def write_log(games: Iterable[Game], layout: str = "breaths") -> str:
-    """The JSON of games, which `read_log` reads back.
+def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
+    """Games as JSON, for `read_log`.
 
-    The layout by game has no place for breaths that are missing, the one by breath none for bots' parameters.
+    The layout by game cannot say which breaths are missing, the one by breath loses bots' parameters.
 
     Raises:
         RecordsError: there is no such layout.
@@ -332,7 +332,7 @@ def write_log(games: Iterable[Game], layout: str = "breaths") -> str:
     return "[" + ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries) + "]\n"
 
 
-def _entries_of(game: Game) -> list[dict[str, Any]]:
+def _entries_of(game: RecordedGame) -> list[dict[str, Any]]:
     last = max(game.winner.number + game.loser.number)
     entries = []
     for side, other, result in ((game.winner, game.loser, _WON), (game.loser, game.winner, _LOST)):
@@ -342,7 +342,7 @@ def _entries_of(game: Game) -> list[dict[str, Any]]:
     return entries
 
 
-def _entry_of(game: Game) -> dict[str, Any]:
+def _entry_of(game: RecordedGame) -> dict[str, Any]:
     sides = []
     for side in (game.winner, game.loser):
         parameters = {"temperature": side.temperature} if side.is_bot else None

@@ -1,4 +1,4 @@
-"""What a database holds of a player: to be handed out, to be made anonymous, or to be deleted."""
+"""A player's data in a database: export, anonymise, delete."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from punish_fast.records.choices import Selection, require_player
 from punish_fast.records.database import open_to_read, open_to_write
 from punish_fast.records.games import read_games
-from punish_fast.records.logs import Game
+from punish_fast.records.logs import RecordedGame
 
 
-def games_of_player(path: str | Path, name: str) -> list[Game]:
+def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
     """All games of a player, both sides of each, as `logs.write_log` takes them.
 
     Raises:
-        RecordsError: the database cannot be read, or knows no such player.
+        RecordsError: the database cannot be read, or has no such player.
     """
     path = Path(path)
     with open_to_read(path) as connection:
@@ -24,13 +24,13 @@ def games_of_player(path: str | Path, name: str) -> list[Game]:
 
 
 def anonymise_player(path: str | Path, name: str) -> str:
-    """Give a player another name, made of the player's number; return it. The old one is overwritten in the file.
+    """Replace a player's name by one made of the player's number; return it. The old one is overwritten in the file.
 
-    The games stay. Logs that are imported again later are recognised by what was played and do not bring the name back.
+    The games stay. Logs imported again later are recognised by their breaths and do not bring the name back.
 
     Raises:
-        RecordsError: the database cannot be used, or knows no such player.
-        LockedError, OutputError, WriteError: it could not be changed, and is as it was.
+        RecordsError: the database cannot be used, or has no such player.
+        LockedError, OutputError, WriteError: it could not be changed and is unchanged.
     """
     path = Path(path)
     with open_to_write(path, erases=True) as connection:
@@ -45,13 +45,13 @@ def anonymise_player(path: str | Path, name: str) -> str:
 
 
 def delete_player(path: str | Path, name: str) -> tuple[int, int]:
-    """Delete a player with all games, both sides of them; return how many games and breaths that were.
+    """Delete a player and all games played, both sides; return the numbers of games and breaths.
 
-    What was deleted is overwritten in the file. Opponents stay, even if they have no games left.
+    Deleted data is overwritten in the file. Opponents stay, even without games.
 
     Raises:
-        RecordsError: the database cannot be used, or knows no such player.
-        LockedError, OutputError, WriteError: it could not be changed, and is as it was.
+        RecordsError: the database cannot be used, or has no such player.
+        LockedError, OutputError, WriteError: it could not be changed and is unchanged.
     """
     path = Path(path)
     with open_to_write(path, erases=True) as connection:

@@ -1,4 +1,4 @@
-"""The results of recorded games as arrays: who won against whom, when, and after how many breaths."""
+"""Results of recorded games as arrays: winner, loser, time and number of breaths."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Results:
         loser: str ``[n]``, names.
         winner_is_bot: bool ``[n]``.
         loser_is_bot: bool ``[n]``.
-        n_breaths: int64 ``[n]``, how long the game was.
+        n_breaths: int64 ``[n]``, lengths in breaths.
         choice_game: int64 ``[m]``, the game of each recorded choice.
-        decimal: int64 ``[m]``, and the decimal code of its state.
+        decimal: int64 ``[m]``, decimal code of its state.
     """
 
     game: np.ndarray
@@ -40,10 +40,10 @@ class Results:
 
 
 def read_results(path: str | Path, selection: Selection | None = None) -> Results:
-    """The results that a database holds.
+    """Read results from a database.
 
     Raises:
-        RecordsError: it cannot be read, holds something else, or knows no such player.
+        RecordsError: it cannot be read, is no database of recorded games, or has no such player.
     """
     path = Path(path)
     selection = selection or Selection()
@@ -65,7 +65,7 @@ def read_results(path: str | Path, selection: Selection | None = None) -> Result
     arrays: list[np.ndarray] = [np.array(column, dtype=dtype) for column, dtype in zip(columns, dtypes, strict=True)]
     choice_game, is_winner, decimal = np.array(breaths, dtype=np.int64).reshape(-1, 3).T
     place = np.searchsorted(arrays[0], choice_game)
-    # Both players choose in every breath; a view that is incomplete does not make the game shorter.
+    # Both players choose in every breath; one incomplete view does not make the game shorter.
     counts = np.zeros((2, len(games)), dtype=np.int64)
     np.add.at(counts, (is_winner, place), 1)
     game, winner, loser, winner_is_bot, loser_is_bot = arrays

@@ -1,13 +1,13 @@
-"""Is a recorded game a game? Every breath of it is checked by the rules.
+"""Validation of recorded games: every breath is checked against the rules.
 
-An unreachable state or an illegal action makes a game unfit to learn from. Other faults, of which the original program
-has some, leave each breath sound in itself:
+A game with an unreachable state or an illegal action is unfit to learn from. Other faults, some of them made by the
+original program, leave each choice valid:
 
-* both players' views of a breath must be mirror images, and their cards fit into one pack;
-* a game must begin with the first breath and all HP, a breath must follow from the one before, and the last one must
-  win the game for the winner;
-* what follows must do so with the feints as they are recorded. The original writes one player's feint into both
-  players' choices, so this is by far the most frequent fault, and one of its own.
+* views differ: both players' views of a breath must mirror each other, and their cards must fit into one deck;
+* does not follow: a game must begin with breath 1 and full HP, each breath must follow from the one before, and the
+  last one must win the game for the winner;
+* wrong feint: breaths follow from each other only with other feints than recorded. The original writes one player's
+  feint into both players' choices, so this fault is by far the most frequent.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from punish_fast.punish.codes import action_name
 from punish_fast.punish.decimal_codes import rows_of, split_digits
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.legality import FITS, REASONS, judge
-from punish_fast.records.logs import Game, Side
+from punish_fast.records.logs import RecordedGame, Side
 
 UNREACHABLE, ILLEGAL = "unreachable state", "illegal action"
 VIEWS, SUCCESSION, FEINTS = "views differ", "does not follow", "wrong feint"
 FATAL = (UNREACHABLE, ILLEGAL)
 KINDS = (*FATAL, VIEWS, SUCCESSION, FEINTS)
 
-# Columns of the decimal digits, as `decimals.digits_of` draws them.
+# Columns of the decimal digits, as `decimal_codes.digits_of` orders them.
 _BREATH, _HAND, _DISCARD = 0, slice(1, 6), slice(13, 18)
 _OWN, _ENEMY, _ENEMY_HAND = (6, 7, 8), (9, 11, 12), 10
 _FIELDS = ("HP", "exhausted", "feinted")
@@ -37,7 +37,7 @@ _FIELDS = ("HP", "exhausted", "feinted")
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a game: which kind of fault, and where and how."""
+    """A fault of a game: its kind, and the reason with its place."""
 
     kind: str
     reason: str
@@ -48,16 +48,13 @@ class Fault:
         return self.kind in FATAL
 
 
-def check_games(space: StateSpace, games: Sequence[Game]) -> list[list[Fault]]:
-    """The faults of each game, of each kind the first.
-
-    A game with a fatal fault is not looked at further.
-    """
+def check_games(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[Fault]]:
+    """The first fault of each kind, for each game; only one fault if it is fatal."""
     sides = [side for game in games for side in (game.winner, game.loser)]
     fatal = _fatal_faults(space, sides)
     faults = [fatal[2 * k] + fatal[2 * k + 1] for k in range(len(games))]
     for found in faults:
-        # The worst kind first, and no more than that.
+        # Only the worst.
         found.sort(key=lambda fault: FATAL.index(fault.kind))
         del found[1:]
     sound = [k for k in range(len(games)) if not faults[k]]
@@ -73,7 +70,7 @@ def _fatal_faults(space: StateSpace, sides: Sequence[Side]) -> list[list[Fault]]
     states = np.array([state for side in sides for state in side.states], dtype=np.int64)
     actions = np.array([action for side in sides for action in side.actions], dtype=np.int64)
     rows = rows_of(space, states)
-    # Nobody chooses anything between two measures.
+    # There is nothing to choose between two measures.
     rows[rows >= space.layer_ptr[-2]] = -1
     unreachable, legal = rows < 0, _are_legal(space, rows, actions)
     faults: list[list[Fault]] = [[] for _ in sides]
@@ -82,7 +79,7 @@ def _fatal_faults(space: StateSpace, sides: Sequence[Side]) -> list[list[Fault]]
         side, state = sides[owner], states[k]
         where = f"breath {side.number[k - begin[owner]] + 1} of {side.name}"
         if unreachable[k]:
-            faults[owner].append(Fault(UNREACHABLE, f"{where}: no game reaches state {state}"))
+            faults[owner].append(Fault(UNREACHABLE, f"{where}: state {state} is unreachable"))
         else:
             faults[owner].append(Fault(ILLEGAL, f"{where}: {_name_of(int(actions[k]))} is illegal in state {state}"))
     return faults
@@ -95,7 +92,7 @@ def _name_of(action: int) -> str:
 
 
 def _are_legal(space: StateSpace, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
-    """Whether each action is one of its state's; not if the row is -1."""
+    """Whether each action is legal in its state; False if the row is -1."""
     legal = np.zeros(len(rows), dtype=np.bool_)
     for k in np.flatnonzero(rows >= 0):
         legal[k] = actions[k] in space.action[space.state_ptr[rows[k]] : space.state_ptr[rows[k] + 1]]
@@ -104,10 +101,10 @@ def _are_legal(space: StateSpace, rows: np.ndarray, actions: np.ndarray) -> np.n
 
 @dataclass(frozen=True)
 class _Pairs:
-    """The breaths of games that both players recorded.
+    """Breaths that both players recorded.
 
-    ``game`` and ``number`` say which they are, ``after`` which of them came next (-1: none), ``digits`` and
-    ``actions`` hold the winner's and the loser's.
+    ``game`` and ``number`` identify them, ``after`` is the index of the next one (-1: none), ``digits`` and
+    ``actions`` are the winner's and the loser's.
     """
 
     game: np.ndarray
@@ -117,7 +114,7 @@ class _Pairs:
     actions: np.ndarray
 
 
-def _pairs_of(games: Sequence[Game]) -> _Pairs:
+def _pairs_of(games: Sequence[RecordedGame]) -> _Pairs:
     rows = []
     for k, game in enumerate(games):
         loser = dict(zip(game.loser.number, zip(game.loser.states, game.loser.actions, strict=True), strict=True))
@@ -130,8 +127,8 @@ def _pairs_of(games: Sequence[Game]) -> _Pairs:
     return _Pairs(index, number, after, digits, np.column_stack([action, enemy_action]))
 
 
-def _other_faults(space: StateSpace, games: Sequence[Game]) -> Iterator[tuple[int, Fault]]:
-    """Faults that are not fatal, each with the number of its game; in the order of play within each kind."""
+def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[tuple[int, Fault]]:
+    """Faults that are not fatal, with the index of their game; within each kind in the order of play."""
     for place, game in enumerate(games):
         yield from ((place, fault) for fault in _missing_breaths(game))
     pairs = _pairs_of(games)
@@ -157,7 +154,7 @@ def _other_faults(space: StateSpace, games: Sequence[Game]) -> Iterator[tuple[in
 
 
 def _judge_other_feints(space: StateSpace, pairs: _Pairs) -> np.ndarray:
-    """The best verdicts on breaths if each player feinted or did not, whatever is recorded."""
+    """The best verdicts over all ways in which the players may have feinted, whatever is recorded."""
     own, enemy = pairs.digits
     may = [
         (view[:, _OWN[2]] < space.rules.feints) & (pairs.actions[:, k] != REST_ACTION)
@@ -170,7 +167,7 @@ def _judge_other_feints(space: StateSpace, pairs: _Pairs) -> np.ndarray:
     return best
 
 
-def _missing_breaths(game: Game) -> Iterator[Fault]:
+def _missing_breaths(game: RecordedGame) -> Iterator[Fault]:
     both = set(game.winner.number) | set(game.loser.number)
     for side in (game.winner, game.loser):
         missing = sorted(both - set(side.number))
@@ -182,7 +179,7 @@ def _missing_breaths(game: Game) -> Iterator[Fault]:
 
 
 def _view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
-    """Where the two views of a breath differ, and in what."""
+    """Masks of breaths whose two views differ, each with the reason."""
     yield own[:, _BREATH] != enemy[:, _BREATH], "the views are of different breaths"
     yield (own[:, _DISCARD] != enemy[:, _DISCARD]).any(axis=1), "the views have different discard piles"
     for k, field in enumerate(_FIELDS):
@@ -192,4 +189,4 @@ def _view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Itera
     sizes = (hands[0].sum(axis=1) != enemy[:, _ENEMY_HAND]) | (hands[1].sum(axis=1) != own[:, _ENEMY_HAND])
     yield sizes, "the views differ in the size of a hand"
     together = hands[0].astype(np.int64) + hands[1] + own[:, _DISCARD]
-    yield (together > space.layout.copies).any(axis=1), "hands and discard pile hold more cards than there are"
+    yield (together > space.layout.copies).any(axis=1), "hands and discard pile hold too many copies of a card"

@@ -13,7 +13,7 @@ from playing import RULES, some_games
 from punish_fast.punish.space import StateSpace
 from punish_fast.records import database
 from punish_fast.records.importing import import_logs
-from punish_fast.records.logs import Game, write_log
+from punish_fast.records.logs import RecordedGame, write_log
 
 # The tables as the original makes them.
 ORIGINAL = """
@@ -63,12 +63,12 @@ def space() -> StateSpace:
 
 
 @pytest.fixture(scope="session")
-def games() -> list[Game]:
+def games() -> list[RecordedGame]:
     return some_games(30)
 
 
 @pytest.fixture
-def log(tmp_path: Path, games: list[Game]) -> Path:
+def log(tmp_path: Path, games: list[RecordedGame]) -> Path:
     path = tmp_path / "saves.json"
     path.write_text(write_log(games))
     return path

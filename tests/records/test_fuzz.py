@@ -53,12 +53,12 @@ def fuzz(space, folder, n, seed):
 
 
 def test_damaged_logs(tmp_path, space):
-    became = fuzz(space, tmp_path, 300, seed=1)
-    assert became["refused"] > 90
-    assert became["imported"] > 30
+    became = fuzz(space, tmp_path, 100, seed=1)
+    assert became["refused"] > 30
+    assert became["imported"] > 10
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_ten_thousand_damaged_logs(tmp_path, space):
     became = fuzz(space, tmp_path, 10_000, seed=2)
     assert became["refused"] > 3000

@@ -8,18 +8,18 @@ from playing import FIRST_ID, some_games
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_read, open_to_write
 from punish_fast.records.games import GameWriter, Origin, read_games
-from punish_fast.records.logs import Game
+from punish_fast.records.logs import RecordedGame
 from records.conftest import query
 
 ORIGIN = Origin("0" * 64, "2026-01-01T00:00:00+00:00")
 
 
-def stored(path, selection=None) -> list[tuple[int, Game]]:
+def stored(path, selection=None) -> list[tuple[int, RecordedGame]]:
     with open_to_read(path) as connection:
         return list(read_games(connection, selection))
 
 
-def plain(game: Game) -> Game:
+def plain(game: RecordedGame) -> RecordedGame:
     """``game`` without what the layout by breath does not tell."""
     sides = [replace(side, is_bot=None, temperature=None) for side in (game.winner, game.loser)]
     return replace(game, winner=sides[0], loser=sides[1])

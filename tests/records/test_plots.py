@@ -63,12 +63,11 @@ def test_what_cannot_be_drawn_is_refused(tmp_path, db, results):
 def test_players_without_a_panel_are_counted_in_the_title(tmp_path, monkeypatch):
     names = np.array([f"player {k}" for k in range(5)])
     monkeypatch.setattr(plots, "_MOST_PANELS", 3)
-    for kind, most in (("durations", 3), ("over-time", 3)):
-        for n in (most, 5):
-            draw(kind, made_up_results(names[:n]), tmp_path / "x.svg")
-            text = (tmp_path / "x.svg").read_text()
-            assert ("(3 most active of 5 players)" in text) == (n == 5)
-            assert "<!-- player 0" in text
+    for kind, n in (("durations", 5), ("over-time", 5), ("over-time", 3)):
+        draw(kind, made_up_results(names[:n]), tmp_path / "x.svg")
+        text = (tmp_path / "x.svg").read_text()
+        assert ("(3 most active of 5 players)" in text) == (n == 5)
+        assert "<!-- player 0" in text
 
 
 def made_up_results(names):
