@@ -58,10 +58,16 @@ def _describe(path: Path) -> dict[str, Any]:
         return {"file": str(path), "kind": None if game is None else "learner", "rules": None, "about": told}
 
 
+def enemy_text(enemy: dict[str, Any]) -> str:
+    """What a file notes of the enemy, in words."""
+    temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
+    return f"{enemy.get('file', enemy.get('name', enemy['kind']))}{temperature}"
+
+
 def about(file: Any) -> str:
     """How a file of ours was made, in a few words."""
     if file.kind in ("tensor", "agent"):
-        against = f"against {file.enemy.get('file', file.enemy['kind'])}"
+        against = f"against {enemy_text(file.enemy)}"
         if file.kind == "tensor":
             return against
         objective, discount = file.attributes["objective"], file.attributes["discount"]

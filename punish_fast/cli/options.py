@@ -24,7 +24,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -158,10 +158,8 @@ def _choices(kind: Any) -> list[str]:
 def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
     """The parameters of a command, and the environment variable of each flag."""
     hints = get_type_hints(options_class, include_extras=True)
-    # Shared ones come last.
-    shared = {field.name for each in options_class.__mro__ if each.__module__ == __name__ for field in fields(each)}
     parameters, variables = [], {}
-    for field in sorted(fields(options_class), key=lambda field: field.name in shared):
+    for field in _in_order(options_class):
         kind, told = get_args(hints[field.name])
         if isinstance(told, Declaration):
             variables[told.flags_of(field.name)[0]] = told.variable_of(field.name)
@@ -173,6 +171,14 @@ def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str,
             )
         )
     return parameters, variables
+
+
+def _in_order(options_class: Any) -> list[Any]:
+    """The fields, those of this file last, and of the others those of the class itself before inherited ones."""
+    bases = [each for each in options_class.__mro__[1:] if is_dataclass(each)]
+    shared = {field.name for each in bases if each.__module__ == __name__ for field in fields(each)}
+    inherited = {field.name for each in bases for field in fields(each)}
+    return sorted(fields(options_class), key=lambda field: (field.name in shared, field.name in inherited))
 
 
 def _prepare(options: Any) -> None:

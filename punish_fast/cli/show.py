@@ -9,13 +9,16 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.agents import game_of_learner
+from punish_fast.cli.agents import enemy_text, game_of_learner
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, argument, verb
-from punish_fast.cli.report import in_units, in_words, print_table
+from punish_fast.cli.options import argument, verb
+from punish_fast.cli.position import PositionOptions
+from punish_fast.cli.report import in_units, in_words, print_table, print_text
 from punish_fast.punish.rules import CARDS, name_of, to_mapping
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from punish_fast.punish.codes import State
     from punish_fast.store.reader import Artefact
 
@@ -23,21 +26,28 @@ _MOST_OUTCOMES = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShowOptions(CommonOptions):
+class ShowOptions(PositionOptions):
     """Options of ``show``."""
 
     file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
-    state: Annotated[str | None, argument("STATE", "An 18-digit state code: show this position.")] = None
 
 
-@verb("punish-fast show naive.h5", "punish-fast show naive.h5 102012300350000300")
+@verb(
+    "punish-fast show naive.h5",
+    "punish-fast show naive.h5 102012300350000300",
+    "punish-fast show equilibrium.h5 --hand rrspp --discard ddd --hp 3-2",
+)
 def show(options: ShowOptions) -> None:
-    """Show what a file holds, or one position: cards, legal actions, values, and why."""
+    """Show what a file holds, or one position of it: cards, legal actions, values or probabilities, and what follows.
+
+    A position is a state code, or words: what they leave out is as at the start of a game.
+    """
     file = _load(options.file)
-    if options.state is None:
+    state = options.position(file.rules)
+    if state is None:
         options.print(_file_report(file), _print_file)
     else:
-        options.print(_position_report(file, _parse_state(file, options.state)), _print_position)
+        options.print(_position_report(file, state), _print_position)
 
 
 def _load(path: Path) -> Artefact:
@@ -55,15 +65,11 @@ def _load(path: Path) -> Artefact:
 
 def _file_report(file: Artefact) -> dict[str, Any]:
     skipped = ("format", "rules", "enemy", "origin")
-    attributes = {
-        name: value
-        for name, value in file.attributes.items()
-        if isinstance(value, str | int | float) and name not in skipped
-    }
-    report: dict[str, Any] = {"file": str(file.path), "bytes": file.path.stat().st_size, **attributes}
-    report.setdefault("tolerance", None)
-    # What is not known has no number in JSON.
-    report |= {name: None for name, value in report.items() if isinstance(value, float) and not math.isfinite(value)}
+    report: dict[str, Any] = {"file": str(file.path), "bytes": file.path.stat().st_size, "tolerance": None}
+    for name, value in file.attributes.items():
+        if name not in skipped and isinstance(value, str | int | float):
+            # JSON has no number for what is unknown.
+            report[name] = None if isinstance(value, float) and not math.isfinite(value) else value
     report["rules"] = name_of(file.rules)
     report["fields"] = to_mapping(file.rules)
     report["shapes"] = {name: list(shape) for name, shape in file.shapes.items()}
@@ -76,13 +82,11 @@ def _file_report(file: Artefact) -> dict[str, Any]:
 
 
 def _print_file(report: dict[str, Any]) -> None:
-    print(f"{report['file']}: {report['kind']}, {in_units(report['bytes'], 'B')}, written {report['created']}")
-    print()
-    rows = [[name, json.dumps(value)] for name, value in report["fields"].items()]
+    print(f"{report['file']}: {report['kind']}, {in_units(report['bytes'], 'B')}, written {report['created']}\n")
     print(f"rules {report['rules']} ({report['rules_digest']})")
-    print_table(rows, left=2, indent="  ")
+    print_table([[name, json.dumps(value)] for name, value in report["fields"].items()], left=2, indent="  ")
     if "enemy" in report:
-        print(f"enemy {json.dumps(report['enemy'])}")
+        print(f"enemy {enemy_text(report['enemy'])}")
         print(f"states by breath {', '.join(f'{n:,}' for n in report['states_by_breath'])}")
     solved = ("discount", "objective", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint")
     if report["kind"] == "agent":
@@ -91,38 +95,16 @@ def _print_file(report: dict[str, Any]) -> None:
     if "information" in report:
         print(f"information {report['information']}")
     if "origin" in report:
-        print(f"origin: {in_words(report['origin'])}")
+        print_text(f"origin: {in_words(report['origin'])}")
     if "iterations" in report:
         print(f"iterations {report['iterations']:,}")
     print("datasets")
     print_table([[name, " x ".join(f"{n:,}" for n in shape)] for name, shape in report["shapes"].items()], indent="  ")
 
 
-def _parse_state(file: Artefact, text: str) -> State:
-    from punish_fast.punish.codes import StateError, from_decimal
-
-    if file.kind not in ("tensor", "agent"):
-        what = "a strategy" if file.kind == "strategy" else "an equilibrium"
-        raise UsageError(f"{file.path}: is {what}, positions can be shown of tensors and agents")
-    try:
-        return from_decimal(file.layout, int(text))
-    except ValueError as error:
-        if isinstance(error, StateError):
-            raise
-        raise StateError(f"state code {text!r}: allowed are 18 digits, the first not 0") from None
-
-
 def _position_report(file: Artefact, state: State) -> dict[str, Any]:
-    import numpy as np
+    from punish_fast.punish.codes import to_decimal
 
-    from punish_fast.punish.codes import StateError, action_name, encode, to_decimal
-
-    code = np.uint64(encode(file.layout, state))
-    row = int(np.searchsorted(file.code, code))
-    if row == len(file.code) or file.code[row] != code:
-        raise StateError(f"state code {to_decimal(state)}: no game reaches it")
-    state_ptr, action, _ = file.rows
-    rows = range(state_ptr[row], state_ptr[row + 1])
     report: dict[str, Any] = {
         "file": str(file.path),
         "state": to_decimal(state),
@@ -130,8 +112,15 @@ def _position_report(file: Artefact, state: State) -> dict[str, Any]:
         "breaths": file.rules.breaths,
         "feints": file.rules.feints,
         "unseen": _unseen(file, state),
-        "actions": [{"action": int(action[r]), "name": action_name(int(action[r]))} for r in rows],
     }
+    if file.kind == "strategy":
+        return report | _strategy_report(file, state)
+    if file.kind == "equilibrium":
+        raise UsageError(f"{file.path}: is a checkpoint; show the strategy that was made from it")
+    row = _row_of(file.code, file, state)
+    state_ptr, action, _ = file.rows
+    rows = range(state_ptr[row], state_ptr[row + 1])
+    report["actions"] = _named(action[rows.start : rows.stop])
     if file.kind == "agent":
         _add_values(file, row, rows, report)
     if file.has_transitions:
@@ -141,47 +130,87 @@ def _position_report(file: Artefact, state: State) -> dict[str, Any]:
     return report
 
 
+def _row_of(codes: np.ndarray, file: Artefact, state: State) -> int:
+    import numpy as np
+
+    from punish_fast.punish.codes import StateError, encode, to_decimal
+
+    code = np.uint64(encode(file.layout, state))
+    row = int(np.searchsorted(codes, code))
+    if row == len(codes) or codes[row] != code:
+        raise StateError(f"state {to_decimal(state)}: no game reaches it")
+    return row
+
+
+def _named(actions: np.ndarray) -> list[dict[str, Any]]:
+    from punish_fast.punish.codes import action_name
+
+    return [{"action": int(action), "name": action_name(int(action))} for action in actions]
+
+
+def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
+    """The probability of every action; with more information than the view, over all histories that lead here."""
+    import numpy as np
+
+    from punish_fast.punish.information_space import InformationSpace, lift
+    from punish_fast.punish.space import StateSpace
+
+    view = StateSpace(file.rules)
+    row = _row_of(view.code, file, state)
+    rows = slice(*view.state_ptr[row : row + 2])
+    actions = _named(view.action[rows])
+    if file.information == "view":
+        for entry, p in zip(actions, file.policy(view)[rows], strict=True):
+            entry["probability"] = float(p)
+        return {"actions": actions, "histories": 1}
+    fine = InformationSpace(file.rules, file.information)
+    policy = file.policy(fine)
+    coarse_row = lift(fine, view, np.arange(len(view.action), dtype=np.float64))
+    for entry, r in zip(actions, range(rows.start, rows.stop), strict=True):
+        found = policy[coarse_row == r]
+        entry |= {"probability": float(found.mean()), "lowest": float(found.min()), "highest": float(found.max())}
+    return {"actions": actions, "histories": len(found)}
+
+
 def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -> None:
     from punish_fast.store.reader import final_values
 
     solution = file.solution()
     report["objective"] = solution.objective
     report["value"] = float(solution.v[row])
-    best_possible, worst_possible = final_values(solution.discount, solution.objective).tolist()
-    report["worst_possible"], report["best_possible"] = worst_possible, best_possible
-    if solution.objective == "discounted" and solution.discount == 1:
-        report["win_probability"] = (1 + report["value"]) / 2
+    report["best_possible"], report["worst_possible"] = final_values(solution.discount, solution.objective).tolist()
     if solution.objective == "win-probability":
         report["win_probability"] = report["value"]
         report["lower"], report["upper"] = float(solution.lower[row]), float(solution.upper[row])
+    elif solution.discount == 1:
+        report["win_probability"] = (1 + report["value"]) / 2
     report["best"] = int(solution.choice[row]) - rows.start
-    for entry, r in zip(report["actions"], rows, strict=True):
+    for k, (entry, r) in enumerate(zip(report["actions"], rows, strict=True)):
         entry["value"] = float(solution.q[r])
+        entry["probability"] = float(k == report["best"])
 
 
 def _unseen(file: Artefact, state: State) -> dict[str, Any]:
-    """Copies of each card that the player cannot see, and the chance that the enemy holds at least one."""
+    """Copies of each card that the player cannot see, and the probability that the enemy holds at least one."""
     unseen = [c - h - d for c, h, d in zip(file.rules.copies, state.hand, state.discard, strict=True)]
     ways = comb(sum(unseen), state.enemy_hand)
-    chance = [1 - comb(sum(unseen) - n, state.enemy_hand) / ways for n in unseen]
+    p = [1 - comb(sum(unseen) - n, state.enemy_hand) / ways for n in unseen]
     return {
         "cards": dict(zip(CARDS, unseen, strict=True)),
-        "enemy_holds_one": dict(zip(CARDS, chance, strict=True)),
+        "enemy_holds_one": dict(zip(CARDS, p, strict=True)),
         "deck": sum(unseen) - state.enemy_hand,
     }
 
 
 def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
-    """The likeliest successors of a row, the likeliest first."""
-    import numpy as np
-
+    """The most probable successors of a row, in descending order."""
     from punish_fast.punish.codes import decode, to_decimal
 
     columns, p = file.row(row)
     n_states = int(file.layer_ptr[-1])
     values = file.solution().v if file.kind == "agent" else None
     outcomes = []
-    for k in np.argsort(-p, kind="stable")[:_MOST_OUTCOMES]:
+    for k in (-p).argsort(kind="stable")[:_MOST_OUTCOMES]:
         column = int(columns[k])
         outcome: dict[str, Any] = {"probability": float(p[k])}
         if column >= n_states:
@@ -198,7 +227,7 @@ def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
 
 
 def _change(before: State, after: State) -> str:
-    """What is different after a breath, in words."""
+    """What a breath changed, in words."""
     if after.breath == 1:
         return f"new hand {_cards(after.hand)}; revealed {_cards(after.discard)}"
     parts = []
@@ -230,19 +259,14 @@ def _status(exhausted: int, feinted: int, feints: int) -> str:
 def _print_position(report: dict[str, Any]) -> None:
     position, unseen = report["position"], report["unseen"]
     between = position["breath"] > report["breaths"]
-    print(f"state {report['state']}: {'between two measures' if between else _breath_text(report)}")
-    print()
+    breath = "between two measures" if between else f"breath {position['breath']} of {report['breaths']}"
+    print(f"state {report['state']}: {breath}\n")
     feints = 0 if between else report["feints"]
-    own = _status(position["own_exhausted"], position["own_feinted"], feints)
-    enemy = _status(position["enemy_exhausted"], position["enemy_feinted"], feints)
-    print_table(
-        [
-            ["you", f"{position['own_hp']} HP", f"{sum(position['hand'])} cards", own],
-            ["enemy", f"{position['enemy_hp']} HP", f"{position['enemy_hand']} cards", enemy],
-            ["deck", "", f"{unseen['deck']} cards", ""],
-        ],
-        left=4,
-    )
+    rows = []
+    for who, side, n_cards in (("you", "own", sum(position["hand"])), ("enemy", "enemy", position["enemy_hand"])):
+        status = _status(position[f"{side}_exhausted"], position[f"{side}_feinted"], feints)
+        rows.append([who, f"{position[f'{side}_hp']} HP", f"{n_cards} cards", status])
+    print_table([*rows, ["deck", "", f"{unseen['deck']} cards", ""]], left=4)
     print()
     table = [["", "own hand", "discard pile", "unseen", "enemy holds one"]]
     for k, card in enumerate(CARDS):
@@ -252,38 +276,49 @@ def _print_position(report: dict[str, Any]) -> None:
     print()
     _print_actions(report)
     if "outcomes" in report:
-        print()
-        print(f"likeliest after {report['outcomes_of']}")
-        is_chance = report.get("objective") == "win-probability"
-        form = "{:.2%}" if is_chance else "{:+.4f}"
-        rows = [["chance", "then wins" if is_chance else "value", ""]]
-        for outcome in report["outcomes"]:
-            value = form.format(outcome["value"]) if "value" in outcome else ""
-            rows.append([f"{outcome['probability']:.2%}", value, outcome["text"]])
-        print_table([[row[2], row[0], row[1]] for row in rows], indent="  ")
-
-
-def _breath_text(report: dict[str, Any]) -> str:
-    return f"breath {report['position']['breath']} of {report['breaths']}"
+        _print_outcomes(report)
 
 
 def _print_actions(report: dict[str, Any]) -> None:
-    if "value" not in report:
-        print("legal actions: " + ", ".join(entry["name"] for entry in report["actions"]))
-        return
-    if report["objective"] == "win-probability":
-        form = "{:.8%}"
-        print(f"wins {form.format(report['value'])}, exactly from {report['lower']:.10%} to {report['upper']:.10%}")
+    entries = report["actions"]
+    if "histories" in report:
+        _print_probabilities(entries, report["histories"])
+    elif "value" not in report:
+        print("legal actions: " + ", ".join(entry["name"] for entry in entries))
     else:
-        form = "{:+.10f}"
+        form = "{:.8%}" if report["objective"] == "win-probability" else "{:+.10f}"
         _print_value(report)
-    rows = []
-    for k, entry in enumerate(report["actions"]):
-        rows.append([entry["name"], form.format(entry["value"]), "<- best" if k == report["best"] else ""])
-    print_table(rows, indent="  ")
+        rows = [[entry["name"], form.format(entry["value"])] for entry in entries]
+        rows[report["best"]].append("<- best")
+        print_table(rows, indent="  ")
+
+
+def _print_probabilities(entries: list[dict[str, Any]], histories: int) -> None:
+    if histories == 1:
+        print_table([[entry["name"], f"{entry['probability']:.2%}"] for entry in entries], indent="  ")
+        return
+    print_text(f"{histories:,} histories lead here; the strategy remembers which. Probabilities over all of them:")
+    rows = [
+        [entry["name"], *(f"{entry[key]:.2%}" for key in ("lowest", "probability", "highest"))] for entry in entries
+    ]
+    print_table([["action", "lowest", "mean", "highest"], *rows], indent="  ")
 
 
 def _print_value(report: dict[str, Any]) -> None:
+    if report["objective"] == "win-probability":
+        print(f"wins {report['value']:.8%}, exactly from {report['lower']:.10%} to {report['upper']:.10%}")
+        return
     low, high = report["worst_possible"], report["best_possible"]
-    chance = f"; wins {report['win_probability']:.4%}" if "win_probability" in report else ""
-    print(f"value {report['value']:+.10f} (a loss is {low:+g}, a win {high:+g}{chance})")
+    wins = f"; wins {report['win_probability']:.4%}" if "win_probability" in report else ""
+    print(f"value {report['value']:+.10f} (a loss is {low:+g}, a win {high:+g}{wins})")
+
+
+def _print_outcomes(report: dict[str, Any]) -> None:
+    print(f"\nmost probable after {report['outcomes_of']}")
+    is_probability = report.get("objective") == "win-probability"
+    form = "{:.2%}" if is_probability else "{:+.4f}"
+    rows = [["", "probability", "then wins" if is_probability else "value"]]
+    for outcome in report["outcomes"]:
+        value = form.format(outcome["value"]) if "value" in outcome else ""
+        rows.append([outcome["text"], f"{outcome['probability']:.2%}", value])
+    print_table(rows, indent="  ")

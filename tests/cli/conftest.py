@@ -30,9 +30,9 @@ from punish_fast.store.writer import save
 COMMAND = [sys.executable, "-m", "punish_fast"]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _kernels() -> None:
-    """Compile every kernel before a test limits time, disk or memory."""
+@pytest.fixture(scope="session")
+def kernels() -> None:
+    """Every kernel compiled, for tests that limit time, disk or memory."""
     space = StateSpace(PRESETS["tiny"])
     solution = solve(build(space))
     build(space, softmax(space.state_ptr, solution.q, 1.0))

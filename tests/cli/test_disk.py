@@ -11,6 +11,8 @@ import pytest
 
 from cli.conftest import clean_environment, run_apart
 
+pytestmark = pytest.mark.usefixtures("kernels")
+
 OLD = b"the old file\n" * 99
 
 

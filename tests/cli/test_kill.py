@@ -28,7 +28,9 @@ from cli.killing import (
 )
 from punish_fast.cli import solve
 from punish_fast.runtime import files as store_files
-from punish_fast.store import writer
+from punish_fast.store import model_file, writer
+
+pytestmark = pytest.mark.usefixtures("kernels")
 
 SOLVE = ("solve", "--rules", "tiny", "-o", "x.h5", "--quiet")
 OLD = b"the old file\n" * 999
@@ -185,7 +187,7 @@ interrupts = int(sys.argv.pop(1))
 class Interrupting:
     @staticmethod
     def find_spec(name, *_args):
-        if name == "punish_fast.cli.solve":
+        if name == "punish_fast.store.model_file":
             sys.meta_path.remove(Interrupting)
             for _ in range(interrupts):
                 signal.raise_signal(signal.SIGINT)
@@ -213,7 +215,7 @@ def test_an_interrupt_waits_for_what_the_command_imports(folder, interrupts, goe
 
 
 @pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
-@pytest.mark.parametrize("module", [store_files, writer, solve], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [store_files, writer, model_file, solve], ids=lambda module: module.__name__)
 def test_interrupted_at_any_line(run, folder, expected, module):
     path = folder / "x.h5"
 

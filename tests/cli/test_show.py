@@ -11,8 +11,10 @@ from store.damage import editing
 
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import action_name, decode, from_decimal, to_decimal
-from punish_fast.punish.rules import CARDS, PRESETS, to_mapping
+from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.rules import CARDS, PRESETS, to_mapping, true_rules
 from punish_fast.punish.space import StateSpace
+from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
 from punish_fast.store.writer import save
 
@@ -232,7 +234,7 @@ def test_a_position_in_words(run, files):
     assert f"{best['name']} {best['value']:+.10f} <- best" in lines
     assert sum("<- best" in line for line in lines) == 1
     assert f"value {report['value']:+.10f} (a loss is -20, a win +20)" in lines
-    assert f"likeliest after {best['name']}" in done.out
+    assert f"most probable after {best['name']}" in done.out
     assert np.isin(report["value"], solution.v)
 
 
@@ -263,7 +265,7 @@ def test_a_position_of_an_agent_without_tensor_has_no_outcomes(run):
     report = run("show", "x.h5", KNOWN, "--json").report
     assert "outcomes" not in report
     assert "value" in report
-    assert "likeliest" not in run("show", "x.h5", KNOWN).out
+    assert "most probable" not in run("show", "x.h5", KNOWN).out
 
 
 def test_a_game_without_feints_says_nothing_of_them(run, files):
@@ -313,8 +315,55 @@ def test_negative_codes_are_refused(run, state):
 
 
 @pytest.mark.usefixtures("files")
-def test_positions_of_a_strategy_are_refused(run):
-    run("show", "strategy.h5", KNOWN).refused("strategy.h5")
+def test_words_and_code_name_the_same_position(run):
+    report = run("show", "agent.h5", KNOWN, "--json").report
+    assert run("show", "agent.h5", "--hand", "sr", "--discard", "p", "--json").report == report
+    words = ("--hand", "rs", "--discard", "p", "--hp", "2-2", "--breath", "1", "--enemy-hand", "2")
+    assert run("show", "agent.h5", *words, "--json").report == report
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--hand", "rs"], "needs --hand and --discard"),
+        (["--breath", "2"], "needs --hand and --discard"),
+        ([KNOWN, "--hp", "1-1"], "--hp cannot be added"),
+        (["--hand", "pp", "--discard", "r"], "punish in hand"),
+        (["--hand", "xx", "--discard", "r"], "'x' is no card"),
+        (["--hand", "rs", "--discard", "p", "--exhausted", "all"], "--exhausted"),
+        (["--hand", "rr", "--discard", "s", "--hp", "1-2"], "no game reaches it"),
+    ],
+)
+def test_words_of_no_position_are_refused(run, arguments, text):
+    run("show", "agent.h5", *arguments).refused(text)
+
+
+def test_a_strategy_shows_the_probability_of_every_action(run, files, space):
+    policy = load(files / "strategy.h5").policy(space)
+    for row in range(0, space.n_states, 40):
+        report = run("show", "strategy.h5", str(to_decimal(space.state(row))), "--json").report
+        rows = slice(*space.state_ptr[row : row + 2])
+        assert [entry["action"] for entry in report["actions"]] == space.action[rows].tolist()
+        assert [entry["probability"] for entry in report["actions"]] == policy[rows].tolist()
+    lines = run("show", "strategy.h5", KNOWN).out.splitlines()
+    assert [line.split()[-1][-1] for line in lines[-4:]] == ["%"] * 4
+
+
+def test_a_strategy_that_remembers_shows_the_range_over_histories(run, folder):
+    rules = true_rules(PRESETS["tiny"])
+    fine = InformationSpace(rules, "memory")
+    weight = np.random.default_rng(1).random(len(fine.action))
+    weight /= np.repeat(np.add.reduceat(weight, fine.state_ptr[:-1]), np.diff(fine.state_ptr))
+    save_policy(folder / "memory.h5", fine, weight)
+    opening = run("show", "memory.h5", KNOWN, "--json").report
+    assert opening["histories"] == 1
+    assert sum(entry["probability"] for entry in opening["actions"]) == pytest.approx(1)
+    later = run("show", "memory.h5", "--hand", "r", "--discard", "psd", "--breath", "2", "--json").report
+    assert later["histories"] == 2
+    for entry in later["actions"]:
+        assert entry["lowest"] < entry["probability"] < entry["highest"]
+    assert "2 histories lead here" in run("show", "memory.h5", "--hand", "r", "--discard", "psd", "--breath", "2").out
 
 
 def test_further_attributes_do_no_harm(run, files):

@@ -1,0 +1,67 @@
+"""Options that name a position: a state code, or words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import CommonOptions, argument, option
+
+if TYPE_CHECKING:
+    from punish_fast.punish.codes import State
+    from punish_fast.punish.rules import Rules
+
+_SIDES = ("own", "enemy", "both")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionOptions(CommonOptions):
+    """A position, or none."""
+
+    state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
+    hand: Annotated[
+        str | None,
+        option("Or in words: cards in hand by their initials, g, r, d, s, p.", metavar="CARDS"),
+    ] = None
+    discard: Annotated[str | None, option("The discard pile, likewise.", metavar="CARDS")] = None
+    hp: Annotated[str | None, option("Own and enemy HP.  [default: full]", metavar="3-2")] = None
+    breath: Annotated[int | None, option("The breath.  [default: 1]", metavar="N")] = None
+    enemy_hand: Annotated[
+        int | None, option("Cards in the enemy's hand.  [default: what is unseen and not in the deck]", metavar="N")
+    ] = None
+    exhausted: Annotated[Literal["own", "enemy", "both"] | None, option("Who is exhausted.")] = None
+    feinted: Annotated[
+        str | None,
+        option(
+            "Who has feinted in this measure.",
+            metavar="own|enemy|both",
+            complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
+        ),
+    ] = None
+
+    def position(self, rules: Rules) -> State | None:
+        """The position under ``rules``; None if no option names one.
+
+        Raises:
+            UsageError: the options do not go together.
+            StateError: there is no such position.
+        """
+        from punish_fast.punish.codes import StateError, from_decimal, layout_of
+        from punish_fast.punish.position import position
+
+        names = ("hand", "discard", "hp", "breath", "enemy_hand", "exhausted", "feinted")
+        words = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if self.state is not None:
+            if words:
+                raise UsageError(
+                    f"the state code {self.state} is the whole position; --{next(iter(words))} cannot be added"
+                )
+            if not (self.state.isascii() and self.state.isdecimal() and len(self.state) == 18):
+                raise StateError(f"state code {self.state[:40]!r}: allowed are 18 digits, the first not 0")
+            return from_decimal(layout_of(rules), int(self.state))
+        if not words:
+            return None
+        if self.hand is None or self.discard is None:
+            raise UsageError("a position in words needs --hand and --discard, such as --hand rrspp --discard ddd")
+        return position(rules, **words)

@@ -1,0 +1,148 @@
+"""Options written once: flags, environment variables, help and values follow from the fields of a dataclass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+import typer
+
+from punish_fast.cli.options import (
+    CommonOptions,
+    OutputOption,
+    add_verb,
+    argument,
+    complete_agents,
+    complete_rules,
+    environment_variable,
+    family,
+    option,
+    verb,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialOptions(CommonOptions):
+    """Options of every kind."""
+
+    files: Annotated[list[Path], argument("FILE...", "Files to read.")]
+    n_rounds: Annotated[int, option("Rounds.", metavar="N", min=1)] = 3
+    start: Annotated[str | None, option("Where to start.", "--from", "-f")] = None
+    kind: Annotated[Literal["one", "two"] | None, option("Which.  [default: both]")] = None
+    delete: Annotated[bool, option("Delete it.", "--delete", writes=True)] = False
+    softmax: Annotated[bool | None, option("End in a softmax.", "--softmax/--no-softmax")] = None
+    output: OutputOption = None
+
+
+@pytest.fixture
+def trial(monkeypatch):
+    """Run a verb with all kinds of options; returns what it was given."""
+    given = []
+
+    @verb("trial run a.h5", "trial run a.h5 --n-rounds 5")
+    def run_it(options: TrialOptions) -> None:
+        """Run a trial.
+
+        At length.
+        """
+        given.append(options)
+
+    monkeypatch.setattr("punish_fast.cli.options._prepare", lambda _options: None)
+    group = family("trial", "Trials.", "trial run-it a.h5")
+    add_verb(group, run_it, "Verbs")
+
+    def call(*arguments: str) -> TrialOptions:
+        given.clear()
+        group(args=list(arguments), prog_name="trial", standalone_mode=False)
+        return given[0] if given else None
+
+    return call
+
+
+def test_values_arrive_as_the_dataclass(trial):
+    assert trial("run-it", "a.h5", "b.h5") == TrialOptions(files=[Path("a.h5"), Path("b.h5")])
+    found = trial(
+        "run-it", "a.h5", "--n-rounds", "5", "-f", "x", "--kind", "two", "--no-softmax", "-q", "-o", "y", "--json"
+    )
+    assert found == TrialOptions(
+        files=[Path("a.h5")],
+        n_rounds=5,
+        start="x",
+        kind="two",
+        softmax=False,
+        quiet=True,
+        output=Path("y"),
+        as_json=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("flag", "variable"),
+    [("--threads", "PUNISH_FAST_THREADS"), ("--no-tensor", "PUNISH_FAST_NO_TENSOR"), ("--a/--no-a", "PUNISH_FAST_A")],
+)
+def test_the_variable_follows_from_the_flag(flag, variable):
+    assert environment_variable(flag) == variable
+
+
+def test_options_come_from_the_environment_except_those_that_write(trial, monkeypatch):
+    for name, value in {"N_ROUNDS": "7", "FROM": "x", "SOFTMAX": "0", "DELETE": "1", "OUTPUT": "y"}.items():
+        monkeypatch.setenv(f"PUNISH_FAST_{name}", value)
+    found = trial("run-it", "a.h5")
+    assert (found.n_rounds, found.start, found.softmax) == (7, "x", False)
+    assert (found.delete, found.output) == (False, None)
+    assert trial("run-it", "a.h5", "--n-rounds", "2").n_rounds == 2
+
+
+def test_an_error_names_the_variable_only_if_it_is_set(trial, monkeypatch):
+    with pytest.raises(typer.BadParameter) as refusal:
+        trial("run-it", "a.h5", "--n-rounds", "many")
+    assert "PUNISH_FAST" not in refusal.value.format_message()
+    monkeypatch.setenv("PUNISH_FAST_N_ROUNDS", "many")
+    with pytest.raises(typer.BadParameter) as refusal:
+        trial("run-it", "a.h5")
+    assert "PUNISH_FAST_N_ROUNDS" in refusal.value.format_message()
+
+
+def test_choices_are_checked_and_shown(trial, capsys):
+    with pytest.raises(typer.BadParameter, match="one"):
+        trial("run-it", "a.h5", "--kind", "three")
+    trial("run-it", "--help")
+    assert "--kind one|two" in capsys.readouterr().out
+
+
+def test_help_has_own_options_first_and_examples_line_by_line(trial, capsys):
+    trial("run-it", "--help")
+    text = capsys.readouterr().out
+    flags = ["--n-rounds", "--from", "--kind", "--delete", "--output", "--quiet", "--json", "--help"]
+    assert sorted(flags, key=text.index) == flags
+    assert "  Examples:\n    trial run a.h5\n    trial run a.h5 --n-rounds 5\n" in text
+    assert text.count("PUNISH_FAST_") == 1
+    assert "except --delete, --output" in " ".join(text.split())
+
+
+def test_a_family_without_a_verb_prints_its_help(trial, capsys):
+    trial()
+    bare = capsys.readouterr().out
+    trial("--help")
+    assert capsys.readouterr().out == bare
+    assert "Verbs:\n  run-it  Run a trial.\n" in bare
+
+
+def test_colour_is_for_terminals(trial, capsys, monkeypatch):
+    trial("run-it", "--help")
+    assert "\x1b" not in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    trial("run-it", "--help")
+    assert "\x1b[1mOptions:\x1b[0m" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    trial("run-it", "--help")
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_names_and_files_complete_a_value(folder):
+    for name in ("nest.h5", "other.h5", "note.toml"):
+        (folder / name).touch()
+    assert complete_agents("n") == ["naive", "nest.h5"]
+    assert complete_rules("no") == ["notebook", "note.toml"]
