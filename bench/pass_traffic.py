@@ -13,7 +13,6 @@ from punish_fast.duel._graph import Full
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import load_rules, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime._jit import set_threads
@@ -100,7 +99,7 @@ class Learning:
     def __init__(self, rules: str, information: str) -> None:
         """Build the game and learn a little."""
         game = true_rules(load_rules(rules))
-        self.graph = Graph(StateSpace(game) if information == "view" else InformationSpace(game, information))
+        self.graph = Graph(StateSpace(game, information))
         self.equilibrium = Equilibrium(self.graph, share=ANSWERS)
         self._full, self._crowded = self.graph.full, crowded(self.graph)
         self._thorough, self._hasty = self._learn(_THOROUGH_BEFORE), self._learn(_HASTY_BEFORE)

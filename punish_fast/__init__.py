@@ -23,14 +23,14 @@ _HOMES = {
     "load_rules": "punish.rules",
     "State": "punish.codes",
     "StateSpace": "punish.space",
-    "uniform_policy": "punish.strategy",
-    "policy_of_table": "punish.strategy",
-    "table_of_policy": "punish.strategy",
+    "StrategyTable": "punish.strategy",
+    "from_policy": "punish.strategy",
+    "naive": "punish.strategy",
+    "strategy_table": "punish.strategy",
     "Refillable": "punish.refill",
     "build": "punish.tensor",
     "Graph": "duel.graph",
-    "InformationSpace": "punish.information_space",
-    "lift": "punish.information_space",
+    "lift": "punish.lifting",
     "Equilibrium": "equilibrium.solver",
     "bayes_response": "equilibrium.bayes",
     "best_response": "equilibrium.best_response",
@@ -47,7 +47,6 @@ _HOMES = {
     "export_umb": "store.formats.umb",
     "load": "store.reader",
     "save": "store.writer",
-    "save_policy": "store.policies",
 }
 
 __all__ = [
@@ -55,12 +54,12 @@ __all__ = [
     "Artefact",
     "Equilibrium",
     "Graph",
-    "InformationSpace",
     "Refillable",
     "Rules",
     "Solution",
     "State",
     "StateSpace",
+    "StrategyTable",
     "bayes_response",
     "best_response",
     "build",
@@ -72,21 +71,20 @@ __all__ = [
     "export_notebook",
     "export_npz",
     "export_umb",
+    "from_policy",
     "greedy",
     "head_to_head",
     "import_notebook",
     "lift",
     "load",
     "load_rules",
+    "naive",
     "parless",
-    "policy_of_table",
     "save",
-    "save_policy",
     "simulate",
     "softmax",
     "solve",
-    "table_of_policy",
-    "uniform_policy",
+    "strategy_table",
     "upper_bound",
 ]
 
@@ -105,16 +103,15 @@ if TYPE_CHECKING:
     from punish_fast.mdp.policy import greedy, softmax
     from punish_fast.mdp.solver import Solution, evaluate, solve
     from punish_fast.punish.codes import State
-    from punish_fast.punish.information_space import InformationSpace, lift
+    from punish_fast.punish.lifting import lift
     from punish_fast.punish.refill import Refillable
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.space import StateSpace
-    from punish_fast.punish.strategy import policy_of_table, table_of_policy, uniform_policy
+    from punish_fast.punish.strategy import StrategyTable, from_policy, naive, strategy_table
     from punish_fast.punish.tensor import build, build_compact
     from punish_fast.store.formats.notebook_json import export_notebook, import_notebook
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb
-    from punish_fast.store.policies import save_policy
     from punish_fast.store.reader import Artefact, load
     from punish_fast.store.writer import save
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import twin
 from duel_twin import Node, Position
 from exact import twin_of
 
 from punish_fast.duel.graph import Graph
-from punish_fast.punish._codes import decode_cards, split_status
+from punish_fast.punish.codes import split_pairs, split_statuses
 
 
 def decks_of(graph: Graph, row: int) -> list[list[int]]:
@@ -32,11 +31,7 @@ def positions_of(graph: Graph) -> list[Position]:
 def nodes_of(graph: Graph) -> list[Node]:
     """What every node stands for."""
     redeal, layer, layout = graph.redeal, graph.space.layers[0], graph.space.layout
-    nodes = []
-    for pair, rank in zip(redeal.node_pair, redeal.node_status, strict=True):
-        own, enemy = np.zeros((2, 5), dtype=np.int64)
-        decode_cards(layout, redeal.pair[pair], own, enemy)
-        status = int(layer.status[rank])
-        own_hp, enemy_hp, *_ = split_status(layout, status)
-        nodes.append(Node(tuple(own.tolist()), tuple(enemy.tolist()), int(own_hp), int(enemy_hp)))
-    return nodes
+    own, enemy = split_pairs(layout, redeal.pair[redeal.node_pair])
+    status = split_statuses(layout, layer.status[redeal.node_status])
+    hands = (map(tuple, hand.tolist()) for hand in (own, enemy))
+    return [Node(*node) for node in zip(*hands, status.own_hp.tolist(), status.enemy_hp.tolist(), strict=True)]

@@ -10,34 +10,29 @@ from sequence_form import Key
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status, split_status
-from punish_fast.punish.information import places_of, tuples_of
-from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.codes import cards_digits
+from punish_fast.punish.information import tuples_of
+from punish_fast.punish.space import StateSpace
 
 
-def keys_of(space: InformationSpace) -> list[Key]:
+def keys_of(space: StateSpace) -> list[Key]:
     """The key of every information state, as `sequence_form.key_of` makes them."""
     return [key for number in range(space.rules.breaths) for key in _keys_of_layer(space, number)]
 
 
-def _keys_of_layer(space: InformationSpace, number: int) -> Iterator[Key]:
+def _keys_of_layer(space: StateSpace, number: int) -> Iterator[Key]:
     layer, rules, model = space.layers[number], space.rules, space.information
     tuples = tuples_of(model, rules)
-    weights = places_of(model, rules).weight.tolist()
-    for block, cards in enumerate(layer.cards.tolist()):
-        kinds = []
-        rest = cards
-        for weight in weights:
-            digit, rest = divmod(rest, weight)
-            kinds.append(tuples[digit])
-        hand, *places = zip(*kinds, strict=True)
-        seen = (places[model.revealed], [places[k] for k in model.own], [places[k] for k in model.enemy])
+    for block, digits in enumerate(cards_digits(space.places.weight, layer.cards).tolist()):
+        hand, *places = zip(*(tuples[digit] for digit in digits), strict=True)
+        seen = (places[model.revealed], places[model.own], places[model.enemy])
         first, last = layer.first[block : block + 2] - layer.first[0]
         for status in layer.status[first:last].tolist():
             view = _view(space, number + 1, hand, tuple(map(sum, zip(*places, strict=True))), status)
-            yield _key(model.name, view, seen, status // space.layout.n_statuses)
+            yield (view,) if model.name == "view" else (view, *seen)
 
 
-def _view(space: InformationSpace, breath: int, hand: twin.Pile, discard: twin.Pile, status: int) -> twin.TwinState:
+def _view(space: StateSpace, breath: int, hand: twin.Pile, discard: twin.Pile, status: int) -> twin.TwinState:
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = map(
         int, split_status(space.layout, status)
     )
@@ -45,18 +40,6 @@ def _view(space: InformationSpace, breath: int, hand: twin.Pile, discard: twin.P
     enemy_hand = space.rules.n_cards - sum(hand) - sum(discard) - deck
     own, enemy = (own_hp, own_exhausted, own_feinted), (enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted)
     return twin.TwinState(breath, hand, *own, *enemy, discard)
-
-
-def _key(model: str, view: twin.TwinState, seen: tuple, spent: int) -> Key:
-    revealed, own, enemy = seen
-    played = view.breath - 1
-    if model == "view":
-        return (view,)
-    if model == "memory":
-        return view, revealed, own[0], enemy[0]
-    if model == "carried":
-        return view, revealed, own[0], enemy[0], spent
-    return view, revealed, tuple(own[:played]), tuple(enemy[:played])
 
 
 def deals_to(graph: Graph, own_hp: int, enemy_hp: int) -> np.ndarray:

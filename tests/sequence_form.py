@@ -53,9 +53,7 @@ def key_of(model: str, view: twin.TwinState, seen: Seen) -> Key:
     """The information state of a player under a model of information."""
     if model == "view":
         return (view,)
-    if model == "memory":
-        return view, seen.revealed, _together(seen.own), _together(seen.enemy)
-    return view, *seen
+    return view, seen.revealed, _together(seen.own), _together(seen.enemy)
 
 
 def _together(piles: tuple[twin.Pile, ...]) -> twin.Pile:

@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish.codes import FIELDS
-from punish_fast.punish.decimal_codes import digits_of
+from punish_fast.punish.codes import FIELDS, digits_of
 from punish_fast.punish.space import StateSpace
 
 _HAND, _DISCARD = FIELDS.index("hand_guard"), FIELDS.index("discard_guard")

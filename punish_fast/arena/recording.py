@@ -18,7 +18,7 @@ from punish_fast.duel.exact_evaluation import DuelError, check_policy
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.monte_carlo import check_numbers, simulator_of
 from punish_fast.duel.simulator import EndlessError, Trace
-from punish_fast.punish.decimal_codes import decimals_of
+from punish_fast.punish.codes import decimals_of
 from punish_fast.records.database import open_to_read
 from punish_fast.records.importing import ImportReport, import_logs
 from punish_fast.records.logs import NAMES, RecordedGame, Side, is_name, write_log

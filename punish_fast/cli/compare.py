@@ -105,8 +105,7 @@ def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -
     """A state in which the agents disagree: what each plays, and its value to either."""
     import numpy as np
 
-    from punish_fast.punish.codes import action_name
-    from punish_fast.punish.decimal_codes import decimals_of
+    from punish_fast.punish.codes import action_name, decimals_of
 
     actions = files[0].rows[1]
     return {
@@ -126,7 +125,7 @@ def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -
 def _print_report(report: dict[str, Any]) -> None:
     is_probability = report["agents"][0]["objective"] == "win-probability"
     for letter, agent in zip("AB", report["agents"], strict=True):
-        enemy = agent["enemy"].get("file", agent["enemy"].get("name", agent["enemy"]["kind"]))
+        enemy = agent["enemy"].get("file", agent["enemy"]["kind"])
         values = "win probabilities" if is_probability else f"discount {agent['discount']:g}"
         print(f"{letter}  {agent['file']}: against {enemy}, {values}")
     print()

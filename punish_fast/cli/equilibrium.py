@@ -14,7 +14,6 @@ from punish_fast.duel.graph import Graph, Outline
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
 from punish_fast.punish.information import information_of
-from punish_fast.punish.information_space import InformationSpace, States
 from punish_fast.punish.rules import load_rules, name_of, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime import _jit
@@ -104,7 +103,7 @@ class Job:
             raise UsageError(f"--answers is {setting.answers}, allowed is from 0 to 1")
         self._resume = setting.resume
         self.rules = true_rules(load_rules(setting.rules or "tabletop"))
-        information_of(setting.information, self.rules.breaths)
+        information_of(setting.information)
         name = "equilibrium" if setting.information == "view" else f"equilibrium-{setting.information}"
         self.output = setting.output or Path(f"{name}.h5")
         check_outputs([path for path in (self.output, self._resume) if path is not None], [], "read")
@@ -139,11 +138,7 @@ class Job:
         """How large the game is, and how much memory it takes."""
         self._progress.part("game", "information states", 1, 2)
         with self.clock("states"):
-            self.space: States = (
-                StateSpace(self.rules)
-                if self._information == "view"
-                else InformationSpace(self.rules, self._information)
-            )
+            self.space: StateSpace = StateSpace(self.rules, self._information)
             self._outline = outline = Outline(self.space)
         self._progress.clear()
         space = self.space
@@ -182,8 +177,7 @@ class Job:
                 "answers": self._answers,
                 "concedes": concession,
             }
-            reached = None if self._information == "view" else equilibrium.reached
-            save_policy(self.output, graph.space, equilibrium.average, reached, origin=origin)
+            save_policy(self.output, graph.space, equilibrium.average, origin, equilibrium.reached)
         return {
             "iterations": equilibrium.iterations,
             "concedes_points": concession,

@@ -70,7 +70,7 @@ def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
 
 def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any]:
     """All openings of an agent, the best first, and what the cards are worth."""
-    from punish_fast.punish.decimal_codes import decimals_of
+    from punish_fast.punish.codes import decimals_of
 
     order = (-value).argsort(kind="stable")
     decimals = decimals_of(file, found.row)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp import _bellman
-from punish_fast.punish import _actions, _codes, _marginals, _outcomes, _redeal, _space, _tensor
+from punish_fast.punish import _codes, _marginals, _outcomes, _redeal, _space, _tensor
 from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.runtime import _jit
@@ -37,30 +37,29 @@ def solver_calls(is_compact: bool) -> list[Call]:
     """
     i32, i64, u64, f64 = (np.zeros(0, dtype) for dtype in (np.int32, np.int64, np.uint64, np.float64))
     u8, u16, u32 = (np.zeros(0, dtype) for dtype in (np.uint8, np.uint16, np.uint32))
-    u8_table, u16_table, f64_table = (np.zeros((0, 0), dtype) for dtype in (np.uint8, np.uint16, np.float64))
+    types = (np.uint8, np.uint16, np.int64, np.float64)
+    u8_table, u16_table, i64_table, f64_table = (np.zeros((0, 0), dtype) for dtype in types)
     rules = PRESETS["tiny"]
     layout = layout_of(rules)
-    outcomes = _outcomes.Outcomes(i32, u8, i32, i64, i32, u8, i64)
-    layer = _space.Layer(i64, i32, u16_table, u16, i32)
+    outcomes = _outcomes.BreathOutcomes(i32, u16, i32, i64, i32, u8, i64_table)
+    layer = _space.Layer(i64, i32, u16_table, u16, i32, np.zeros((0, 0, 0), np.uint8))
+    places = _codes.Places(i64, i64, i64, i64_table, i64_table, i64_table, i64_table)
     naive = _tensor.Naive(i32, f64_table)
     rows = _tensor.Rows(i64, i64, i32, i64, f64, f64)
     sweep = (0, 0, u64, _bellman.Tensor(u64, u64, u32, f64, f64), u64 if is_compact else None, 0.5, f64)
     return [
         (_outcomes.tabulate_outcomes, (rules, layout, False, outcomes)),
-        (_space.deal_openings, (layout, i64)),
-        (_codes.play_status, (layout, 0, 0, 0, 0, 0, 0)),
-        (_space.number_states, (0, 0, layout, 0, i64, i64, u8_table, u16_table, u16, u64)),
+        (_space.deal_openings, (layout, places, i64)),
+        (_space.number_states, (0, 0, i64, u8_table, u16_table, u16)),
         (_space.index_blocks, (i64, i32)),
-        (_space.discover_cards, (0, 0, layout, outcomes, layer, i32, i64, 0)),
-        (_space.mark_states, (0, 0, layout, outcomes, layer, layer, u8_table)),
-        (_actions.fill_actions, (0, 0, layout, layer, i64, u8_table)),
-        (_actions.pack_actions, (0, 0, i64, u8_table, u8)),
+        (_space.discover_cards, (0, 0, layout, places, outcomes, layer, i32, i64, 0)),
+        (_space.mark_states, (0, 0, layout, places, outcomes, layer, layer, u8_table)),
         (_tensor.count_entries, (0, 0, layout, outcomes, layer, i64, u8, i64, i64)),
         (_redeal.count_redeals, (0, 0, layout, False, layer, 0, i64, i64)),
         (_tensor.place_rows, (i64, i64)),
         (_tensor.mark_keys, (0, 0, layout, layer, u8)),
         (_marginals.fill_naive_marginals, (0, 0, layout, i64, f64_table)),
-        (_tensor.fill_blocks, (0, 0, layout, outcomes, layer, layer, naive, None, u8, rows)),
+        (_tensor.fill_blocks, (0, 0, layout, places, outcomes, (layer, layer), naive, None, u8, rows)),
         (_redeal.fill_redeals, (0, 0, layout, False, layer, layer, i64, i64, i32, f64)),
         (_bellman.find_successors, (0, 0, i64, i64, i64, i32, 0, i64, i64)),
         (_bellman.sweep, (*sweep, f64, f64)),

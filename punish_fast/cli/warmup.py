@@ -14,19 +14,20 @@ from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import Start, best_response
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.equilibrium.upper_bound import upper_bound
-from punish_fast.games.matches import simulate_games
+from punish_fast.games.matches import play as play_games
 from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.retrograde import solve as solve_backwards
 from punish_fast.games.tapnswap import TapnSwap
-from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+from punish_fast.learn.qlearning import Method, learn, new_learner
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.punish.information import MODELS
-from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.lifting import lift
 from punish_fast.punish.refill import Refillable
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import from_policy
 from punish_fast.punish.tensor import build
 from punish_fast.records.legality import judge
 from punish_fast.study.lessons import lessons
@@ -54,7 +55,7 @@ def _solve() -> None:
     solve(mdp, schedule="jacobi", sweeps=1)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
-    enemy = greedy(mdp.state_ptr, solution.q)
+    enemy = from_policy(space, greedy(mdp.state_ptr, solution.q))
     build(space, enemy)
     compact = Refillable(space).fill(enemy)
     compact.count_nonzeros()
@@ -69,7 +70,7 @@ def _solve() -> None:
 def _meet(name: str) -> None:
     """Two hands and a deck, by a model of information."""
     view = StateSpace(true_rules(_RULES))
-    space = view if name == "view" else InformationSpace(view.rules, name)
+    space = view if name == "view" else StateSpace(view.rules, name)
     graph = Graph(space)
     policy = _learn(graph)
     if name == "view":
@@ -98,8 +99,8 @@ def _learn(graph: Graph) -> np.ndarray:
 def _play_small_games() -> None:
     """Other games."""
     positions = enumerate_positions(TapnSwap())
-    solve_game(positions)
-    simulate_games(positions, positions.uniform(), positions.uniform(), 2)
-    learner = new_learner(positions, Hyperparameters())
+    solve_backwards(positions)
+    play_games(positions, positions.uniform(), positions.uniform(), 2)
+    learner = new_learner(positions, Method())
     learner.plan("self", 2)
     learn(positions, [learner], 2)

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._codes import split_status
-from punish_fast.punish._information import mirror_cards, open_view
+from punish_fast.punish._codes import mirror_cards, split_cards
 from punish_fast.punish._multisets import N_KINDS, first_subset, next_subset
-from punish_fast.punish._space import find_block
+from punish_fast.punish._space import find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
 # Who feints: 0 for none, 1 for the own side, 2 for the enemy, 3 for both; and the most different draws there are.
@@ -54,13 +53,6 @@ class Decks(NamedTuple):
     ptr: np.ndarray
     deck: np.ndarray
     block: np.ndarray
-
-
-@routine
-def drawn_cards(layout, status):
-    """How many cards feints have taken from the deck in this measure."""
-    _, _, _, own_feinted, _, enemy_feinted = split_status(layout, status)
-    return own_feinted + enemy_feinted
 
 
 @routine
@@ -125,7 +117,8 @@ def list_decks(layout, places, layer, draws, block, room, decks, ptr):
     A deck that leaves the enemy a hand in which it would see itself nowhere is none.
     """
     digits, piles, deck, hand = room
-    open_view(layout, places, layer, block, digits, piles)
+    open_block(layout, layer, block, piles)
+    split_cards(places, layer.cards[block], digits)
     place = ptr[0]
     for drawn in range(2 * layout.feints + 1):
         n = 0

@@ -7,7 +7,7 @@ numbered by information state and, within one, by deck::
 
 since the decks that are possible depend on the block and on how many cards feints have taken, and on nothing else
 (``_decks.py``). The enemy in a full state sees the mirrored information state, ``enemy_row``. Any model of information
-will do (``_information.py``): what it tells apart decides how many information states and full states there are.
+will do (``information.py``): what it tells apart decides how many information states and full states there are.
 
 A full state leads, for every own action, enemy action and draw of feints, to one successor. The successors of a full
 state stand side by side in just this order, draws as in `Draws`, so nothing but the successors themselves is stored.
@@ -22,13 +22,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.duel._decks import drawn_cards
-from punish_fast.punish._actions import N_ACTIONS, list_actions, split_action
-from punish_fast.punish._clash import LOSS, WIN
-from punish_fast.punish._codes import decode_cards, mirror_status, pair_digit
-from punish_fast.punish._information import cards_after, open_view, resolved
+from punish_fast.punish._actions import N_ACTIONS, enemy_mode, list_actions, own_mode, split_action
+from punish_fast.punish._clash import LOSS, WIN, resolved
+from punish_fast.punish._codes import cards_after, mirror_status, pair_digit, split_cards, split_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS
-from punish_fast.punish._space import block_statuses, count_enemy_hand, find_block, row_of
+from punish_fast.punish._space import block_statuses, find_block, open_block, row_of
 from punish_fast.runtime._jit import kernel, routine
 
 # Targets of the plays of a block: not looked up yet.
@@ -65,29 +63,28 @@ def count_feints(actions, n):
 
 
 @kernel
-def count_full(begin, end, layout, places, layer, draws, decks, n_full, n_entries):
+def count_full(begin, end, layout, layer, draws, decks, n_full, n_entries):
     """Write how many full states and successors the information states of the given blocks have."""
-    digits = np.zeros(N_KINDS, dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     hand = np.zeros(N_KINDS, dtype=np.int64)
     actions = np.zeros(N_ACTIONS, dtype=np.int64)
     n_drawn = 2 * layout.feints + 1
     for block in range(begin, end):
-        sizes = open_view(layout, places, layer, block, digits, piles)
+        sizes = open_block(layout, layer, block, piles)
         row = layer.first[block]
-        for status in block_statuses(layer, block):
-            n_own = list_actions(layout, piles[0], sizes[0], status, actions)
+        for code in block_statuses(layer, block):
+            status = split_status(layout, code)
+            n_own = list_actions(piles[0], own_mode(layout, status, sizes[0]), actions)
             own_feints = count_feints(actions, n_own)
-            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            mirrored = mirror_status(layout, status)
-            place = block * n_drawn + drawn_cards(layout, status)
+            mode = enemy_mode(layout, status, sizes)
+            place = block * n_drawn + status.own_feinted + status.enemy_feinted
             n_full[row] = decks.ptr[place + 1] - decks.ptr[place]
             total = 0
             for i in range(decks.ptr[place], decks.ptr[place + 1]):
                 deck = decks.deck[i]
                 for kind in range(N_KINDS):
                     hand[kind] = piles[2, kind] - draws.copies[deck, kind]
-                n_enemy = list_actions(layout, hand, enemy_hand, mirrored, actions)
+                n_enemy = list_actions(hand, mode, actions)
                 feints = count_feints(actions, n_enemy)
                 total += (n_own - own_feints) * (n_enemy - feints)
                 total += own_feints * (n_enemy - feints) * draws.n[deck, 1]
@@ -139,7 +136,7 @@ def room_for_cards():
 
 
 @kernel
-def fill_full(begin, end, layout, places, breath, statuses, layers, draws, all_decks, full, action, state_ptr):
+def fill_full(begin, end, layout, places, statuses, layers, draws, all_decks, full, action, state_ptr):
     """List the successors of the full states of the given blocks in any breath but the last.
 
     ``layers`` and ``all_decks`` are those of this breath and of the next, ``statuses`` is from `tabulate_statuses`.
@@ -150,18 +147,20 @@ def fill_full(begin, end, layout, places, breath, statuses, layers, draws, all_d
     decks_ptr, decks_deck, decks_block = decks.ptr, decks.deck, decks.block
     full_ptr, full_entry, after, enemy_rows, full_deck = full.ptr, full.entry, full.after, full.enemy_row, full.deck
     copies, n_draws, own_draws, enemy_draws, lefts = draws.copies, draws.n, draws.own, draws.enemy, draws.left
-    weight, move = places.weight, places.move[breath]
+    weight, move = places.weight, places.move
     room = room_for_cards()
     digits, piles, enemy, actions, targets = room.digits, room.piles, room.enemy, room.actions, room.targets
     n_drawn = 2 * layout.feints + 1
     for block in range(begin, end):
-        sizes = open_view(layout, places, layer, block, digits, piles)
+        sizes = open_block(layout, layer, block, piles)
+        split_cards(places, layer.cards[block], digits)
         targets[:] = _UNKNOWN
         row = layer.first[block]
-        for status in block_statuses(layer, block):
-            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+        for code in block_statuses(layer, block):
+            status = split_status(layout, code)
+            mode = enemy_mode(layout, status, sizes)
             mirrored = mirror_status(layout, status)
-            drawn = drawn_cards(layout, status)
+            drawn = status.own_feinted + status.enemy_feinted
             entry = full.entry_ptr[row]
             first = decks_ptr[block * n_drawn + drawn]
             for i in range(full_ptr[row + 1] - full_ptr[row]):
@@ -171,7 +170,7 @@ def fill_full(begin, end, layout, places, breath, statuses, layers, draws, all_d
                 enemy_rows[full_ptr[row] + i] = row_of(layer, decks_block[first + i], mirrored)
                 for kind in range(N_KINDS):
                     enemy[kind] = piles[2, kind] - copies[deck, kind]
-                n_enemy = list_actions(layout, enemy, enemy_hand, mirrored, actions)
+                n_enemy = list_actions(enemy, mode, actions)
                 for own_row in range(state_ptr[row], state_ptr[row + 1]):
                     pick, feints = split_action(action[own_row])
                     for b in range(n_enemy):
@@ -180,9 +179,7 @@ def fill_full(begin, end, layout, places, breath, statuses, layers, draws, all_d
                         feinters = feints + 2 * enemy_feints
                         for k in range(n_draws[deck, feinters]):
                             own_draw, enemy_draw = own_draws[deck, feinters, k], enemy_draws[deck, feinters, k]
-                            then = np.int64(
-                                statuses[status, resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)]
-                            )
+                            then = np.int64(statuses[code, resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
                             if then >= 0:
                                 play = ((pick * 6 + own_draw) * 6 + enemy_pick) * 6 + enemy_draw
                                 if targets[play] == _UNKNOWN:
@@ -199,40 +196,28 @@ def fill_full(begin, end, layout, places, breath, statuses, layers, draws, all_d
             row += 1
 
 
-@routine
-def held_kinds(bit, hand, pick):
-    """The bits of the kinds that a hand still has after a pick (5: none)."""
-    held = 0
-    for kind in range(N_KINDS):
-        if hand[kind] > (1 if kind == pick else 0):
-            held |= bit[kind]
-    return held
-
-
 @kernel
-def fill_last(begin, end, layout, places, statuses, layer, draws, decks, watched, full, action, state_ptr, used):
+def fill_last(begin, end, layout, statuses, layer, draws, decks, full, action, state_ptr, used):
     """List the successors of the full states of the given blocks in the last breath of a measure, as keys of nodes.
 
-    ``watched`` has the bit of each kind of which it is borne in mind whether it was spent, 0 for all others, and the
-    bits of what each deck holds. Every key is marked in ``used``; threads may mark the same one, but all write 1.
+    Every key is marked in ``used``; threads may mark the same one, but all write 1.
     """
     decks_ptr, decks_deck, decks_block = decks.ptr, decks.deck, decks.block
     full_ptr, full_entry, after, enemy_rows, full_deck = full.ptr, full.entry, full.after, full.enemy_row, full.deck
-    copies, n_draws, own_draws, enemy_draws, lefts = draws.copies, draws.n, draws.own, draws.enemy, draws.left
+    copies, n_draws, own_draws, enemy_draws = draws.copies, draws.n, draws.own, draws.enemy
     room = room_for_cards()
-    digits, piles, enemy, actions = room.digits, room.piles, room.enemy, room.actions
+    piles, enemy, actions = room.piles, room.enemy, room.actions
     n_hps = layout.hp * layout.hp
     n_drawn = 2 * layout.feints + 1
-    bit, in_deck = watched
-    all_bits = bit.sum()
     for block in range(begin, end):
-        sizes = open_view(layout, places, layer, block, digits, piles)
+        sizes = open_block(layout, layer, block, piles)
         row = layer.first[block]
-        for status in block_statuses(layer, block):
-            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+        for code in block_statuses(layer, block):
+            status = split_status(layout, code)
+            mode = enemy_mode(layout, status, sizes)
             mirrored = mirror_status(layout, status)
             entry = full.entry_ptr[row]
-            first = decks_ptr[block * n_drawn + drawn_cards(layout, status)]
+            first = decks_ptr[block * n_drawn + status.own_feinted + status.enemy_feinted]
             for i in range(full_ptr[row + 1] - full_ptr[row]):
                 deck = decks_deck[first + i]
                 full_deck[full_ptr[row] + i] = deck
@@ -240,23 +225,19 @@ def fill_last(begin, end, layout, places, statuses, layer, draws, decks, watched
                 enemy_rows[full_ptr[row] + i] = row_of(layer, decks_block[first + i], mirrored)
                 for kind in range(N_KINDS):
                     enemy[kind] = piles[2, kind] - copies[deck, kind]
-                n_enemy = list_actions(layout, enemy, enemy_hand, mirrored, actions)
+                n_enemy = list_actions(enemy, mode, actions)
                 for own_row in range(state_ptr[row], state_ptr[row + 1]):
                     pick, feints = split_action(action[own_row])
                     for b in range(n_enemy):
                         enemy_pick, enemy_feints = split_action(actions[b])
                         hands = n_hps * hands_code(layout, piles[0], pick, enemy, enemy_pick)
-                        held = held_kinds(bit, piles[0], pick) | held_kinds(bit, enemy, enemy_pick)
                         feinters = feints + 2 * enemy_feints
                         for k in range(n_draws[deck, feinters]):
                             own_draw, enemy_draw = own_draws[deck, feinters, k], enemy_draws[deck, feinters, k]
-                            then = np.int64(
-                                statuses[status, resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)]
-                            )
+                            then = np.int64(statuses[code, resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
                             if then >= 0:
-                                spent = all_bits & ~(held | in_deck[lefts[deck, feinters, k]])
                                 # What is left of the status between two measures are both HP.
-                                then = hands + then % n_hps + spent * layout.n_cards_codes * n_hps
+                                then = hands + then % n_hps
                                 used[then] = 1
                             after[entry] = then
                             entry += 1
@@ -332,14 +313,16 @@ def deal_ways(layout, kept, piles, deck):
 
 
 @kernel
-def list_deals(begin, end, layout, places, layer, draws, decks, deal_ptr, pair, counts, ptr, deal, p):
-    """Count the deals that may follow the given pairs, or list them with their probabilities if ``counts`` is empty."""
-    kept = np.zeros((2, N_KINDS), dtype=np.int64)
-    digits = np.zeros(N_KINDS, dtype=np.int64)
+def list_deals(begin, end, layout, layer, draws, decks, deal_ptr, pairs, counts, ptr, deal, p):
+    """Count the deals that may follow the given pairs, or list them with their probabilities if ``counts`` is empty.
+
+    ``pairs`` (int64 ``[n, 2, 5]``) are the kept hands.
+    """
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     n_drawn = 2 * layout.feints + 1
     for k in range(begin, end):
-        own_size, enemy_size = decode_cards(layout, pair[k], kept[0], kept[1])
+        kept = pairs[k]
+        own_size, enemy_size = kept[0].sum(), kept[1].sum()
         pool = layout.n_cards - own_size - enemy_size
         own_draws = layout.hand_size - own_size
         enemy_draws = layout.hand_size - enemy_size
@@ -347,7 +330,7 @@ def list_deals(begin, end, layout, places, layer, draws, decks, deal_ptr, pair, 
         total *= BINOMIAL[pool - own_draws - enemy_draws, layout.reveal_size]
         n = 0
         for block in range(len(layer.cards)):
-            open_view(layout, places, layer, block, digits, piles)
+            open_block(layout, layer, block, piles)
             if not (contains(piles[0], kept[0]) and contains(piles[2], kept[1])):
                 continue
             place = block * n_drawn

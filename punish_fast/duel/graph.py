@@ -12,11 +12,11 @@ from punish_fast.duel import _best_response, _decks, _graph, _passes
 from punish_fast.duel._decks import MOST_DRAWS, N_FEINTERS
 from punish_fast.duel._passes import Parts
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
-from punish_fast.punish import _information
-from punish_fast.punish._codes import play_status
-from punish_fast.punish._information import N_RESOLVED
-from punish_fast.punish.information import InformationError, places_of, revealed_cards, watched_kinds
-from punish_fast.punish.information_space import States
+from punish_fast.punish import _clash
+from punish_fast.punish._clash import N_RESOLVED
+from punish_fast.punish._codes import Status, play_status
+from punish_fast.punish.codes import join_statuses, split_pairs
+from punish_fast.punish.information import revealed_cards
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
@@ -34,14 +34,13 @@ class Outline:
         full: The full states; there is room for their successors.
     """
 
-    def __init__(self, space: States) -> None:
+    def __init__(self, space: StateSpace) -> None:
         """Count.
 
         Raises:
             MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
         """
         self.space = space
-        self._places = places_of(space.information, space.rules)
         self.draws = self._tabulate_draws()
         self.decks = [self._list_decks(number) for number in range(space.rules.breaths)]
         self.full = self._count_full()
@@ -78,7 +77,7 @@ class Outline:
         n_blocks = len(layer.cards)
         counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)
         nothing = np.zeros(0, dtype=np.int32)
-        args = (layout, self._places, layer, self.draws)
+        args = (layout, self.space.places, layer, self.draws)
         for_each(_decks.count_decks, n_blocks, *args, _decks.Decks(counts.ravel(), nothing, nothing), counts)
         ptr = cumulated(counts.ravel())
         decks = _decks.Decks(ptr, np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32))
@@ -91,7 +90,7 @@ class Outline:
         n_full = np.zeros(n_play, dtype=np.int64)
         n_entries = np.zeros(n_play, dtype=np.int64)
         for layer, decks in zip(space.layers, self.decks, strict=False):
-            args = (space.layout, self._places, layer, self.draws, decks, n_full, n_entries)
+            args = (space.layout, layer, self.draws, decks, n_full, n_entries)
             for_chunks(_graph.count_full, layer.first, *args)
         ptr, entry_ptr = cumulated(n_full), cumulated(n_entries)
         if entry_ptr[-1] > _MOST_ENTRIES:
@@ -109,7 +108,7 @@ class Graph(Outline, LayeredGraph):
         redeal: The deals that follow a measure, or begin a game.
     """
 
-    def __init__(self, space: States, outline: Outline | None = None) -> None:
+    def __init__(self, space: StateSpace, outline: Outline | None = None) -> None:
         """Find all full states and their successors.
 
         Args:
@@ -132,8 +131,7 @@ class Graph(Outline, LayeredGraph):
         Raises:
             InformationError: they are of another model.
         """
-        if not isinstance(self.space, StateSpace):
-            raise InformationError(f"information: {self.space.information.name!r} is not allowed here, only 'view' is")
+        self.space.must_be_view()
         return self.space
 
     @property
@@ -261,23 +259,21 @@ class Graph(Outline, LayeredGraph):
     def _fill(self) -> np.ndarray:
         """Fill the successors; return the keys of all nodes, ascending."""
         space, layout = self.space, self.space.layout
-        bit = watched_kinds(space.information, space.rules)
-        n_keys = (1 + int(bit.sum())) * layout.n_cards_codes * layout.hp**2
+        n_keys = layout.n_cards_codes * layout.hp**2
         if n_keys > _MOST_ENTRIES:
             raise MemoryError(f"the graph could have {n_keys:,} nodes, allowed are {_MOST_ENTRIES:,}")
         used = np.zeros(n_keys, dtype=np.uint8)
         for number in range(space.rules.breaths):
             layer, is_last = space.layers[number], number == space.rules.breaths - 1
-            statuses = np.empty((layer.rank.shape[1], N_RESOLVED, N_RESOLVED), dtype=np.int32)
-            _information.tabulate_statuses(space.rules, layout, is_last, statuses)
+            statuses = np.empty((layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
+            _clash.tabulate_statuses(space.rules, layout, is_last, statuses)
             weights, rows = self.full.entry_ptr[layer.first], (space.action, space.state_ptr)
             if is_last:
-                watched = (bit, (self.draws.copies > 0) @ bit)
-                last = (layout, self._places, statuses, layer, self.draws, self.decks[number], watched, self.full)
+                last = (layout, statuses, layer, self.draws, self.decks[number], self.full)
                 for_chunks(_graph.fill_last, weights, *last, *rows, used)
             else:
                 layers, decks = tuple(space.layers[number : number + 2]), tuple(self.decks[number : number + 2])
-                before = (layout, self._places, number, statuses, layers, self.draws, decks, self.full, *rows)
+                before = (layout, space.places, statuses, layers, self.draws, decks, self.full, *rows)
                 for_chunks(_graph.fill_full, weights, *before)
         keys = np.flatnonzero(used)
         slot = np.zeros(n_keys, dtype=np.int32)
@@ -295,8 +291,7 @@ class Graph(Outline, LayeredGraph):
     def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
         """The deals that follow ``keys``, whether or not a game comes to such nodes.
 
-        A key has the digits ``spent, cards, own HP - 1, enemy HP - 1``: the bits of what is spent, and the cards code
-        of both kept hands.
+        A key has the digits ``cards, own HP - 1, enemy HP - 1``, with the cards code of both kept hands.
 
         Args:
             keys: int64 ``[n]``; nobody's HP may be less than a measure can begin with.
@@ -306,19 +301,17 @@ class Graph(Outline, LayeredGraph):
         n_drawn = 2 * layout.feints + 1
         n_decks = np.diff(decks.ptr)[::n_drawn]
         deal_ptr = cumulated(n_decks)
-        rest, hps = np.divmod(keys, layout.hp**2)
-        spent, rest = np.divmod(rest, layout.n_cards_codes)
-        pair = np.union1d([0], rest)
+        cards, hps = np.divmod(keys, layout.hp**2)
+        pair = np.union1d([0], cards)
         counts = np.zeros(len(pair), dtype=np.int64)
         nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
-        args = (layout, self._places, layer, self.draws, decks, deal_ptr, pair)
+        args = (layout, layer, self.draws, decks, deal_ptr, np.stack(split_pairs(layout, pair), axis=1))
         for_each(_graph.list_deals, len(pair), *args, counts, *nothing)
         ptr = cumulated(counts)
         deal, p = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1])
         for_chunks(_graph.list_deals, ptr, *args, counts[:0], ptr, deal, p)
-        hp_pairs = zip(*np.divmod(hps, layout.hp), strict=True)
-        fresh = [play_status(layout, int(own) + 1, int(enemy) + 1, 0, 0, 0, 0) for own, enemy in hp_pairs]
-        statuses = np.array(fresh, dtype=np.int64) + spent * layout.n_statuses
+        own_hp, enemy_hp = np.divmod(hps, layout.hp)
+        statuses = join_statuses(layout, Status(own_hp + 1, enemy_hp + 1, 0, 0, 0, 0))
         within = np.arange(deal_ptr[-1]) - np.repeat(deal_ptr[:-1], n_decks)
         return _graph.Redeal(
             pair=pair,
@@ -327,6 +320,6 @@ class Graph(Outline, LayeredGraph):
             p=p,
             first=np.repeat(self.full.ptr[layer.first[:-1]], n_decks) + within,
             stride=np.repeat(n_decks, n_decks),
-            node_pair=np.searchsorted(pair, rest).astype(np.int32),
+            node_pair=np.searchsorted(pair, cards).astype(np.int32),
             node_status=layer.rank[0, statuses].astype(np.int32),
         )

@@ -13,7 +13,7 @@ import numpy as np
 from punish_fast.duel import _simulator
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status
-from punish_fast.punish.information_space import States
+from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
@@ -143,7 +143,7 @@ def _prepare_walk(graph: Graph) -> _simulator.Walk:
     return walk
 
 
-def prepare_thresholds(space: States, weight: np.ndarray) -> np.ndarray:
+def prepare_thresholds(space: StateSpace, weight: np.ndarray) -> np.ndarray:
     """A policy as `_simulator.choose` takes it, uint32 ``[n_rows]``, from float64 ``[n_rows]``."""
     threshold = np.empty(len(weight), dtype=np.uint32)
     for_each(_simulator.fill_thresholds, len(space.state_ptr) - 1, space.state_ptr, weight, threshold)

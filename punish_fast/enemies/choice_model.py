@@ -36,10 +36,9 @@ from scipy.optimize import minimize, minimize_scalar
 from punish_fast.enemies.counts import Counts, CountsError, count_located
 from punish_fast.enemies.features import features_of
 from punish_fast.enemies.folds import folds_of
-from punish_fast.punish.codes import ACTIONS
-from punish_fast.punish.decimal_codes import digits_of
+from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import legal_mask, policy_of_table
+from punish_fast.punish.strategy import StrategyTable, legal_mask, strategy_table
 
 RIDGE = 5.0
 LAPSE = 0.01
@@ -119,10 +118,10 @@ def habit_probabilities(space: StateSpace, habit: Habit, rows: np.ndarray, legal
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-def habit_policy(space: StateSpace, habit: Habit) -> np.ndarray:
-    """The policy of a habit, float64 ``[n_rows]``."""
+def habit_table(space: StateSpace, habit: Habit, name: str = "habit") -> StrategyTable:
+    """The strategy of a habit, over every state."""
     rows = np.arange(space.n_states)
-    return policy_of_table(space, rows, habit_probabilities(space, habit, rows, legal_mask(space)))
+    return strategy_table(space, rows, habit_probabilities(space, habit, rows, legal_mask(space)), name)
 
 
 def counts_at(counts: Counts, rows: np.ndarray) -> np.ndarray:

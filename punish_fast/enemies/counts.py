@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.punish.codes import ACTIONS
-from punish_fast.punish.decimal_codes import rows_of
+from punish_fast.punish.codes import ACTIONS, rows_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, legal_mask
 

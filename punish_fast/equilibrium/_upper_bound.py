@@ -11,30 +11,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.punish._codes import decode_cards
-from punish_fast.punish._information import open_view
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS
+from punish_fast.punish._space import open_block
 from punish_fast.runtime._jit import kernel
 
 
 @kernel
-def list_kept(begin, end, layout, pairs, kept):
-    """``kept[k]`` becomes the enemy's hand of the given pairs of kept hands."""
-    own = np.zeros(N_KINDS, dtype=np.int64)
-    for k in range(begin, end):
-        decode_cards(layout, pairs[k], own, kept[k])
-
-
-@kernel
-def believe_kept(begin, end, layout, places, layer, full, copies, kept, beliefs):
+def believe_kept(begin, end, layout, layer, full, copies, kept, beliefs):
     """``beliefs[block, k]`` becomes the probabilities of the decks of the given blocks after the kept hand ``kept[k]``.
 
     They are 0 if this hand cannot have been kept. ``copies`` are the cards of every deck.
     """
-    digits = np.zeros(N_KINDS, dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
-        open_view(layout, places, layer, block, digits, piles)
+        open_block(layout, layer, block, piles)
         row = layer.first[block]
         for k in range(len(kept)):
             total = 0.0

@@ -36,7 +36,7 @@ from punish_fast.equilibrium import _belief_tree, _upper_bound
 from punish_fast.equilibrium._belief_tree import Tree
 from punish_fast.equilibrium.belief_tree import BeliefTrees
 from punish_fast.punish._codes import play_status
-from punish_fast.punish.information import places_of
+from punish_fast.punish.codes import split_pairs
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 _MOST_ROUNDS = 100
@@ -161,14 +161,11 @@ class _Kept:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         space, redeal, layer = graph.space, graph.redeal, graph.space.layers[0]
-        hands = np.zeros((len(redeal.pair), 5), dtype=np.int64)
-        for_each(_upper_bound.list_kept, len(hands), space.layout, redeal.pair, hands)
-        kept, of_pair = np.unique(hands, axis=0, return_inverse=True)
+        kept, of_pair = np.unique(split_pairs(space.layout, redeal.pair)[1], axis=0, return_inverse=True)
         self._kept_of = of_pair.reshape(-1).astype(np.int64)
         n_blocks = len(layer.cards)
         self._beliefs = np.zeros((n_blocks, len(kept), graph.most_decks))
-        places = places_of(space.information, space.rules)
-        args = (space.layout, places, layer, graph.full, graph.draws.copies, kept, self._beliefs)
+        args = (space.layout, layer, graph.full, graph.draws.copies, kept, self._beliefs)
         for_each(_upper_bound.believe_kept, n_blocks, *args)
         self._row_of = np.searchsorted(graph.full.ptr, redeal.first, side="right") - 1
         rules = space.rules

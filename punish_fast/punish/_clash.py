@@ -1,4 +1,4 @@
-"""One clash: two resolved cards, damage, and what becomes of both players.
+"""One clash: two resolved cards, damage, and the next status of both players.
 
 Base damage, less what a guard takes off, nothing that a dodge stops, and nothing at all between equal cards::
 
@@ -13,13 +13,17 @@ from __future__ import annotations
 
 from punish_fast.punish._codes import between_status, play_status, split_status
 from punish_fast.punish._multisets import N_KINDS
-from punish_fast.runtime._jit import routine
+from punish_fast.runtime._jit import kernel, routine
 
 GUARD = 0
 DODGE = 2
 REST = 5
+# In place of a card: nothing was drawn.
+NOTHING = N_KINDS
+# Resolved cards 0 to 4 and 5 for rest, each with a feint or without.
+N_RESOLVED = 2 * (N_KINDS + 1)
 
-# Stand for "no next state": the game is over.
+# In place of a status: the game is over.
 WIN = -1
 LOSS = -2
 
@@ -61,19 +65,18 @@ def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
 
 @routine
 def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, own_feints, enemy_feints):
-    """The status after a clash, or `WIN` or `LOSS`.
+    """The code of the status after a clash in ``status`` (a `Status`), or `WIN` or `LOSS`.
 
     ``own_feints`` and ``enemy_feints`` (0 or 1) are feints of this breath. After the last breath of a measure both
-    survivors heal and the status is one of those between two measures.
+    survivors heal, and the status is one between two measures.
     """
-    own_hp, enemy_hp, _, own_feinted, _, enemy_feinted = split_status(layout, status)
-    own_hp -= damage_taken(rules, enemy_resolved, own_resolved)
-    enemy_hp -= damage_taken(rules, own_resolved, enemy_resolved)
+    own_hp = status.own_hp - damage_taken(rules, enemy_resolved, own_resolved)
+    enemy_hp = status.enemy_hp - damage_taken(rules, own_resolved, enemy_resolved)
     result = winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved)
     if result != 0:
         return result
-    own_feinted += own_feints
-    enemy_feinted += enemy_feints
+    own_feinted = status.own_feinted + own_feints
+    enemy_feinted = status.enemy_feinted + enemy_feints
     if is_last:
         own_hp = min(rules.hp, own_hp + rules.healing)
         enemy_hp = min(rules.hp, enemy_hp + rules.healing)
@@ -81,3 +84,27 @@ def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, ow
     own_exhausted = is_exhausting(rules, own_resolved)
     enemy_exhausted = is_exhausting(rules, enemy_resolved)
     return play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted)
+
+
+@routine
+def resolved(pick, draw):
+    """The number of a resolved card: twice the pick's kind, or twice the kind drawn instead (5: none) plus 1."""
+    return 2 * pick if draw == NOTHING else 2 * draw + 1
+
+
+@kernel
+def tabulate_statuses(rules, layout, is_last, table):
+    """``table[status, own, enemy]`` becomes the status after a clash of resolved cards, or `WIN`, or `LOSS`.
+
+    Feints beyond those allowed are entered as `LOSS`.
+    """
+    for code in range(len(table)):
+        status = split_status(layout, code)
+        for own in range(N_RESOLVED):
+            for enemy in range(N_RESOLVED):
+                own_feints, enemy_feints = own % 2, enemy % 2
+                table[code, own, enemy] = LOSS
+                if status.own_feinted + own_feints <= layout.feints >= status.enemy_feinted + enemy_feints:
+                    table[code, own, enemy] = next_status(
+                        rules, layout, status, is_last, own // 2, enemy // 2, own_feints, enemy_feints
+                    )

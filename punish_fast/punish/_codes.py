@@ -1,13 +1,13 @@
-"""Mixed-radix codes of information states, and all arithmetic on them.
+"""Mixed-radix codes of information states: every digit, and all arithmetic on them.
 
-The code of a state has three digits, most significant first::
+The code of a state under the model ``view`` has three digits, most significant first::
 
     code = (layer * n_cards_codes + cards) * n_statuses + status
 
 ``layer`` is the breath less one; the layer after the last breath lies between two measures.
 
-``cards`` has one digit for each kind, guard first. The digit packs the copies ``h`` in the own hand and ``d`` in the
-discard pile; with ``t = h + d`` it is ``t (t + 1) / 2 + h``, so a kind with ``c`` copies has
+``cards`` has one digit for each kind, guard first. Under ``view`` the digit packs the copies ``h`` in the own hand and
+``d`` in the discard pile; with ``t = h + d`` it is ``t (t + 1) / 2 + h``, so a kind with ``c`` copies has
 ``(c + 1)(c + 2) / 2`` digits and no digit is wasted::
 
             h=0  1  2  3
@@ -16,65 +16,123 @@ discard pile; with ``t = h + d`` it is ``t (t + 1) / 2 + h``, so a kind with ``c
     t = 2 :   3  4  5
     t = 3 :   6  7  8  9
 
+A finer model divides the discard pile into *places*: where a card was revealed, or whose it was. A digit then stands
+for a tuple ``(hand, place 0, place 1, ...)``; the tuples are listed by their sum and then lexicographically, which is
+the numbering above if there is one place. Whatever happens to a card moves one kind from digit to digit, so the moves
+are tables (`Places`) and kernels serve every model.
+
 ``status`` has, during a measure, the digits ``own_hp - 1, enemy_hp - 1, own_exhausted, own_feinted,
 enemy_exhausted, enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures the
-statuses are cleared and the cards that feints took from the deck are the only other thing to know:
-``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``. A model of information that bears something
-in mind from one measure to the next has one more digit during the first breath, in front of all others: ``spent``
-(``information.py``). Whatever follows a breath has it cleared.
+statuses are cleared, and the only other thing to know is how many cards of the deck were drawn by feints:
+``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``.
 
 The enemy's hand size is no digit: it is what is left of all cards after own hand, discard pile and deck.
 
 A *block* is the run of states of one layer that share their cards. Codes are sorted by layer, then cards, then
 status, so a block is contiguous, and the cards of a breath and its status can be advanced independently.
-Codes are ``uint64`` in storage and statuses ``uint16``; kernels compute with ``int64`` and pack at the very end.
+Codes are ``uint64`` in storage and statuses ``uint16``; kernels compute with ``int64``.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import kernel, routine
 
+# What happens to a card: `Places.move`.
+OWN_PICK, OWN_DRAW, ENEMY_CARD = range(3)
+
+
+class Status(NamedTuple):
+    """The digits of a status during a measure: whole numbers, or arrays of them."""
+
+    own_hp: Any
+    enemy_hp: Any
+    own_exhausted: Any
+    own_feinted: Any
+    enemy_exhausted: Any
+    enemy_feinted: Any
+
+
+class Places(NamedTuple):
+    """The digits of the cards under an information model.
+
+    Attributes:
+        weight: int64 ``[5]``, place value of the digit of each kind in a cards code.
+        hand: int64 ``[n_digits]``, copies in the own hand.
+        discard: int64 ``[n_digits]``, copies in all places together.
+        move: int64 ``[3, n_digits]``, digit after `OWN_PICK`, `OWN_DRAW` or `ENEMY_CARD`; -1 for none.
+        joined: int64 ``[n_digits, 4]``, digit after 0 to 3 cards from out of sight (`ENEMY_CARD`); -1 for none.
+        mirror: int64 ``[n_digits, copies + 1]``, digit that an enemy with this many copies in hand sees; -1 for none.
+        dealt: int64 ``[copies + 1, copies + 1]``, digit of a deal, by copies in hand and revealed; -1 for none.
+    """
+
+    weight: np.ndarray
+    hand: np.ndarray
+    discard: np.ndarray
+    move: np.ndarray
+    joined: np.ndarray
+    mirror: np.ndarray
+    dealt: np.ndarray
+
 
 @kernel
 def pair_digit(in_hand, in_discard):
-    """The digit of a kind with so many copies in hand and discard pile."""
+    """The digit of a kind with these copies in hand and discard pile."""
     both = in_hand + in_discard
     return both * (both + 1) // 2 + in_hand
 
 
 @kernel
 def cards_code(layout, hand, discard):
-    """The cards digit of a hand and a discard pile (five counts each)."""
+    """The cards code of a hand and a discard pile (five counts each) under ``view``, or of two hands."""
     code = 0
     for kind in range(N_KINDS):
         code += layout.place[kind] * pair_digit(hand[kind], discard[kind])
     return code
 
 
-@kernel
-def decode_cards(layout, cards, hand, discard):
-    """Write the five counts of hand and discard pile; return their sizes."""
-    hand_size = 0
-    discard_size = 0
+@routine
+def split_cards(places, cards, digits):
+    """Write the five digits of a cards code."""
     for kind in range(N_KINDS):
-        digit = cards // layout.place[kind]
-        cards -= digit * layout.place[kind]
-        both = 0
-        while (both + 1) * (both + 2) // 2 <= digit:
-            both += 1
-        hand[kind] = digit - both * (both + 1) // 2
-        discard[kind] = both - hand[kind]
-        hand_size += hand[kind]
-        discard_size += discard[kind]
-    return hand_size, discard_size
+        digits[kind] = cards // places.weight[kind]
+        cards -= digits[kind] * places.weight[kind]
+
+
+@routine
+def mirror_cards(places, digits, enemy):
+    """The cards code that the enemy sees with the hand ``enemy``."""
+    code = 0
+    for kind in range(N_KINDS):
+        code += places.weight[kind] * places.mirror[digits[kind], enemy[kind]]
+    return code
+
+
+@routine
+def cards_after(weight, move, digits, own_pick, own_draw, enemy_pick, enemy_draw):
+    """The cards code after a breath; 5 stands for no card."""
+    code = 0
+    for kind in range(N_KINDS):
+        digit = digits[kind]
+        if kind == own_pick:
+            digit = move[OWN_PICK, digit]
+        if kind == own_draw:
+            digit = move[OWN_DRAW, digit]
+        if kind == enemy_pick:
+            digit = move[ENEMY_CARD, digit]
+        if kind == enemy_draw:
+            digit = move[ENEMY_CARD, digit]
+        code += weight[kind] * digit
+    return code
 
 
 @kernel
 def play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted):
-    """The status digit during a measure."""
+    """The code of a status during a measure."""
     radix = layout.feints + 1
     status = (own_hp - 1) * layout.hp + enemy_hp - 1
     status = (status * 2 + own_exhausted) * radix + own_feinted
@@ -82,50 +140,40 @@ def play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exha
 
 
 @kernel
-def split_status(layout, status):
-    """The inverse of `play_status`."""
+def split_status(layout, code):
+    """The inverse of `play_status`: a `Status`."""
     radix = layout.feints + 1
-    status, enemy_feinted = divmod(np.int64(status), radix)
-    status, enemy_exhausted = divmod(status, 2)
-    status, own_feinted = divmod(status, radix)
-    status, own_exhausted = divmod(status, 2)
-    own_hp, enemy_hp = divmod(status, layout.hp)
-    # In front of it there may be what is spent.
-    own_hp %= layout.hp
-    return own_hp + 1, enemy_hp + 1, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted
+    code, enemy_feinted = divmod(np.int64(code), radix)
+    code, enemy_exhausted = divmod(code, 2)
+    code, own_feinted = divmod(code, radix)
+    code, own_exhausted = divmod(code, 2)
+    own_hp, enemy_hp = divmod(code, layout.hp)
+    return Status(own_hp + 1, enemy_hp + 1, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted)
+
+
+@routine
+def join_status(layout, status):
+    """The code of a `Status`."""
+    own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = status
+    return play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted)
 
 
 @routine
 def mirror_status(layout, status):
-    """The same status as the enemy sees it; what is spent is seen by both."""
-    own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = split_status(layout, status)
-    spent = np.int64(status) // layout.n_statuses * layout.n_statuses
-    return spent + play_status(layout, enemy_hp, own_hp, enemy_exhausted, enemy_feinted, own_exhausted, own_feinted)
+    """The code of a `Status` as the enemy sees it."""
+    own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = status
+    return play_status(layout, enemy_hp, own_hp, enemy_exhausted, enemy_feinted, own_exhausted, own_feinted)
 
 
 @kernel
 def between_status(layout, own_hp, enemy_hp, drawn):
-    """The status digit between two measures; ``drawn`` cards of the deck went to feints."""
+    """The code of a status between two measures; feints drew ``drawn`` cards of the deck."""
     return (drawn * layout.hp + own_hp - 1) * layout.hp + enemy_hp - 1
 
 
 @kernel
-def split_between_status(layout, status):
+def split_between_status(layout, code):
     """The inverse of `between_status`: own HP, enemy HP and cards drawn."""
-    status, enemy_hp = divmod(np.int64(status), layout.hp)
-    drawn, own_hp = divmod(status, layout.hp)
+    code, enemy_hp = divmod(np.int64(code), layout.hp)
+    drawn, own_hp = divmod(code, layout.hp)
     return own_hp + 1, enemy_hp + 1, drawn
-
-
-@kernel
-def pack(layout, layer, cards, status):
-    """The code of a state from its three digits."""
-    return np.uint64((layer * layout.n_cards_codes + cards) * layout.n_statuses + status)
-
-
-@kernel
-def unpack(layout, code):
-    """Layer, cards and status of a code."""
-    rest, status = divmod(np.int64(code), layout.n_statuses)
-    layer, cards = divmod(rest, layout.n_cards_codes)
-    return layer, cards, status

@@ -1,4 +1,4 @@
-"""What the enemy may do, as seen by a player who does not know the enemy's hand.
+"""What the enemy may do, as seen by a player without the enemy's hand in view.
 
 Given the unseen cards ``U``, of which ``n`` are the enemy's hand ``E`` and ``d`` the deck ``K = U - E``, the hand has
 probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
@@ -20,23 +20,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import N_ACTIONS
-from punish_fast.punish._codes import cards_code, mirror_status, split_status
+from punish_fast.punish._actions import N_ACTIONS, N_MODES, PICKS_OR_FEINTS, RESTS, split_action
+from punish_fast.punish._codes import cards_code, mirror_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_subsets, count_ways, first_subset, next_subset
 from punish_fast.punish._outcomes import N_ENEMY_PLAYS, N_PLAYS
-from punish_fast.punish._space import find_block, row_of
+from punish_fast.punish._space import deck_left, find_block, row_of
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
 UNIT = 2520.0
 
-# What the enemy can do at all.
-RESTS = 0
-PICKS = 1
-PICKS_OR_FEINTS = 2
-N_MODES = 3
 
-
-class Hands(NamedTuple):
+class EnemyHands(NamedTuple):
     """What the enemy may hold, given the cards that a player sees.
 
     Attributes:
@@ -53,30 +47,14 @@ class Hands(NamedTuple):
 
 
 @routine
-def enemy_mode(layout, status, enemy_hand):
-    """`RESTS`, `PICKS` or `PICKS_OR_FEINTS`."""
-    _, _, _, _, exhausted, feinted = split_status(layout, status)
-    if exhausted or enemy_hand == 0:
-        return RESTS
-    return PICKS if feinted == layout.feints else PICKS_OR_FEINTS
-
-
-@routine
-def deck_left(layout, status):
-    """Cards in the deck during a measure."""
-    _, _, _, own_feinted, _, enemy_feinted = split_status(layout, status)
-    return layout.deck_size - own_feinted - enemy_feinted
-
-
-@routine
 def denominator(enemy_hand, deck):
-    """What the numerators of a marginal are to be divided by."""
+    """The common denominator of the numerators of a marginal."""
     return BINOMIAL[enemy_hand + deck, enemy_hand] * max(deck, 1) * max(deck - 1, 1) * UNIT
 
 
 @routine
 def uniform_weights(hand, mode, weights):
-    """Weights, in units of 1/2520, of an enemy who plays every legal action alike."""
+    """Weights, in units of 1/2520, of a uniformly playing enemy."""
     n_legal = 0
     for kind in range(N_KINDS):
         n_legal += hand[kind] > 0
@@ -103,9 +81,9 @@ def list_kinds(pile, kinds):
 
 @routine
 def add_hand(deck, kinds, own_feints, ways, weights, marginal):
-    """Add to ``marginal`` what an enemy does who plays by ``weights``, the deck being ``deck``.
+    """Add to ``marginal`` the plays of an enemy with these ``weights``, if the deck is ``deck``.
 
-    ``kinds`` is room for as many numbers as there are kinds; ``own_feints`` is whether own draws are wanted.
+    ``kinds`` is room for five numbers; without ``own_feints``, plays with an own draw are left out.
     """
     n_kinds = list_kinds(deck, kinds)
     n_deck = 0
@@ -149,7 +127,7 @@ def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
 
 @routine
 def naive_marginal(unseen, enemy_hand, mode, marginal):
-    """The marginal against an enemy who plays uniformly whatever the state."""
+    """The marginal against the uniformly playing enemy."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     deck = np.zeros(N_KINDS, dtype=np.int64)
     kinds = np.zeros(N_KINDS, dtype=np.int64)
@@ -171,7 +149,7 @@ def room_for_hands(layout):
     most = 1
     for deck in range(layout.deck_size - n_decks + 1, layout.deck_size + 1):
         most = max(most, count_subsets(layout.copies, deck))
-    return Hands(
+    return EnemyHands(
         n_hands=np.zeros(n_decks, dtype=np.int64),
         deck=np.zeros((n_decks, most, N_KINDS), dtype=np.int64),
         block=np.zeros((n_decks, most), dtype=np.int64),
@@ -196,24 +174,34 @@ def list_hands(layout, layer, discard, unseen, hands):
             if n == len(hands.deck[drawn]):
                 break
             begun, deck = deck, hands.deck[drawn, n]
-            # Numba would bring what it takes to tell of arrays that do not fit each other, a tenth of all it compiles.
+            # An assignment of slices would have Numba compile its error messages, a tenth of all it compiles.
             for kind in range(N_KINDS):
                 deck[kind] = begun[kind]
             more = next_subset(unseen, deck)
         hands.n_hands[drawn] = n
 
 
+@kernel
+def weigh_rows(begin, end, state_ptr, action, entry, p, weights):
+    """Weights, in units of 1/2520, of an enemy's actions in the given states, for every row.
+
+    ``entry[state]`` is the row of ``p`` (float64 ``[k, 11]``) that tells what it plays; -1 stands for all alike.
+    """
+    for state in range(begin, end):
+        share = UNIT / (state_ptr[state + 1] - state_ptr[state])
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            pick, feints = split_action(action[row])
+            weights[row] = share if entry[state] < 0 else UNIT * p[entry[state], 2 * pick + feints]
+
+
 @inlined_routine
-def table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, kinds, marginal):
+def table_marginal(layout, layer, table, status, mode, unseen, hands, kinds, marginal):
     """The marginal against a table: the enemy looks up the mirrored state of each hand.
 
-    Its legal actions there, and so the rows of that state, go through the cards in hand, with the feint, if it has one,
-    behind the plain pick of each.
+    The rows of that state are its legal actions: for each kind in hand the plain pick, then the feint if one is left.
     """
-    mode = enemy_mode(layout, status, enemy_hand)
     mirrored = mirror_status(layout, status)
-    _, _, own_exhausted, own_feinted, _, _ = split_status(layout, status)
-    own_feints = own_exhausted == 0 and own_feinted < layout.feints
+    own_feints = status.own_exhausted == 0 and status.own_feinted < layout.feints
     n_deck = deck_left(layout, status)
     place = layout.deck_size - n_deck
     marginal[: N_PLAYS if own_feints else N_ENEMY_PLAYS] = 0.0

@@ -1,15 +1,18 @@
 """What one breath does to the status, tabulated once for all cards.
 
-A breath moves cards and status independently. The cards: the pick leaves the hand, and a multiset ``A`` of up to three
-cards joins the discard pile from out of sight (the own feint's draw, the enemy's pick, the enemy's draw). The status:
-a function of the status before and of the two resolved cards. So for every status and every *way* to act (resolve
-one of five cards, feint, rest) the successors are listed once as *outcomes*: pairs of ``A`` and a next status, or win,
-or loss. Different *plays* (own draw, enemy pick, enemy draw) with the same outcome are merged here and nowhere
-else.
+A breath moves cards and status independently. The cards: the pick leaves the hand, and up to three cards come from out
+of sight (the own feint's draw, the enemy's pick, the enemy's draw). The status: a function of the status before and of
+the two resolved cards. So for every status and every *way* to act (resolve one of five cards, feint, rest) the
+successors are listed once as *outcomes*: pairs of the cards that *join* and a next status, or win, or loss. Different
+*plays* (own draw, enemy pick, enemy draw) with the same outcome are merged here and nowhere else.
+
+The cards that join are numbered ``56 * draw + multiset``. Under ``view`` all of them go to the discard pile: ``draw``
+is 0 and the multiset holds all three. A model that tells own cards from the enemy's has the own draw apart, as its kind
+plus 1 (0 for none), and only the enemy's cards in the multiset.
 
 Plays are numbered ``31 * (own draw + 1) + enemy play``, 0 standing for no own draw, and enemy plays are 0 for rest,
 ``1 + pick`` without a feint and ``6 + 5 * pick + draw`` with one. An outcome is possible exactly if the unseen cards
-contain its ``A`` (win and loss: one of several).
+contain the cards of one of its plays.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._clash import LOSS, REST, WIN, next_status
+from punish_fast.punish._clash import REST, WIN, next_status
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import ADDED_AFTER, N_ADDED, N_KINDS
 from punish_fast.runtime._jit import kernel, routine
@@ -41,22 +44,23 @@ FEINT = 6
 N_WAYS = 7
 
 
-class Outcomes(NamedTuple):
+class BreathOutcomes(NamedTuple):
     """The outcomes of every status and way, in one of the two kinds of breath (last of a measure, or not).
 
     Attributes:
         ptr: int32 ``[n_statuses * 7 + 1]``, the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``.
             They are in the order of their successors' codes; win, then loss come last.
-        added: uint8 ``[n]``, the number of the multiset that joins the discard pile; 0 for win and loss.
-        status: int32 ``[n]``, the next status, or `WIN`, or `LOSS`.
-        mask: int64 ``[n]``, bit mask of the multisets by which the outcome can come about.
+        joined: uint16 ``[n]``, number of the cards that join; 0 for win and loss.
+        status: int32 ``[n]``, next status, or `WIN`, or `LOSS`.
+        mask: int64 ``[n]``, bit mask of the multisets (own draw included) that bring the outcome about.
         play_ptr: int32 ``[n + 1]``, where the plays of each outcome begin.
         play: uint8 ``[m]``, plays.
-        reach: int64 ``[n_statuses * 7]``, bit mask of all multisets by which the game goes on.
+        reach: int64 ``[n_statuses * 7, n_draws]``, bit mask of all multisets with which the game goes on, by own draw;
+            ``n_draws`` is 1 if own draws are not told apart, or 6.
     """
 
     ptr: np.ndarray
-    added: np.ndarray
+    joined: np.ndarray
     status: np.ndarray
     mask: np.ndarray
     play_ptr: np.ndarray
@@ -64,83 +68,104 @@ class Outcomes(NamedTuple):
     reach: np.ndarray
 
 
+class PlayList(NamedTuple):
+    """Room for the plays of a status and way, sorted by key: by outcome, undecided games first, then win, then loss.
+
+    Attributes:
+        key: int64 ``[186]``, ``joined * n_statuses + next status``.
+        play: int64 ``[186]``, plays.
+        multiset: int64 ``[186]``, all cards that come from out of sight.
+    """
+
+    key: np.ndarray
+    play: np.ndarray
+    multiset: np.ndarray
+
+
 @routine
-def list_plays(rules, layout, status, way, is_last, keys, plays, added):
-    """List the plays of a status and way with a sort key for their outcome; return how many there are."""
-    _, _, _, own_feinted, enemy_exhausted, enemy_feinted = split_status(layout, status)
+def list_plays(rules, layout, status, way, is_last, tells_draws, plays):
+    """List the plays of a status and way; return how many there are."""
     own_feints = 1 if way == FEINT else 0
-    if own_feinted + own_feints > layout.feints:
+    if status.own_feinted + own_feints > layout.feints:
         return 0
     n = 0
     for own_draw in range(N_KINDS) if way == FEINT else range(N_KINDS, N_KINDS + 1):
         own = own_draw if way == FEINT else way
-        offset = N_ENEMY_PLAYS * ((own_draw + 1) % (N_KINDS + 1))
+        draw = (own_draw + 1) % (N_KINDS + 1)
         for play in range(N_ENEMY_PLAYS):
             feints = FEINTS_OF[play]
-            if (PICK_OF[play] == REST) != (enemy_exhausted == 1) or enemy_feinted + feints > layout.feints:
+            if (PICK_OF[play] == REST) != (status.enemy_exhausted == 1):
                 continue
-            joined = ADDED_AFTER[ADDED_AFTER[ADDED_AFTER[EMPTY, own_draw], PICK_OF[play]], DRAW_OF[play]]
+            if status.enemy_feinted + feints > layout.feints:
+                continue
+            cards = ADDED_AFTER[ADDED_AFTER[EMPTY, PICK_OF[play]], DRAW_OF[play]]
+            multiset = ADDED_AFTER[cards, own_draw]
+            joined = draw * N_ADDED + cards if tells_draws else multiset
             after = next_status(rules, layout, status, is_last, own, RESOLVED_OF[play], own_feints, feints)
-            n = add_play(layout, after, joined, offset + play, n, keys, plays, added)
+            key = end_key(layout) + WIN - after if after < 0 else joined * layout.n_statuses + after
+            add_play(key, N_ENEMY_PLAYS * draw + play, multiset, n, plays)
+            n += 1
     return n
 
 
 @routine
-def add_play(layout, after, joined, play, n, keys, plays, added):
-    """Insert one play so that the keys stay sorted; return the new number of plays."""
-    if after == WIN:
-        key = N_ADDED * layout.n_statuses
-    elif after == LOSS:
-        key = N_ADDED * layout.n_statuses + 1
-    else:
-        key = joined * layout.n_statuses + after
-    place = n
-    while place > 0 and keys[place - 1] > key:
-        keys[place] = keys[place - 1]
-        plays[place] = plays[place - 1]
-        added[place] = added[place - 1]
-        place -= 1
-    keys[place] = key
-    plays[place] = play
-    added[place] = joined
-    return n + 1
+def end_key(layout):
+    """The key of a win, beyond those of all undecided games; a loss has the next one."""
+    return (N_KINDS + 1) * N_ADDED * layout.n_statuses
 
 
 @routine
-def merge_plays(layout, n, keys, plays, added, outcomes, n_outcomes, n_plays):
-    """Append the outcomes of ``n`` sorted plays; return the new numbers of outcomes and plays and the reach."""
-    end = N_ADDED * layout.n_statuses
-    reach = 0
+def add_play(key, play, multiset, n, plays):
+    """Insert a play among the first ``n`` so that the keys stay sorted."""
+    place = n
+    while place > 0 and plays.key[place - 1] > key:
+        plays.key[place] = plays.key[place - 1]
+        plays.play[place] = plays.play[place - 1]
+        plays.multiset[place] = plays.multiset[place - 1]
+        place -= 1
+    plays.key[place] = key
+    plays.play[place] = play
+    plays.multiset[place] = multiset
+
+
+@routine
+def merge_plays(layout, n, plays, outcomes, reach, n_outcomes, n_plays):
+    """Append the outcomes of ``n`` sorted plays; return the new numbers of outcomes and plays."""
+    win = end_key(layout)
     for k in range(n):
-        if k == 0 or keys[k] != keys[k - 1]:
-            terminal = keys[k] >= end
-            outcomes.added[n_outcomes] = 0 if terminal else added[k]
-            outcomes.status[n_outcomes] = (WIN if keys[k] == end else LOSS) if terminal else keys[k] % layout.n_statuses
+        key = plays.key[k]
+        joined = key // layout.n_statuses if key < win else 0
+        if k == 0 or key != plays.key[k - 1]:
+            outcomes.joined[n_outcomes] = joined
+            outcomes.status[n_outcomes] = key % layout.n_statuses if key < win else WIN + win - key
             outcomes.mask[n_outcomes] = 0
             outcomes.play_ptr[n_outcomes] = n_plays
             n_outcomes += 1
-        outcomes.mask[n_outcomes - 1] |= 1 << added[k]
-        outcomes.play[n_plays] = plays[k]
+        outcomes.mask[n_outcomes - 1] |= 1 << plays.multiset[k]
+        outcomes.play[n_plays] = plays.play[k]
         n_plays += 1
-        if keys[k] < end:
-            reach |= 1 << added[k]
-    return n_outcomes, n_plays, reach
+        if key < win:
+            reach[joined // N_ADDED] |= 1 << (joined % N_ADDED)
+    return n_outcomes, n_plays
 
 
 @kernel
 def tabulate_outcomes(rules, layout, is_last, outcomes):
-    """Fill ``outcomes``; return the numbers of outcomes and plays written."""
-    keys = np.zeros(N_PLAYS, dtype=np.int64)
-    plays = np.zeros(N_PLAYS, dtype=np.int64)
-    added = np.zeros(N_PLAYS, dtype=np.int64)
-    n_outcomes, n_plays = len(keys) - N_PLAYS, len(keys) - N_PLAYS
-    for status in range(layout.n_statuses):
+    """Fill ``outcomes``, whose ``reach`` must be 0; return the numbers of outcomes and plays written."""
+    plays = PlayList(
+        key=np.zeros(N_PLAYS, dtype=np.int64),
+        play=np.zeros(N_PLAYS, dtype=np.int64),
+        multiset=np.zeros(N_PLAYS, dtype=np.int64),
+    )
+    tells_draws = outcomes.reach.shape[1] > 1
+    n_outcomes, n_plays = len(plays.key) - N_PLAYS, len(plays.key) - N_PLAYS
+    for code in range(layout.n_statuses):
+        status = split_status(layout, code)
         for way in range(N_WAYS):
-            index = status * N_WAYS + way
+            index = code * N_WAYS + way
             outcomes.ptr[index] = n_outcomes
-            n = list_plays(rules, layout, status, way, is_last, keys, plays, added)
-            n_outcomes, n_plays, reach = merge_plays(layout, n, keys, plays, added, outcomes, n_outcomes, n_plays)
-            outcomes.reach[index] = reach
+            n = list_plays(rules, layout, status, way, is_last, tells_draws, plays)
+            n_outcomes, n_plays = merge_plays(layout, n, plays, outcomes, outcomes.reach[index], n_outcomes, n_plays)
     outcomes.ptr[layout.n_statuses * N_WAYS] = n_outcomes
     outcomes.play_ptr[n_outcomes] = n_plays
     return n_outcomes, n_plays

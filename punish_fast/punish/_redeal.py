@@ -133,20 +133,19 @@ def joining_cards(layout, reshuffles, drawn):
 def count_redeals(begin, end, layout, reshuffles, layer, n_before, lengths, owner):
     """Count the deals that may follow the states of the given blocks: ``lengths[i]`` for state ``i`` of the layer.
 
-    ``owner[i]`` becomes the first row of the states that share their deals; there are ``n_before`` rows before those of
-    the layer.
+    ``owner[i]`` becomes the first row of the states that share their deals; ``n_before`` rows precede the layer.
     """
     shape = (N_KINDS + 1, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1)
     ways = np.zeros(shape, dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
-        sizes = open_block(layout, layer, block, piles[0], piles[1], piles[2])
+        sizes = open_block(layout, layer, block, piles)
         i = layer.first[block] - layer.first[0]
         listed = -1
         n = 0
         first = i
-        for status in block_statuses(layer, block):
-            _, _, drawn = split_between_status(layout, status)
+        for code in block_statuses(layer, block):
+            _, _, drawn = split_between_status(layout, code)
             joining = joining_cards(layout, reshuffles, drawn)
             if joining != listed:
                 n = count_deals(layout, piles, sizes, joining, ways)
@@ -167,12 +166,12 @@ def fill_redeals(begin, end, layout, reshuffles, layer, opening, indptr, data_pt
     weights = np.zeros(len(opening.cards))
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
-        sizes = open_block(layout, layer, block, piles[0], piles[1], piles[2])
+        sizes = open_block(layout, layer, block, piles)
         i = layer.first[block] - layer.first[0]
         listed = -1
         n = 0
-        for status in block_statuses(layer, block):
-            own_hp, enemy_hp, drawn = split_between_status(layout, status)
+        for code in block_statuses(layer, block):
+            own_hp, enemy_hp, drawn = split_between_status(layout, code)
             joining = joining_cards(layout, reshuffles, drawn)
             if joining != listed:
                 n, total = redeal(layout, piles, sizes, joining, codes, weights)

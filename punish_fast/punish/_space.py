@@ -8,6 +8,9 @@ codes, so the row of a state is the first row of its block plus the rank of its 
 The hash table of a layer is direct (as long as the space of cards codes) while that costs at most 16 MiB, so that a
 lookup never collides; beyond, it is as long as twice the number of blocks and probed linearly. The rank table costs
 two bytes for each status, reachable or not, about as much as the codes of the states themselves.
+
+A *move* from a block is a pick (5: rest) and the cards that join (see ``_outcomes.py``). It decides the cards code of
+the next block: the code after the cards of the multiset have joined, plus a change of the digit of the picked kind.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._codes import cards_code, decode_cards, pack, pair_digit, split_status
+from punish_fast.punish._codes import OWN_DRAW, OWN_PICK, split_cards, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
 from punish_fast.punish._outcomes import FEINT, N_WAYS, REST_WAY
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
@@ -31,10 +34,10 @@ class Layer(NamedTuple):
     Attributes:
         cards: int64 ``[n_blocks]``, cards codes, ascending.
         first: int32 ``[n_blocks + 1]``, row of the first state of each block.
-        rank: uint16 ``[n_blocks, n_statuses]``, place of each status in its block, or `ABSENT`. There are more statuses
-            than those of the layout where it is known what was spent.
-        status: uint16 ``[n_states]``, the status of each state of the layer.
+        rank: uint16 ``[n_blocks, n_statuses]``, place of each status in its block, or `ABSENT`.
+        status: uint16 ``[n_states]``, status of each state of the layer.
         slots: int32 ``[size]``, hash table from cards codes to blocks, -1 for empty.
+        piles: uint8 ``[n_blocks, 2, 5]``, hand and discard pile of each block.
     """
 
     cards: np.ndarray
@@ -42,6 +45,33 @@ class Layer(NamedTuple):
     rank: np.ndarray
     status: np.ndarray
     slots: np.ndarray
+    piles: np.ndarray
+
+
+class Moves(NamedTuple):
+    """The moves from a block, and room to list them.
+
+    Attributes:
+        piles: int64 ``[3, 5]``, hand, discard pile and unseen cards.
+        digits: int64 ``[5]``, digits of the cards code.
+        reach: int64 ``[6, n_draws]``, bit masks of the multisets with which the game goes on, by pick and own draw.
+        possible: int64 ``[n_draws]``, bit masks of the multisets that the unseen cards contain, by own draw.
+        joined: int64 ``[56]``, cards codes after each multiset has joined.
+        change: int64 ``[4]``, what a pick changes in them, by the cards of its kind that have joined.
+        number: int64 ``[6 * 56 * n_draws]``, moves, ``(pick * n_draws + draw) * 56 + multiset``.
+        cards: int64 ``[6 * 56 * n_draws]``, cards codes that they lead to.
+        target: int64 ``[6 * 56 * n_draws]``, block of the next layer that each move leads to, by its number.
+    """
+
+    piles: np.ndarray
+    digits: np.ndarray
+    reach: np.ndarray
+    possible: np.ndarray
+    joined: np.ndarray
+    change: np.ndarray
+    number: np.ndarray
+    cards: np.ndarray
+    target: np.ndarray
 
 
 @kernel
@@ -89,182 +119,247 @@ def insert_cards(cards, slots, found, n_found):
 
 
 @kernel
-def deal_openings(layout, found):
+def deal_openings(layout, places, found):
     """List the cards codes of all deals of hand and revealed cards; with ``found`` empty, only count them."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
-    discard = np.zeros(N_KINDS, dtype=np.int64)
+    revealed = np.zeros(N_KINDS, dtype=np.int64)
     left = np.zeros(N_KINDS, dtype=np.int64)
     n = 0
     more_hands = first_subset(layout.copies, layout.hand_size, hand)
     while more_hands:
         for kind in range(N_KINDS):
             left[kind] = layout.copies[kind] - hand[kind]
-        more = first_subset(left, layout.reveal_size, discard)
+        more = first_subset(left, layout.reveal_size, revealed)
         while more:
             if n < len(found):
-                found[n] = cards_code(layout, hand, discard)
+                found[n] = 0
+                for kind in range(N_KINDS):
+                    found[n] += places.weight[kind] * places.dealt[hand[kind], revealed[kind]]
             n += 1
-            more = next_subset(left, discard)
+            more = next_subset(left, revealed)
         more_hands = next_subset(layout.copies, hand)
     return n
 
 
 @routine
-def next_cards(layout, hand, discard, joining, codes):
-    """Cards codes when each multiset of the bit mask ``joining`` joins the discard pile and nothing is picked.
+def deck_left(layout, status):
+    """Cards in the deck during a measure."""
+    return layout.deck_size - status.own_feinted - status.enemy_feinted
 
-    After a pick, which leaves the hand for the discard pile, they are less by its kind's place.
+
+@routine
+def count_enemy_hand(layout, status, sizes):
+    """Cards in the enemy's hand during a measure; ``sizes`` are those of hand and discard pile."""
+    return layout.n_cards - sizes[0] - sizes[1] - deck_left(layout, status)
+
+
+@routine
+def rests(status, hand_size):
+    """Whether rest is the only action of a player."""
+    return status.own_exhausted != 0 or hand_size == 0
+
+
+@routine
+def first_way(layout, code, status, sizes):
+    """Where the ways of a status begin in the tables of outcomes.
+
+    An enemy without cards rests like an exhausted one.
     """
-    place = layout.place
-    for a in range(N_ADDED):
-        if (joining >> a) & 1:
-            code = 0
-            for kind in range(N_KINDS):
-                code += place[kind] * pair_digit(hand[kind], discard[kind] + ADDED[a, kind])
-            codes[a] = code
-
-
-@routine
-def status_for_ways(layout, status, enemy_hand):
-    """The status under which to look up outcomes: an enemy without cards rests like an exhausted one."""
-    _, _, _, _, enemy_exhausted, _ = split_status(layout, status)
-    resting = enemy_hand == 0 and not enemy_exhausted
-    return np.int64(status) + (layout.feints + 1 if resting else 0)
-
-
-@routine
-def rests(layout, status, hand_size):
-    """Whether rest is the only action."""
-    _, _, exhausted, _, _, _ = split_status(layout, status)
-    return exhausted or hand_size == 0
-
-
-@routine
-def count_enemy_hand(layout, status, hand_size, discard_size):
-    """Cards in the enemy's hand during a measure."""
-    _, _, _, own_feinted, _, enemy_feinted = split_status(layout, status)
-    return layout.n_cards - hand_size - discard_size - layout.deck_size + own_feinted + enemy_feinted
+    resting = status.enemy_exhausted == 0 and count_enemy_hand(layout, status, sizes) == 0
+    return (np.int64(code) + (layout.feints + 1 if resting else 0)) * N_WAYS
 
 
 @routine
 def block_statuses(layer, block):
-    """The statuses of the states of a block, ascending."""
+    """The status codes of the states of a block, ascending."""
     origin = layer.first[0]
     return layer.status[layer.first[block] - origin : layer.first[block + 1] - origin]
 
 
 @routine
-def open_block(layout, layer, block, hand, discard, unseen):
-    """Write the cards of a block; return the sizes of hand and discard pile."""
-    hand_size, discard_size = decode_cards(layout, layer.cards[block], hand, discard)
+def open_block(layout, layer, block, piles):
+    """Write hand, discard pile and unseen cards of a block; return the sizes of the first two."""
+    hand_size = 0
+    discard_size = 0
     for kind in range(N_KINDS):
-        unseen[kind] = layout.copies[kind] - hand[kind] - discard[kind]
+        piles[0, kind] = layer.piles[block, 0, kind]
+        piles[1, kind] = layer.piles[block, 1, kind]
+        piles[2, kind] = layout.copies[kind] - piles[0, kind] - piles[1, kind]
+        hand_size += piles[0, kind]
+        discard_size += piles[1, kind]
     return hand_size, discard_size
 
 
 @routine
-def block_reach(layout, outcomes, statuses, hand, sizes, reach):
-    """Bit masks of the multisets that keep the game going: ``reach[pick]``, and ``reach[5]`` for rest."""
-    hand_size, discard_size = sizes
-    reach[:] = 0
-    reach_of = outcomes.reach
-    for status in statuses:
-        enemy_hand = count_enemy_hand(layout, status, hand_size, discard_size)
-        base = status_for_ways(layout, status, enemy_hand) * N_WAYS
-        if rests(layout, status, hand_size):
-            reach[N_KINDS] |= reach_of[base + REST_WAY]
-            continue
-        for pick in range(N_KINDS):
-            if hand[pick] > 0:
-                reach[pick] |= reach_of[base + pick] | reach_of[base + FEINT]
-
-
-@kernel
-def discover_cards(begin, end, layout, outcomes, layer, slots, found, n_found):
-    """Find the cards codes that the blocks from ``begin`` to ``end`` lead to.
-
-    Stops early when the hash table could overflow. Returns the block to go on from and the number found.
-    """
-    hand = np.zeros(N_KINDS, dtype=np.int64)
-    discard = np.zeros(N_KINDS, dtype=np.int64)
-    unseen = np.zeros(N_KINDS, dtype=np.int64)
-    reach = np.zeros(N_KINDS + 1, dtype=np.int64)
-    codes = np.zeros(N_ADDED, dtype=np.int64)
-    for block in range(begin, end):
-        if n_found + (N_KINDS + 1) * N_ADDED > len(found):
-            return block, n_found
-        sizes = open_block(layout, layer, block, hand, discard, unseen)
-        block_reach(layout, outcomes, block_statuses(layer, block), hand, sizes, reach)
-        possible = possible_added(unseen)
-        next_cards(layout, hand, discard, possible, codes)
-        for pick in range(N_KINDS + 1):
-            joining = reach[pick] & possible
-            less = layout.place[pick] if pick < N_KINDS else 0
-            for a in range(N_ADDED):
-                if (joining >> a) & 1:
-                    n_found = insert_cards(codes[a] - less, slots, found, n_found)
-    return end, n_found
+def room_for_moves(outcomes):
+    """Room for the moves from a block."""
+    n_draws = outcomes.reach.shape[1]
+    n_moves = (N_KINDS + 1) * n_draws * N_ADDED
+    return Moves(
+        piles=np.zeros((3, N_KINDS), dtype=np.int64),
+        digits=np.zeros(N_KINDS, dtype=np.int64),
+        reach=np.zeros((N_KINDS + 1, n_draws), dtype=np.int64),
+        possible=np.zeros(n_draws, dtype=np.int64),
+        joined=np.zeros(N_ADDED, dtype=np.int64),
+        change=np.zeros(N_ADDED, dtype=np.int64),
+        number=np.zeros(n_moves, dtype=np.int64),
+        cards=np.zeros(n_moves, dtype=np.int64),
+        target=np.zeros(n_moves, dtype=np.int64),
+    )
 
 
 @routine
-def find_targets(layout, after, hand, discard, reach, possible, targets):
-    """Blocks of the next layer: ``targets[pick, a]`` for every pick (5: rest) and multiset that can join."""
-    codes = targets[N_KINDS]
-    next_cards(layout, hand, discard, possible, codes)
-    for pick in range(N_KINDS + 1):
-        joining = reach[pick] & possible
-        less = layout.place[pick] if pick < N_KINDS else 0
-        for a in range(N_ADDED):
-            if (joining >> a) & 1:
-                targets[pick, a] = find_block(after, codes[a] - less)
+def block_reach(layout, outcomes, statuses, sizes, moves):
+    """Fill ``moves.reach``."""
+    reach, hand, reach_of = moves.reach, moves.piles[0], outcomes.reach
+    reach[:] = 0
+    for code in statuses:
+        status = split_status(layout, code)
+        base = first_way(layout, code, status, sizes)
+        for draw in range(reach.shape[1]):
+            if rests(status, sizes[0]):
+                reach[N_KINDS, draw] |= reach_of[base + REST_WAY, draw]
+                continue
+            for pick in range(N_KINDS):
+                if hand[pick] > 0:
+                    reach[pick, draw] |= reach_of[base + pick, draw] | reach_of[base + FEINT, draw]
 
 
-@inlined_routine
-def mark_outcomes(ptr, added, status_after, mask, index, possible, targets, pick, reached):
-    """Mark the states that one status and way lead to after a pick (5: rest)."""
-    for outcome in range(ptr[index], ptr[index + 1]):
-        if mask[outcome] & possible and status_after[outcome] >= 0:
-            reached[targets[pick, added[outcome]], status_after[outcome]] = 1
+@routine
+def list_possible(unseen, possible):
+    """Fill ``moves.possible``."""
+    possible[0] = possible_added(unseen)
+    for draw in range(1, len(possible)):
+        kind = draw - 1
+        possible[draw] = 0
+        if unseen[kind] > 0:
+            unseen[kind] -= 1
+            possible[draw] = possible_added(unseen)
+            unseen[kind] += 1
+
+
+@routine
+def join_multisets(places, digits, joining, joined):
+    """Write the cards codes after each multiset of the bit mask ``joining``."""
+    weight, digit_after = places.weight, places.joined
+    for a in range(N_ADDED):
+        if (joining >> a) & 1:
+            code = 0
+            for kind in range(N_KINDS):
+                code += weight[kind] * digit_after[digits[kind], ADDED[a, kind]]
+            joined[a] = code
+
+
+@routine
+def pick_card(places, digits, pick, change):
+    """Write by how much a pick changes a cards code after 0 to 3 cards of its kind have joined."""
+    before, picked = digits[pick], places.move[OWN_PICK, digits[pick]]
+    for n in range(places.joined.shape[1]):
+        change[n] = places.weight[pick] * (places.joined[picked, n] - places.joined[before, n])
+
+
+@routine
+def list_moves(layout, places, outcomes, layer, block, moves):
+    """List the moves from a block; return the sizes of hand and discard pile, and how many moves there are."""
+    sizes = open_block(layout, layer, block, moves.piles)
+    block_reach(layout, outcomes, block_statuses(layer, block), sizes, moves)
+    list_possible(moves.piles[2], moves.possible)
+    reach, possible, digits, joined, change = moves.reach, moves.possible, moves.digits, moves.joined, moves.change
+    number, cards = moves.number, moves.cards
+    split_cards(places, layer.cards[block], digits)
+    n_draws = len(possible)
+    n = 0
+    for draw in range(n_draws):
+        joining = 0
+        for pick in range(N_KINDS + 1):
+            joining |= reach[pick, draw] & possible[draw]
+        if joining == 0:
+            continue
+        if draw > 0:
+            before = digits[draw - 1]
+            digits[draw - 1] = places.move[OWN_DRAW, before]
+        join_multisets(places, digits, joining, joined)
+        for pick in range(N_KINDS + 1):
+            joining = reach[pick, draw] & possible[draw]
+            if joining == 0:
+                continue
+            if pick < N_KINDS:
+                pick_card(places, digits, pick, change)
+            for a in range(N_ADDED):
+                if (joining >> a) & 1:
+                    number[n] = (pick * n_draws + draw) * N_ADDED + a
+                    cards[n] = joined[a] + (change[ADDED[a, pick]] if pick < N_KINDS else 0)
+                    n += 1
+        if draw > 0:
+            digits[draw - 1] = before
+    return sizes, n
+
+
+@routine
+def find_targets(layout, places, outcomes, layer, after, block, moves):
+    """List the moves from a block and fill ``moves.target``; return the sizes of hand and discard pile."""
+    sizes, n = list_moves(layout, places, outcomes, layer, block, moves)
+    for i in range(n):
+        moves.target[moves.number[i]] = find_block(after, moves.cards[i])
+    return sizes
 
 
 @kernel
-def mark_states(begin, end, layout, outcomes, layer, after, reached):
+def discover_cards(begin, end, layout, places, outcomes, layer, slots, found, n_found):
+    """Find the cards codes that the blocks from ``begin`` to ``end`` lead to.
+
+    Stops early when the hash table could overflow. Returns the next block and the number found.
+    """
+    moves = room_for_moves(outcomes)
+    cards = moves.cards
+    for block in range(begin, end):
+        if n_found + len(cards) > len(found):
+            return block, n_found
+        _, n = list_moves(layout, places, outcomes, layer, block, moves)
+        for i in range(n):
+            n_found = insert_cards(cards[i], slots, found, n_found)
+    return end, n_found
+
+
+@inlined_routine
+def mark_outcomes(ptr, joined, status_after, mask, index, possible, target, origin, reached):
+    """Mark the states that one status and way lead to after a pick, whose moves begin at ``origin``."""
+    for outcome in range(ptr[index], ptr[index + 1]):
+        if mask[outcome] & possible and status_after[outcome] >= 0:
+            reached[target[origin + joined[outcome]], status_after[outcome]] = 1
+
+
+@kernel
+def mark_states(begin, end, layout, places, outcomes, layer, after, reached):
     """Set ``reached[block, status]`` for every state that the given blocks of ``layer`` lead to.
 
     Threads may write the same cell at once, but they all write 1.
     """
-    hand = np.zeros(N_KINDS, dtype=np.int64)
-    discard = np.zeros(N_KINDS, dtype=np.int64)
-    unseen = np.zeros(N_KINDS, dtype=np.int64)
-    reach = np.zeros(N_KINDS + 1, dtype=np.int64)
-    targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
-    # By themselves, for the reason that ``_transitions.py`` gives.
-    ptr, added, status_after, mask, _, _, _ = outcomes
+    moves = room_for_moves(outcomes)
+    hand, target = moves.piles[0], moves.target
+    n_joins = N_ADDED * len(moves.possible)
+    # Numba counts references to arrays that it takes out of a tuple in a loop.
+    ptr, joined, status_after, mask, _, _, _ = outcomes
     for block in range(begin, end):
-        statuses = block_statuses(layer, block)
-        sizes = open_block(layout, layer, block, hand, discard, unseen)
-        block_reach(layout, outcomes, statuses, hand, sizes, reach)
-        possible = possible_added(unseen)
-        find_targets(layout, after, hand, discard, reach, possible, targets)
-        for status in statuses:
-            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
-            if rests(layout, status, sizes[0]):
-                index = base + REST_WAY
-                mark_outcomes(ptr, added, status_after, mask, index, possible, targets, N_KINDS, reached)
+        sizes = find_targets(layout, places, outcomes, layer, after, block, moves)
+        possible = moves.possible[0]
+        for code in block_statuses(layer, block):
+            status = split_status(layout, code)
+            base = first_way(layout, code, status, sizes)
+            if rests(status, sizes[0]):
+                index, origin = base + REST_WAY, N_KINDS * n_joins
+                mark_outcomes(ptr, joined, status_after, mask, index, possible, target, origin, reached)
                 continue
             for pick in range(N_KINDS):
                 if hand[pick] > 0:
+                    origin = pick * n_joins
                     for index in (base + pick, base + FEINT):
-                        mark_outcomes(ptr, added, status_after, mask, index, possible, targets, pick, reached)
+                        mark_outcomes(ptr, joined, status_after, mask, index, possible, target, origin, reached)
 
 
 @kernel
-def number_states(begin, end, layout, number, cards, first, reached, rank, status, code):
-    """Write rank, status and code of every reached state of layer ``number``, for the given blocks.
-
-    The states of ``block`` begin at ``first[block]`` in ``status`` and ``code``.
-    """
+def number_states(begin, end, first, reached, rank, status):
+    """Write rank and status of every reached state of the given blocks, the latter from ``first[block]`` on."""
     for block in range(begin, end):
         n = 0
         for candidate in range(reached.shape[1]):
@@ -272,5 +367,4 @@ def number_states(begin, end, layout, number, cards, first, reached, rank, statu
             if reached[block, candidate]:
                 rank[block, candidate] = n
                 status[first[block] + n] = candidate
-                code[first[block] + n] = pack(layout, number, cards[block], candidate)
                 n += 1

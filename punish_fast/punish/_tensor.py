@@ -19,12 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import split_action
+from punish_fast.punish._actions import enemy_mode, split_action
 from punish_fast.punish._clash import WIN
+from punish_fast.punish._codes import split_status
 from punish_fast.punish._marginals import (
-    deck_left,
     denominator,
-    enemy_mode,
     list_hands,
     naive_key,
     room_for_hands,
@@ -32,16 +31,17 @@ from punish_fast.punish._marginals import (
     unseen_code,
 )
 from punish_fast.punish._multisets import N_ADDED, N_KINDS, possible_added
-from punish_fast.punish._outcomes import FEINT, N_PLAYS, N_WAYS
+from punish_fast.punish._outcomes import FEINT, N_PLAYS
 from punish_fast.punish._space import (
-    block_reach,
     block_statuses,
     count_enemy_hand,
+    deck_left,
     find_targets,
+    first_way,
     open_block,
-    status_for_ways,
+    room_for_moves,
 )
-from punish_fast.runtime._jit import inlined_routine, kernel, routine
+from punish_fast.runtime._jit import inlined_routine, kernel
 
 
 class Naive(NamedTuple):
@@ -91,17 +91,14 @@ def count_possible(ptr, mask, index, possible):
 @kernel
 def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, lengths, owner):
     """``lengths[row]`` becomes the number of entries of each row of the given blocks, ``owner[row]`` its owner."""
-    hand = np.zeros(N_KINDS, dtype=np.int64)
-    discard = np.zeros(N_KINDS, dtype=np.int64)
-    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    piles = np.zeros((3, N_KINDS), dtype=np.int64)
     ptr, mask = outcomes.ptr, outcomes.mask
     for block in range(begin, end):
-        sizes = open_block(layout, layer, block, hand, discard, unseen)
-        possible = possible_added(unseen)
+        sizes = open_block(layout, layer, block, piles)
+        possible = possible_added(piles[2])
         state = layer.first[block]
-        for status in block_statuses(layer, block):
-            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+        for code in block_statuses(layer, block):
+            base = first_way(layout, code, split_status(layout, code), sizes)
             n_feint = 0
             first_feint = 0
             for row in range(state_ptr[state], state_ptr[state + 1]):
@@ -140,24 +137,16 @@ def place_rows(indptr, data_ptr):
     return n_data
 
 
-@routine
-def state_key(layout, status, unseen, enemy_hand):
-    """The key of a state's marginal against the naive enemy; ``unseen`` is the number for the unseen cards."""
-    return naive_key(layout, unseen, deck_left(layout, status), enemy_mode(layout, status, enemy_hand))
-
-
 @kernel
 def mark_keys(begin, end, layout, layer, used):
     """Set ``used`` for the key of every state of the given blocks; threads may write the same cell, but all write 1."""
-    hand = np.zeros(N_KINDS, dtype=np.int64)
-    discard = np.zeros(N_KINDS, dtype=np.int64)
-    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
-        sizes = open_block(layout, layer, block, hand, discard, unseen)
-        code = unseen_code(layout, unseen)
-        for status in block_statuses(layer, block):
-            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            used[state_key(layout, status, code, enemy_hand)] = 1
+        sizes = open_block(layout, layer, block, piles)
+        unseen = unseen_code(layout, piles[2])
+        for code in block_statuses(layer, block):
+            status = split_status(layout, code)
+            used[naive_key(layout, unseen, deck_left(layout, status), enemy_mode(layout, status, sizes))] = 1
 
 
 @inlined_routine
@@ -191,12 +180,12 @@ def sum_reward(status_after, n, chosen, p, line):
 
 
 @inlined_routine
-def write_columns(status_after, added, first, rank, targets, pick, n, chosen, line, n_states, indices, entry):
+def write_columns(status_after, joined, first, rank, target, pick, n, chosen, line, n_states, indices, entry):
     """Write the columns of ``n`` chosen outcomes of a pick."""
     for k in range(n):
         status = status_after[chosen[line, k]]
         if status >= 0:
-            block = targets[pick, added[chosen[line, k]]]
+            block = target[pick * N_ADDED + joined[chosen[line, k]]]
             indices[entry + k] = first[block] + rank[block, status]
         elif status == WIN:
             indices[entry + k] = n_states
@@ -205,17 +194,15 @@ def write_columns(status_after, added, first, rank, targets, pick, n, chosen, li
 
 
 @kernel
-def fill_blocks(begin, end, layout, outcomes, layer, after, naive, table, action, rows):
-    """Fill the rows of the given blocks; ``after`` is the next layer.
+def fill_blocks(begin, end, layout, places, outcomes, layers, naive, table, action, rows):
+    """Fill the rows of the given blocks; ``layers`` are theirs and the next.
 
-    Either ``naive`` or ``table`` is None, and what is for it alone is not compiled.
+    Either ``naive`` or ``table`` is None, and the code for it is not compiled.
     """
-    hand = np.zeros(N_KINDS, dtype=np.int64)
-    discard = np.zeros(N_KINDS, dtype=np.int64)
-    unseen = np.zeros(N_KINDS, dtype=np.int64)
-    reach = np.zeros(N_KINDS + 1, dtype=np.int64)
-    targets = np.zeros((N_KINDS + 1, N_ADDED), dtype=np.int64)
-    # Numba leaves out what is asked of an argument that is None.
+    layer, after = layers
+    moves = room_for_moves(outcomes)
+    discard, unseen, target = moves.piles[1], moves.piles[2], moves.target
+    # Numba leaves out branches on an argument that is None.
     if naive is not None:
         slot, marginal = naive
     if table is not None:
@@ -225,30 +212,28 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, naive, table, action
     # One line for an action without a feint, one for all feints of a state, which share their outcomes.
     chosen = np.empty((2, N_PLAYS), dtype=np.int64)
     p = np.empty((2, N_PLAYS))
-    ptr, added, status_after, mask, play_ptr, play, _ = outcomes
+    ptr, joined, status_after, mask, play_ptr, play, _ = outcomes
     state_ptr, indptr, indices, data_ptr, data, reward = rows
     first, after_first, rank = layer.first, after.first, after.rank
     n_states = len(state_ptr) - 1
     for block in range(begin, end):
-        sizes = open_block(layout, layer, block, hand, discard, unseen)
-        statuses = block_statuses(layer, block)
-        block_reach(layout, outcomes, statuses, hand, sizes, reach)
-        possible = possible_added(unseen)
-        find_targets(layout, after, hand, discard, reach, possible, targets)
+        sizes = find_targets(layout, places, outcomes, layer, after, block, moves)
+        possible = moves.possible[0]
         if naive is not None:
-            code = unseen_code(layout, unseen)
+            unseen_number = unseen_code(layout, unseen)
         if table is not None:
             list_hands(layout, layer, discard, unseen, hands)
         state = first[block]
-        for status in statuses:
-            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
+        for code in block_statuses(layer, block):
+            status = split_status(layout, code)
+            mode, n_deck = enemy_mode(layout, status, sizes), deck_left(layout, status)
             place = 0
             if naive is not None:
-                place = slot[state_key(layout, status, code, enemy_hand)]
+                place = slot[naive_key(layout, unseen_number, n_deck, mode)]
             if table is not None:
-                table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, kinds, marginal[0])
-            total = denominator(enemy_hand, deck_left(layout, status))
-            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+                table_marginal(layout, layer, table, status, mode, unseen, hands, kinds, marginal[0])
+            total = denominator(count_enemy_hand(layout, status, sizes), n_deck)
+            base = first_way(layout, code, status, sizes)
             n_feint = 0
             for row in range(state_ptr[state], state_ptr[state + 1]):
                 pick, feints = split_action(action[row])
@@ -261,7 +246,7 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, naive, table, action
                     n_feint = n if feints else n_feint
                 entry = indptr[row]
                 write_columns(
-                    status_after, added, after_first, rank, targets, pick, n, chosen, feints, n_states, indices, entry
+                    status_after, joined, after_first, rank, target, pick, n, chosen, feints, n_states, indices, entry
                 )
                 for k in range(n):
                     data[data_ptr[row] + k] = p[feints, k]
@@ -271,10 +256,9 @@ def fill_blocks(begin, end, layout, outcomes, layer, after, naive, table, action
 
 @kernel
 def refill_blocks(begin, end, layout, outcomes, layer, table, action, rows):
-    """Put the probabilities against an enemy who plays by a table in the place of others, for the given blocks."""
-    hand = np.zeros(N_KINDS, dtype=np.int64)
-    discard = np.zeros(N_KINDS, dtype=np.int64)
-    unseen = np.zeros(N_KINDS, dtype=np.int64)
+    """Replace the probabilities of the given blocks by those against a table."""
+    piles = np.zeros((3, N_KINDS), dtype=np.int64)
+    discard, unseen = piles[1], piles[2]
     kinds = np.zeros(N_KINDS, dtype=np.int64)
     marginal = np.zeros((1, N_PLAYS))
     hands = room_for_hands(layout)
@@ -283,15 +267,16 @@ def refill_blocks(begin, end, layout, outcomes, layer, table, action, rows):
     ptr, _, status_after, mask, play_ptr, play, _ = outcomes
     state_ptr, _, _, data_ptr, data, reward = rows
     for block in range(begin, end):
-        sizes = open_block(layout, layer, block, hand, discard, unseen)
+        sizes = open_block(layout, layer, block, piles)
         possible = possible_added(unseen)
         list_hands(layout, layer, discard, unseen, hands)
         state = layer.first[block]
-        for status in block_statuses(layer, block):
-            enemy_hand = count_enemy_hand(layout, status, sizes[0], sizes[1])
-            table_marginal(layout, layer, table, status, unseen, enemy_hand, hands, kinds, marginal[0])
-            total = denominator(enemy_hand, deck_left(layout, status))
-            base = status_for_ways(layout, status, enemy_hand) * N_WAYS
+        for code in block_statuses(layer, block):
+            status = split_status(layout, code)
+            mode = enemy_mode(layout, status, sizes)
+            table_marginal(layout, layer, table, status, mode, unseen, hands, kinds, marginal[0])
+            total = denominator(count_enemy_hand(layout, status, sizes), deck_left(layout, status))
+            base = first_way(layout, code, status, sizes)
             owner = -1
             for row in range(state_ptr[state], state_ptr[state + 1]):
                 pick, feints = split_action(action[row])

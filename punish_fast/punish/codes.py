@@ -1,7 +1,8 @@
 """Information states and their codes: mixed-radix codes inside, decimal codes for interchange.
 
-`State` is what a person reads, `Layout` the radices that follow from the rules. The digits of the mixed-radix code
-are drawn in the docstring of ``_codes.py``. The notebook's decimal code of a state has 18 digits::
+`State` is for people, `Layout` holds the radices that follow from the rules. The digits of the mixed-radix code are
+drawn in the docstring of ``_codes.py``; here they are worked out for whole arrays. The notebook's decimal code of a
+state has 18 digits::
 
     1   02012  3 0 0   3 5 0 0   00300
     |   |      | | |   | | | |   discard pile: guard, rush, dodge, strike, punish
@@ -15,13 +16,15 @@ Win is -1 and loss is -2. A decimal action code is the card from 1 to 5 and then
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from punish_fast.punish import _codes
 from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish._codes import Status
 from punish_fast.punish.rules import CARDS, Five, Rules
+
+N_DIGITS = 18
 
 # One for each digit of the decimal code.
 FIELDS = (
@@ -31,6 +34,16 @@ FIELDS = (
     *(f"discard_{card}" for card in CARDS),
 )
 ACTIONS = (10, 11, 20, 21, 30, 31, 40, 41, 50, 51, REST_ACTION)
+
+# Columns of the decimal digits.
+_BREATH = 0
+_HAND = slice(1, 6)
+_OWN_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_HP, _ENEMY_HAND, _ENEMY_EXHAUSTED, _ENEMY_FEINTED = range(6, 13)
+_DISCARD = slice(13, 18)
+# Those of a status, in the order of `Status`.
+_STATUS = [_OWN_HP, _ENEMY_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_EXHAUSTED, _ENEMY_FEINTED]
+
+_PLACES = 10 ** np.arange(N_DIGITS - 1, -1, -1, dtype=np.int64)
 
 
 class StateError(ValueError):
@@ -53,9 +66,9 @@ class State(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The radices of the codes and the sizes of the game, in the shape that kernels take.
+    """The radices of the codes and the sizes of the game, as kernels take them.
 
-    ``place`` (the place values of the digits of the cards) and ``copies`` are int64 ``[5]``.
+    ``place`` (the place values of the digits of the cards under ``view``) and ``copies`` are int64 ``[5]``.
     """
 
     place: np.ndarray
@@ -69,6 +82,22 @@ class Layout(NamedTuple):
     hand_size: int
     reveal_size: int
     deck_size: int
+
+
+class CodedStates(Protocol):
+    """The states of one player's decision process: a `StateSpace` of the view, or a file that holds their codes."""
+
+    @property
+    def rules(self) -> Rules:
+        """The rules."""
+
+    @property
+    def layout(self) -> Layout:
+        """The radices of the codes."""
+
+    @property
+    def code(self) -> np.ndarray:
+        """Mixed-radix codes, uint64 ``[n_states]``, ascending."""
 
 
 def layout_of(rules: Rules) -> Layout:
@@ -98,7 +127,7 @@ def _five(counts: list[int]) -> Five:
 
 
 def _problem(layout: Layout, state: State) -> str | None:
-    """What keeps ``state`` from being a position of the game, in words; None if nothing does."""
+    """The first contradiction in ``state``, in words; None if there is none."""
     between = state.breath == layout.breaths + 1
     feints = 0 if between else layout.feints
     limits = {
@@ -127,7 +156,7 @@ def _problem(layout: Layout, state: State) -> str | None:
 
 
 def _cards_problem(layout: Layout, state: State) -> str | None:
-    """What is wrong with hand and discard pile, in words."""
+    """The first contradiction between hand and discard pile, in words."""
     if not len(state.hand) == len(state.discard) == len(CARDS):
         return f"{len(state.hand)} counts in hand and {len(state.discard)} in the discard pile, allowed are 5 each"
     for card, copies, held, gone in zip(CARDS, layout.copies, state.hand, state.discard, strict=True):
@@ -152,21 +181,9 @@ def encode(layout: Layout, state: State) -> int:
     """
     problem = _problem(layout, state)
     if problem is not None:
-        raise StateError(f"state {'?' if state.breath < 0 else state.breath}: {problem}")
-    if state.breath == layout.breaths + 1:
-        status = _codes.between_status(layout, state.own_hp, state.enemy_hp, _drawn(layout, state))
-    else:
-        status = _codes.play_status(
-            layout,
-            state.own_hp,
-            state.enemy_hp,
-            state.own_exhausted,
-            state.own_feinted,
-            state.enemy_exhausted,
-            state.enemy_feinted,
-        )
-    cards = _codes.cards_code(layout, state.hand, state.discard)
-    return int(_codes.pack(layout, state.breath - 1, cards, status))
+        raise StateError(f"state {state.breath}: {problem}")
+    digits = [state.breath, *state.hand, *state[2:9], *state.discard]
+    return int(_codes_of_digits(layout, np.array([digits], dtype=np.int64))[0])
 
 
 def decode(layout: Layout, code: int) -> State:
@@ -178,41 +195,20 @@ def decode(layout: Layout, code: int) -> State:
     n_codes = (layout.breaths + 1) * layout.n_cards_codes * layout.n_statuses
     if not 0 <= code < n_codes:
         raise StateError(f"code {code}: allowed are 0 to {n_codes - 1}")
-    layer, cards, status = (int(digit) for digit in _codes.unpack(layout, np.uint64(code)))
-    hand = np.zeros(5, dtype=np.int64)
-    discard = np.zeros(5, dtype=np.int64)
-    seen = sum(_codes.decode_cards(layout, cards, hand, discard))
-    if layer == layout.breaths:
-        own_hp, enemy_hp, drawn = _codes.split_between_status(layout, status)
-        own_exhausted = own_feinted = enemy_exhausted = enemy_feinted = 0
-    else:
-        parts = _codes.split_status(layout, status)
-        own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = parts
-        drawn = own_feinted + enemy_feinted
-    enemy_hand = layout.n_cards - seen - (layout.deck_size - drawn)
-    state = State(
-        layer + 1,
-        _five(hand.tolist()),
-        int(own_hp),
-        int(own_exhausted),
-        int(own_feinted),
-        int(enemy_hp),
-        int(enemy_hand),
-        int(enemy_exhausted),
-        int(enemy_feinted),
-        _five(discard.tolist()),
-    )
+    state = _state_of_digits(_digits_of_codes(layout, np.array([code], dtype=np.int64))[0].tolist())
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"code {code}: {problem}")
     return state
 
 
+def _state_of_digits(digits: list[int]) -> State:
+    return State(digits[0], _five(digits[1:6]), *digits[6:13], _five(digits[13:18]))  # type: ignore[call-arg, arg-type]
+
+
 def to_decimal(state: State) -> int:
     """The notebook's 18-digit decimal code of ``state``."""
-    middle = state[2:9]
-    digits = (state.breath, *state.hand, *middle, *state.discard)
-    return int("".join(map(str, digits)))
+    return int("".join(map(str, (state.breath, *state.hand, *state[2:9], *state.discard))))
 
 
 def from_decimal(layout: Layout, code: int) -> State:
@@ -222,10 +218,9 @@ def from_decimal(layout: Layout, code: int) -> State:
         StateError: the code has not 18 digits, or they contradict the rules or each other.
     """
     text = str(code)
-    if len(text) != 18 or not text.isdecimal():
+    if len(text) != N_DIGITS or not text.isdecimal():
         raise StateError(f"state code {text}: allowed are 18 digits, the first not 0")
-    digits = [int(digit) for digit in text]
-    state = State(digits[0], _five(digits[1:6]), *digits[6:13], _five(digits[13:18]))  # type: ignore[call-arg, arg-type]
+    state = _state_of_digits([int(digit) for digit in text])
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"state code {text}: {problem}")
@@ -238,3 +233,122 @@ def action_name(action: int) -> str:
         return "rest"
     card = CARDS[action // 10 - 1]
     return f"feint with {card}" if action % 10 else card
+
+
+def digits_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
+    """The decimal digits of states, uint8 ``[k, 18]``.
+
+    Args:
+        states: The states of the game.
+        rows: ``[k]``, rows of states; all of them if None.
+    """
+    code = states.code if rows is None else states.code[np.asarray(rows, dtype=np.int64)]
+    return _digits_of_codes(states.layout, code.astype(np.int64)).astype(np.uint8)
+
+
+def decimals_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
+    """The decimal codes of states, int64 ``[k]``; arguments as in `digits_of`."""
+    return digits_of(states, rows) @ _PLACES
+
+
+def split_digits(decimals: np.ndarray) -> np.ndarray:
+    """The digits of decimal codes with 18 digits, uint8 ``[k, 18]``."""
+    return (np.asarray(decimals, dtype=np.int64)[:, np.newaxis] // _PLACES % 10).astype(np.uint8)
+
+
+def rows_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
+    """The rows of decimal codes, int64 ``[k]``; -1 for a number that is no reachable state.
+
+    Args:
+        states: The states of the game.
+        decimals: ``[k]``, whole numbers of any size.
+    """
+    decimals = np.asarray(decimals, dtype=np.int64)
+    codes = _codes_of_digits(states.layout, split_digits(decimals).astype(np.int64))
+    rows = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))
+    rows = np.minimum(rows, len(states.code) - 1)
+    # Digits that contradict each other or the rules lead to another state, or to none.
+    return np.where(decimals_of(states, rows) == decimals, rows, -1)
+
+
+def cards_digits(weight: np.ndarray, cards: np.ndarray) -> np.ndarray:
+    """The five digits of cards codes with these place values, int64 ``[k, 5]``."""
+    digits = cards[:, np.newaxis] // weight
+    digits[:, 1:] -= digits[:, :-1] * (weight[:-1] // weight[1:])
+    return np.asarray(digits)
+
+
+def split_pairs(layout: Layout, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Hands and discard piles of cards codes of the view, or the first and second of two hands: int64 ``[k, 5]``."""
+    digits = cards_digits(layout.place, cards)
+    t = np.arange(int(layout.copies.max()) + 2)
+    starts = t * (t + 1) // 2
+    both = np.searchsorted(starts, digits, side="right") - 1
+    hand = digits - starts[both]
+    return hand, both - hand
+
+
+def join_pairs(layout: Layout, hand: np.ndarray, discard: np.ndarray) -> np.ndarray:
+    """The inverse of `split_pairs`, int64 ``[k]``."""
+    both = hand + discard
+    return np.asarray((both * (both + 1) // 2 + hand) @ layout.place)
+
+
+def split_statuses(layout: Layout, codes: np.ndarray) -> Status:
+    """Statuses during a measure, int64 ``[k]`` each."""
+    radix = layout.feints + 1
+    rest, enemy_feinted = np.divmod(codes.astype(np.int64), radix)
+    rest, enemy_exhausted = np.divmod(rest, 2)
+    rest, own_feinted = np.divmod(rest, radix)
+    rest, own_exhausted = np.divmod(rest, 2)
+    own_hp, enemy_hp = np.divmod(rest, layout.hp)
+    return Status(own_hp + 1, enemy_hp + 1, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted)
+
+
+def join_statuses(layout: Layout, status: Status) -> np.ndarray:
+    """The inverse of `split_statuses`, int64 ``[k]``."""
+    radix = layout.feints + 1
+    code = (np.asarray(status.own_hp) - 1) * layout.hp + status.enemy_hp - 1
+    code = (code * 2 + status.own_exhausted) * radix + status.own_feinted
+    return np.asarray((code * 2 + status.enemy_exhausted) * radix + status.enemy_feinted)
+
+
+def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
+    """The decimal digits of mixed-radix codes, int16 ``[k, 18]``; contradictory codes may have any."""
+    rest, status = np.divmod(codes, layout.n_statuses)
+    layer, cards = np.divmod(rest, layout.n_cards_codes)
+    digits = np.zeros((len(codes), N_DIGITS), dtype=np.int16)
+    digits[:, _BREATH] = layer + 1
+    digits[:, _HAND], digits[:, _DISCARD] = split_pairs(layout, cards)
+    play, between = _status_tables(layout)
+    digits[:, _OWN_HP : _ENEMY_FEINTED + 1] = np.where((layer < layout.breaths)[:, None], play[status], between[status])
+    # So far the column of the enemy's hand holds the cards drawn from the deck.
+    seen = digits[:, _HAND].sum(axis=1) + digits[:, _DISCARD].sum(axis=1)
+    digits[:, _ENEMY_HAND] += (layout.n_cards - layout.deck_size - seen).astype(np.int16)
+    return digits
+
+
+def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """The seven middle digits of every status during and between measures; cards drawn stand for the enemy's hand."""
+    codes = np.arange(layout.n_statuses)
+    play, between = np.zeros((2, layout.n_statuses, N_DIGITS), dtype=np.int16)
+    status = split_statuses(layout, codes)
+    play[:, _STATUS] = np.stack(status, axis=1)
+    play[:, _ENEMY_HAND] = status.own_feinted + status.enemy_feinted
+    rest, between[:, _ENEMY_HP] = np.divmod(codes, layout.hp)
+    between[:, _ENEMY_HAND], between[:, _OWN_HP] = np.divmod(rest, layout.hp)
+    between[:, [_OWN_HP, _ENEMY_HP]] += 1
+    middle = slice(_OWN_HP, _ENEMY_FEINTED + 1)
+    return play[:, middle], between[:, middle]
+
+
+def _codes_of_digits(layout: Layout, digits: np.ndarray) -> np.ndarray:
+    """The mixed-radix codes of decimal digits, int64 ``[k]``; contradictory digits may have any."""
+    hand, discard = digits[:, _HAND], digits[:, _DISCARD]
+    play = join_statuses(layout, Status(*digits[:, _STATUS].T))
+    seen = hand.sum(axis=1) + discard.sum(axis=1) + digits[:, _ENEMY_HAND]
+    drawn = layout.deck_size - (layout.n_cards - seen)
+    between = (drawn * layout.hp + digits[:, _OWN_HP] - 1) * layout.hp + digits[:, _ENEMY_HP] - 1
+    status = np.where(digits[:, _BREATH] <= layout.breaths, play, between)
+    cards = join_pairs(layout, hand, discard)
+    return np.asarray(((digits[:, _BREATH] - 1) * layout.n_cards_codes + cards) * layout.n_statuses + status)

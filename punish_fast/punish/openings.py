@@ -1,11 +1,11 @@
-"""How a game can begin, how likely each beginning is, and what it is worth.
+"""Openings: the deals that begin a game, with their probabilities, and the worth of each card.
 
-A hand ``D`` is dealt from all cards ``M`` and cards ``R`` are revealed from the rest, every way alike::
+A hand ``D`` is dealt from all cards ``M`` and cards ``R`` are revealed from the rest, uniformly::
 
     P(D, R) = prod_k C(M_k, D_k) / C(|M|, |D|)  *  prod_k C(M_k - D_k, R_k) / C(|M| - |D|, |R|)
 
-What a card is worth follows from the conditional expectation ``E[v | n copies of the card in hand]`` and its average
-step, the slope of the weighted least squares line through these expectations.
+The worth of a card is the conditional expectation ``E[v | n copies of the card in hand]`` and its average step, the
+slope of the weighted least squares line through these expectations.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish.decimal_codes import States, digits_of
+from punish_fast.punish.codes import CodedStates, digits_of
 
 
 class Openings(NamedTuple):
-    """All beginnings of a game, by code.
+    """All openings of a game, in the order of their codes.
 
     Attributes:
         row: int64 ``[n]``, rows of their states.
@@ -35,13 +35,13 @@ class Openings(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """What copies of a card are worth.
+    """Values of openings by the copies of a card in hand.
 
     Attributes:
         copies: int64 ``[m]``, numbers of copies that occur.
-        p: float64 ``[m]``, how likely they are.
-        mean: float64 ``[m]``, expected value of a game that begins with so many.
-        step: What one more copy is worth on average; NaN if all beginnings have as many.
+        p: float64 ``[m]``, their probabilities.
+        mean: float64 ``[m]``, expected value of the openings with each number.
+        step: Average gain from one more copy; NaN if all openings have the same number.
     """
 
     copies: np.ndarray
@@ -50,8 +50,8 @@ class Worth(NamedTuple):
     step: float
 
 
-def openings(states: States) -> Openings:
-    """The beginnings of a game: breath 1 with full HP on both sides.
+def openings(states: CodedStates) -> Openings:
+    """The openings of a game: breath 1 with full HP on both sides.
 
     Args:
         states: The states: a `StateSpace` or a loaded file.
@@ -70,11 +70,11 @@ def openings(states: States) -> Openings:
 
 
 def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
-    """What copies of a card are worth.
+    """Values of openings by the copies of a card in hand.
 
     Args:
-        counts: ``[n]``, copies of the card in each beginning.
-        p: float64 ``[n]``, probabilities of the beginnings.
+        counts: ``[n]``, copies of the card in each opening.
+        p: float64 ``[n]``, probabilities of the openings.
         value: float64 ``[n]``, their values.
     """
     copies, place = np.unique(counts, return_inverse=True)

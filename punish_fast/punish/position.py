@@ -1,24 +1,39 @@
-"""Information states in words: cards by their initials, and everything left out as at the start of a game.
+"""A position in words: hands as initials, HP as ``3-2``, statuses by player.
 
-The deck follows from the feints, and the enemy's hand from all other cards, so it needs naming only between two
-measures.
+A position in a measure determines more than it names: the deck is what feints have left of it, so the enemy's hand has
+the cards that are neither in the own hand nor in the discard pile nor in the deck.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import TypedDict
 
 from punish_fast.punish.codes import State, StateError, encode, layout_of
 from punish_fast.punish.rules import CARDS, Five, Rules
 
 INITIALS = "".join(card[0] for card in CARDS)
+# Flags of own and enemy's side.
 SIDES = {"own": (1, 0), "enemy": (0, 1), "both": (1, 1)}
+
+
+class PositionWords(TypedDict):
+    """A position as `position` takes it; None stands for nobody."""
+
+    hand: str
+    discard: str
+    hp: str
+    breath: int
+    enemy_hand: int
+    exhausted: str | None
+    feinted: str | None
 
 
 def position(
     rules: Rules,
     hand: str,
-    discard: str,
+    discard: str = "",
     *,
     hp: str | None = None,
     breath: int = 1,
@@ -26,60 +41,95 @@ def position(
     exhausted: str | None = None,
     feinted: str | None = None,
 ) -> State:
-    """An information state from words.
+    """The information state of a position in words.
 
     Args:
         rules: The rules.
-        hand: Initials of the cards in hand: ``"rrspp"`` for two rushes, a strike and two punishes.
-        discard: Initials of the discard pile.
-        hp: Own and enemy HP: ``"3-2"``; full if None.
-        breath: From 1; one more than there are for the state between two measures.
-        enemy_hand: Cards in the enemy's hand; all that are neither seen nor in the deck if None.
-        exhausted: ``"own"``, ``"enemy"`` or ``"both"``; nobody if None.
-        feinted: Likewise.
+        hand: The own hand, as initials of guard, rush, dodge, strike and punish in any order, such as ``rrspp``.
+        discard: The discard pile, revealed cards included, likewise.
+        hp: Own and enemy's HP, such as ``3-2``; full by default.
+        breath: The breath, from 1; one more than there are stands for the time between two measures.
+        enemy_hand: Cards in the enemy's hand; by default what follows from all other cards.
+        exhausted: ``own``, ``enemy`` or ``both``; nobody by default.
+        feinted: Players with a feint in this measure, likewise; or own and enemy's number of feints, such as ``2-1``.
 
     Raises:
-        StateError: no such position; the message names the cards.
+        StateError: a word is not understood, or the position contradicts the rules.
     """
-    held, gone = _counts("hand", hand), _counts("discard", discard)
-    own_hp, enemy_hp = (rules.hp, rules.hp) if hp is None else _hp(hp)
-    own_exhausted, enemy_exhausted = _sides("exhausted", exhausted)
-    own_feinted, enemy_feinted = _sides("feinted", feinted)
+    own_hp, enemy_hp = (rules.hp, rules.hp) if hp is None else _pair("hp", hp)
+    own_exhausted, enemy_exhausted = _flags("exhausted", exhausted)
+    own_feinted, enemy_feinted = _flags("feinted", feinted)
+    own, gone = _cards("hand", hand), _cards("discard", discard)
+    _check_copies(rules, own, gone)
+    if breath == 1 and sum(gone) != rules.reveal_size:
+        raise StateError(f"discard: {sum(gone)} cards, but breath 1 begins with {rules.reveal_size} revealed cards")
     if enemy_hand is None:
-        deck = rules.deck_size - own_feinted - enemy_feinted
-        enemy_hand = rules.n_cards - sum(held) - sum(gone) - deck
-        if not 0 <= enemy_hand <= rules.hand_size:
-            raise StateError(
-                f"hand {hand or 'empty'}, discard {discard or 'empty'} and {deck} cards of the deck leave "
-                f"{enemy_hand} cards to the enemy, allowed are 0 to {rules.hand_size}"
-            )
-    state = State(
-        *(breath, held, own_hp, own_exhausted, own_feinted),
-        *(enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted, gone),
-    )
+        if breath > rules.breaths:
+            raise StateError(f"enemy_hand: missing, needed after breath {rules.breaths}")
+        enemy_hand = _enemy_hand(rules, sum(own), sum(gone), own_feinted + enemy_feinted)
+    enemy = (enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted)
+    state = State(breath, own, own_hp, own_exhausted, own_feinted, *enemy, gone)
     encode(layout_of(rules), state)
     return state
 
 
-def _counts(name: str, initials: str) -> Five:
-    unknown = sorted(set(initials.lower()) - set(INITIALS))
-    if unknown:
-        names = ", ".join(f"{card[0]} {card}" for card in CARDS)
-        raise StateError(f"{name}: {unknown[0]!r} is no card, allowed are {names}")
-    guard, rush, dodge, strike, punish = (initials.lower().count(initial) for initial in INITIALS)
+def position_words(state: State) -> PositionWords:
+    """The words of a position, from which `position` makes the same state."""
+    return PositionWords(
+        hand=_initials(state.hand),
+        discard=_initials(state.discard),
+        hp=f"{state.own_hp}-{state.enemy_hp}",
+        breath=state.breath,
+        enemy_hand=state.enemy_hand,
+        exhausted=_side(state.own_exhausted, state.enemy_exhausted),
+        feinted=_side(state.own_feinted, state.enemy_feinted),
+    )
+
+
+def _cards(field: str, text: str) -> Five:
+    for letter in text.lower():
+        if letter not in INITIALS:
+            raise StateError(f"{field}: {letter!r} is no card, allowed are the initials {', '.join(INITIALS)}")
+    guard, rush, dodge, strike, punish = (text.lower().count(letter) for letter in INITIALS)
     return guard, rush, dodge, strike, punish
 
 
-def _hp(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"([1-9])-([1-9])", text)
-    if found is None:
-        raise StateError(f"hp: {text!r} is not allowed, it must be own and enemy HP, such as 3-2")
-    return int(found[1]), int(found[2])
+def _initials(counts: Iterable[int]) -> str:
+    return "".join(letter * n for letter, n in zip(INITIALS, counts, strict=True))
 
 
-def _sides(name: str, side: str | None) -> tuple[int, int]:
-    if side is None:
+def _pair(field: str, text: str) -> tuple[int, int]:
+    if re.fullmatch("[0-9]-[0-9]", text) is None:
+        raise StateError(f"{field}: {text!r} is not understood, allowed are two numbers such as 3-2, own and enemy's")
+    return int(text[0]), int(text[2])
+
+
+def _flags(field: str, text: str | None) -> tuple[int, int]:
+    if text is None:
         return 0, 0
-    if side not in SIDES:
-        raise StateError(f"{name}: {side!r} is not allowed, it must be one of {', '.join(SIDES)}")
-    return SIDES[side]
+    if text in SIDES:
+        return SIDES[text]
+    if field == "feinted" and "-" in text:
+        return _pair(field, text)
+    raise StateError(f"{field}: {text!r} is not understood, allowed are {', '.join(SIDES)}")
+
+
+def _side(own: int, enemy: int) -> str | None:
+    words = {flags: word for word, flags in SIDES.items()} | {(0, 0): None}
+    return words.get((own, enemy), f"{own}-{enemy}")
+
+
+def _check_copies(rules: Rules, own: Five, gone: Five) -> None:
+    for card, copies, held, discarded in zip(CARDS, rules.copies, own, gone, strict=True):
+        if held + discarded > copies:
+            raise StateError(f"{held + discarded} {card} in hand and discard pile, of {copies} in play")
+
+
+def _enemy_hand(rules: Rules, own: int, gone: int, feints: int) -> int:
+    """The enemy's cards during a measure, by counting all others."""
+    deck = rules.deck_size - feints
+    left = rules.n_cards - own - gone - deck
+    if not 0 <= left <= rules.hand_size:
+        seen = f"{own} in hand, {gone} in the discard pile and {deck} in the deck of {rules.n_cards} cards"
+        raise StateError(f"{seen} leave {left} for the enemy's hand, allowed are 0 to {rules.hand_size}")
+    return left

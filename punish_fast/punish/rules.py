@@ -1,7 +1,7 @@
 """The rules of a game of Punish, as data.
 
-Everything that follows from the rules (sizes, radices, tables, counts) is computed from a `Rules` tuple. Three
-presets are known by name, and a TOML file changes any field of the ``notebook`` preset::
+All sizes, radices, tables and counts are computed from a `Rules` tuple. There are three presets, and a TOML file
+changes any field of the ``notebook`` preset::
 
     hp = 4
     copies = { strike = 2, punish = 2 }
@@ -26,7 +26,7 @@ Six = tuple[int, int, int, int, int, int]
 
 
 class RulesError(ValueError):
-    """Rules that name no game; the message names the field, its value and what is allowed."""
+    """Invalid rules; the message names the field, its value and the allowed values."""
 
 
 class Rules(NamedTuple):
@@ -35,14 +35,14 @@ class Rules(NamedTuple):
     Attributes:
         copies: Copies of each card in play.
         hand_size: Cards in a full hand.
-        reveal_size: Cards revealed at the start of a measure, the first of the discard pile.
-        hp: HP of both players at the start; healing never goes beyond.
+        reveal_size: Cards revealed at the start of a measure; they begin the discard pile.
+        hp: HP of both players at the start, and the most that healing restores.
         healing: HP each survivor regains after a measure.
         breaths: Breaths per measure.
         feints: Feints each player has per measure.
         damage: Base damage of each card.
-        guard_reduction: How much less damage a guarding player takes.
-        dodge_stops: 1 for each card that does nothing to a dodging player.
+        guard_reduction: Damage that a guard takes off each attack.
+        dodge_stops: 1 for each card that does no damage to a dodging player.
         priority: Rank of rest, guard, rush, dodge, strike, punish; if both players fall, the lower rank wins.
         exhausting: 1 for each card after which its player must rest for a breath.
         redeal: ``"discard"`` draws from the discard pile alone, ``"reshuffle"`` from discard pile and deck.
@@ -106,13 +106,13 @@ _TUPLE_RANGES = {
 
 
 def cards_text(counts: Iterable[int]) -> str:
-    """Counts of the five cards in words."""
+    """Counts of the five cards in words, such as ``2 rush, punish``."""
     names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts, strict=True) if n > 0]
     return ", ".join(names) or "nothing"
 
 
 def _brief(value: object) -> str:
-    """A value as it may stand in an error message, however absurd it is."""
+    """A value for an error message, shortened if it is long."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):
@@ -137,7 +137,7 @@ def _check_tuple(field: str, value: object, length: int, low: int, high: int) ->
 
 
 def validate(rules: Rules) -> Rules:
-    """Return ``rules`` unchanged if a game can be played by them.
+    """Return ``rules`` unchanged if they are valid.
 
     Raises:
         RulesError: a field is out of range, or there are too few cards to deal and to feint with.
@@ -160,7 +160,7 @@ def validate(rules: Rules) -> Rules:
 
 
 def _named_tuple(field: str, value: object, names: tuple[str, ...], default: tuple[int, ...]) -> tuple[int, ...]:
-    """A tuple written as a list in card order, or as a table of the cards that differ from the default."""
+    """A tuple from a list in card order, or from a table of the cards that differ from the default."""
     if isinstance(value, Mapping):
         unknown = [name for name in value if name not in names]
         if unknown:
@@ -205,7 +205,7 @@ def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -
     """
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
-        raise RulesError(f"rules: {unknown[0]!r} is no field, allowed are {', '.join(Rules._fields)}")
+        raise RulesError(f"rules: unknown field {unknown[0]!r}, allowed are {', '.join(Rules._fields)}")
     changed = {field: _parse_field(field, value, getattr(base, field)) for field, value in fields.items()}
     return validate(base._replace(**changed))
 
@@ -222,7 +222,7 @@ def to_mapping(rules: Rules) -> dict[str, Any]:
 
 
 def to_json(rules: Rules) -> str:
-    """The rules as one line of JSON, always the same for the same rules."""
+    """The rules as one line of JSON; equal rules give equal text."""
     return json.dumps(to_mapping(rules), sort_keys=True)
 
 
@@ -230,14 +230,14 @@ def from_json(text: str) -> Rules:
     """Rules from the JSON of `to_json`.
 
     Raises:
-        RulesError: the text is no JSON object of rules.
+        RulesError: the text is not a JSON object of rules.
     """
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RulesError(f"rules: {text[:40]!r} is no JSON ({error})") from None
+        raise RulesError(f"rules: {text[:40]!r} is not JSON ({error})") from None
     if not isinstance(fields, dict):
-        raise RulesError(f"rules: {text[:40]!r} is no JSON object")
+        raise RulesError(f"rules: {text[:40]!r} is not a JSON object")
     return from_mapping(fields)
 
 
@@ -245,7 +245,7 @@ def load_rules(name_or_path: str | Path) -> Rules:
     """Rules from a preset's name or a TOML file of the fields that differ from ``notebook``.
 
     Raises:
-        RulesError: neither a preset nor a readable TOML file, or the file names no game.
+        RulesError: neither a preset nor a readable TOML file, or the rules in it are invalid.
     """
     name = str(name_or_path)
     if name in PRESETS:
@@ -262,12 +262,12 @@ def load_rules(name_or_path: str | Path) -> Rules:
     except RulesError:
         raise
     except (ValueError, RecursionError) as error:
-        raise RulesError(f"rules: {name} is no TOML file ({error})") from None
+        raise RulesError(f"rules: {name} is not a TOML file ({error})") from None
     return from_mapping(fields)
 
 
 def name_of(rules: Rules) -> str:
-    """The preset's name, with the redeal behind it if only that is another, or one made of the digest."""
+    """The preset's name, followed by the redeal if only that differs; a name made of the digest for other rules."""
     for name, preset in PRESETS.items():
         if preset == rules:
             return name
@@ -278,5 +278,5 @@ def name_of(rules: Rules) -> str:
 
 
 def true_rules(rules: Rules) -> Rules:
-    """The rules that two players play by: the same, with the true redeal."""
+    """The rules of the game between two players: the same with the redeal ``reshuffle``."""
     return rules._replace(redeal="reshuffle")

@@ -1,7 +1,8 @@
-"""All information states of a game, breath by breath, in the order of their codes.
+"""All information states of a game under an information model, breath by breath, in the order of their codes.
 
 The first layer holds every deal of a hand and revealed cards with every pair of HP that two survivors can start a
-measure with. Each further layer holds what the one before leads to. The last layer lies between two measures.
+measure with. Each further layer holds the successors of the one before. Under ``view`` the last layer lies between two
+measures; finer models are used in the real game only, whose graph has nodes of its own there.
 """
 
 from __future__ import annotations
@@ -11,25 +12,28 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.punish import _actions, _space
-from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._codes import play_status
-from punish_fast.punish._outcomes import N_ENEMY_PLAYS, N_PLAYS, N_WAYS, Outcomes, tabulate_outcomes
+from punish_fast.punish import _space
+from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, REST_ACTION, RESTS
+from punish_fast.punish._codes import Status
+from punish_fast.punish._multisets import N_KINDS
+from punish_fast.punish._outcomes import N_ENEMY_PLAYS, N_PLAYS, N_WAYS, BreathOutcomes, tabulate_outcomes
 from punish_fast.punish._space import Layer
 from punish_fast.punish.codes import (
     ACTIONS,
-    Layout,
     State,
     StateError,
+    cards_digits,
     decode,
     encode,
+    join_statuses,
     layout_of,
+    split_statuses,
     to_decimal,
 )
-from punish_fast.punish.information import Information, information_of
+from punish_fast.punish.information import InformationError, information_of, places_of
 from punish_fast.punish.rules import Rules, validate
 from punish_fast.runtime.memory import require_memory
-from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
+from punish_fast.runtime.parallel import cumulated, for_chunks
 
 # Tensors and graphs number states, and two terminals behind them, by int32.
 _MOST_STATES = 2**31 - 3
@@ -46,71 +50,191 @@ class StateSpace:
 
     Attributes:
         rules: The rules.
+        information: The information model.
         layout: The radices of the codes.
-        outcomes: Outcomes of a breath: of any but the last, and of the last.
-        layers: Block tables, one for each breath and one for the time between measures.
-        code: uint64 ``[n_states]``, mixed-radix codes, ascending.
+        places: The digits of the cards under the model.
+        layers: Block tables, one for each breath and, under ``view``, one for the time between measures.
         layer_ptr: int64 ``[n_layers + 1]``, row of the first state of each layer.
     """
 
-    def __init__(self, rules: Rules, progress: Progress | None = None) -> None:
+    def __init__(self, rules: Rules, information: str = "view", progress: Progress | None = None) -> None:
         """Enumerate the states of ``rules``; ``progress(stage, done, total)`` is called after each layer.
+
+        Args:
+            rules: The rules.
+            information: Name of an information model: ``view`` or ``memory``.
+            progress: Called as ``progress("states", done, layers)`` after each layer.
 
         Raises:
             RulesError: the rules name no game.
+            InformationError: there is no such model.
             MemoryError: the states would not fit into memory.
         """
         self.rules = validate(rules)
+        self.information = information_of(information)
         self.layout = layout_of(rules)
-        self.outcomes = (_tabulate(rules, self.layout, False), _tabulate(rules, self.layout, True))
-        n_layers = rules.breaths + 1
+        self.places = places_of(self.information, rules)
         self.layers: list[Layer] = []
-        codes: list[np.ndarray] = []
+        n_layers = rules.breaths + (information == "view")
         for number in range(n_layers):
-            layer, code = self._next_layer(number)
-            self.layers.append(layer)
-            codes.append(code)
+            self.layers.append(self._next_layer(number))
             if progress is not None:
                 progress("states", number + 1, n_layers)
-        self.code = np.concatenate(codes)
-        self.layer_ptr = cumulated(np.array([len(code) for code in codes]))
+        self.layer_ptr = np.array([0, *(layer.first[-1] for layer in self.layers)], dtype=np.int64)
 
-    @property
-    def information(self) -> Information:
-        """The model of information: the discard pile, and nothing else of what was played."""
-        return information_of("view", self.rules.breaths)
-
-    def outcomes_of(self, number: int) -> Outcomes:
+    def outcomes_of(self, number: int) -> BreathOutcomes:
         """The outcomes of the breath of layer ``number``."""
-        return self.outcomes[number == self.rules.breaths - 1]
+        return self._last_outcomes if number == self.rules.breaths - 1 else self._outcomes
 
-    def _next_layer(self, number: int) -> tuple[Layer, np.ndarray]:
+    @cached_property
+    def _outcomes(self) -> BreathOutcomes:
+        return self._tabulate(False)
+
+    @cached_property
+    def _last_outcomes(self) -> BreathOutcomes:
+        return self._tabulate(True)
+
+    def _tabulate(self, is_last: bool) -> BreathOutcomes:
+        n_statuses = self.layout.n_statuses
+        # Only a feint can have every play; the other ways have no own draw.
+        n_most = n_statuses * (N_PLAYS + (N_WAYS - 1) * N_ENEMY_PLAYS)
+        n_draws = 1 if self.information.own == self.information.enemy else N_KINDS + 1
+        outcomes = BreathOutcomes(
+            ptr=np.zeros(n_statuses * N_WAYS + 1, dtype=np.int32),
+            joined=np.zeros(n_most, dtype=np.uint16),
+            status=np.zeros(n_most, dtype=np.int32),
+            mask=np.zeros(n_most, dtype=np.int64),
+            play_ptr=np.zeros(n_most + 1, dtype=np.int32),
+            play=np.zeros(n_most, dtype=np.uint8),
+            reach=np.zeros((n_statuses * N_WAYS, n_draws), dtype=np.int64),
+        )
+        n_outcomes, n_plays = tabulate_outcomes(self.rules, self.layout, is_last, outcomes)
+        return outcomes._replace(
+            joined=outcomes.joined[:n_outcomes].copy(),
+            status=outcomes.status[:n_outcomes].copy(),
+            mask=outcomes.mask[:n_outcomes].copy(),
+            play_ptr=outcomes.play_ptr[: n_outcomes + 1].copy(),
+            play=outcomes.play[:n_plays].copy(),
+        )
+
+    def _next_layer(self, number: int) -> Layer:
         if number == 0:
-            cards = opening_cards(self.layout)
+            cards = self._opening_cards()
             reached = self._nothing_reached(cards, number)
-            reached[:, opening_statuses(self.rules, self.layout)] = 1
-            return _number(self.layout, number, cards, reached, 0)
+            reached[:, self._opening_statuses()] = 1
+            return self._number(cards, reached, 0)
         before = self.layers[-1]
         outcomes = self.outcomes_of(number - 1)
-        cards = _discover(self.layout, outcomes, before)
+        cards = self._discover(outcomes, before)
         reached = self._nothing_reached(cards, number)
-        after = bare_layer(cards, empty_slots(self.layout.n_cards_codes, len(cards)))
-        for_chunks(_space.mark_states, before.first, self.layout, outcomes, before, after, reached)
-        return _number(self.layout, number, cards, reached, int(before.first[-1]))
+        args = (self.layout, self.places, outcomes, before, self._bare_layer(cards), reached)
+        for_chunks(_space.mark_states, before.first, *args)
+        return self._number(cards, reached, int(before.first[-1]))
+
+    def _opening_cards(self) -> np.ndarray:
+        """Sorted cards codes of all deals of a hand and revealed cards, int64."""
+        cards = np.zeros(0, dtype=np.int64)
+        cards = np.zeros(_space.deal_openings(self.layout, self.places, cards), dtype=np.int64)
+        _space.deal_openings(self.layout, self.places, cards)
+        return np.sort(cards)
+
+    def _opening_statuses(self) -> np.ndarray:
+        """The statuses with which a measure may begin."""
+        rules = self.rules
+        hps = sorted({min(rules.hp, hp + rules.healing) for hp in range(1, rules.hp + 1)})
+        return join_statuses(self.layout, Status(np.repeat(hps, len(hps)), np.tile(hps, len(hps)), 0, 0, 0, 0))
 
     def _nothing_reached(self, cards: np.ndarray, number: int) -> np.ndarray:
-        """Marks for every status of every block, and the certainty that all tables fit into memory."""
+        """Marks for every status of every block, if all tables fit into memory."""
         cells = len(cards) * self.layout.n_statuses
-        held = sum(array.nbytes for layer in self.layers for array in layer)
-        # Codes twice, when those of all breaths are put together.
-        known = 16 * int(self.layers[-1].first[-1]) if self.layers else 0
-        require_memory(held + known + 3 * cells, f"the {len(cards):,} hands and discard piles of breath {number + 1}")
+        what = f"the {len(cards):,} hands and discard piles of breath {number + 1}"
+        require_memory(self.nbytes + 3 * cells, what)
         return np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
+
+    def _discover(self, outcomes: BreathOutcomes, before: Layer) -> np.ndarray:
+        """Sorted cards codes of the blocks of the next layer."""
+        found = [np.zeros(0, dtype=np.int64)]
+
+        def discover(begin: int, end: int) -> None:
+            found.append(self._discover_from(begin, end, outcomes, before))
+
+        for_chunks(discover, before.first)
+        return np.unique(np.concatenate(found))
+
+    def _discover_from(self, begin: int, end: int, outcomes: BreathOutcomes, before: Layer) -> np.ndarray:
+        """Cards codes that the blocks from ``begin`` to ``end`` lead to."""
+        found = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        slots = self._empty_slots(len(found))
+        args = (self.layout, self.places, outcomes, before)
+        block, n_found = begin, 0
+        while True:
+            stop = min(block + _BLOCKS_AT_ONCE, end)
+            block, n_found = _space.discover_cards(block, stop, *args, slots, found, n_found)
+            if block == end:
+                return found[:n_found]
+            if block == stop:
+                continue
+            found = np.concatenate([found, np.zeros(3 * len(found), dtype=np.int64)])
+            slots = self._empty_slots(len(found))
+            _space.index_blocks(found[:n_found], slots)
+
+    def _empty_slots(self, n_blocks: int) -> np.ndarray:
+        """An empty hash table for ``n_blocks`` blocks."""
+        n_first = np.count_nonzero(self.places.hand + self.places.discard <= self.rules.copies[0])
+        n_codes = int(self.places.weight[0]) * n_first
+        return np.full(n_codes if n_codes <= _DIRECT_SLOTS else 2 * n_blocks + 1, -1, dtype=np.int32)
+
+    def _bare_layer(self, cards: np.ndarray) -> Layer:
+        """A layer of known blocks without states."""
+        slots = self._empty_slots(len(cards))
+        _space.index_blocks(cards, slots)
+        digits = cards_digits(self.places.weight, cards)
+        return Layer(
+            cards=cards,
+            first=np.zeros(0, dtype=np.int32),
+            rank=np.zeros((0, 0), dtype=np.uint16),
+            status=np.zeros(0, dtype=np.uint16),
+            slots=slots,
+            piles=np.stack([self.places.hand[digits], self.places.discard[digits]], axis=1).astype(np.uint8),
+        )
+
+    def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
+        """The layer of the reached states, whose rows begin at ``origin``."""
+        begin = cumulated(reached.sum(axis=1, dtype=np.int64))
+        must_have_numbers(origin + int(begin[-1]))
+        rank = np.empty(reached.shape, dtype=np.uint16)
+        status = np.empty(begin[-1], dtype=np.uint16)
+        for_chunks(_space.number_states, begin, begin, reached, rank, status)
+        return self._bare_layer(cards)._replace(first=(origin + begin).astype(np.int32), rank=rank, status=status)
+
+    @cached_property
+    def code(self) -> np.ndarray:
+        """Mixed-radix codes under ``view``, uint64 ``[n_states]``, ascending.
+
+        Raises:
+            InformationError: the states are of another model.
+        """
+        self.must_be_view()
+        layout = self.layout
+        codes = np.empty(self.n_states, dtype=np.uint64)
+        for number, layer in enumerate(self.layers):
+            cards = np.repeat(number * layout.n_cards_codes + layer.cards, np.diff(layer.first))
+            codes[layer.first[0] : layer.first[-1]] = cards * layout.n_statuses + layer.status
+        return codes
+
+    def must_be_view(self) -> None:
+        """Check that the states are those of one player's decision process.
+
+        Raises:
+            InformationError: they are of another model.
+        """
+        if self.information.name != "view":
+            raise InformationError(f"information: {self.information.name!r} is not allowed here, only 'view' is")
 
     @property
     def n_states(self) -> int:
         """States without the two terminals."""
-        return len(self.code)
+        return int(self.layer_ptr[-1])
 
     @property
     def states_by_breath(self) -> list[int]:
@@ -122,6 +246,7 @@ class StateSpace:
 
         Raises:
             IndexError: there is no such row.
+            InformationError: the states are not of ``view``.
         """
         if not 0 <= row < self.n_states:
             raise IndexError(f"row {row}: allowed are 0 to {self.n_states - 1}")
@@ -131,29 +256,34 @@ class StateSpace:
         """The row of a state.
 
         Raises:
-            StateError: the state contradicts the rules, or no game reaches it.
+            StateError: the state contradicts the rules, or is not reachable.
+            InformationError: the states are not of ``view``.
         """
-        code = encode(self.layout, state)
-        layer = self.layers[state.breath - 1]
-        cards, status = divmod(code, self.layout.n_statuses)
-        block = _space.find_block(layer, cards % self.layout.n_cards_codes)
-        if block < 0 or layer.rank[block, status] == _space.ABSENT:
+        code = np.uint64(encode(self.layout, state))
+        row = int(np.searchsorted(self.code, code))
+        if row == self.n_states or self.code[row] != code:
             raise StateError(f"state {to_decimal(state)}: no game reaches it")
-        return int(_space.row_of(layer, block, status))
+        return row
 
     @cached_property
     def _legal(self) -> tuple[np.ndarray, np.ndarray]:
-        counts = np.ones(self.n_states, dtype=np.int64)
-        actions = np.empty((self.n_states, len(ACTIONS)), dtype=np.uint8)
-        actions[self.layer_ptr[-2] :, 0] = REST_ACTION
-        for layer in self.layers[:-1]:
-            rows = slice(layer.first[0], layer.first[-1])
-            args = (self.layout, layer, counts[rows], actions[rows])
-            for_chunks(_actions.fill_actions, layer.first, *args)
-        ptr = cumulated(counts)
-        packed = np.empty(ptr[-1], dtype=np.uint8)
-        for_each(_actions.pack_actions, self.n_states, ptr, actions, packed)
-        return ptr, packed
+        lists = _legal_actions()
+        lengths = np.count_nonzero(lists, axis=1)
+        status = split_statuses(self.layout, np.arange(self.layout.n_statuses))
+        mode = np.where(status.own_feinted < self.layout.feints, PICKS_OR_FEINTS, PICKS)
+        mode[status.own_exhausted > 0] = RESTS
+        ptr = np.zeros(self.n_states + 1, dtype=np.int64)
+        actions: list[np.ndarray] = []
+        for number, layer in enumerate(self.layers):
+            kinds = (layer.piles[:, 0] > 0) @ (1 << np.arange(N_KINDS))
+            which = np.repeat(3 * kinds, np.diff(layer.first)) + mode[layer.status]
+            if number == self.rules.breaths:
+                which[:] = RESTS
+            np.cumsum(lengths[which], out=ptr[layer.first[0] + 1 : layer.first[-1] + 1])
+            ptr[layer.first[0] + 1 : layer.first[-1] + 1] += ptr[layer.first[0]]
+            listed = lists[which]
+            actions.append(listed[listed > 0])
+        return ptr, np.concatenate(actions)
 
     @property
     def state_ptr(self) -> np.ndarray:
@@ -165,119 +295,33 @@ class StateSpace:
         """uint8 ``[n_rows]``, the two-digit codes of the legal actions of all states, ascending in each."""
         return self._legal[1]
 
-    @cached_property
+    @property
     def n_openings(self) -> int:
         """Deals of a hand and revealed cards."""
         return len(self.layers[0].cards)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all tables."""
-        return sum(array.nbytes for layer in self.layers for array in layer) + self.code.nbytes
+        """Bytes of the block tables."""
+        return sum(array.nbytes for layer in self.layers for array in layer)
 
 
-def _tabulate(rules: Rules, layout: Layout, is_last: bool) -> Outcomes:
-    # Only a feint can have every play; the other ways have no own draw.
-    n_most = layout.n_statuses * (N_PLAYS + (N_WAYS - 1) * N_ENEMY_PLAYS)
-    outcomes = Outcomes(
-        ptr=np.zeros(layout.n_statuses * N_WAYS + 1, dtype=np.int32),
-        added=np.zeros(n_most, dtype=np.uint8),
-        status=np.zeros(n_most, dtype=np.int32),
-        mask=np.zeros(n_most, dtype=np.int64),
-        play_ptr=np.zeros(n_most + 1, dtype=np.int32),
-        play=np.zeros(n_most, dtype=np.uint8),
-        reach=np.zeros(layout.n_statuses * N_WAYS, dtype=np.int64),
-    )
-    n_outcomes, n_plays = tabulate_outcomes(rules, layout, is_last, outcomes)
-    return outcomes._replace(
-        added=outcomes.added[:n_outcomes].copy(),
-        status=outcomes.status[:n_outcomes].copy(),
-        mask=outcomes.mask[:n_outcomes].copy(),
-        play_ptr=outcomes.play_ptr[: n_outcomes + 1].copy(),
-        play=outcomes.play[:n_plays].copy(),
-    )
-
-
-def opening_cards(layout: Layout) -> np.ndarray:
-    """Sorted cards codes of all deals of a hand and revealed cards, int64."""
-    cards = np.zeros(0, dtype=np.int64)
-    cards = np.zeros(_space.deal_openings(layout, cards), dtype=np.int64)
-    _space.deal_openings(layout, cards)
-    return np.sort(cards)
-
-
-def opening_statuses(rules: Rules, layout: Layout) -> list[int]:
-    """The statuses with which a measure may begin."""
-    hps = sorted({min(rules.hp, hp + rules.healing) for hp in range(1, rules.hp + 1)})
-    return [play_status(layout, own, enemy, 0, 0, 0, 0) for own in hps for enemy in hps]
-
-
-def empty_slots(n_codes: int, n_blocks: int) -> np.ndarray:
-    """An empty hash table for so many blocks, of so many possible codes."""
-    size = n_codes if n_codes <= _DIRECT_SLOTS else 2 * n_blocks + 1
-    return np.full(size, -1, dtype=np.int32)
-
-
-def _discover(layout: Layout, outcomes: Outcomes, before: Layer) -> np.ndarray:
-    """Sorted cards codes of the blocks of the next layer."""
-    found = [np.zeros(0, dtype=np.int64)]
-
-    def discover(begin: int, end: int) -> None:
-        found.append(_discover_from(begin, end, layout, outcomes, before))
-
-    for_chunks(discover, before.first)
-    return np.unique(np.concatenate(found))
-
-
-def _discover_from(begin: int, end: int, layout: Layout, outcomes: Outcomes, before: Layer) -> np.ndarray:
-    """Cards codes of the blocks that those from ``begin`` to ``end`` lead to."""
-    found = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
-    slots = empty_slots(layout.n_cards_codes, len(found))
-    block, n_found = begin, 0
-    while True:
-        stop = min(block + _BLOCKS_AT_ONCE, end)
-        block, n_found = _space.discover_cards(block, stop, layout, outcomes, before, slots, found, n_found)
-        if block == end:
-            return found[:n_found]
-        if block == stop:
-            continue
-        found = np.concatenate([found, np.zeros(3 * len(found), dtype=np.int64)])
-        slots = empty_slots(layout.n_cards_codes, len(found))
-        _space.index_blocks(found[:n_found], slots)
+def _legal_actions() -> np.ndarray:
+    """The legal actions by ``3 * (bit mask of the kinds in hand) + mode``, uint8 ``[96, 11]``; 0 behind the last."""
+    table = np.zeros((3 << N_KINDS, len(ACTIONS)), dtype=np.uint8)
+    for which, actions in enumerate(table):
+        kinds, mode = divmod(which, 3)
+        # The mode is the number of ways to play a card: none, plainly, or also as a feint.
+        legal = [10 * (k + 1) + feint for k in range(N_KINDS) if kinds >> k & 1 for feint in range(mode)]
+        actions[: max(1, len(legal))] = legal or [REST_ACTION]
+    return table
 
 
 def must_have_numbers(n_states: int) -> None:
-    """Insist that so many states, and two terminals behind them, can be numbered by int32.
+    """Check that int32 can number these states and two terminals behind them.
 
     Raises:
-        MemoryError: they cannot.
+        MemoryError: it cannot.
     """
     if n_states > _MOST_STATES:
         raise MemoryError(f"the game has at least {n_states:,} states, allowed are {_MOST_STATES:,}")
-
-
-def bare_layer(cards: np.ndarray, slots: np.ndarray) -> Layer:
-    """A layer whose blocks are known but not their states, with an empty hash table for them."""
-    _space.index_blocks(cards, slots)
-    return Layer(
-        cards=cards,
-        first=np.zeros(0, dtype=np.int32),
-        rank=np.zeros((0, 0), dtype=np.uint16),
-        status=np.zeros(0, dtype=np.uint16),
-        slots=slots,
-    )
-
-
-def _number(
-    layout: Layout, number: int, cards: np.ndarray, reached: np.ndarray, origin: int
-) -> tuple[Layer, np.ndarray]:
-    """The layer of the reached states, whose rows begin at ``origin``, and their codes."""
-    begin = cumulated(reached.sum(axis=1, dtype=np.int64))
-    must_have_numbers(origin + int(begin[-1]))
-    rank = np.empty(reached.shape, dtype=np.uint16)
-    status = np.empty(begin[-1], dtype=np.uint16)
-    code = np.empty(begin[-1], dtype=np.uint64)
-    for_chunks(_space.number_states, begin, layout, number, cards, begin, reached, rank, status, code)
-    first = (origin + begin).astype(np.int32)
-    layer = bare_layer(cards, empty_slots(layout.n_cards_codes, len(cards)))
-    return layer._replace(first=first, rank=rank, status=status), code

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from punish_fast.punish._actions import split_action
 from punish_fast.punish._clash import LOSS, WIN, next_status
-from punish_fast.punish._codes import play_status, split_between_status
+from punish_fast.punish._codes import Status, join_status, play_status, split_between_status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import kernel, routine
 
@@ -23,10 +23,9 @@ DISCARD = 13
 
 
 @routine
-def status_of(layout, view):
-    """The status digit of a view."""
-    return play_status(
-        layout,
+def status_of(view):
+    """The `Status` of a view given by its decimal digits."""
+    return Status(
         view[OWN_HP],
         view[ENEMY_HP],
         view[OWN_EXHAUSTED],
@@ -71,7 +70,7 @@ def judge_draws(rules, layout, reshuffles, ends, views, after, picks, feints, dr
     own = views[0]
     is_last = own[0] == layout.breaths
     resolved = resolve(picks[0], feints[0], draws[0]), resolve(picks[1], feints[1], draws[1])
-    status = next_status(rules, layout, status_of(layout, own), is_last, resolved[0], resolved[1], feints[0], feints[1])
+    status = next_status(rules, layout, status_of(own), is_last, resolved[0], resolved[1], feints[0], feints[1])
     if status in (WIN, LOSS):
         if not ends:
             return OVER
@@ -86,7 +85,7 @@ def judge_draws(rules, layout, reshuffles, ends, views, after, picks, feints, dr
     if is_last:
         own_hp, enemy_hp, _ = split_between_status(layout, status)
         status = play_status(layout, own_hp, enemy_hp, 0, 0, 0, 0)
-    return FITS if status_of(layout, after[0]) == status else OTHER_STATUS
+    return FITS if join_status(layout, status_of(after[0])) == status else OTHER_STATUS
 
 
 @kernel

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.punish.decimal_codes import rows_of, split_digits
+from punish_fast.punish.codes import rows_of, split_digits
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.results import Results
 
-# Columns of the decimal digits, as `decimal_codes.digits_of` orders them.
+# Columns of the decimal digits, as `codes.digits_of` orders them.
 _BREATH, _OWN_HP, _ENEMY_HP = 0, 6, 9
 # Recorded states outside the game are errors of the log; more than this share of them means other rules.
 _MOST_UNKNOWN = 0.5

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish.codes import action_name
-from punish_fast.punish.decimal_codes import rows_of, split_digits
+from punish_fast.punish.codes import action_name, rows_of, split_digits
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.legality import FITS, REASONS, judge
 from punish_fast.records.logs import RecordedGame, Side
@@ -29,7 +28,7 @@ VIEWS, SUCCESSION, FEINTS = "views differ", "does not follow", "wrong feint"
 FATAL = (UNREACHABLE, ILLEGAL)
 KINDS = (*FATAL, VIEWS, SUCCESSION, FEINTS)
 
-# Columns of the decimal digits, as `decimal_codes.digits_of` orders them.
+# Columns of the decimal digits, as `codes.digits_of` orders them.
 _BREATH, _HAND, _DISCARD = 0, slice(1, 6), slice(13, 18)
 _OWN, _ENEMY, _ENEMY_HAND = (6, 7, 8), (9, 11, 12), 10
 _FIELDS = ("HP", "exhausted", "feinted")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.equilibrium._restricted_game import NEEDED
-from punish_fast.punish.information_space import States
+from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
@@ -38,7 +38,7 @@ class Checkpoint(NamedTuple):
     tables: dict[str, np.ndarray]
 
 
-def save_checkpoint(path: Path, space: States, checkpoint: Checkpoint) -> None:
+def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> None:
     """Write the state of an equilibrium.
 
     Raises:

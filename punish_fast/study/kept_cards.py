@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.duel.graph import Graph
-from punish_fast.punish._codes import split_status
-from punish_fast.punish.decimal_codes import join_cards, split_cards
+from punish_fast.punish.codes import join_pairs, split_pairs, split_statuses
 from punish_fast.punish.rules import CARDS
 from punish_fast.study.selfplay import SelfPlay
 
@@ -76,10 +75,9 @@ def kept_cards(play: SelfPlay) -> Kept:
 def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Own and enemy's kept hands, int64 ``[n_nodes, 5]`` each, and both HP in one number, int64 ``[n_nodes]``."""
     layout, layer, redeal = graph.space.layout, graph.space.layers[0], graph.redeal
-    own, enemy = split_cards(layout, redeal.pair[redeal.node_pair])
-    status = layer.status[layer.first[0] + redeal.node_status.astype(np.int64)]
-    hps = np.array([split_status(layout, s)[:2] for s in range(layout.n_statuses)], dtype=np.int64)[status] - 1
-    return own, enemy, hps[:, 0] * layout.hp + hps[:, 1]
+    own, enemy = split_pairs(layout, redeal.pair[redeal.node_pair])
+    status = split_statuses(layout, layer.status[redeal.node_status])
+    return own, enemy, (status.own_hp - 1) * layout.hp + status.enemy_hp - 1
 
 
 def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
@@ -95,13 +93,13 @@ def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
     merged, inverse = np.unique(np.concatenate(keys), return_inverse=True)
     weight = np.bincount(inverse, weights=np.concatenate(weights), minlength=len(merged))
     cards, hps = np.divmod(merged, layout.hp**2)
-    return _Gaps(*split_cards(layout, cards), hps, weight)
+    return _Gaps(*split_pairs(layout, cards), hps, weight)
 
 
 def _keys(graph: Graph, own: np.ndarray, enemy: np.ndarray, hps: np.ndarray) -> np.ndarray:
     """Keys as `Graph.redeal_of` takes them."""
     layout = graph.space.layout
-    return np.asarray(join_cards(layout, own, enemy) * layout.hp**2 + hps)
+    return np.asarray(join_pairs(layout, own, enemy) * layout.hp**2 + hps)
 
 
 def _fill_gaps(graph: Graph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np.ndarray:

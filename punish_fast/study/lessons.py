@@ -15,7 +15,6 @@ import numpy as np
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import split_status
 from punish_fast.punish.openings import Openings
-from punish_fast.punish.space import opening_statuses
 from punish_fast.study.frequencies import Habit, habits
 from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
@@ -87,7 +86,7 @@ def hp_before_deals(graph: Graph, v: np.ndarray) -> dict[tuple[int, int], float]
     redeal, layer, layout = graph.redeal, graph.space.layers[0], graph.space.layout
     deals, p = redeal.deal[: redeal.ptr[1]], redeal.p[: redeal.ptr[1]]
     found = {}
-    for status in reversed(opening_statuses(graph.space.rules, layout)):
+    for status in reversed(layer.status[: layer.first[1]].tolist()):
         own, enemy = split_status(layout, status)[:2]
         numbers = redeal.first[deals] + int(layer.rank[0, status]) * redeal.stride[deals]
         found[int(own), int(enemy)] = float(p @ v[numbers, 0])

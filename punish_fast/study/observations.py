@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._codes import split_status
-from punish_fast.punish.information import places_of
-from punish_fast.punish.information_space import States
+from punish_fast.punish.codes import split_statuses
+from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import COLUMN
 
 
@@ -44,38 +43,28 @@ class Observations(NamedTuple):
     chooses: np.ndarray
 
 
-def observe(space: States) -> Observations:
+def observe(space: StateSpace) -> Observations:
     """What is observed in the states of ``space``, in their order, without the states between two measures."""
-    places, layout = places_of(space.information, space.rules), space.layout
     layers = space.layers[: space.rules.breaths]
     hands, gone, breaths = [], [], []
     for number, layer in enumerate(layers, 1):
-        digits = _digits_of(places.weight, layer.cards)
         n_states = np.diff(layer.first)
-        hands.append(np.repeat(places.hand[digits].astype(np.uint8), n_states, axis=0))
-        gone.append(np.repeat(places.discard[digits].astype(np.uint8), n_states, axis=0))
+        hands.append(np.repeat(layer.piles[:, 0], n_states, axis=0))
+        gone.append(np.repeat(layer.piles[:, 1], n_states, axis=0))
         breaths.append(np.full(int(n_states.sum()), number, dtype=np.uint8))
-    n_statuses = max(layer.rank.shape[1] for layer in layers)
-    statuses = np.array([split_status(layout, status) for status in range(n_statuses)], dtype=np.uint8)
-    own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = statuses[
-        np.concatenate([layer.status for layer in layers])
-    ].T.copy()
+    statuses = split_statuses(space.layout, np.arange(space.layout.n_statuses))
+    codes = np.concatenate([layer.status for layer in layers])
     breath = np.concatenate(breaths)
     return Observations(
         breath=breath,
         hand=np.concatenate(hands),
         gone=np.concatenate(gone),
-        own_hp=own_hp,
-        enemy_hp=enemy_hp,
-        own_exhausted=own_exhausted,
-        own_feinted=own_feinted,
-        enemy_exhausted=enemy_exhausted,
-        enemy_feinted=enemy_feinted,
+        **{name: digit.astype(np.uint8)[codes] for name, digit in statuses._asdict().items()},
         chooses=np.diff(space.state_ptr[: len(breath) + 1]) > 1,
     )
 
 
-def columns_of_rows(space: States) -> tuple[np.ndarray, np.ndarray]:
+def columns_of_rows(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
     """State and column of every legal action of the breaths of a measure.
 
     Returns:
@@ -86,12 +75,3 @@ def columns_of_rows(space: States) -> tuple[np.ndarray, np.ndarray]:
     lengths = np.diff(space.state_ptr[: n_states + 1])
     state = np.repeat(np.arange(n_states, dtype=np.int32), lengths)
     return state, COLUMN[space.action[: len(state)]].astype(np.uint8)
-
-
-def _digits_of(weight: np.ndarray, cards: np.ndarray) -> np.ndarray:
-    """The digits of cards codes, int64 ``[n, 5]``."""
-    digits = np.empty((len(cards), len(weight)), dtype=np.int64)
-    rest = cards
-    for kind, place in enumerate(weight):
-        digits[:, kind], rest = np.divmod(rest, place)
-    return digits

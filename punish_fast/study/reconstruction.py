@@ -17,13 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._codes import play_status
-from punish_fast.punish._information import ENEMY_CARD, N_RESOLVED, NOTHING, OWN_DRAW, OWN_PICK, tabulate_statuses
+from punish_fast.punish._clash import N_RESOLVED, NOTHING, tabulate_statuses
+from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, play_status
 from punish_fast.punish._space import ABSENT
-from punish_fast.punish.codes import ACTIONS
-from punish_fast.punish.decimal_codes import split_digits
-from punish_fast.punish.information import places_of, tuples_of
-from punish_fast.punish.information_space import States, belongs_to
+from punish_fast.punish.codes import ACTIONS, split_digits
+from punish_fast.punish.lifting import belongs_to
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Choices
 from punish_fast.study.selfplay import SelfPlay
@@ -87,20 +85,13 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
 class _Reconstructor:
     """Information states from records, breath by breath."""
 
-    def __init__(self, space: States) -> None:
+    def __init__(self, space: StateSpace) -> None:
         self._space = space
-        self._places = places_of(space.information, space.rules)
+        self._places = space.places
         self._weight = self._places.weight.tolist()
         layout = space.layout
         self._statuses = np.empty((layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
         tabulate_statuses(space.rules, layout, False, self._statuses)
-        # The digit of each number of copies in hand and revealed, before any card is played.
-        revealed = space.information.revealed
-        self._dealt = {
-            (hand, seen[revealed]): digit
-            for digit, (hand, *seen) in enumerate(tuples_of(space.information, space.rules))
-            if sum(seen) == seen[revealed]
-        }
 
     def states_of(self, choices: Choices) -> list[list[int]]:
         """The possible states of each choice; none if the record does not tell."""
@@ -119,8 +110,10 @@ class _Reconstructor:
         return found
 
     def _begin(self, seen: np.ndarray) -> set[Cards]:
-        dealt = zip(seen[_HAND].tolist(), seen[_DISCARD].tolist(), strict=True)
-        digits = tuple(self._dealt.get(counts, -1) for counts in dealt)
+        hand, revealed = seen[_HAND], seen[_DISCARD]
+        if max(hand.max(), revealed.max()) >= len(self._places.dealt):
+            return set()
+        digits = tuple(self._places.dealt[hand, revealed].tolist())
         return set() if -1 in digits else {digits}
 
     def _after(self, known: set[Cards], before: int, other: int | None, after: int, choices: Choices) -> set[Cards]:
@@ -133,7 +126,7 @@ class _Reconstructor:
         if other is not None and int(choices.action[other]) in ACTIONS and self._are_one(before, other, choices):
             enemies = [_split(int(choices.action[other]))]
         own_pick, own_feint = _split(int(choices.action[before]))
-        move = self._places.move[int(seen[0]) - 1]
+        move = self._places.move
         found = set()
         for enemy_pick, enemy_feint in enemies:
             for own_draw, enemy_draw in product(_draws(own_feint), _draws(enemy_feint)):
@@ -216,7 +209,7 @@ def _draws(feint: bool) -> list[int | None]:
 
 
 def _resolved(pick: int | None, draw: int | None) -> int:
-    """The number of a resolved card, as in ``_information.py``."""
+    """The number of a resolved card, as in ``_clash.py``."""
     if draw is not None:
         return 2 * draw + 1
     return 2 * (NOTHING if pick is None else pick)

@@ -14,7 +14,6 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
@@ -38,7 +37,7 @@ def agents_of(view):
 
 @pytest.fixture(scope="module", params=["view", "memory"])
 def file(request, tmp_path_factory):
-    space = StateSpace(TINY) if request.param == "view" else InformationSpace(TINY, request.param)
+    space = StateSpace(TINY, request.param)
     path = tmp_path_factory.mktemp("files") / f"{request.param}.h5"
     save_policy(path, space, learnt(space))
     return path
@@ -54,7 +53,7 @@ def test_an_equilibrium_beats_everybody(file):
 
 
 def test_all_meet_in_the_states_of_the_finest():
-    view, memory = StateSpace(TINY), InformationSpace(TINY, "memory")
+    view, memory = StateSpace(TINY), StateSpace(TINY, "memory")
     agents = agents_of(view)
     coarse, fine = Graph(view), Graph(memory)
     seen = meet(coarse, uniform(view), opponents(view, view, agents), str)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.punish.decimal_codes import decimals_of
+from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.space import StateSpace
 
 SCHEMA = """

@@ -4,16 +4,13 @@ import duel_twin
 import numpy as np
 import pytest
 import twin
-from duel_twin import Node, Position
 from exact import twin_of
 from houses import house_rules
 from hypothesis import given
 from policies import mixed
-from positions import decks_of, nodes_of, positions_of
-from seen import keys_of
+from positions import nodes_of, positions_of
 
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime._jit import set_threads
@@ -70,51 +67,6 @@ def test_a_game_begins_with_any_deal(graph):
     exact = duel_twin.deal(graph.space.rules, duel_twin.begin(graph.space.rules))
     found = dict(zip([positions[number] for number in numbers], p.tolist(), strict=True))
     assert found == pytest.approx({position: float(chance) for position, chance in exact.items()}, abs=1e-15)
-
-
-@pytest.mark.parametrize("rules", [PRESETS["tiny"], PRESETS["tiny"]._replace(breaths=1, copies=(3, 2, 1, 1, 1))])
-def test_what_is_spent_is_what_the_discard_pile_shows_at_the_end_of_a_measure(rules):
-    graph = Graph(InformationSpace(rules, "carried"))
-    keys, nodes, spent = keys_of(graph.space), nodes_of(graph), spent_of(graph)
-    number_of = {(node, here): graph.n_full + k for k, (node, here) in enumerate(zip(nodes, spent, strict=True))}
-    assert len(number_of) == graph.n_nodes
-    number_of |= {(end, 0): graph.n_full + graph.n_nodes + k for k, end in enumerate((twin.WIN, twin.LOSS))}
-    there = [kind for kind in range(5) if rules.copies[kind] > 0]
-    strongest = sorted(there, key=lambda kind: (rules.damage[kind], kind))[-2:]
-    expected = []
-    for row in range(*graph.space.layer_ptr[rules.breaths - 1 : rules.breaths + 1]):
-        view = keys[row][0]
-        for deck in decks_of(graph, row):
-            position = Position(view, twin._minus(twin._unseen(rules, view), tuple(deck)))
-            for own in twin.actions(rules, view):
-                for enemy in twin.actions(rules, duel_twin.enemy_view(position)):
-                    for *moves, _ in twin._moves(duel_twin.deck_of(rules, position), own, enemy):
-                        then = duel_twin.after(rules, position, *moves)
-                        gone = view.discard
-                        for move in moves:
-                            gone = twin._plus(gone, twin._pile(move))
-                        here = [k for k, kind in enumerate(strongest) if gone[kind] == rules.copies[kind]]
-                        expected.append(number_of[then, sum(1 << k for k in here) if isinstance(then, Node) else 0])
-    first = graph.full.entry_ptr[graph.space.layer_ptr[rules.breaths - 1]]
-    assert graph.full.after[first:].tolist() == expected
-    assert len(set(spent)) > 1
-
-
-def test_a_deal_knows_what_was_spent_before_it():
-    graph = Graph(InformationSpace(PRESETS["tiny"], "carried"))
-    keys, redeal = keys_of(graph.space), graph.redeal
-    row_of = np.repeat(np.arange(len(keys)), np.diff(graph.full.ptr))
-    for node, spent in enumerate(spent_of(graph)):
-        deals = redeal.deal[slice(*redeal.ptr[redeal.node_pair[node] : redeal.node_pair[node] + 2])]
-        numbers = redeal.first[deals] + redeal.node_status[node] * redeal.stride[deals]
-        assert {keys[row][-1] for row in row_of[numbers]} == {spent}
-        assert {keys[row][-1] for row in graph.full.enemy_row[numbers]} == {spent}
-
-
-def spent_of(graph):
-    """What is spent in each node."""
-    status = graph.space.layers[0].status[graph.redeal.node_status].astype(int)
-    return (status // graph.space.layout.n_statuses).tolist()
 
 
 @given(house_rules())

@@ -14,7 +14,6 @@ from positions import nodes_of, positions_of
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.information import MODELS
-from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -92,7 +91,7 @@ def test_probabilities_pass_forward_as_in_the_exact_model(graph, policies, laws)
 @pytest.mark.parametrize("name", MODELS)
 @given(rules=house_rules(largest_hp=2))
 def test_parts_hold_every_state_once_and_share_no_successor_in_a_buffer(name, rules):
-    graph = Graph(InformationSpace(rules, name))
+    graph = Graph(StateSpace(rules, name))
     for number in range(rules.breaths):
         parts, layer_ptr = graph.parts_of(number), graph.space.layer_ptr
         rows = [row for first, last in parts.spans.tolist() for row in range(first, last)]

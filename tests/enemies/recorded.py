@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.enemies.counts import Counts, count_located
-from punish_fast.punish.decimal_codes import digits_of
+from punish_fast.punish.codes import digits_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import legal_mask
 

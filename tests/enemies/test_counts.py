@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.enemies.counts import CountsError, count_choices
-from punish_fast.punish.codes import ACTIONS
-from punish_fast.punish.decimal_codes import decimals_of
+from punish_fast.punish.codes import ACTIONS, decimals_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import legal_mask

@@ -8,7 +8,7 @@ from houses import house_rules
 from hypothesis import given
 
 from punish_fast.enemies.features import features_of
-from punish_fast.punish.decimal_codes import digits_of, split_digits
+from punish_fast.punish.codes import digits_of, split_digits
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 

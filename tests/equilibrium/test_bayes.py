@@ -18,7 +18,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError
 from punish_fast.equilibrium.bayes import Bayes, BayesExploiter, bayes_response
 from punish_fast.equilibrium.best_response import best_response
-from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime._jit import set_threads
@@ -134,7 +134,7 @@ def test_gains_and_wins_are_two_ways_to_count_the_same(graph, enemy, base, depth
 
 def test_a_finer_model_changes_nothing_for_whoever_remembers_everything(graph, enemy, base):
     policy = best_response(graph, enemy, "true").policy
-    fine = Graph(InformationSpace(TINY, "memory"))
+    fine = Graph(StateSpace(TINY, "memory"))
     own, other = (lift(fine.space, graph.space, weight) for weight in (policy, enemy))
     lifted = head_to_head(fine, own, other)
     one = bayes_response(graph, enemy, base, n_games=60)

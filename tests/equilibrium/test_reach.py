@@ -8,8 +8,8 @@ from policies import mixed
 
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.reach import Reach
-from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -17,7 +17,7 @@ TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 @pytest.mark.parametrize("model", ["view", "memory"])
 @pytest.mark.parametrize("off_policy_weight", [0.0, 0.01, 1.0])
 def test_both_chances_are_those_of_two_sweeps(model, off_policy_weight):
-    graph = Graph(InformationSpace(TINY, model))
+    graph = Graph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     reach = Reach(graph)
     reach.begin(graph.dealt)
@@ -36,7 +36,7 @@ def test_both_chances_are_those_of_two_sweeps(model, off_policy_weight):
 
 
 def test_where_an_enemy_never_goes_there_is_a_trace_of_it():
-    graph = Graph(InformationSpace(TINY, "view"))
+    graph = Graph(StateSpace(TINY, "view"))
     sure = np.zeros(len(graph.space.action))
     sure[graph.space.state_ptr[:-1]] = 1
     reach, expected = Reach(graph), np.zeros(graph.n_full)
@@ -52,7 +52,7 @@ def test_where_an_enemy_never_goes_there_is_a_trace_of_it():
 
 @pytest.mark.parametrize("model", ["view", "memory"])
 def test_chances_of_an_answer_are_those_it_has_by_itself(model):
-    graph = Graph(InformationSpace(TINY, model))
+    graph = Graph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     n_rows = np.diff(graph.space.state_ptr[: len(graph.full.ptr)])
     choice = graph.space.state_ptr[: len(n_rows)] + np.random.default_rng(3).integers(n_rows)
@@ -74,7 +74,7 @@ def test_chances_of_an_answer_are_those_it_has_by_itself(model):
 
 
 def test_who_is_less_likely_than_the_least_is_not_passed_on():
-    graph = Graph(InformationSpace(TINY, "view"))
+    graph = Graph(StateSpace(TINY, "view"))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     first, dealt = len(graph.dealt), np.random.default_rng(5).random(len(graph.dealt))
     passed = dealt < 0.5

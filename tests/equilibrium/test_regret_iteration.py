@@ -10,8 +10,8 @@ from punish_fast.equilibrium.counterfactual_response import CounterfactualRespon
 from punish_fast.equilibrium.regret_iteration import RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge
 from punish_fast.equilibrium.restricted_game import all_inside, restrict
-from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -24,7 +24,7 @@ def begun(measure, graph, minimiser):
 
 @pytest.mark.parametrize("model", ["view", "memory"])
 def test_an_excerpt_of_everything_is_played_like_the_whole(model):
-    graph = Graph(InformationSpace(TINY, model))
+    graph = Graph(StateSpace(TINY, model))
     marks = all_inside(graph)
     excerpt = restrict(graph, marks, must_pay=False)
     whole = begun(graph, graph, Hedge(graph.state_ptr, marks.row))
@@ -40,7 +40,7 @@ def test_an_excerpt_of_everything_is_played_like_the_whole(model):
 
 
 def test_only_who_deals_goes_on_to_the_nodes():
-    graph = Graph(InformationSpace(TINY, "view"))
+    graph = Graph(StateSpace(TINY, "view"))
     played, dealt = begun(graph, graph, Hedge(graph.state_ptr)), []
     names = [name for name, _ in played.passes(1)]
     assert names == ["spread 1", "regret 2", "regret 1", "nodes", "learn", "answer"]

@@ -13,8 +13,8 @@ from punish_fast.equilibrium import restricted_game
 from punish_fast.equilibrium._regret_matching import regret_full
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
 from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_inside, fit, mark, restrict
-from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
 @pytest.fixture(scope="module", params=["view", "memory"])
 def part(request):
-    graph, generator = Graph(InformationSpace(TINY, request.param)), np.random.default_rng(7)
+    graph, generator = Graph(StateSpace(TINY, request.param)), np.random.default_rng(7)
     ptr = graph.state_ptr
     n_rows, n_states = int(ptr[-1]), len(ptr) - 1
     # Most of what may be outside is unlikely.
@@ -199,7 +199,7 @@ def test_parts_pass_on_to_what_no_other_part_of_their_buffer_does(part):
 
 
 def test_an_excerpt_of_everything_is_the_game_but_does_not_pay():
-    graph = Graph(InformationSpace(TINY, "memory"))
+    graph = Graph(StateSpace(TINY, "memory"))
     marks = all_inside(graph)
     assert restrict(graph, marks) is None
     whole = restrict(graph, marks, must_pay=False)

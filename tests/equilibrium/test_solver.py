@@ -26,7 +26,7 @@ from punish_fast.equilibrium import regret_minimisers, restricted_game, solver
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
-from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime._jit import set_threads
@@ -94,7 +94,7 @@ class Exact:
 
     def __init__(self, rules, model, own_hp, enemy_hp):
         self.game = Game(rules, model, own_hp, enemy_hp)
-        self.graph = Graph(InformationSpace(rules, model))
+        self.graph = Graph(StateSpace(rules, model))
         # Both seats alike: each begins with either HP half of the time.
         opening = (deals_to(self.graph, own_hp, enemy_hp) + deals_to(self.graph, enemy_hp, own_hp)) / 2
         self.learning = Equilibrium(self.graph, opening)
@@ -128,7 +128,7 @@ def exact_games(*games):
 
 
 @pytest.mark.compiled
-@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 2, 1), (FEINTS, "order", 1, 1))
+@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 2, 1), (FEINTS, "memory", 1, 1))
 def test_averages_become_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
     exact = Exact(rules, model, own_hp, enemy_hp)
     assert exact.judge(uniform(exact.graph.space)).exploitability > 0.05
@@ -138,7 +138,7 @@ def test_averages_become_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
 
 
 @pytest.mark.compiled
-@exact_games((HANDS, "memory", 2, 2), (HANDS, "order", 2, 1), (ORDERS, "order", 3, 2), (MEASURES, "memory", 2, 1))
+@exact_games((HANDS, "memory", 2, 2), (HANDS, "memory", 2, 1), (MEASURES, "memory", 2, 1))
 def test_averages_come_near_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
     exact = Exact(rules, model, own_hp, enemy_hp)
     assert exact.judge(uniform(exact.graph.space)).exploitability > 0.1
@@ -168,17 +168,10 @@ def test_coarse_models_forget_what_one_chose(rules, model, own_hp, enemy_hp):
         Game(rules, model, own_hp, enemy_hp)
 
 
-def test_even_the_order_forgets_which_card_of_a_feint_was_the_pick():
-    rules = HANDS._replace(copies=(2, 2, 1, 1, 2), reveal_size=0, breaths=3, feints=1)
-    with pytest.raises(ValueError, match="imperfect recall"):
-        Game(rules, "order", 2, 2)
-
-
-@pytest.mark.parametrize("model", ["memory", "order"])
-def test_who_does_not_know_which_card_was_drawn_forgets_the_hp_of_before(model):
+def test_without_the_drawn_card_the_hp_of_before_are_forgotten():
     # The cards of a feint and the HP left may be those of another blow from other HP.
     with pytest.raises(ValueError, match="HP that a measure began with"):
-        Game(TINY._replace(exhausting=NEVER, hp=3), model, 3, 3)
+        Game(TINY._replace(exhausting=NEVER, hp=3), "memory", 3, 3)
 
 
 @pytest.mark.parametrize("model", ["view", "memory"])
@@ -192,7 +185,7 @@ def test_plans_are_the_policies_that_the_graph_plays(model):
     assert won == pytest.approx(played.won[measure.begin.own_hp, measure.begin.enemy_hp], abs=1e-14)
 
 
-@exact_games((FEINTS, "view", 2, 1), (HANDS, "memory", 2, 2), (HANDS, "order", 2, 1))
+@exact_games((FEINTS, "view", 2, 1), (HANDS, "memory", 2, 2), (HANDS, "memory", 2, 1))
 def test_a_tree_has_the_information_sets_of_the_linear_program(rules, model, own_hp, enemy_hp):
     tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
     begin = next(node for node in Game(rules, model, own_hp, enemy_hp).measures if node.own_hp == own_hp)
@@ -231,7 +224,7 @@ def sets_of(game):
     return found
 
 
-@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "order", 1, 1), (HANDS, "memory", 2, 1))
+@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 1, 1), (HANDS, "memory", 2, 1))
 def test_openspiel_finds_the_same_values(spiel, rules, model, own_hp, enemy_hp):
     for package in ("cvxpy", "ecos"):
         pytest.importorskip(package, reason="a second opinion: pip install open_spiel cvxpy ecos")
@@ -244,7 +237,7 @@ def test_openspiel_finds_the_same_values(spiel, rules, model, own_hp, enemy_hp):
     assert (1 - enemy) / 2 == pytest.approx(value, abs=1e-6)
 
 
-@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "order", 1, 1), (HANDS, "memory", 2, 1))
+@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 1, 1), (HANDS, "memory", 2, 1))
 @pytest.mark.parametrize("iterations", [0, 30])
 def test_openspiel_exploits_as_much(spiel, rules, model, own_hp, enemy_hp, iterations):
     exact = Exact(rules, model, own_hp, enemy_hp)
@@ -307,11 +300,11 @@ def test_equal_players_win_half_of_their_games(graph):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("share", [0.0, 0.5])
-@pytest.mark.parametrize("model", ["view", "memory", "carried"])
+@pytest.mark.parametrize("model", ["view", "memory"])
 def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
     # The last iterations play an excerpt.
     hurry(monkeypatch, 3, 16)
-    graph = Graph(InformationSpace(TINY, model))
+    graph = Graph(StateSpace(TINY, model))
     found = []
     for threads in (1, 2):
         set_threads(threads)
@@ -409,7 +402,7 @@ def test_an_average_comes_where_its_own_choices_lead(graph, share):
 
 
 def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():
-    view, memory = InformationSpace(TINY, "view"), InformationSpace(TINY, "memory")
+    view, memory = StateSpace(TINY, "view"), StateSpace(TINY, "memory")
     coarse, fine = Graph(view), Graph(memory)
     average = learnt(coarse, 10).average
     lifted = lift(memory, view, average)
@@ -520,9 +513,9 @@ def test_hasty_iterations_learn_as_well(monkeypatch):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
-@pytest.mark.parametrize("model", ["view", "memory", "carried"])
+@pytest.mark.parametrize("model", ["view", "memory"])
 def test_what_is_held_is_no_more_than_what_was_announced(model, share):
-    graph = Graph(InformationSpace(TINY, model))
+    graph = Graph(StateSpace(TINY, model))
     learning = learnt(graph, 2, share)
     whole = learning._whole
     arrays = [whole.v, whole.strategy, whole.seen, *learning.tables.values(), *graph.full]

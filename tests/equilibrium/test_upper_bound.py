@@ -14,7 +14,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.upper_bound import upper_bound
-from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -106,7 +106,7 @@ def test_rounds_sink_and_the_opening_may_be_looked_at_more_closely():
 
 
 def test_a_finer_model_changes_nothing():
-    coarse, fine = Graph(StateSpace(TINY)), Graph(InformationSpace(TINY, "memory"))
+    coarse, fine = Graph(StateSpace(TINY)), Graph(StateSpace(TINY, "memory"))
     enemy = mixed(coarse.space, 6)
     bounds = [upper_bound(coarse, enemy, 2), upper_bound(fine, lift(fine.space, coarse.space, enemy), 2)]
     assert bounds[0].win_probability == pytest.approx(bounds[1].win_probability, abs=1e-12)

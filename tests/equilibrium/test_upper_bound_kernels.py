@@ -5,21 +5,19 @@ import pytest
 
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import _upper_bound
-from punish_fast.punish.information import places_of
-from punish_fast.punish.information_space import InformationSpace
+from punish_fast.punish.codes import split_pairs
 from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.parallel import for_each
 
 
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_beliefs_after_a_kept_hand_are_those_of_every_redeal_that_keeps_it(name):
-    graph = Graph(InformationSpace(PRESETS["tiny"], name))
+    graph = Graph(StateSpace(PRESETS["tiny"], name))
     space, redeal, layer = graph.space, graph.redeal, graph.space.layers[0]
-    kept = np.zeros((len(redeal.pair), 5), dtype=np.int64)
-    for_each(_upper_bound.list_kept, len(kept), space.layout, redeal.pair, kept)
+    _, kept = split_pairs(space.layout, redeal.pair)
     beliefs = np.zeros((len(layer.cards), len(kept), graph.most_decks))
-    places = places_of(space.information, space.rules)
-    args = (space.layout, places, layer, graph.full, graph.draws.copies, kept, beliefs)
+    args = (space.layout, layer, graph.full, graph.draws.copies, kept, beliefs)
     for_each(_upper_bound.believe_kept, len(layer.cards), *args)
     rows = np.searchsorted(graph.full.ptr, redeal.first, side="right") - 1
     block_of = {row: block for block, row in enumerate(layer.first[:-1].tolist())}

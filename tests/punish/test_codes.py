@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from houses import house_rules
@@ -13,10 +15,19 @@ from punish_fast.punish.codes import (
     State,
     StateError,
     action_name,
+    cards_digits,
+    decimals_of,
     decode,
+    digits_of,
     encode,
     from_decimal,
+    join_pairs,
+    join_statuses,
     layout_of,
+    rows_of,
+    split_digits,
+    split_pairs,
+    split_statuses,
     to_decimal,
 )
 from punish_fast.punish.rules import CARDS, PRESETS, Rules, validate
@@ -79,13 +90,12 @@ def test_number_beyond_all_codes_is_refused(code):
 
 @pytest.mark.parametrize("layout", [NOTEBOOK, TINY, LARGEST])
 def test_cards_digits_are_a_bijection(layout):
-    hand, discard = np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)
-    step = max(1, layout.n_cards_codes // 2000)
-    for cards in range(0, layout.n_cards_codes, step):
-        sizes = _codes.decode_cards(layout, cards, hand, discard)
-        assert sizes == (hand.sum(), discard.sum())
-        assert ((hand >= 0) & (discard >= 0) & (hand + discard <= layout.copies)).all()
-        assert _codes.cards_code(layout, hand, discard) == cards
+    cards = np.arange(0, layout.n_cards_codes, max(1, layout.n_cards_codes // 2000))
+    hand, discard = split_pairs(layout, cards)
+    assert ((hand >= 0) & (discard >= 0) & (hand + discard <= layout.copies)).all()
+    assert np.array_equal(join_pairs(layout, hand, discard), cards)
+    assert [_codes.cards_code(layout, *piles) for piles in zip(hand, discard, strict=True)] == cards.tolist()
+    assert np.array_equal(cards_digits(layout.place, cards) @ layout.place, cards)
 
 
 def test_a_kind_wastes_no_digit():
@@ -112,6 +122,14 @@ def test_statuses_are_a_bijection(layout):
         assert max(own_feinted, enemy_feinted) <= layout.feints
 
 
+@pytest.mark.parametrize("layout", [NOTEBOOK, TINY, LARGEST])
+def test_arrays_of_statuses_are_split_as_single_ones(layout):
+    codes = np.arange(0, layout.n_statuses, max(1, layout.n_statuses // 200))
+    statuses = split_statuses(layout, codes)
+    assert np.array_equal(join_statuses(layout, statuses), codes)
+    assert [_codes.split_status(layout, code) for code in codes] == list(zip(*statuses, strict=True))
+
+
 @pytest.mark.parametrize("layout", [NOTEBOOK, TINY])
 def test_statuses_between_measures_are_a_bijection(layout):
     for status in range((2 * layout.feints + 1) * layout.hp**2):
@@ -123,19 +141,16 @@ def test_statuses_between_measures_are_a_bijection(layout):
 
 
 def test_mirrored_status_swaps_the_players():
-    for status in range(NOTEBOOK.n_statuses):
+    for code in range(NOTEBOOK.n_statuses):
+        status = _codes.split_status(NOTEBOOK, code)
         mirrored = _codes.mirror_status(NOTEBOOK, status)
-        own_hp, enemy_hp, *rest = _codes.split_status(NOTEBOOK, status)
+        own_hp, enemy_hp, *rest = status
         assert _codes.split_status(NOTEBOOK, mirrored) == (enemy_hp, own_hp, *rest[2:], *rest[:2])
-        assert _codes.mirror_status(NOTEBOOK, mirrored) == status
+        assert _codes.mirror_status(NOTEBOOK, _codes.split_status(NOTEBOOK, mirrored)) == code
 
 
 def test_codes_of_the_largest_rules_fit_in_int64():
-    digits = (LARGEST.breaths, LARGEST.n_cards_codes - 1, LARGEST.n_statuses - 1)
-    code = int(_codes.pack(LARGEST, *digits))
-    assert code == (LARGEST.breaths + 1) * LARGEST.n_cards_codes * LARGEST.n_statuses - 1
-    assert code < 2**63
-    assert tuple(map(int, _codes.unpack(LARGEST, np.uint64(code)))) == digits
+    assert (LARGEST.breaths + 1) * LARGEST.n_cards_codes * LARGEST.n_statuses < 2**63
 
 
 def test_codes_of_the_largest_rules_lead_back_to_the_state():
@@ -238,3 +253,53 @@ def test_actions_are_named_in_words():
         "feint with punish",
         "rest",
     ]
+
+
+@cache
+def tiny():
+    return StateSpace(PRESETS["tiny"])
+
+
+def test_decimals_are_those_of_every_single_state():
+    assert decimals_of(tiny()).tolist() == [to_decimal(tiny().state(row)) for row in range(tiny().n_states)]
+
+
+def test_rows_and_decimals_are_inverse():
+    rows = np.arange(tiny().n_states)[::-3]
+    assert np.array_equal(rows_of(tiny(), decimals_of(tiny(), rows)), rows)
+
+
+def test_split_digits_are_those_of_the_states():
+    assert np.array_equal(split_digits(decimals_of(tiny())), digits_of(tiny()))
+    assert digits_of(tiny()).dtype == np.uint8
+
+
+@given(st.integers(-(2**62), 2**62), st.integers(0, 17), st.integers(0, 9))
+def test_a_number_is_a_state_only_if_a_game_reaches_it(number, place, digit):
+    space = tiny()
+    near = int(decimals_of(space, np.array([number % space.n_states]))[0])
+    changed = near + (digit - near // 10**place % 10) * 10**place
+    reached = {int(decimal) for decimal in decimals_of(space)}
+    for decimal in (number, near, changed):
+        row = int(rows_of(space, np.array([decimal]))[0])
+        assert (row >= 0) == (decimal in reached)
+        if row >= 0:
+            assert to_decimal(space.state(row)) == decimal
+            assert space.row(from_decimal(space.layout, decimal)) == row
+
+
+@pytest.mark.full
+def test_decimals_of_the_whole_notebook():
+    space = StateSpace(PRESETS["notebook"])
+    decimals = decimals_of(space)
+    assert len(np.unique(decimals)) == space.n_states
+    assert np.array_equal(rows_of(space, decimals), np.arange(space.n_states))
+    assert rows_of(space, np.array([102012300350000300, 102012300350000301, -1, 0])).tolist()[1:] == [-1, -1, -1]
+
+
+def test_pairs_are_joined_as_they_were_split():
+    layout = tiny().layout
+    cards = np.arange(layout.n_cards_codes)
+    hand, discard = split_pairs(layout, cards)
+    assert (hand + discard <= layout.copies).all()
+    assert np.array_equal(join_pairs(layout, hand, discard), cards)

@@ -8,18 +8,20 @@ from math import comb
 import numpy as np
 import pytest
 import twin
-from exact import random_policy, strategy_of, twin_of
+from exact import random_table, strategy_of, twin_of
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
 from punish_fast.punish import _marginals, _multisets, _space
+from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, RESTS, enemy_mode
 from punish_fast.punish._codes import split_status
-from punish_fast.punish._marginals import PICKS, PICKS_OR_FEINTS, RESTS, UNIT
+from punish_fast.punish._marginals import UNIT
 from punish_fast.punish._outcomes import DRAW_OF, FEINTS_OF, N_ENEMY_PLAYS, N_PLAYS, PICK_OF
 from punish_fast.punish._tensor import Table
 from punish_fast.punish.codes import ACTIONS, State, layout_of
 from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.strategy import policy_of
 
 NOTEBOOK = layout_of(PRESETS["notebook"])
 
@@ -123,15 +125,6 @@ def test_denominator_counts_hands_and_draws():
     assert _marginals.denominator(np.int64(3), np.int64(0)) == 2520
 
 
-def test_enemy_mode_follows_from_exhaustion_feints_and_hand():
-    for status in range(NOTEBOOK.n_statuses):
-        _, _, _, own_feinted, exhausted, feinted = split_status(NOTEBOOK, status)
-        expected = RESTS if exhausted else PICKS if feinted else PICKS_OR_FEINTS
-        assert _marginals.enemy_mode(NOTEBOOK, status, 5) == expected
-        assert _marginals.enemy_mode(NOTEBOOK, status, 0) == RESTS
-        assert _marginals.deck_left(NOTEBOOK, status) == 2 - own_feinted - feinted
-
-
 @given(piles)
 def test_unseen_code_is_a_bijection(unseen):
     found = np.zeros(5, dtype=np.int64)
@@ -160,10 +153,10 @@ def test_naive_marginals_are_filled_by_key():
 
 
 @njit
-def table_row(layout, layer, enemy, status, unseen, n_hand, hands, marginal):
+def table_row(layout, layer, enemy, status, mode, unseen, hands, marginal):
     """`table_marginal`, which exists only inside of kernels."""
     kinds = np.zeros(5, dtype=np.int64)
-    _marginals.table_marginal(layout, layer, enemy, status, unseen, n_hand, hands, kinds, marginal)
+    _marginals.table_marginal(layout, layer, enemy, status, mode, unseen, hands, kinds, marginal)
 
 
 def table_marginal(space, enemy, row):
@@ -171,15 +164,16 @@ def table_marginal(space, enemy, row):
     number = int(np.searchsorted(space.layer_ptr, row, side="right")) - 1
     layer = space.layers[number]
     block = int(np.searchsorted(layer.first, row, side="right")) - 1
-    status = int(layer.status[row - layer.first[0]])
-    hand, discard, unseen = np.zeros((3, 5), dtype=np.int64)
-    sizes = _space.open_block(space.layout, layer, block, hand, discard, unseen)
-    n_hand = int(_space.count_enemy_hand(space.layout, status, *sizes))
+    status = split_status(space.layout, layer.status[row - layer.first[0]])
+    piles = np.zeros((3, 5), dtype=np.int64)
+    sizes = _space.open_block(space.layout, layer, block, piles)
+    n_hand = int(_space.count_enemy_hand(space.layout, status, sizes))
     marginal = np.zeros(N_PLAYS)
     hands = _marginals.room_for_hands(space.layout)
-    _marginals.list_hands(space.layout, layer, discard, unseen, hands)
-    table_row(space.layout, layer, enemy, status, unseen, n_hand, hands, marginal)
-    return marginal / _marginals.denominator(n_hand, _marginals.deck_left(space.layout, status))
+    _marginals.list_hands(space.layout, layer, piles[1], piles[2], hands)
+    mode = enemy_mode(space.layout, status, sizes)
+    table_row(space.layout, layer, enemy, status, mode, piles[2], hands, marginal)
+    return marginal / _marginals.denominator(n_hand, _space.deck_left(space.layout, status))
 
 
 @given(piles, st.integers(0, 15))
@@ -192,23 +186,24 @@ def test_hands_are_as_many_as_their_decks(unseen, deck):
 def test_there_is_room_for_all_hands_and_no_more(tiny):
     hands = _marginals.room_for_hands(tiny.layout)
     layer = tiny.layers[0]
-    hand, discard, unseen = np.zeros((3, 5), dtype=np.int64)
+    piles = np.zeros((3, 5), dtype=np.int64)
     most = 0
     for block in range(len(layer.cards)):
-        _space.open_block(tiny.layout, layer, block, hand, discard, unseen)
-        _marginals.list_hands(tiny.layout, layer, discard, unseen, hands)
+        _space.open_block(tiny.layout, layer, block, piles)
+        _marginals.list_hands(tiny.layout, layer, piles[1], piles[2], hands)
         most = max(most, hands.n_hands.max())
         n = hands.n_hands[0]
         assert (hands.deck[0, :n].sum(axis=1) == tiny.layout.deck_size).all()
         assert (hands.block[0, :n] >= 0).all()
-        assert hands.ways[0, :n].sum() == comb(unseen.sum(), tiny.layout.deck_size)
+        assert hands.ways[0, :n].sum() == comb(piles[2].sum(), tiny.layout.deck_size)
     assert most <= hands.deck.shape[1]
 
 
 def test_table_marginal_asks_the_mirrored_state_of_every_hand(tiny):
-    policy = random_policy(tiny, 6)
-    strategy = strategy_of(tiny, policy)
-    enemy = Table(tiny.state_ptr, UNIT * policy)
+    table = random_table(tiny, 6)
+    strategy = strategy_of(tiny, table)
+    weights = UNIT * policy_of(tiny, table)
+    enemy = Table(tiny.state_ptr, weights)
     action_of = 10 * (PICK_OF + 1) + FEINTS_OF
     action_of[0] = 90
     for row in range(0, tiny.layer_ptr[-2], 7):

@@ -1,52 +1,77 @@
-"""Positions in words."""
-
 from __future__ import annotations
 
 import pytest
+from houses import house_rules
+from hypothesis import given
 
-from punish_fast.punish.codes import StateError, to_decimal
-from punish_fast.punish.position import position
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.codes import State, StateError, from_decimal, layout_of
+from punish_fast.punish.position import position, position_words
+from punish_fast.punish.rules import PRESETS, Rules
+from punish_fast.punish.space import StateSpace
 
-RULES = PRESETS["notebook"]
-
-
-def test_what_is_left_out_is_as_at_the_start():
-    state = position(RULES, "rrspp", "ddd")
-    assert to_decimal(state) == 102012300350000300
-    assert state == position(RULES, "PRSPR", "ddd", hp="3-3", breath=1, enemy_hand=5)
+NOTEBOOK = PRESETS["notebook"]
 
 
-def test_statuses_name_their_side():
-    state = position(RULES, "rrsp", "dddgg", hp="3-2", breath=2, enemy_hand=4, exhausted="enemy")
-    assert (state.own_hp, state.enemy_hp, state.breath) == (3, 2, 2)
-    assert (state.own_exhausted, state.enemy_exhausted) == (0, 1)
+def test_an_opening_needs_only_the_hand_and_the_revealed_cards():
+    state = position(NOTEBOOK, hand="rrspp", discard="ddd")
+    assert state == from_decimal(layout_of(NOTEBOOK), 102012300350000300)
+    assert position(NOTEBOOK, hand="PSRPR", discard="DDD") == state
+
+
+def test_every_word_has_its_place():
+    state = position(
+        NOTEBOOK, hand="grd", discard="ggrrsspp", hp="2-1", breath=3, enemy_hand=3, exhausted="enemy", feinted="own"
+    )
+    assert state == State(3, (1, 1, 1, 0, 0), 2, 0, 1, 1, 3, 1, 0, (2, 2, 0, 2, 2))
+    assert position_words(state) == {
+        "hand": "grd",
+        "discard": "ggrrsspp",
+        "hp": "2-1",
+        "breath": 3,
+        "enemy_hand": 3,
+        "exhausted": "enemy",
+        "feinted": "own",
+    }
+
+
+@pytest.mark.parametrize(("feinted", "expected"), [(None, 3), ("own", 4), ("enemy", 4), ("both", 5)])
+def test_the_enemy_holds_the_cards_that_are_nowhere_else(feinted, expected):
+    assert position(NOTEBOOK, hand="rrsp", discard="dddggp", breath=2, feinted=feinted).enemy_hand == expected
+
+
+@given(house_rules())
+def test_words_lead_back_to_every_state(rules):
+    space = StateSpace(rules)
+    for row in range(space.n_states):
+        state = space.state(row)
+        assert position(rules, **position_words(state)) == state
+
+
+def test_several_feints_are_numbers():
+    rules = Rules(feints=2, hand_size=4)
+    state = position(rules, hand="grd", discard="ggrrsspp", breath=2, feinted="2-0")
+    assert (state.own_feinted, state.enemy_feinted) == (2, 0)
+    assert position_words(state)["feinted"] == "2-0"
 
 
 @pytest.mark.parametrize(
-    ("feinted", "cards", "enemy_hand"), [(None, "dddgg", 4), ("own", "dddggs", 4), ("both", "dddggss", 4)]
-)
-def test_the_enemy_holds_what_is_not_seen(feinted, cards, enemy_hand):
-    state = position(RULES, "rrrp", cards, breath=2, feinted=feinted)
-    assert state.enemy_hand == enemy_hand
-    assert state.own_feinted + state.enemy_feinted == {None: 0, "own": 1, "both": 2}[feinted]
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
+    ("words", "message"),
     [
-        ({"hand": "rrrrr", "discard": "ddd"}, "5 rush in hand and 0 in the discard pile, of 3 in play"),
-        ({"hand": "rrspp", "discard": "ppp"}, "2 punish in hand and 3 in the discard pile, of 3 in play"),
-        ({"hand": "rrspx", "discard": "ddd"}, "hand: 'x' is no card, allowed are g guard, r rush"),
-        ({"hand": "rrspp", "discard": ""}, "leave 8 cards to the enemy, allowed are 0 to 5"),
-        ({"hand": "rrspp", "discard": "ddd", "hp": "3"}, "hp: '3' is not allowed"),
-        ({"hand": "rrspp", "discard": "ddd", "hp": "3-4"}, "enemy_hp is 4, allowed are 1 to 3"),
-        ({"hand": "rrspp", "discard": "ddd", "breath": 6}, "breath is 6, allowed are 1 to 5"),
-        ({"hand": "rrspp", "discard": "ddd", "exhausted": "all"}, "exhausted: 'all' is not allowed"),
-        ({"hand": "rrspp", "discard": "ddd", "enemy_hand": 4}, "cards of the deck are gone"),
+        ({"hand": "sssgg", "discard": "srr"}, "4 strike in hand and discard pile, of 3 in play"),
+        ({"hand": "rrxpp", "discard": "ddd"}, "hand: 'x' is no card, allowed are the initials g, r, d, s, p"),
+        ({"hand": "rrspp", "discard": "d-d"}, "discard: '-' is no card"),
+        ({"hand": "rrspp"}, "discard: 0 cards, but breath 1 begins with 3 revealed cards"),
+        ({"hand": "rrsppg", "discard": "ddd"}, "leave 4 for the enemy's hand|hand has 6 cards, allowed are up to 5"),
+        ({"hand": "rr", "discard": "ddd"}, "leave 8 for the enemy's hand, allowed are 0 to 5"),
+        ({"hand": "rrspp", "discard": "ddd", "hp": "3"}, "hp: '3' is not understood, allowed are two numbers"),
+        ({"hand": "rrspp", "discard": "ddd", "hp": "4-1"}, "own_hp is 4, allowed are 1 to 3"),
+        ({"hand": "rrspp", "discard": "ddd", "enemy_hand": 4}, "1 cards of the deck are gone|-1 cards of the deck"),
+        ({"hand": "rrspp", "discard": "ddd", "exhausted": "me"}, "exhausted: 'me' is not understood, allowed are own,"),
+        ({"hand": "rrspp", "discard": "ddd", "exhausted": "1-0"}, "exhausted: '1-0' is not understood"),
+        ({"hand": "rr", "discard": "dddg", "breath": 5}, "enemy_hand: missing, needed after breath 4"),
+        ({"hand": "rr", "discard": "dddg", "breath": 7, "enemy_hand": 2}, "breath is 7, allowed are 1 to 5"),
     ],
 )
-def test_what_is_impossible_is_said(words, text):
-    with pytest.raises(StateError, match=r"state|hand|hp|exhausted") as refusal:
-        position(RULES, **words)
-    assert text in str(refusal.value)
+def test_impossible_positions_are_refused_in_words(words, message):
+    with pytest.raises(StateError, match=message):
+        position(NOTEBOOK, **words)

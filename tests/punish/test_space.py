@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise, product
 from math import prod
 
 import numpy as np
@@ -9,12 +10,17 @@ from exact import twin_of
 from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
+from seen import keys_of
 
+from punish_fast.duel.graph import Graph
 from punish_fast.punish import _space, space
+from punish_fast.punish._codes import split_status
 from punish_fast.punish._outcomes import N_WAYS
 from punish_fast.punish.codes import State, StateError, layout_of
+from punish_fast.punish.information import InformationError
 from punish_fast.punish.rules import PRESETS, Rules, RulesError
 from punish_fast.punish.space import StateSpace, must_have_numbers
+from punish_fast.runtime._jit import set_threads
 
 
 def states_of(found: StateSpace, layer: int) -> list[twin.TwinState]:
@@ -97,7 +103,8 @@ def test_block_index_finds_what_is_in_it_and_nothing_else(codes, spare):
     slots = np.full(len(cards) + spare, -1, dtype=np.int32)
     _space.index_blocks(cards, slots)
     empty = np.zeros(0, dtype=np.int32)
-    layer = _space.Layer(cards, empty, np.zeros((0, 0), np.uint16), np.zeros(0, np.uint16), slots)
+    piles = np.zeros((0, 2, 5), np.uint8)
+    layer = _space.Layer(cards, empty, np.zeros((0, 0), np.uint16), np.zeros(0, np.uint16), slots, piles)
     assert [_space.find_block(layer, code) for code in cards] == list(range(len(cards)))
     others = [code + 1 for code in codes if code + 1 not in codes]
     assert all(_space.find_block(layer, code) == -1 for code in others)
@@ -117,7 +124,8 @@ def test_outcomes_of_the_largest_status_are_found_from_its_stored_form():
     # Statuses are stored in 16 bits; the index of their outcomes needs more.
     layout = layout_of(Rules(copies=(9,) * 5, hp=9, feints=9))
     status = layout.n_statuses - 1
-    assert _space.status_for_ways(layout, np.uint16(status), 1) * N_WAYS == status * N_WAYS
+    exhausted = split_status(layout, status)
+    assert _space.first_way(layout, np.uint16(status), exhausted, (9, 9)) == status * N_WAYS
 
 
 @pytest.mark.parametrize("row", [-1, 558])
@@ -160,8 +168,83 @@ def test_progress_is_told_after_each_layer():
     assert told == [("states", number, 3) for number in (1, 2, 3)]
 
 
-def test_size_in_bytes_counts_codes_and_tables(tiny):
-    assert tiny.nbytes == tiny.code.nbytes + sum(array.nbytes for layer in tiny.layers for array in layer)
+def test_size_in_bytes_counts_all_tables(tiny):
+    assert tiny.nbytes == sum(array.nbytes for layer in tiny.layers for array in layer)
+
+
+def memory_keys(rules):
+    """The states with memory of the exact model, as `keys_of` names them."""
+    layer = {(view, view.discard, (0,) * 5, (0,) * 5) for view in twin._first_layer(rules)}
+    found = set(layer)
+    for _ in range(rules.breaths - 1):
+        layer = {after for key in layer for after in memory_keys_after(rules, *key)}
+        found |= layer
+    return found
+
+
+def memory_keys_after(rules, view, revealed, own, enemy):
+    for hand in twin.enemy_hands(rules, view):
+        deck = twin._minus(twin._unseen(rules, view), hand)
+        for actions in product(twin.actions(rules, view), twin.actions(rules, twin.mirror(view, hand))):
+            for one, other, _ in twin._moves(deck, *actions):
+                after = twin._after(rules, view, one, other)
+                if isinstance(after, twin.TwinState):
+                    yield after, revealed, twin._plus(own, twin._pile(one)), twin._plus(enemy, twin._pile(other))
+
+
+def same_states(one, other):
+    return all(
+        np.array_equal(a, b)
+        for layers in zip(one.layers, other.layers, strict=True)
+        for a, b in zip(*layers, strict=True)
+    )
+
+
+@given(house_rules())
+def test_states_with_memory_are_those_of_the_exact_model(rules):
+    found = StateSpace(rules, "memory")
+    keys = memory_keys(rules)
+    assert set(keys_of(found)) == keys
+    assert found.n_states == len(keys)
+    assert [found.action[begin:end].tolist() for begin, end in pairwise(found.state_ptr)] == [
+        twin.actions(rules, view) for view, *_ in keys_of(found)
+    ]
+
+
+@given(house_rules())
+def test_with_memory_no_state_is_without_an_enemy(rules):
+    graph = Graph(StateSpace(rules, "memory"))
+    assert (np.diff(graph.full.ptr) > 0).all()
+    assert graph.full.enemy_row.min() >= 0
+    seen = np.bincount(graph.full.enemy_row, minlength=graph.space.n_states)
+    assert np.array_equal(seen, np.diff(graph.full.ptr))
+
+
+def test_codes_are_those_of_the_view_alone():
+    memory = StateSpace(PRESETS["tiny"], "memory")
+    for ask in (lambda: memory.code, lambda: memory.state(0)):
+        with pytest.raises(InformationError, match="'memory' is not allowed here, only 'view' is"):
+            ask()
+
+
+def test_an_unknown_model_is_refused():
+    with pytest.raises(InformationError, match="'order' is not allowed, it must be one of view, memory"):
+        StateSpace(PRESETS["tiny"], "order")
+
+
+def test_one_thread_and_two_give_the_same_states():
+    spaces = []
+    for threads in (1, 2):
+        set_threads(threads)
+        spaces.append(StateSpace(PRESETS["tiny"], "memory"))
+    assert same_states(*spaces)
+
+
+@pytest.mark.full
+def test_states_with_memory_of_the_standard_game(tabletop):
+    memory = StateSpace(tabletop.rules, "memory")
+    assert memory.states_by_breath == [8_600, 1_226_896, 3_246_872, 4_261_533]
+    assert memory.n_states == 8_743_901
 
 
 def test_redeal_does_not_change_the_states():

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from playing import RULES, Breath, follows, play
 
-from punish_fast.punish.codes import State, to_decimal
-from punish_fast.punish.decimal_codes import split_digits
+from punish_fast.punish.codes import State, split_digits, to_decimal
 from punish_fast.punish.space import StateSpace
 from punish_fast.records import _legality
 from punish_fast.records.legality import FITS, REASONS, judge

@@ -7,7 +7,6 @@ from policies import mixed
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import regret_minimisers, restricted_game
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.files import ReadError
@@ -27,7 +26,7 @@ def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share, m
     limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
     for limit, value in limits.items():
         monkeypatch.setattr(restricted_game, limit, value)
-    graph = Graph(StateSpace(RULES) if name == "view" else InformationSpace(RULES, name))
+    graph = Graph(StateSpace(RULES, name))
     whole, first = Equilibrium(graph, share=share), Equilibrium(graph, share=share)
     for _ in range(5):
         whole.iterate()

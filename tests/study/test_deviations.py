@@ -14,7 +14,7 @@ from recorded_games import part_of, play_games
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.codes import ACTIONS, action_name, from_decimal
-from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.study.deviations import LEAST_CHOICES, DeviationError, assess, deviations
@@ -73,7 +73,7 @@ def test_losses_are_those_of_the_slow_model(play, view, choices, found):
 
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, view, choices, name):
-    space = view if name == "view" else InformationSpace(RULES, name)
+    space = view if name == "view" else StateSpace(RULES, name)
     mine = play if name == "view" else self_play(Graph(space), lift(space, view, play.policy))
     assessed = assess(mine, view, choices)
     assert (assessed.loss >= 0).all()
@@ -92,7 +92,7 @@ def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, view, choices
 
 
 def test_who_plays_as_the_lifted_policy_is_told_the_same_frequencies(play, view, choices, found):
-    space = InformationSpace(RULES, "memory")
+    space = StateSpace(RULES, "memory")
     lifted = deviations(self_play(Graph(space), lift(space, view, play.policy)), view, choices)
     for one, other in zip(found.costs, lifted.costs, strict=True):
         assert (one.grouping, one.label, one.n) == (other.grouping, other.label, other.n)

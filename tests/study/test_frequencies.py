@@ -8,7 +8,7 @@ from policies import mixed, uniform
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.codes import ACTIONS, action_name
-from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.study.frequencies import PLAY_OF, PLAYS, groupings, habits, possible_plays
@@ -96,7 +96,7 @@ def test_who_plays_anything_plays_everything(play):
 
 
 def test_who_remembers_more_but_plays_the_same_has_the_same_habits(play, found):
-    fine = InformationSpace(RULES, "memory")
+    fine = StateSpace(RULES, "memory")
     lifted = habits(self_play(Graph(fine), lift(fine, play.graph.space, play.policy)))
     for one, other in zip(found, lifted, strict=True):
         assert one[:2] == other[:2]

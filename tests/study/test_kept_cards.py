@@ -11,7 +11,7 @@ from policies import mixed
 from positions import nodes_of
 
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.information_space import InformationSpace, lift
+from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.study import kept_cards as kept_module
@@ -79,7 +79,7 @@ def test_hands_of_nodes_are_those_of_the_slow_model(play):
 
 
 def test_cards_are_worth_the_same_to_a_player_whose_memory_changes_nothing(play, kept):
-    fine = Graph(InformationSpace(RULES, "memory"))
+    fine = Graph(StateSpace(RULES, "memory"))
     lifted = kept_cards(self_play(fine, lift(fine.space, play.graph.space, play.policy)))
     for one, other in zip(lifted, kept, strict=True):
         assert one == pytest.approx(other, abs=1e-9, nan_ok=True)
@@ -118,7 +118,7 @@ def test_nodes_that_no_game_comes_to_have_values(play, exact):
 
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_nodes_are_found_again_by_their_hands(play, name):
-    graph = play.graph if name == "view" else Graph(InformationSpace(RULES, name))
+    graph = play.graph if name == "view" else Graph(StateSpace(RULES, name))
     again = graph.redeal_of(kept_module._keys(graph, *hands_of_nodes(graph)))
     assert again.pair[again.node_pair].tolist() == graph.redeal.pair[graph.redeal.node_pair].tolist()
     assert again.node_status.tolist() == graph.redeal.node_status.tolist()

@@ -4,9 +4,8 @@ import numpy as np
 from houses import house_rules
 from hypothesis import given
 
-from punish_fast.punish.codes import ACTIONS
-from punish_fast.punish.decimal_codes import digits_of
-from punish_fast.punish.information_space import InformationSpace, belongs_to
+from punish_fast.punish.codes import ACTIONS, digits_of
+from punish_fast.punish.lifting import belongs_to
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.study.observations import columns_of_rows, observe
@@ -30,7 +29,7 @@ def test_observations_are_the_digits_of_the_states(rules):
 
 def test_players_with_a_memory_observe_the_same():
     rules = PRESETS["tiny"]
-    fine, coarse = InformationSpace(rules, "memory"), StateSpace(rules)
+    fine, coarse = StateSpace(rules, "memory"), StateSpace(rules)
     match = belongs_to(fine, coarse)
     for one, other in zip(observe(fine), observe(coarse), strict=True):
         assert np.array_equal(one, other[match])

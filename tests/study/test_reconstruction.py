@@ -11,8 +11,8 @@ from recorded_games import part_of, play_games
 from seen import keys_of
 
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.decimal_codes import rows_of
-from punish_fast.punish.information_space import InformationSpace, belongs_to
+from punish_fast.punish.codes import rows_of
+from punish_fast.punish.lifting import belongs_to
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.study.reconstruction import reconstruct
@@ -29,7 +29,7 @@ def view():
 
 @pytest.fixture(scope="module")
 def play():
-    space = InformationSpace(RULES, "memory")
+    space = StateSpace(RULES, "memory")
     return self_play(Graph(space), mixed(space, 1))
 
 

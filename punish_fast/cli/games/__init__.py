@@ -1,1 +1,1 @@
-"""The verbs of ``punish-fast games``: one set for all games."""
+"""The commands of ``punish-fast games``."""

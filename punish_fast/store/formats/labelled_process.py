@@ -15,8 +15,7 @@ import numpy as np
 
 from punish_fast.mdp.model import MDP
 from punish_fast.punish._clash import LOSS, WIN
-from punish_fast.punish.codes import ACTIONS, FIELDS
-from punish_fast.punish.decimal_codes import States, decimals_of, digits_of
+from punish_fast.punish.codes import ACTIONS, FIELDS, CodedStates, decimals_of, digits_of
 from punish_fast.punish.rules import Rules
 
 TERMINALS = ("win", "loss")
@@ -36,7 +35,7 @@ class Process:
     """
 
     mdp: MDP
-    states: States
+    states: CodedStates
     enemy: dict[str, Any]
 
     @property
@@ -68,7 +67,7 @@ class Process:
         return is_initial
 
 
-def process_of(states: States, mdp: MDP, enemy: dict[str, Any] | None) -> Process:
+def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> Process:
     """Tell the positions of a process.
 
     Args:

@@ -28,14 +28,14 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.model import MDP
-from punish_fast.punish.decimal_codes import States
+from punish_fast.punish.codes import CodedStates
 from punish_fast.punish.rules import to_json
 from punish_fast.runtime.files import explain, replacing
 from punish_fast.runtime.version import __version__
 from punish_fast.store.formats.labelled_process import Process, process_of
 
 
-def export_npz(path: str | Path, states: States, mdp: MDP, enemy: dict[str, Any] | None = None) -> None:
+def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None = None) -> None:
     """Write a process of Punish as a NumPy archive.
 
     Args:

@@ -35,8 +35,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.model import MDP
-from punish_fast.punish.codes import ACTIONS, FIELDS, action_name
-from punish_fast.punish.decimal_codes import States
+from punish_fast.punish.codes import ACTIONS, FIELDS, CodedStates, action_name
 from punish_fast.punish.rules import name_of, to_mapping
 from punish_fast.runtime.files import explain, replacing
 from punish_fast.runtime.parallel import cumulated
@@ -55,7 +54,7 @@ _BIT = {"type": "bool", "size": 1}
 _DOUBLE = {"type": "double", "size": 64}
 
 
-def export_umb(path: str | Path, states: States, mdp: MDP, enemy: dict[str, Any] | None = None) -> None:
+def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None = None) -> None:
     """Write a process of Punish in the Unified Markov Binary format.
 
     Args:

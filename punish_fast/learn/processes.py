@@ -1,7 +1,8 @@
 """Tasks shared among processes.
 
-Processes are spawned, not forked, because threads of kernels do not survive a fork. Each computes with one thread,
-ignores the keyboard's interrupts, and ends when its parent does, however that ended.
+Processes are spawned, not forked, since threads of kernels do not survive a fork. Each computes with one thread. A
+process ends when the one that began it does, however that ended, and takes no interrupts of its own: those are for the
+one at the keyboard.
 """
 
 from __future__ import annotations
@@ -19,28 +20,28 @@ from typing import Any
 
 from punish_fast.runtime import _jit
 
-# Called with the number of tasks done and of all tasks.
+# Called with how many tasks are done, and how many there are.
 OnTask = Callable[[int, int], None]
 
 
 class WorkerError(RuntimeError):
-    """A process was killed before its work was done."""
+    """A process ended before its work was done."""
 
 
 def run_all(
     function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], n_processes: int = 1, on_task: OnTask | None = None
 ) -> list[Any]:
-    """The results of ``function`` for the arguments of every task, in order.
+    """What ``function`` returns for the arguments of every task, in their order.
 
     Args:
-        function: Called in this process if ``n_processes`` is 1; otherwise it must be importable, and its arguments
-            and results picklable.
+        function: Called in this process if there is to be but one; otherwise it must be importable, and its
+            arguments and results picklable.
         tasks: Arguments.
-        n_processes: Number of processes.
-        on_task: Called after each task.
+        n_processes: How many processes.
+        on_task: Called whenever a task is done.
 
     Raises:
-        WorkerError: A process was killed.
+        WorkerError: a process was killed.
     """
     results: list[Any] = [None] * len(tasks)
     for done, (number, result) in enumerate(_run(function, tasks, min(n_processes, len(tasks))), 1):
@@ -60,7 +61,7 @@ def _run(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], n_proce
             try:
                 yield numbers[future], future.result()
             except BrokenProcessPool:
-                raise WorkerError("a process was killed; finished work is kept, run the same command again") from None
+                raise WorkerError("a process was killed; what is done is kept, the same command goes on") from None
 
 
 @contextmanager
@@ -73,7 +74,7 @@ def _pool(n_processes: int) -> Iterator[ProcessPoolExecutor]:
     except BaseException:
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
-        # Waiting for ended processes is quick, and leaves no zombies.
+        # Waiting for what has ended takes no time, and leaves nothing behind for the system to clean up.
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown()

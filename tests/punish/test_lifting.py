@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from houses import house_rules
+from hypothesis import given
+from policies import mixed
+
+from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.information import InformationError
+from punish_fast.punish.lifting import belongs_to, lift
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+
+@given(house_rules())
+def test_a_state_belongs_to_one_with_the_same_hand_discard_pile_and_status(rules):
+    fine, coarse = StateSpace(rules, "memory"), StateSpace(rules)
+    match = belongs_to(fine, coarse)
+    for layer, other in zip(fine.layers, coarse.layers, strict=False):
+        row = match[layer.first[0] : layer.first[-1]]
+        block = np.repeat(np.arange(len(layer.cards)), np.diff(layer.first))
+        other_block = np.searchsorted(other.first, row, side="right") - 1
+        assert np.array_equal(layer.piles[block], other.piles[other_block])
+        assert np.array_equal(layer.status, other.status[row - other.first[0]])
+    assert set(match.tolist()) == set(range(int(coarse.layer_ptr[rules.breaths])))
+
+
+@pytest.mark.compiled
+@given(house_rules(largest_hp=2))
+def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
+    space = StateSpace(rules)
+    coarse = Graph(space)
+    ends = np.random.default_rng(1).random((coarse.n_nodes + 2, 2))
+    nodes = []
+    for graph in (coarse, Graph(StateSpace(rules, "memory"))):
+        own, enemy = (lift(graph.space, space, mixed(space, seed)) for seed in (1, 2))
+        v = np.concatenate([np.zeros((graph.n_full, 2)), ends])
+        nodes.append(graph.back_up(own, enemy, v))
+    assert nodes[1] == pytest.approx(nodes[0], abs=1e-12)
+
+
+@pytest.mark.compiled
+def test_a_lifted_policy_has_the_same_duel():
+    space = StateSpace(PRESETS["tiny"])
+    own, enemy = mixed(space, 1), mixed(space, 2)
+    duel = head_to_head(Graph(space), own, enemy)
+    fine = StateSpace(space.rules, "memory")
+    lifted = head_to_head(Graph(fine), lift(fine, space, own), lift(fine, space, enemy))
+    assert lifted.win_probability == pytest.approx(duel.win_probability, abs=1e-12)
+    assert lifted.length == pytest.approx(duel.length, abs=1e-11)
+
+
+def test_a_policy_lifted_to_its_own_model_is_the_same():
+    for name in ("view", "memory"):
+        space = StateSpace(PRESETS["tiny"], name)
+        policy = mixed(space, 3)
+        assert np.array_equal(lift(space, space, policy), policy)
+
+
+def test_a_policy_is_not_lifted_to_a_coarser_model():
+    view, memory = StateSpace(PRESETS["tiny"]), StateSpace(PRESETS["tiny"], "memory")
+    with pytest.raises(InformationError, match="'view' forgets what 'memory' remembers"):
+        lift(view, memory, mixed(memory, 3))
