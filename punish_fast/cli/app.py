@@ -15,7 +15,7 @@ from punish_fast.cli.compare import compare
 from punish_fast.cli.enemy import commands
 from punish_fast.cli.errors import guarded
 from punish_fast.cli.export import export
-from punish_fast.cli.games.commands import tapnswap as tapnswap_group
+from punish_fast.cli.games.group import games
 from punish_fast.cli.import_ import import_
 from punish_fast.cli.openings import openings
 from punish_fast.cli.options import add_verb, family, print_help
@@ -58,7 +58,7 @@ for added in (import_records, summary, plot, player):
     add_verb(records, added)
 app.add_typer(records)
 app.add_typer(commands.group)
-app.add_typer(tapnswap_group)
+app.add_typer(games)
 
 
 def _print_version(wanted: bool) -> None:

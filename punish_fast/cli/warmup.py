@@ -14,11 +14,11 @@ from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import Start, best_response
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.equilibrium.upper_bound import upper_bound
-from punish_fast.games.matches import play as play_games
+from punish_fast.games.matches import simulate_games
 from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve as solve_backwards
+from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
-from punish_fast.learn.qlearning import Method, learn, new_learner
+from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
@@ -99,8 +99,8 @@ def _learn(graph: Graph) -> np.ndarray:
 def _play_small_games() -> None:
     """Other games."""
     positions = enumerate_positions(TapnSwap())
-    solve_backwards(positions)
-    play_games(positions, positions.uniform(), positions.uniform(), 2)
-    learner = new_learner(positions, Method())
+    solve_game(positions)
+    simulate_games(positions, positions.uniform(), positions.uniform(), 2)
+    learner = new_learner(positions, Hyperparameters())
     learner.plan("self", 2)
     learn(positions, [learner], 2)

@@ -1,15 +1,16 @@
-"""Solving backwards from the end.
+"""Retrograde analysis: solving a game backwards from its terminal positions.
 
-An end is a win, a loss or a draw for whoever would be next, at distance 0. Going back from what is known,
+A terminal position is a win, a loss or a draw for the player who would move next, at distance 0. Backwards from there,
 
-* a position with an action that leads to a win for its mover is a win, and its distance is one more than that of
-  the nearest such end: the mover hurries;
-* a position of which every action is known to lose is a loss, and its distance is one more than that of the furthest:
-  the mover delays.
+* a position with an action to a known win of its mover is a win. Its distance is one more than that of the nearest such
+  win: the winner hurries;
+* a position whose actions all lead to known losses is a loss. Its distance is one more than that of the farthest: the
+  loser delays.
 
-Positions leave the queue in the order of their distances, so the first win that is found is the nearest, and the action
-that is the last to be known is the one that delays longest. Whatever is never reached is a draw: nobody can force an
-end that is worth something.
+Positions leave the queue in order of distance, so the first win found is the nearest, and the last action known to lose
+is the one that delays longest. A position never reached is a draw.
+
+Reference: K. Thompson, "Retrograde analysis of certain endgames", ICCA Journal 9(3), 1986.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ ENDLESS = -1
 
 
 @kernel
-def solve_backwards(state_ptr, sign, worth, back_ptr, back_row, position_of_row, value, distance, queue):
+def analyse_backwards(state_ptr, sign, payoff, back_ptr, back_row, position_of_row, value, distance, queue):
     """Fill ``value`` and ``distance``; the rows that lead to position ``p`` are ``back_row[back_ptr[p] : ...]``."""
-    n = len(worth)
+    n = len(payoff)
     tail = 0
     for p in range(n):
         value[p] = DRAW
         distance[p] = ENDLESS
         if state_ptr[p] == state_ptr[p + 1]:
-            if worth[p] != 0:
-                value[p] = WIN if worth[p] > 0 else LOSS
+            if payoff[p] != 0:
+                value[p] = WIN if payoff[p] > 0 else LOSS
                 queue[tail] = p
                 tail += 1
             distance[p] = 0
-    # Until it is known, the distance of a position counts the actions known to lose, from below.
+    # The distance of an unknown position counts its actions known to lose, downwards from -1.
     head = 0
     while head < tail:
         p = queue[head]

@@ -1,24 +1,23 @@
-"""What a game has to offer, told by its laws.
+"""The contract of a game: what it must offer, and the laws it must obey.
 
-A game is a value that says what is possible; its states are values too, hashable and never changed. Everything else is
-built on these few methods: enumerating positions, solving, learning, playing. The laws, which `check_game` tries on
-any game (``s`` is any state that can be reached, ``a`` any legal action):
+A game holds the rules. Its states are immutable, hashable values. Enumeration, exact solutions, learning and play use
+only the methods of `Game`. `laws.check_game` tests these laws on any game; ``s`` is a reachable state, ``a`` a legal
+action:
 
-1.  ``initial()`` and ``apply(s, a)`` give the same state every time, and neither changes ``s``.
-2.  ``player(s)`` is from 0 to ``n_players - 1``, or `CHANCE` where nobody decides. At the end it is whoever would be
-    next.
-3.  ``actions(s)`` are different whole numbers from 0 to ``n_actions - 1``, ascending. There is one unless
-    ``is_terminal(s)``, and none if it is.
-4.  ``chances(s)`` has one number above 0 for every action where chance decides, and they add up to 1; it is empty
+1.  ``initial()`` and ``apply(s, a)`` are deterministic and leave ``s`` unchanged.
+2.  ``player(s)`` is from 0 to ``n_players - 1``, or `CHANCE` in a chance state. In a terminal state it is the player
+    who would move next.
+3.  ``actions(s)`` are distinct integers from 0 to ``n_actions - 1``, ascending, and empty exactly in terminal states.
+4.  ``probabilities(s)`` has a positive number for each action of a chance state, and their sum is 1; it is empty
     elsewhere.
-5.  ``apply(s, a)`` refuses an action that is not legal with a `GameError`.
-6.  ``returns(s)`` are ``n_players`` finite numbers, 0 before the end, which add up to 0 in a game that ``is_zero_sum``.
-7.  ``text(s)`` differs where states differ, and ``action_text(s, a)`` where actions of a state do; both are one line
-    or more of printable characters.
-8.  ``features(s)`` is float32 ``[n_features]``, finite, and differs where positions (law 9) of the same player do.
-9.  ``position(s)`` is all of ``s`` that matters to whoever is to move. States with the same position have the same
-    actions and chances, the same actions lead to the same positions and pass the turn alike, and at the end they are
-    worth the same to the player who would be next. It is hashable; a game without symmetries returns ``s`` itself.
+5.  ``apply(s, a)`` raises `GameError` for an illegal action.
+6.  ``returns(s)`` has ``n_players`` finite numbers, all 0 before the end; their sum is 0 if ``is_zero_sum``.
+7.  ``text(s)`` differs between states, and ``action_text(s, a)`` between the actions of a state; both are printable
+    and not empty.
+8.  ``features(s)`` is a finite float32 ``[n_features]`` that differs between positions (law 9) of the same player.
+9.  ``position(s)`` is equal for states that are equivalent for the player to move: they have the same actions and
+    probabilities, the same actions lead to equal positions and pass the turn alike, and at the end the player who
+    would move next has the same return. It is hashable. A game without symmetries returns ``s``.
 """
 
 from __future__ import annotations
@@ -28,25 +27,23 @@ from typing import Any, Protocol
 
 import numpy as np
 
-# The player who decides where nobody does.
+# The player to move in a chance state.
 CHANCE = -1
 
 
 class GameError(ValueError):
-    """What is not possible in a game; the message says what is."""
+    """A wrong action, state, option or game; the message says what is allowed."""
 
 
 class Game(Protocol):
     """The rules of a game.
 
-    States are hashable values that nobody looks into but the game itself.
-
     Attributes:
-        name: What it is called; with ``parameters`` it says which game this is.
-        n_players: How many play.
-        n_actions: Actions are numbers below this one.
+        name: Its name; with ``parameters()`` it identifies the game.
+        n_players: Number of players.
+        n_actions: Actions are integers below this.
         n_features: Length of ``features``.
-        is_zero_sum: Whether returns always add up to 0.
+        is_zero_sum: Whether the returns always add up to 0.
     """
 
     @property
@@ -65,43 +62,43 @@ class Game(Protocol):
     def is_zero_sum(self) -> bool: ...  # noqa: D102
 
     def parameters(self) -> dict[str, Any]:
-        """What distinguishes this game from others of the same name, JSON-like."""
+        """The parameters of the variant, as JSON values."""
         ...
 
     def initial(self) -> Any:
-        """The state in which play begins."""
+        """The initial state."""
         ...
 
     def player(self, state: Any) -> int:
-        """Who is to move, or `CHANCE`; at the end, who would be."""
+        """The player to move, or `CHANCE`; in a terminal state, the player who would move next."""
         ...
 
     def is_terminal(self, state: Any) -> bool:
-        """Whether play has ended."""
+        """Whether the game is over."""
         ...
 
     def actions(self, state: Any) -> Sequence[int]:
         """The legal actions, ascending."""
         ...
 
-    def chances(self, state: Any) -> Sequence[float]:
-        """How likely each action is where chance decides; empty elsewhere."""
+    def probabilities(self, state: Any) -> Sequence[float]:
+        """The probability of each action of a chance state; empty elsewhere."""
         ...
 
     def apply(self, state: Any, action: int) -> Any:
         """The state after an action.
 
         Raises:
-            GameError: the action is not legal.
+            GameError: The action is illegal.
         """
         ...
 
     def returns(self, state: Any) -> Sequence[float]:
-        """What every player has won; 0 before the end."""
+        """The return of each player; 0 before the end."""
         ...
 
     def position(self, state: Any) -> Hashable:
-        """All that matters to whoever is to move."""
+        """The state up to symmetry."""
         ...
 
     def text(self, state: Any) -> str:
@@ -113,5 +110,33 @@ class Game(Protocol):
         ...
 
     def features(self, state: Any) -> np.ndarray:
-        """The position in numbers, float32 ``[n_features]``."""
+        """The position as numbers, float32 ``[n_features]``."""
+        ...
+
+
+class TableGame(Game, Protocol):
+    """A game that people can ask about and play."""
+
+    def variant_text(self) -> str:
+        """The game and its variant, in one line."""
+        ...
+
+    def rules_text(self) -> str:
+        """The rules, in a few lines."""
+        ...
+
+    def state_of(self, text: str) -> Any:
+        """The state that a text describes.
+
+        Raises:
+            GameError: The text describes no state.
+        """
+        ...
+
+    def draw(self, state: Any, viewer: int, names: tuple[str, str]) -> str:
+        """A picture of a state as ``viewer`` sees it, in lines of text."""
+        ...
+
+    def counts(self) -> dict[str, int]:
+        """Further counts of this game, by name."""
         ...

@@ -1,7 +1,7 @@
-"""The laws of games, tried on the states of a game.
+"""A test of the laws in ``contract.py`` on any game.
 
-States are taken in the order in which they are found, breadth first, so that a small game is tried wholly and a large
-one near its beginning; walks to the end then see to the rest. The numbers are those of the laws in ``contract.py``.
+States are tested in breadth-first order, so a small game is tested completely and a large one near its initial state;
+random walks to the end sample the rest.
 """
 
 from __future__ import annotations
@@ -15,61 +15,59 @@ import numpy as np
 
 from punish_fast.games.contract import CHANCE, Game, GameError
 
-# More than rounding takes from probabilities and returns.
-_ROUNDING = 1e-9
-_WALKS = 50
-_MOST_STEPS = 1000
+# Beyond rounding of probabilities and returns.
+_TOLERANCE = 1e-9
+_N_WALKS = 50
+_MAX_STEPS = 1000
 
 
 class LawError(ValueError):
-    """A game that breaks a law; the message says which, and where."""
+    """A game that breaks a law; the message says which one, and in what state."""
 
 
-def check_game(game: Game, most_states: int = 2000, seed: int = 0) -> int:
-    """Try all laws on a game.
+def check_game(game: Game, max_states: int = 2000, seed: int = 0) -> int:
+    """Test all laws on a game.
 
     Args:
         game: The game.
-        most_states: So many states breadth first, and after that those of some random walks.
-        seed: That of the walks.
+        max_states: Number of states to visit breadth first, before the random walks.
+        seed: Random seed of the walks.
 
     Returns:
-        How many different states were tried.
+        The number of different states tested.
 
     Raises:
-        LawError: a law does not hold, or the game fails in another way.
+        LawError: The game breaks a law or raises an unexpected exception.
     """
-    trial = _Trial(game)
+    check = _LawCheck(game)
     try:
-        begin = game.initial()
-        if begin != game.initial():
-            raise LawError("law 1: initial() gives another state every time")
-        for state in _breadth_first(game, begin, most_states):
-            trial.state(state)
-        for state in _walks(game, begin, random.Random(seed)):
-            trial.state(state)
+        first = game.initial()
+        if first != game.initial():
+            raise LawError("law 1: initial() returns different states")
+        for state in (*_breadth_first(game, first, max_states), *_walks(game, first, random.Random(seed))):
+            check.state(state)
     except LawError:
         raise
     except Exception as error:
-        raise LawError(f"{game.name}: {type(error).__name__} where the laws allow none ({error})") from error
-    return len(trial.seen)
+        raise LawError(f"{game.name}: unexpected {type(error).__name__} ({error})") from error
+    return len(check.seen)
 
 
-def _breadth_first(game: Game, begin: Any, most_states: int) -> Iterator[Any]:
-    found, seen = [begin], {begin}
+def _breadth_first(game: Game, first: Any, max_states: int) -> Iterator[Any]:
+    found, seen = [first], {first}
     for state in found:
         yield state
         for action in game.actions(state):
             after = game.apply(state, action)
-            if after not in seen and len(found) < most_states:
+            if after not in seen and len(found) < max_states:
                 seen.add(after)
                 found.append(after)
 
 
-def _walks(game: Game, begin: Any, generator: random.Random) -> Iterator[Any]:
-    for _ in range(_WALKS):
-        state = begin
-        for _ in range(_MOST_STEPS):
+def _walks(game: Game, first: Any, generator: random.Random) -> Iterator[Any]:
+    for _ in range(_N_WALKS):
+        state = first
+        for _ in range(_MAX_STEPS):
             yield state
             actions = game.actions(state)
             if not actions:
@@ -77,8 +75,8 @@ def _walks(game: Game, begin: Any, generator: random.Random) -> Iterator[Any]:
             state = game.apply(state, generator.choice(list(actions)))
 
 
-class _Trial:
-    """A game on trial: what was seen so far of states and positions."""
+class _LawCheck:
+    """The states tested so far, and what must be equal or different between them."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -88,13 +86,13 @@ class _Trial:
         self._features: dict[tuple[int, bytes], Hashable] = {}
 
     def state(self, state: Any) -> None:
-        """Try every law on a state that was not seen before."""
+        """Test every law on a state that is new."""
         if state in self.seen:
             return
         laws: tuple[Callable[[Any], None], ...] = (
             self._players,
             self._actions,
-            self._chances,
+            self._probabilities,
             self._moves,
             self._illegal,
             self._returns,
@@ -105,7 +103,7 @@ class _Trial:
         self.seen[state] = repr(state)
         for law in laws:
             law(state)
-            self._must(repr(state) == self.seen[state], 1, state, "is no longer what it was")
+            self._must(repr(state) == self.seen[state], 1, state, "the state has changed")
 
     def _must(self, holds: bool, law: int, state: Any, problem: str) -> None:
         if not holds:
@@ -113,31 +111,34 @@ class _Trial:
 
     def _players(self, state: Any) -> None:
         player, n_players = self._game.player(state), self._game.n_players
-        self._must(player == CHANCE or 0 <= player < n_players, 2, state, f"player {player} is none of {n_players}")
+        self._must(player == CHANCE or 0 <= player < n_players, 2, state, f"player {player} is not one of {n_players}")
 
     def _actions(self, state: Any) -> None:
         actions, n_actions = list(self._game.actions(state)), self._game.n_actions
-        self._must(actions == sorted(set(actions)), 3, state, f"actions {actions} do not ascend")
+        self._must(actions == sorted(set(actions)), 3, state, f"actions {actions} are not ascending")
         self._must(
             all(0 <= action < n_actions for action in actions), 3, state, f"actions {actions} are not below {n_actions}"
         )
         ended = self._game.is_terminal(state)
-        self._must(bool(actions) != ended, 3, state, "play has ended, but goes on" if ended else "nothing can be done")
+        self._must(bool(actions) != ended, 3, state, f"{len(actions)} actions, but is_terminal is {ended}")
 
-    def _chances(self, state: Any) -> None:
-        chances = list(self._game.chances(state))
+    def _probabilities(self, state: Any) -> None:
+        probabilities = list(self._game.probabilities(state))
         if self._game.player(state) != CHANCE or self._game.is_terminal(state):
-            self._must(not chances, 4, state, "there are chances, but a player decides")
+            self._must(not probabilities, 4, state, "probabilities outside a chance state")
             return
-        self._must(len(chances) == len(self._game.actions(state)), 4, state, "chances are not as many as actions")
-        sound = all(chance > 0 for chance in chances) and abs(sum(chances) - 1) <= _ROUNDING
-        self._must(sound, 4, state, f"chances {chances} are no distribution")
+        fits = len(probabilities) == len(self._game.actions(state))
+        self._must(fits, 4, state, "not one probability for each action")
+        sound = all(each > 0 for each in probabilities) and abs(sum(probabilities) - 1) <= _TOLERANCE
+        self._must(sound, 4, state, f"probabilities {probabilities} are not a distribution")
 
     def _moves(self, state: Any) -> None:
         for action in self._game.actions(state):
             after = self._game.apply(state, action)
-            self._must(after == self._game.apply(state, action), 1, state, f"action {action} leads here and there")
-            self._must(hash(after) == hash(self._game.apply(state, action)), 1, state, "equal states differ in hash")
+            self._must(after == self._game.apply(state, action), 1, state, f"action {action} has different successors")
+            self._must(
+                hash(after) == hash(self._game.apply(state, action)), 1, state, "equal states have different hashes"
+            )
 
     def _illegal(self, state: Any) -> None:
         legal = set(self._game.actions(state))
@@ -148,50 +149,55 @@ class _Trial:
                 self._game.apply(state, action)
             except GameError:
                 continue
-            self._must(False, 5, state, f"action {action} is not legal, but was not refused")
+            self._must(False, 5, state, f"illegal action {action} was accepted")
 
     def _returns(self, state: Any) -> None:
         returns = list(self._game.returns(state))
-        self._must(len(returns) == self._game.n_players, 6, state, f"returns {returns} are not one for each player")
+        self._must(
+            len(returns) == self._game.n_players,
+            6,
+            state,
+            f"returns {returns} do not fit {self._game.n_players} players",
+        )
         self._must(all(math.isfinite(x) for x in returns), 6, state, f"returns {returns} are not finite")
         if not self._game.is_terminal(state):
-            self._must(not any(returns), 6, state, f"returns are {returns} before the end")
+            self._must(not any(returns), 6, state, f"returns {returns} before the end")
         if self._game.is_zero_sum:
-            self._must(abs(sum(returns)) <= _ROUNDING, 6, state, f"returns {returns} do not add up to 0")
+            self._must(abs(sum(returns)) <= _TOLERANCE, 6, state, f"returns {returns} do not add up to 0")
 
     def _words(self, state: Any) -> None:
         text = self._game.text(state)
         self._must(_is_printable(text), 7, state, f"text {text!r} cannot be printed")
         other = self._texts.setdefault(text, state)
-        self._must(other == state, 7, state, f"text {text!r} is also that of {other}")
+        self._must(other == state, 7, state, f"text {text!r} is also the text of {other}")
         words = [self._game.action_text(state, action) for action in self._game.actions(state)]
         self._must(all(map(_is_printable, words)), 7, state, f"texts {words} cannot be printed")
-        self._must(len(set(words)) == len(words), 7, state, f"texts {words} of actions are not all different")
+        self._must(len(set(words)) == len(words), 7, state, f"action texts {words} are not all different")
 
     def _numbers(self, state: Any) -> None:
         features = self._game.features(state)
         sound = features.shape == (self._game.n_features,) and features.dtype == np.float32
-        wanted = f"features are {features.dtype} {features.shape}, not float32 of length {self._game.n_features}"
-        self._must(sound, 8, state, wanted)
-        self._must(bool(np.isfinite(features).all()), 8, state, "features are not all finite")
+        problem = f"features are {features.dtype} {features.shape}, not float32 of length {self._game.n_features}"
+        self._must(sound, 8, state, problem)
+        self._must(bool(np.isfinite(features).all()), 8, state, "features are not finite")
         position = self._game.position(state)
         other = self._features.setdefault((self._game.player(state), features.tobytes()), position)
-        self._must(other == position, 8, state, f"features are also those of {other}")
+        self._must(other == position, 8, state, f"features are also the features of {other}")
 
     def _symmetries(self, state: Any) -> None:
         game, player = self._game, self._game.player(state)
         actions = tuple(game.actions(state))
         after = [game.apply(state, action) for action in actions]
-        worth = game.returns(state)[player] if player != CHANCE else tuple(game.returns(state))
+        payoff = game.returns(state)[player] if player != CHANCE else tuple(game.returns(state))
         turns = tuple(_turn(game, player, game.player(each)) for each in after)
-        led_to = tuple(game.position(each) for each in after)
-        whole = (actions, tuple(game.chances(state)), led_to, turns, worth, game.is_terminal(state))
-        other = self._positions.setdefault(game.position(state), whole)
-        self._must(other == whole, 9, state, f"position {game.position(state)} has other states with another future")
+        successors = tuple(game.position(each) for each in after)
+        future = (actions, tuple(game.probabilities(state)), successors, turns, payoff, game.is_terminal(state))
+        other = self._positions.setdefault(game.position(state), future)
+        self._must(other == future, 9, state, f"position {game.position(state)} has states that are not equivalent")
 
 
 def _turn(game: Game, before: int, after: int) -> int:
-    """How the turn passes: by how many seats, or to or from chance."""
+    """The number of seats by which the turn passes, or the next player to or from chance."""
     return after if CHANCE in (before, after) else (after - before) % game.n_players
 
 

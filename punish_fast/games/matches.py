@@ -1,9 +1,9 @@
-"""Two policies that meet, and the best answer to one of them.
+"""Matches between two policies: exact scores, simulated games, and the best response to a policy.
 
-Against a player whose policy is known, a game is a Markov decision process. Its states are the positions before the
-end, each twice: with the own side to move, where every action is a row, and with the enemy to move, where one row has
-the chances of what the enemy will do. The ends are won, drawn or lost. Play may go on for ever, and then nobody has
-won, so the best chance to win is a least fixed point (``mdp/reaching.py``).
+Against a known policy, a game is a Markov decision process. Its states are the positions before the end, each twice:
+with us to move, where every action is a row, and with the enemy to move, where one row has the probabilities of the
+enemy's actions. Its terminals are win, draw and loss. Endless play is no win, so the largest probability of winning is
+a least fixed point (``mdp/policy_iteration.py``).
 """
 
 from __future__ import annotations
@@ -15,32 +15,28 @@ import numpy as np
 from punish_fast.games import _matches
 from punish_fast.games.positions import Positions
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import PolicyError, flaw_of
 from punish_fast.mdp.policy_iteration import absorption_values, reach
 from punish_fast.mdp.solver import solve
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.runtime.parallel import cumulated, for_each
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
-_ENDS = 3
-_ROUNDING = 1e-9
-# As near as brackets come in floating point.
-_PROOF = 1e-13
-
-
-class PolicyError(ValueError):
-    """Numbers that are no policy of a game; the message says why."""
+_TERMINALS = 3
+# Floating point allows no narrower brackets.
+_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class Response:
-    """The best answer to a policy.
+class GameResponse:
+    """The best response to a policy.
 
     Attributes:
         policy: float64 ``[n_rows]``, 1 for the actions taken.
-        first: The chance to win from the beginning, if the answer moves first.
-        second: The same if it moves second.
-        win: float64 ``[n]``, the chance to win from every position, being to move.
-        excess: By how much another action looks better anywhere: 0 but for rounding.
+        first: The probability of winning from the initial position when it moves first.
+        second: The same when it moves second.
+        win: float64 ``[n]``, the probability of winning from each position when it is to move.
+        excess: The largest advantage of any other action: 0 up to rounding.
     """
 
     policy: np.ndarray
@@ -51,13 +47,13 @@ class Response:
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
-    """What comes of two policies, for the one that moves first, from the beginning.
+class Score:
+    """The exact score of the policy that moves first.
 
     Attributes:
-        win: The chance to win.
-        draw: The chance of a drawn end, or none at all.
-        loss: The chance to lose.
+        win: Probability of a win.
+        draw: Probability of a draw or of endless play.
+        loss: Probability of a loss.
     """
 
     win: float
@@ -65,18 +61,18 @@ class Meeting:
     loss: float
 
     @property
-    def score(self) -> float:
-        """The share of points: 1 for a win and 1/2 for a draw."""
+    def points(self) -> float:
+        """The expected points: 1 for a win and 1/2 for a draw."""
         return self.win + self.draw / 2
 
 
-@dataclass(frozen=True, eq=False)
-class Played:
-    """What came of simulated games, for the one that moves first.
+@dataclass(frozen=True)
+class SimulatedScore:
+    """The score of the policy that moves first, in simulated games.
 
     Attributes:
         wins: Games won.
-        draws: Games that were drawn or broken off.
+        draws: Games drawn or stopped.
         losses: Games lost.
         plies: Actions of all games.
     """
@@ -88,17 +84,14 @@ class Played:
 
 
 def check_policy(positions: Positions, policy: np.ndarray) -> np.ndarray:
-    """Return ``policy`` if it is one.
+    """Return ``policy`` if it is a policy of the game.
 
     Raises:
-        PolicyError: it has another shape, a negative number, or does not add up to 1 in some position.
+        PolicyError: It has the wrong shape or dtype, or is not a distribution in every position.
     """
-    policy = np.asarray(policy, dtype=np.float64)
-    if policy.shape != (positions.n_rows,):
-        raise PolicyError(f"policy: shape is {policy.shape}, allowed is {(positions.n_rows,)}")
-    sums = np.bincount(positions.position_of_row, policy, len(positions))[~positions.is_terminal]
-    if not ((policy >= 0).all() and (np.abs(sums - 1) <= _ROUNDING).all()):
-        raise PolicyError("policy: must be 0 or more everywhere, and add up to 1 in every position")
+    flaw = flaw_of(positions.live_ptr, np.asarray(policy))
+    if flaw is not None:
+        raise PolicyError(f"policy: {flaw}")
     return policy
 
 
@@ -106,12 +99,12 @@ def process_against(positions: Positions, enemy: np.ndarray) -> MDP:
     """The game against a policy as a Markov decision process.
 
     Args:
-        positions: Those of the game.
-        enemy: float64 ``[n_rows]``, what the enemy plays.
+        positions: The positions of the game.
+        enemy: float64 ``[n_rows]``, the policy of the enemy.
 
     Returns:
-        A process with ``2 m`` states, for ``m`` positions before the end: those in which we are to move, in their
-        order, then those in which the enemy is. Terminals are win, draw and loss, and pay 1, 0 and -1.
+        A process with ``2 m`` states for ``m`` positions before the end: first all with us to move, then all with the
+        enemy to move. Its terminals win, draw and loss pay 1, 0 and -1.
 
     Raises:
         PolicyError: ``enemy`` is no policy.
@@ -119,21 +112,19 @@ def process_against(positions: Positions, enemy: np.ndarray) -> MDP:
     from scipy.sparse import csr_array
 
     enemy = check_policy(positions, enemy)
-    live = np.flatnonzero(~positions.is_terminal)
+    n_live, n_rows = len(positions.live), positions.n_rows
     number = np.cumsum(~positions.is_terminal) - 1
-    n_live, n_rows = len(live), positions.n_rows
-    own, other = (_targets(positions, number, n_live, is_enemy) for is_enemy in (False, True))
+    own, other = (_columns(positions, number, n_live, is_enemy) for is_enemy in (False, True))
     played = np.flatnonzero(enemy)
     rows = np.concatenate([np.arange(n_rows), n_rows + number[positions.position_of_row[played]]])
     data = np.concatenate([np.ones(n_rows), enemy[played]])
-    shape = (n_rows + n_live, 2 * n_live + _ENDS)
-    # The constructor adds up what leads to the same state.
+    shape = (n_rows + n_live, 2 * n_live + _TERMINALS)
+    # The constructor adds equal entries.
     matrix = csr_array((data, (rows, np.concatenate([own, other[played]]))), shape=shape)
     matrix.sort_indices()
-    counts = np.concatenate([np.diff(positions.state_ptr)[live], np.ones(n_live, dtype=np.int64)])
     slot = np.arange(n_rows) - positions.state_ptr[positions.position_of_row]
     return MDP(
-        state_ptr=cumulated(counts),
+        state_ptr=cumulated(np.concatenate([np.diff(positions.live_ptr), np.ones(n_live, dtype=np.int64)])),
         indptr=matrix.indptr.astype(np.int64),
         indices=matrix.indices.astype(np.int32),
         data=matrix.data,
@@ -144,62 +135,58 @@ def process_against(positions: Positions, enemy: np.ndarray) -> MDP:
     )
 
 
-def _targets(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bool) -> np.ndarray:
-    """The column that each row leads to, taken by us or by the enemy."""
+def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bool) -> np.ndarray:
+    """The column of each row's successor when we or the enemy take the action."""
     after = positions.after
     enemy_next = (positions.sign < 0) != is_enemy
-    worth = positions.worth[after] * np.where(enemy_next, -1, 1)
-    end = 2 * n_live + np.where(worth > 0, _WIN, np.where(worth < 0, _LOSS, _DRAW))
-    return np.where(positions.is_terminal[after], end, number[after] + n_live * enemy_next)
+    payoff = positions.payoff[after] * np.where(enemy_next, -1, 1)
+    terminal = 2 * n_live + np.where(payoff > 0, _WIN, np.where(payoff < 0, _LOSS, _DRAW))
+    return np.where(positions.is_terminal[after], terminal, number[after] + n_live * enemy_next)
 
 
-def best_response(positions: Positions, enemy: np.ndarray) -> Response:
-    """The policy that wins most often against ``enemy``, and how often that is.
+def best_response(positions: Positions, enemy: np.ndarray) -> GameResponse:
+    """The policy with the largest probability of winning against ``enemy``.
 
     Raises:
         PolicyError: ``enemy`` is no policy.
-        SolveError: the best answer is not found, which should not be possible.
+        SolveError: Policy iteration did not settle.
     """
-    mdp = process_against(positions, enemy)
-    found = reach(mdp, np.array([1.0, 0.0, 0.0]))
-    live = np.flatnonzero(~positions.is_terminal)
+    found = reach(process_against(positions, enemy), np.array([1.0, 0.0, 0.0]))
+    n_live = len(positions.live)
     policy = np.zeros(positions.n_rows)
-    policy[found.choice[: len(live)]] = 1.0
-    win = (positions.worth > 0).astype(np.float64)
-    win[live] = found.v[: len(live)]
-    return Response(policy, float(found.v[0]), float(found.v[len(live)]), win, found.excess)
+    policy[found.choice[:n_live]] = 1.0
+    win = (positions.payoff > 0).astype(np.float64)
+    win[positions.live] = found.v[:n_live]
+    return GameResponse(policy, float(found.v[0]), float(found.v[n_live]), win, found.excess)
 
 
-def error_bound(positions: Positions, enemy: np.ndarray, response: Response) -> float | None:
-    """How far any chance of a best response can be from the truth, proved by brackets from below and above.
+def error_bound(positions: Positions, enemy: np.ndarray, response: GameResponse) -> float | None:
+    """A certified bound on the error of a best response's probabilities, by interval iteration.
 
     Args:
-        positions: Those of the game.
-        enemy: float64 ``[n_rows]``, what the enemy plays.
-        response: What `best_response` found.
+        positions: The positions of the game.
+        enemy: float64 ``[n_rows]``, the policy of the enemy.
+        response: The result of `best_response`.
 
     Returns:
-        The bound, or None where some answer would make play go on for ever: there is no bracket then.
+        The bound, or None where a policy can play forever: interval iteration does not apply.
 
     Raises:
         PolicyError: ``enemy`` is no policy.
     """
-    mdp = process_against(positions, enemy)
     try:
-        bracket = solve(mdp, objective="win-probability", tolerance=_PROOF)
+        bracket = solve(process_against(positions, enemy), objective="win-probability", tolerance=_TOLERANCE)
     except SolveError:
         return None
-    live = np.flatnonzero(~positions.is_terminal)
-    found = np.append(response.win[live], response.second)
-    proved = bracket.v[: len(live) + 1]
-    return bracket.error_bound + float(np.abs(proved - found).max())
+    found = np.append(response.win[positions.live], response.second)
+    return bracket.error_bound + float(np.abs(bracket.v[: len(found)] - found).max())
 
 
-def meet(positions: Positions, first: np.ndarray, second: np.ndarray) -> Meeting:
-    """What comes of it exactly if ``first`` plays ``second`` and begins.
+def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> Score:
+    """The exact score of ``first``, which moves first, against ``second``.
 
     Raises:
-        PolicyError: one of them is no policy.
+        PolicyError: An argument is no policy.
     """
     from scipy.sparse import csr_array
 
@@ -209,35 +196,35 @@ def meet(positions: Positions, first: np.ndarray, second: np.ndarray) -> Meeting
     state = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
     mixing = csr_array((weight, (state, np.arange(mdp.n_rows))), shape=(mdp.n_states, mdp.n_rows))
     chain = mixing @ mdp.to_scipy()
-    win, loss = (float(absorption_values(chain, np.eye(_ENDS)[end])[0]) for end in (_WIN, _LOSS))
-    return Meeting(win, max(1 - win - loss, 0.0), loss)
+    win, loss = (float(absorption_values(chain, np.eye(_TERMINALS)[end])[0]) for end in (_WIN, _LOSS))
+    return Score(win, max(1 - win - loss, 0.0), loss)
 
 
-def play(
-    positions: Positions, first: np.ndarray, second: np.ndarray, n_games: int, seed: int = 0, most_plies: int = 10_000
-) -> Played:
-    """Let ``first`` play ``second`` and begin in every game, as often as wanted.
+def simulate_games(
+    positions: Positions, first: np.ndarray, second: np.ndarray, n_games: int, seed: int = 0, max_plies: int = 10_000
+) -> SimulatedScore:
+    """Simulate games in which ``first`` moves first.
 
     Args:
-        positions: Those of the game.
-        first: float64 ``[n_rows]``, a policy; played with probabilities rounded to multiples of 2^-32.
-        second: The other one.
-        n_games: How many games.
-        seed: From 0 to 2^64 - 1; the same games come out for any number of threads.
-        most_plies: After so many actions a game is broken off.
+        positions: The positions of the game.
+        first: float64 ``[n_rows]``, a policy; its probabilities are rounded to multiples of 2^-32.
+        second: The other policy.
+        n_games: Number of games.
+        seed: Random seed, 0 to 2^64 - 1; the games do not depend on the number of threads.
+        max_plies: Games stop after this number of actions.
 
     Raises:
-        PolicyError: one of them is no policy.
+        PolicyError: An argument is no policy.
     """
-    until = np.stack([_cumulated(positions, check_policy(positions, policy)) for policy in (first, second)])
+    until = np.stack([_cumulative(positions, check_policy(positions, policy)) for policy in (first, second)])
     result, plies = np.empty(n_games, dtype=np.int8), np.empty(n_games, dtype=np.int32)
-    arrays = (positions.state_ptr, positions.after, positions.sign, positions.worth)
-    for_each(_matches.play_games, n_games, 0, np.uint64(seed), arrays, until, most_plies, result, plies)
+    arrays = (positions.state_ptr, positions.after, positions.sign, positions.payoff)
+    for_each(_matches.simulate_matches, n_games, np.uint64(seed), arrays, until, max_plies, result, plies)
     wins, losses = int((result > 0).sum()), int((result < 0).sum())
-    return Played(wins, n_games - wins - losses, losses, int(plies.sum()))
+    return SimulatedScore(wins, n_games - wins - losses, losses, int(plies.sum()))
 
 
-def _cumulated(positions: Positions, policy: np.ndarray) -> np.ndarray:
+def _cumulative(positions: Positions, policy: np.ndarray) -> np.ndarray:
     total = np.cumsum(policy)
     before = np.concatenate([[0.0], total])[positions.state_ptr[positions.position_of_row]]
     return np.asarray(total - before)

@@ -1,10 +1,9 @@
-"""All positions of a game, numbered, and where every action leads.
+"""The positions of a game, numbered, and the successor of every action.
 
-Positions are those of law 9 of the contract, and stand in the order in which they are found from the beginning, breadth
-first: 0 is the beginning. Row ``r`` of position ``p``, for ``state_ptr[p] <= r < state_ptr[p + 1]``, is an action. What
-follows is for two players, one of whom wins what the other loses, and without chance, so a position needs one number:
-what it is worth to whoever is to move. An action that keeps the turn, which few games have, carries the worth of the
-next position over; all others turn its sign.
+Positions (law 9 of the contract) are numbered in breadth-first order from the initial one, which is 0. The rows of
+position ``p`` are ``state_ptr[p] <= r < state_ptr[p + 1]``, one for each action. The game has two players, no chance
+and zero-sum returns, so the value of a position is one number, that of the player to move. An action that passes the
+turn changes its sign; the rare action that keeps the turn does not.
 """
 
 from __future__ import annotations
@@ -21,22 +20,22 @@ import numpy as np
 from punish_fast.games.contract import CHANCE, Game, GameError
 from punish_fast.runtime.parallel import cumulated
 
-# More would take minutes to enumerate, and tables that nobody wants.
-_MOST = 2_000_000
+# Enumerating more takes minutes.
+_MAX_POSITIONS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The positions of a game. Get them from `enumerate_positions`.
+    """The positions of a game; `enumerate_positions` makes them.
 
     Attributes:
         game: The game.
         states: One state of each position.
-        state_ptr: int64 ``[n + 1]``, where the rows of each position begin; none at the end of play.
+        state_ptr: int64 ``[n + 1]``, the first row of each position; terminal positions have no rows.
         action: int32 ``[n_rows]``, ascending in each position.
-        after: int32 ``[n_rows]``, the position that follows.
-        sign: int8 ``[n_rows]``, -1 if the turn passes and 1 if it is kept.
-        worth: float64 ``[n]``, what the end is worth to who would be next; 0 before it.
+        after: int32 ``[n_rows]``, the successor.
+        sign: int8 ``[n_rows]``, -1 if the action passes the turn, 1 if it keeps it.
+        payoff: float64 ``[n]``, the return of the player who would move next; 0 before the end.
     """
 
     game: Game
@@ -45,24 +44,37 @@ class Positions:
     action: np.ndarray
     after: np.ndarray
     sign: np.ndarray
-    worth: np.ndarray
+    payoff: np.ndarray
 
     def __len__(self) -> int:
         return len(self.states)
 
+    def __repr__(self) -> str:
+        return f"<Positions of {self.game.name} {self.game.parameters()}: {len(self):,} with {self.n_rows:,} actions>"
+
     @property
     def n_rows(self) -> int:
-        """Actions of all positions."""
+        """Number of actions of all positions."""
         return len(self.action)
 
     @cached_property
     def is_terminal(self) -> np.ndarray:
-        """Where play has ended, bool ``[n]``."""
+        """Whether the game is over, bool ``[n]``."""
         return np.asarray(np.diff(self.state_ptr) == 0)
 
     @cached_property
+    def live(self) -> np.ndarray:
+        """int64 ``[n_live]``: the positions that are not terminal."""
+        return np.flatnonzero(~self.is_terminal)
+
+    @cached_property
+    def live_ptr(self) -> np.ndarray:
+        """int64 ``[n_live + 1]``: the first row of each position that is not terminal."""
+        return np.asarray(self.state_ptr[np.append(self.live, len(self))])
+
+    @cached_property
     def position_of_row(self) -> np.ndarray:
-        """int64 ``[n_rows]``: the position that each row belongs to."""
+        """int64 ``[n_rows]``: the position of each row."""
         return np.repeat(np.arange(len(self)), np.diff(self.state_ptr))
 
     @cached_property
@@ -74,11 +86,11 @@ class Positions:
         """The number of a state's position.
 
         Raises:
-            GameError: it cannot come up.
+            GameError: The state is unreachable.
         """
         number = self.number.get(self.game.position(state))
         if number is None:
-            raise GameError(f"state: {self.game.text(state)} cannot come up from the beginning")
+            raise GameError(f"position: {self.game.text(state)} cannot be reached from the initial position")
         return number
 
     def rows(self, number: int) -> range:
@@ -86,50 +98,50 @@ class Positions:
         return range(int(self.state_ptr[number]), int(self.state_ptr[number + 1]))
 
     def uniform(self) -> np.ndarray:
-        """The policy that plays every action alike, float64 ``[n_rows]``."""
+        """The uniform policy, float64 ``[n_rows]``."""
         lengths = np.diff(self.state_ptr)
         return np.repeat(1 / np.maximum(lengths, 1), lengths)
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the game and its numbers: tables of one fit another if it is the same."""
+        """A fingerprint of the game and its numbering; tables fit positions of the same digest."""
         digest = hashlib.sha256(json.dumps([self.game.name, self.game.parameters()], sort_keys=True).encode())
         for array, dtype in ((self.state_ptr, "<i8"), (self.action, "<i4"), (self.after, "<i4")):
             digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
         return digest.hexdigest()[:16]
 
 
-def enumerate_positions(game: Game, begin: Any = None) -> Positions:
-    """All positions that can come up.
+def enumerate_positions(game: Game, first: Any = None) -> Positions:
+    """Number all reachable positions.
 
     Args:
         game: The game.
-        begin: The state to begin with; the game's own beginning if None.
+        first: The state to start from; None for the initial one.
 
     Raises:
-        GameError: the game is one of chance, not for two, not zero-sum, or too large.
+        GameError: The game has chance states or too many positions, is not zero-sum, or not for two players.
     """
     if game.n_players != 2 or not game.is_zero_sum:
-        raise GameError(f"{game.name}: only games of two players can be solved, where one wins what the other loses")
-    states = [game.initial() if begin is None else begin]
+        raise GameError(f"{game.name}: only zero-sum games of two players can be enumerated")
+    states = [game.initial() if first is None else first]
     number = {game.position(states[0]): 0}
-    actions, after, sign, worth, counts = [], [], [], [], []
+    actions, after, sign, payoff, counts = [], [], [], [], []
     for state in states:
         if game.player(state) == CHANCE:
-            raise GameError(f"{game.name}: games of chance cannot be solved backwards")
+            raise GameError(f"{game.name}: games with chance states cannot be enumerated")
         legal = game.actions(state)
         counts.append(len(legal))
-        worth.append(0.0 if legal else game.returns(state)[game.player(state)])
+        payoff.append(0.0 if legal else game.returns(state)[game.player(state)])
         for action in legal:
-            follower = game.apply(state, action)
-            found = number.setdefault(game.position(follower), len(states))
+            successor = game.apply(state, action)
+            found = number.setdefault(game.position(successor), len(states))
             if found == len(states):
-                states.append(follower)
+                states.append(successor)
             actions.append(action)
             after.append(found)
-            sign.append(1 if game.player(follower) == game.player(state) else -1)
-        if len(states) > _MOST:
-            raise GameError(f"{game.name}: there are more than {_MOST:,} positions")
+            sign.append(1 if game.player(successor) == game.player(state) else -1)
+        if len(states) > _MAX_POSITIONS:
+            raise GameError(f"{game.name}: has more than {_MAX_POSITIONS:,} positions")
     return Positions(
         game=game,
         states=states,
@@ -137,5 +149,5 @@ def enumerate_positions(game: Game, begin: Any = None) -> Positions:
         action=np.array(actions, dtype=np.int32),
         after=np.array(after, dtype=np.int32),
         sign=np.array(sign, dtype=np.int8),
-        worth=np.array(worth, dtype=np.float64),
+        payoff=np.array(payoff, dtype=np.float64),
     )

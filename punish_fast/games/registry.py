@@ -1,28 +1,106 @@
-"""The games there are, by name: for files that say which one they belong to."""
+"""The games by name: their options, what each of them offers, and their descriptions in files."""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from punish_fast.games.contract import Game, GameError
+from punish_fast.games.contract import Game, GameError, TableGame
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 
+class GameEntry(NamedTuple):
+    """A game in the registry.
+
+    Attributes:
+        name: Its name, in commands and files.
+        summary: What it is, in a few words.
+        make: Makes the game of a variant.
+        variant: The variant: a NamedTuple with a default for each field.
+        variant_of: Makes a variant; its keyword arguments are the options of the game.
+        verbs: What the game offers, of `VERBS`.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[Any], TableGame]
+    variant: Callable[..., Any]
+    variant_of: Callable[..., Any]
+    verbs: tuple[str, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of the options."""
+        return tuple(inspect.signature(self.variant_of).parameters)
+
+
+VERBS = ("solve", "show", "train", "grid", "tournament", "retrain", "play")
+
+
+def _tapnswap_variant(
+    limit: int = 5, roll_over: bool = False, no_emptying: bool = False, taps_only: bool = False
+) -> Variant:
+    return Variant(limit, roll_over, not no_emptying, not taps_only)
+
+
+GAMES = {
+    entry.name: entry
+    for entry in (
+        GameEntry("tapnswap", "the finger game Chopsticks with a cutoff", TapnSwap, Variant, _tapnswap_variant, VERBS),
+    )
+}
+
+
+def entry_of(name: Any, verb: str | None = None) -> GameEntry:
+    """A game in the registry.
+
+    Args:
+        name: Its name.
+        verb: What it must offer.
+
+    Raises:
+        GameError: There is no such game, or it does not offer ``verb``.
+    """
+    entry = GAMES.get(name) if isinstance(name, str) else None
+    if entry is None:
+        raise GameError(f"game: {name!r} is unknown, allowed: {', '.join(GAMES)}")
+    if verb is not None and verb not in entry.verbs:
+        raise GameError(f"{name}: does not offer {verb!r}, only {', '.join(entry.verbs)}")
+    return entry
+
+
+def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> TableGame:
+    """A game with some of its options.
+
+    Args:
+        name: Its name.
+        options: Values by name; those left out have their default.
+        verb: What the game must offer.
+
+    Raises:
+        GameError: There is no such game, option or verb, or a value is out of range.
+    """
+    entry = entry_of(name, verb)
+    unknown = [option for option in options if option not in entry.options]
+    if unknown:
+        raise GameError(f"{name}: has no option {unknown[0]!r}, only {', '.join(entry.options)}")
+    return entry.make(entry.variant_of(**options))
+
+
 def describe(game: Game) -> dict[str, Any]:
-    """What `game_of` makes the game of, JSON-like."""
+    """The description of a game in files, as JSON values."""
     return {"name": game.name, "parameters": game.parameters()}
 
 
-def game_of(description: dict[str, Any]) -> Game:
+def game_of(description: Mapping[str, Any]) -> TableGame:
     """The game of a description.
 
     Raises:
-        GameError: there is none.
+        GameError: There is no such game, or its parameters are wrong.
     """
-    name, parameters = description.get("name"), description.get("parameters")
-    if name != TapnSwap.name:
-        raise GameError(f"game: {name!r} is not known, allowed is {TapnSwap.name}")
-    fields = {"limit": int, "rolls_over": bool, "may_empty": bool, "swaps": bool}
-    if not isinstance(parameters, dict) or {key: type(value) for key, value in parameters.items()} != fields:
-        raise GameError(f"game: {name} with parameters {parameters} is not known")
-    return TapnSwap(Variant(**parameters))
+    entry, parameters = entry_of(description.get("name")), description.get("parameters")
+    types = {name: type(value) for name, value in entry.variant()._asdict().items()}
+    if not isinstance(parameters, dict) or {name: type(value) for name, value in parameters.items()} != types:
+        raise GameError(f"game: {entry.name} has no parameters {parameters}, only {', '.join(types)}")
+    return entry.make(entry.variant(**parameters))

@@ -1,24 +1,24 @@
-"""TapnSwap: the finger game Chopsticks with a cut-off.
+"""TapnSwap: the finger game Chopsticks with a cutoff.
 
-Two players have two hands each, with 1 and 1 fingers in the beginning, and move in turns:
+Two players have two hands each, with one finger on every hand, and move in turn:
 
-* *Tap*: add the fingers of one of your live hands to one live hand of the opponent. A hand that reaches the ``limit``
-  of 5 is dead and has 0 fingers; your own hand keeps its fingers.
-* *Swap*: move fingers between your own hands, to any other split of their sum with less than the limit on each hand.
-  The mirror image is no other split. A dead hand may come back to life, and a hand may be emptied.
+* *Tap*: add the fingers of one of your live hands to a live hand of the opponent. A hand that reaches the ``limit`` of
+  5 dies and has 0 fingers. Your own hand keeps its fingers.
+* *Swap*: move fingers between your own hands, to any other split of their sum with fewer fingers than the limit on each
+  hand. The mirror image is not another split. A swap may revive a dead hand or empty a live one.
 
-Whoever leaves the opponent with two dead hands wins. Play may go on for ever, which nobody wins.
+A player with two dead hands has lost. Play without end is a draw.
 
-Which hand is which does not matter, so a position is the mover's pair of hands and the opponent's, the higher hand
-first. A state keeps the hands in place all the same, so that people can follow the game. Where actions name fingers
-rather than hands, a tap is made by the left one of two equal hands, on the left one of two equal ones; a swap leaves
-the higher hand on its side, and of two equal hands the right one becomes the higher.
+Left and right are symmetric, so a position is the mover's pair of hands and the opponent's, the higher hand first. A
+state keeps the hands in place, so that people can follow the game. Actions name fingers, not hands: of two equal hands
+the left one taps and is tapped; a swap leaves the higher hand on its side, and of two equal hands the right one becomes
+the higher.
 
-An action is a number: with ``m`` fingers at the most on a hand, a tap with ``a`` on ``b`` is ``(a - 1) m + b - 1``, and
-a swap that leaves ``b`` fingers on the lower hand is ``m^2 + b``.
+With ``m`` fingers at most on a hand, the tap of ``a`` on ``b`` is action ``(a - 1) m + b - 1``, and the swap that
+leaves ``b`` fingers on the lower hand is action ``m^2 + b``.
 
-Variants: hands may roll over instead (6 fingers are 1 again, and only 5 are dead), the limit may be another, no hand
-may be emptied by its owner, or there may be no swaps.
+Variants: fingers may roll over (6 fingers become 1, and only exactly 5 die), the limit may differ, and swaps that empty
+a hand, or all swaps, may be forbidden.
 """
 
 from __future__ import annotations
@@ -30,19 +30,22 @@ import numpy as np
 
 from punish_fast.games.contract import GameError
 
-# Beyond this, tables no longer fit.
-_MOST_LIMIT = 16
+# With more fingers the tables become too large.
+_MAX_LIMIT = 16
+# Columns between two hands, and of a player's name.
+_GAP = "     "
+_LABEL = 12
 
 Pair = tuple[int, int]
 
 
-class Hands(NamedTuple):
+class TapnSwapState(NamedTuple):
     """A state.
 
     Attributes:
-        own: Fingers of the mover's left and right hand.
-        other: Those of the opponent.
-        player: Who is to move, 0 or 1.
+        own: Fingers on the mover's left and right hand.
+        other: Fingers on the opponent's.
+        player: The player to move, 0 or 1.
     """
 
     own: Pair
@@ -54,10 +57,10 @@ class Variant(NamedTuple):
     """The rules.
 
     Attributes:
-        limit: A hand with so many fingers is dead, 2 to 16.
-        rolls_over: Whether fingers beyond the limit count from 0 again, so that only a hand that hits it dies.
+        limit: A hand that reaches this number of fingers dies; 2 to 16.
+        rolls_over: Whether fingers beyond the limit count from 0 again, so that only a hand exactly at the limit dies.
         may_empty: Whether a swap may empty a hand.
-        swaps: Whether there are swaps at all.
+        swaps: Whether swaps are legal.
     """
 
     limit: int = 5
@@ -67,15 +70,11 @@ class Variant(NamedTuple):
 
 
 class TapnSwap:
-    """TapnSwap behind the contract of games.
+    """TapnSwap; see `contract.TableGame`.
 
     Attributes:
         variant: The rules.
-        name: ``"tapnswap"``.
-        n_players: 2.
-        n_actions: Taps and swaps of any state.
-        n_features: One for every number of fingers on each of the four hands.
-        is_zero_sum: Yes.
+        max_fingers: The most fingers on a live hand.
     """
 
     name = "tapnswap"
@@ -86,134 +85,179 @@ class TapnSwap:
         """Make the game.
 
         Raises:
-            GameError: the limit is out of range.
+            GameError: The limit is out of range.
         """
         self.variant = variant or Variant()
-        if not 2 <= self.variant.limit <= _MOST_LIMIT:
-            raise GameError(f"limit: {self.variant.limit} is not allowed, it must be from 2 to {_MOST_LIMIT}")
-        self.most = self.variant.limit - 1
-        self.n_actions = self.most**2 + self.most
+        if not 2 <= self.variant.limit <= _MAX_LIMIT:
+            raise GameError(f"limit: {self.variant.limit} is not allowed, it must be from 2 to {_MAX_LIMIT}")
+        self.max_fingers = self.variant.limit - 1
+        self.n_actions = self.max_fingers**2 + self.max_fingers
         self.n_features = 4 * self.variant.limit
 
     def parameters(self) -> dict[str, Any]:
         """The fields of the variant."""
         return self.variant._asdict()
 
-    def initial(self) -> Hands:
+    def initial(self) -> TapnSwapState:
         """One finger on every hand, player 0 to move."""
-        return Hands((1, 1), (1, 1), 0)
+        return TapnSwapState((1, 1), (1, 1), 0)
 
-    def player(self, state: Hands) -> int:
-        """Who is to move; at the end, the loser, unless hands were set up otherwise."""
+    def player(self, state: TapnSwapState) -> int:
+        """The player to move; at the end of a game, the loser."""
         return state.player
 
-    def is_terminal(self, state: Hands) -> bool:
-        """Whether somebody has two dead hands."""
+    def is_terminal(self, state: TapnSwapState) -> bool:
+        """Whether a player has two dead hands."""
         return not (any(state.own) and any(state.other))
 
-    def actions(self, state: Hands) -> list[int]:
+    def actions(self, state: TapnSwapState) -> list[int]:
         """Taps by fingers, then swaps by the lower hand."""
         if self.is_terminal(state):
             return []
-        taps = {self._tap(a, b) for a in state.own if a for b in state.other if b}
-        return sorted(taps) + [self.most**2 + low for low in self._splits(state.own)]
+        taps = {(a - 1) * self.max_fingers + b - 1 for a in state.own if a for b in state.other if b}
+        return sorted(taps) + [self.max_fingers**2 + low for low in self._splits(state.own)]
 
-    def chances(self, state: Hands) -> list[float]:  # noqa: ARG002 - the contract's
-        """Nothing is left to chance."""
+    def probabilities(self, state: TapnSwapState) -> list[float]:  # noqa: ARG002 - the contract's
+        """Empty: there are no chance states."""
         return []
 
-    def apply(self, state: Hands, action: int) -> Hands:
+    def apply(self, state: TapnSwapState, action: int) -> TapnSwapState:
         """The state after a tap or a swap, with the other player to move.
 
         Raises:
-            GameError: the action is not legal.
+            GameError: The action is illegal.
         """
         if action not in self.actions(state):
-            raise GameError(f"action: {action} is not legal in {self.text(state)}, legal are {self.actions(state)}")
-        if action < self.most**2:
-            fingers, target = self._fingers(action)
-            return Hands(self._tapped(state.other, target, fingers), state.own, 1 - state.player)
-        return Hands(state.other, self._swapped(state.own, action - self.most**2), 1 - state.player)
+            raise GameError(f"action: {action} is illegal in {self.text(state)}, legal: {self.actions(state)}")
+        if action < self.max_fingers**2:
+            return TapnSwapState(self._tapped(state.other, *self._tap(action)), state.own, 1 - state.player)
+        return TapnSwapState(state.other, _swapped(state.own, action - self.max_fingers**2), 1 - state.player)
 
-    def returns(self, state: Hands) -> tuple[float, float]:
+    def returns(self, state: TapnSwapState) -> tuple[float, float]:
         """1 for the winner and -1 for the loser."""
         if not self.is_terminal(state):
             return 0.0, 0.0
         winner = state.player if any(state.own) else 1 - state.player
         return (1.0, -1.0) if winner == 0 else (-1.0, 1.0)
 
-    def position(self, state: Hands) -> tuple[Pair, Pair]:
+    def position(self, state: TapnSwapState) -> tuple[Pair, Pair]:
         """Both pairs, the higher hand first."""
         return _sorted(state.own), _sorted(state.other)
 
-    def text(self, state: Hands) -> str:
-        """For example ``"3-1 2-4 player 1"``: the mover's hands, the opponent's, and who is to move, from 1 on."""
+    def text(self, state: TapnSwapState) -> str:
+        """For example ``"3-1 2-4 player 1"``: the mover's hands, the opponent's, and the player to move, from 1."""
         return f"{_pair_text(state.own)} {_pair_text(state.other)} player {state.player + 1}"
 
-    def action_text(self, state: Hands, action: int) -> str:
+    def action_text(self, state: TapnSwapState, action: int) -> str:
         """For example ``"tap 3 on 2"`` or ``"swap to 2-2"``."""
-        if action < self.most**2:
-            fingers, target = self._fingers(action)
-            return f"tap {fingers} on {target}"
-        return f"swap to {_pair_text(self._swapped(state.own, action - self.most**2))}"
+        if action < self.max_fingers**2:
+            return "tap {} on {}".format(*self._tap(action))
+        return f"swap to {_pair_text(_swapped(state.own, action - self.max_fingers**2))}"
 
-    def features(self, state: Hands) -> np.ndarray:
-        """For each hand, own ones first and higher ones first, a 1 at its number of fingers."""
+    def features(self, state: TapnSwapState) -> np.ndarray:
+        """The number of fingers of each hand, one-hot: the mover's hands first, the higher hand first."""
         hands = [hand for pair in self.position(state) for hand in pair]
         return np.eye(self.variant.limit, dtype=np.float32)[hands].ravel()
 
-    def state_of(self, text: str) -> Hands:
-        """A state from text such as ``"3-1 2-4"`` or ``"31/24"``: the mover's hands, then the opponent's.
+    def state_of(self, text: str) -> TapnSwapState:
+        """The state of a text such as ``"3-1 2-4"`` or ``"31/24"``: the mover's hands, then the opponent's.
 
         Raises:
-            GameError: it is no state.
+            GameError: The text describes no state.
         """
         numbers = [int(number) for number in re.findall(r"[0-9]+" if "-" in text else r"[0-9]", text)]
         shape = r"\s*\d+\s*-\s*\d+[\s/:,]+\d+\s*-\s*\d+\s*|\s*\d\d[\s/:,]*\d\d\s*"
-        if not re.fullmatch(shape, text) or max(numbers) > self.most or not any(numbers):
+        if not re.fullmatch(shape, text, re.ASCII) or max(numbers) > self.max_fingers or not any(numbers):
             raise GameError(
-                f"state: {text!r} is none, allowed are your two hands and the opponent's, each with 0 to {self.most} "
-                'fingers, such as "3-1 2-4"'
+                f"position: {text!r} is wrong, allowed: the mover's hands and the opponent's, each with 0 to "
+                f'{self.max_fingers} fingers, such as "3-1 2-4"'
             )
-        return Hands((numbers[0], numbers[1]), (numbers[2], numbers[3]), 0)
+        return TapnSwapState((numbers[0], numbers[1]), (numbers[2], numbers[3]), 0)
 
-    def _tap(self, fingers: int, target: int) -> int:
-        return (fingers - 1) * self.most + target - 1
+    def variant_text(self) -> str:
+        """For example ``"TapnSwap, limit 5, fingers roll over"``."""
+        variant = self.variant
+        words = ["TapnSwap", f"limit {variant.limit}"] + ["fingers roll over"] * variant.rolls_over
+        words += (["no emptying"] if not variant.may_empty else []) if variant.swaps else ["taps only"]
+        return ", ".join(words)
 
-    def _fingers(self, action: int) -> Pair:
-        """With how many fingers a tap is made, and on how many."""
-        return action // self.most + 1, action % self.most + 1
+    def rules_text(self) -> str:
+        """The rules, in a few lines."""
+        variant, limit = self.variant, self.variant.limit
+        death = "dies: it has 0 fingers and cannot tap or be tapped."
+        lines = [
+            "Both players have two hands, with one finger on each.",
+            "In your turn, tap: add the fingers of one of your hands to one of your opponent's.",
+            f"A hand with exactly {limit} fingers {death}\nMore fingers count from 0 again: {limit + 1} become 1."
+            if variant.rolls_over
+            else f"A hand that reaches {limit} fingers {death}",
+        ]
+        if variant.swaps:
+            emptying = (
+                "You may empty a hand, or revive a dead one." if variant.may_empty else "You may not empty a hand."
+            )
+            lines.append(f"Or swap: move fingers between your hands, but not to the mirror image.\n{emptying}")
+        else:
+            lines.append("There are no swaps.")
+        return "\n".join([*lines, "A player with two dead hands has lost."])
+
+    def draw(self, state: TapnSwapState, viewer: int, names: tuple[str, str]) -> str:
+        """The hands of both players, the viewer's below.
+
+        Args:
+            state: The state.
+            viewer: The player who looks at it, 0 or 1.
+            names: Names of both players.
+        """
+        near, far = (state.own, state.other) if state.player == viewer else (state.other, state.own)
+        far_rows, near_rows = self._hand_rows(far), self._hand_rows(near)
+        picture = [self._label(names[1 - viewer], far), *reversed(far_rows), "", *near_rows]
+        return "\n".join([*picture, self._label(names[viewer], near)])
+
+    def counts(self) -> dict[str, int]:
+        """Positions with left and right hands told apart: ``raw_states``."""
+        found = {self.initial(): None}
+        queue = list(found)
+        for state in queue:
+            after = [self.apply(state, action)._replace(player=0) for action in self.actions(state)]
+            queue += [each for each in after if each not in found]
+            found |= dict.fromkeys(after)
+        return {"raw_states": len(found)}
+
+    def _tap(self, action: int) -> Pair:
+        """Fingers of the hand that taps and of the hand that is tapped."""
+        return action // self.max_fingers + 1, action % self.max_fingers + 1
 
     def _splits(self, pair: Pair) -> list[int]:
-        """What a swap may leave on the lower hand."""
+        """Fingers on the lower hand after each swap."""
         if not self.variant.swaps:
             return []
         total = sum(pair)
-        lowest = max(total - self.most, 0 if self.variant.may_empty else 1)
+        lowest = max(total - self.max_fingers, 0 if self.variant.may_empty else 1)
         return [low for low in range(lowest, total // 2 + 1) if low != min(pair)]
 
-    def _tapped(self, pair: Pair, target: int, fingers: int) -> Pair:
+    def _tapped(self, pair: Pair, fingers: int, target: int) -> Pair:
         total = target + fingers
         if total >= self.variant.limit:
             total = total - self.variant.limit if self.variant.rolls_over else 0
         return (total, pair[1]) if pair[0] == target else (pair[0], total)
 
-    def _swapped(self, pair: Pair, low: int) -> Pair:
-        high = sum(pair) - low
-        return (high, low) if pair[0] > pair[1] else (low, high)
+    def _hand_rows(self, pair: Pair) -> list[str]:
+        """Fingertips, fingers and knuckles of two hands."""
+        fingers = range(self.max_fingers)
+        rows = [[" ".join("|" if k < raised else folded for k in fingers) for raised in pair] for folded in " n"]
+        hands = [*([f" {hand} " for hand in row] for row in rows), ["(" + "=" * (2 * self.max_fingers - 1) + ")"] * 2]
+        return [(" " * _LABEL + _GAP.join(row)).rstrip() for row in hands]
+
+    def _label(self, name: str, pair: Pair) -> str:
+        counts = [str(fingers) if fingers else "dead" for fingers in pair]
+        width = 2 * self.max_fingers + 1
+        return (name[: _LABEL - 1].ljust(_LABEL) + _GAP.join(count.center(width) for count in counts)).rstrip()
 
 
-def count_layouts(game: TapnSwap) -> int:
-    """How many different pairs of hands come up, those of the mover and of the opponent, left and right told apart."""
-    begin = game.initial()._replace(player=0)
-    found, seen = [begin], {begin}
-    for state in found:
-        for action in game.actions(state):
-            after = game.apply(state, action)._replace(player=0)
-            if after not in seen:
-                seen.add(after)
-                found.append(after)
-    return len(found)
+def _swapped(pair: Pair, low: int) -> Pair:
+    high = sum(pair) - low
+    return (high, low) if pair[0] > pair[1] else (low, high)
 
 
 def _sorted(pair: Pair) -> Pair:

@@ -1,20 +1,19 @@
-"""A search for the best way to learn: a grid of agents, tournaments, and rounds in which the best are trained on.
+"""A league: a search for the best hyperparameters by a grid of agents, round-robin tournaments and retraining.
 
-All of it lives in a folder, and goes on from there after whatever has stopped it::
+A league lives in a folder, from which it resumes after any interruption::
 
-    round-0.json            what the grid is: game, seed, and the agents with all that they do
-    round-0/NAME.h5         its agents, each written when it is trained
-    tournament-0.json       points of every pair, added row by row
-    round-1.json, ...       which agents are trained on, how, and from which files
-    curves.png              if asked for
+    round-0.json            the game, the random seed, and the plan of every agent
+    round-0/NAME.h5         an agent, written when it is trained
+    tournament-0.json       the points of every pair, and the ranking
+    round-1.json, ...       the agents that are trained further
 
-A file says what is to be done before it is done, and an agent's file is there when it is whole, so whoever starts the
-same command again does just what is missing. An agent's random numbers follow from the seed, the round and its name, so
-neither interruptions nor the number of processes show in any result.
+Plans are written before the work starts, and an agent's file when it is complete, so repeating a step does exactly what
+is missing. An agent's random seed is a hash of the league's seed, the round and its name: results depend neither on
+interruptions nor on the number of processes.
 
-Names tell how an agent was trained: ``negamax-e0.5-random-self`` explores half of the time, against random play and
-then against itself. In a round, an agent that is trained against what it met last keeps its name, and its former
-self if it would lose to it; one that changes the opponent gets another name, and both go on.
+A name tells how an agent was trained: ``negamax-e0.5-random-self`` has epsilon 0.5 and met the random player, then
+itself. In a later round, an agent that meets the opponent it met last keeps its name, and keeps its former self if it
+would lose to it. An agent that meets another opponent gets a new name.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,54 +31,29 @@ import numpy as np
 from punish_fast.games.contract import Game
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.registry import describe, game_of
-from punish_fast.games.retrograde import Outcomes, solve
-from punish_fast.learn.files import fetch_for, keep
-from punish_fast.learn.processes import OnTask, run_all
-from punish_fast.learn.qlearning import OPPONENTS, RATES, Learner, Method, new_learner
-from punish_fast.learn.tournament import Place, points, rank, table_of
+from punish_fast.games.retrograde import PerfectPlay, solve_game
+from punish_fast.learn.agent_plans import AgentPlan, LeagueError, check_opponents, further_plan, plan_of
+from punish_fast.learn.checkpoints import load_checkpoint, save_checkpoint
+from punish_fast.learn.process_pool import OnTask, run_all
+from punish_fast.learn.qlearning import OPPONENTS, LearnError, QLearner, new_learner
+from punish_fast.learn.round_robin import Place, Row, pair_points, rank, score_table
 from punish_fast.learn.training import assess, train
 from punish_fast.runtime.files import explain, replacing
 
-_FORMAT = "punish-fast championship"
-_VERSION = 1
-
-
-class ChampionshipError(ValueError):
-    """What cannot be done with a folder, or not now; the message says why."""
+_FORMAT = {"format": "punish-fast championship", "format_version": 1}
 
 
 @dataclass(frozen=True)
-class Entry:
-    """An agent of a round.
+class TrainingReport:
+    """The result of an agent's training in a round.
 
     Attributes:
         name: Its name.
-        method: How it learns.
-        opponents: Whom it meets, one session after the other.
-        games: How many games a session has.
-        former: The file it begins with, in the folder; None if it has learned nothing yet.
-        is_contest: Whether it must not lose to its former self.
-    """
-
-    name: str
-    method: Method
-    opponents: tuple[str, ...]
-    games: int
-    former: str | None = None
-    is_contest: bool = False
-
-
-@dataclass(frozen=True)
-class Report:
-    """What became of an agent in a round.
-
-    Attributes:
-        name: Its name.
-        games: Games it has learned from.
-        win_share: Of games with random play.
-        mistakes: Positions in which it gives something away.
-        is_rejected: Whether it was trained in vain, since it lost to its former self.
-        curve: What it was worth on the way.
+        games: Games played in all.
+        win_share: Share of games won against the random player.
+        mistakes: Positions in which it gives away value.
+        is_rejected: Whether its training was undone because it would lose to its former self.
+        curve: Its learning curve.
     """
 
     name: str
@@ -91,51 +64,20 @@ class Report:
     curve: list[dict[str, float]]
 
 
-def grid_entries(
-    schemes: Sequence[str],
-    epsilons: Sequence[float],
-    sequences: Sequence[tuple[str, ...]],
-    games: int,
-) -> list[Entry]:
-    """One agent for each scheme, epsilon and sequence of opponents.
-
-    Args:
-        schemes: Of ``qlearning.SCHEMES``.
-        epsilons: Shares of actions chosen at random.
-        sequences: Opponents of one session after the other.
-        games: How many games a session has.
-
-    Raises:
-        ChampionshipError: an agent is asked for twice, or there is none.
-        LearnError: an option is out of range.
-    """
-    entries = []
-    for scheme, epsilon, opponents in product(schemes, epsilons, sequences):
-        wrong = [opponent for opponent in opponents if opponent not in OPPONENTS]
-        if wrong or not opponents:
-            raise ChampionshipError(f"opponents: {wrong} are not allowed, they must be of {', '.join(OPPONENTS)}")
-        method = Method(scheme, epsilon, *RATES.get(scheme, (None, 1.0)))
-        entries.append(Entry(f"{scheme}-e{epsilon:g}-{'-'.join(opponents)}", method, tuple(opponents), games))
-    names = [entry.name for entry in entries]
-    if len(set(names)) < len(names) or not names:
-        raise ChampionshipError(f"grid: {len(names)} agents with {len(set(names))} names, each may be there once")
-    return entries
-
-
-class Championship:
-    """A folder with the rounds of a search.
+class League:
+    """A league in a folder.
 
     Attributes:
         folder: The folder.
-        game: What is learned.
-        seed: What everything random follows from.
+        game: The game.
+        seed: The random seed.
     """
 
     def __init__(self, folder: Path, game: Game | None = None, seed: int | None = None) -> None:
-        """Open a folder, or make one if a game is given.
+        """Open a league, or start one if a game is given.
 
         Raises:
-            ChampionshipError: there is none, it is damaged, or belongs to another game or seed.
+            LeagueError: The folder holds no league, a damaged one, or one of another game or seed.
         """
         self.folder = folder
         if game is None or (folder / "round-0.json").exists():
@@ -143,273 +85,253 @@ class Championship:
             try:
                 found, found_seed = game_of(content["game"]), int(content["seed"])
             except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise ChampionshipError(f"{folder / 'round-0.json'}: is damaged ({error})") from None
+                raise LeagueError(f"{folder / 'round-0.json'}: is damaged ({error})") from None
             if (game is not None and describe(game) != describe(found)) or seed not in (None, found_seed):
-                raise ChampionshipError(
-                    f"{folder}: holds {describe(found)} with seed {found_seed}, choose another folder"
-                )
+                raise LeagueError(f"{folder}: holds {describe(found)} with seed {found_seed}, choose another folder")
             game, seed = found, found_seed
         self.game, self.seed = game, seed or 0
 
     @property
     def last_round(self) -> int:
-        """The number of the last round that was begun; -1 if there is none."""
+        """The number of the last round; -1 if there is none."""
         number = -1
         while (self.folder / f"round-{number + 1}.json").exists():
             number += 1
         return number
 
-    def entries(self, number: int) -> list[Entry]:
-        """The agents of a round.
+    def plans(self, number: int) -> list[AgentPlan]:
+        """The plans of a round.
 
         Raises:
-            ChampionshipError: there is no such round, or its file is damaged.
+            LeagueError: There is no such round, or its file is damaged.
         """
         path = self.folder / f"round-{number}.json"
         try:
-            return [
-                Entry(**(each | {"method": Method(**each["method"]), "opponents": tuple(each["opponents"])}))
-                for each in _read(path)["entries"]
-            ]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ChampionshipError(f"{path}: is damaged ({error})") from None
+            return [plan_of(each) for each in _read(path)["entries"]]
+        except (KeyError, TypeError, LearnError) as error:
+            raise LeagueError(f"{path}: is damaged ({error})") from None
 
-    def begin_round(self, entries: list[Entry], **options: Any) -> int:
-        """Write down a new round.
+    def start_round(self, plans: list[AgentPlan], **options: Any) -> int:
+        """Write the plans of a new round and return its number.
 
         Raises:
-            ChampionshipError: there can be no such folder.
-            OutputError: nothing can be written there.
+            LeagueError: The folder cannot be made.
+            OutputError: The file cannot be written there.
         """
         number = self.last_round + 1
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ChampionshipError(f"{self.folder}: cannot be made ({error.strerror})") from None
+            raise LeagueError(f"{self.folder}: cannot be made ({error.strerror})") from None
         content = {"game": describe(self.game), "seed": self.seed, "options": options}
-        _write(self.folder / f"round-{number}.json", content | {"entries": [asdict(entry) for entry in entries]})
+        _write(self.folder / f"round-{number}.json", content | {"entries": [asdict(plan) for plan in plans]})
         return number
 
-    def begin_grid(self, entries: list[Entry]) -> None:
-        """Begin with a grid, or insist that it is the one that was begun.
+    def start_grid(self, plans: list[AgentPlan]) -> None:
+        """Start round 0, or check that it has these plans.
 
         Raises:
-            ChampionshipError: the folder holds another grid.
+            LeagueError: The folder holds another grid.
         """
         if self.last_round < 0:
-            self.begin_round(entries)
-        elif self.entries(0) != entries:
-            raise ChampionshipError(f"{self.folder}: holds another grid, choose another folder")
+            self.start_round(plans)
+        elif self.plans(0) != plans:
+            raise LeagueError(f"{self.folder}: holds another grid, choose another folder")
 
-    def must_have_options(self, number: int, options: dict[str, Any]) -> None:
-        """Insist that a round was begun with these options.
+    def start_retraining(self, share: float, opponents: Sequence[str], games: int) -> int:
+        """Start the round after the last tournament, or check that the last round has these options.
+
+        Args:
+            share: Agents with at least this share of the top score are trained further.
+            opponents: ``"same"`` for the opponent an agent met last, ``"other"`` for the other one, or opponents.
+            games: Games of each session.
+
+        Returns:
+            The number of the round.
 
         Raises:
-            ChampionshipError: it was begun with others.
+            LeagueError: There was no tournament, or an option is wrong or differs.
         """
-        found = _read(self.folder / f"round-{number}.json").get("options")
-        if found != options:
-            raise ChampionshipError(
-                f"{self.folder}: round {number} was begun with {found}; go on with it, or hold a tournament first"
-            )
+        number, options = self.last_round, {"best": share, "against": ",".join(opponents), "games": games}
+        if number > 0 and self.ranking(number) is None:
+            found = _read(self.folder / f"round-{number}.json").get("options")
+            if found != options:
+                raise LeagueError(
+                    f"{self.folder}: round {number} was started with {found}; resume it, or hold its tournament first"
+                )
+            return number
+        return self.start_round(self.next_plans(number, share, opponents, games), **options)
+
+    def next_plans(self, number: int, share: float, opponents: Sequence[str], games: int) -> list[AgentPlan]:
+        """The plans of the round after round ``number``; the options are those of `start_retraining`."""
+        places = self.ranking(number)
+        if places is None:
+            raise LeagueError(f"{self.folder}: round {number} has no tournament yet, hold it first")
+        if not 0 <= share <= 1:
+            raise LeagueError(f"share: {share} is not allowed, it must be from 0 to 1")
+        check_opponents(opponents, ("same", "other", *OPPONENTS))
+        best = {place.agent for place in places if place.score >= share * places[0].score}
+        plans = [
+            further_plan(plan, self.learner(number, plan.name).sessions[-1].opponent, opponent, games, number)
+            for plan in self.plans(number)
+            if plan.name in best
+            for opponent in opponents
+        ]
+        return list({plan.name: plan for plan in plans}.values())
 
     def is_complete(self, number: int) -> bool:
         """Whether all agents of a round are trained."""
-        return all(self._path(number, entry.name).exists() for entry in self.entries(number))
+        return all(self.path(number, plan.name).exists() for plan in self.plans(number))
 
-    def train(self, number: int, n_processes: int = 1, on_task: OnTask | None = None) -> list[Report]:
-        """Train the agents of a round that are not trained yet; report on all.
+    def train(self, number: int, n_processes: int = 1, on_task: OnTask | None = None) -> list[TrainingReport]:
+        """Train the agents of a round that are not trained yet, and report on all.
 
         Raises:
-            ChampionshipError: there is no such round, or a file is damaged.
-            ReadError: a file of an agent cannot be read.
-            WorkerError: a process was killed.
+            LeagueError: There is no such round, or a file is damaged.
+            ReadError: The file of an agent cannot be read.
+            WorkerError: A process was killed.
         """
         (self.folder / f"round-{number}").mkdir(exist_ok=True)
-        tasks = [(self.folder, number, entry) for entry in self.entries(number)]
-        return run_all(train_entry, tasks, n_processes, on_task)
+        tasks = [(self.folder, number, plan) for plan in self.plans(number)]
+        return run_all(train_agent, tasks, n_processes, on_task)
 
-    def learner(self, number: int, name: str) -> Learner:
+    def path(self, number: int, name: str) -> Path:
+        """The file of an agent of a round."""
+        return self.folder / f"round-{number}" / f"{name}.h5"
+
+    def learner(self, number: int, name: str) -> QLearner:
         """An agent of a round.
 
         Raises:
-            ReadError: it is not there, or its file cannot be read.
+            ReadError: Its file cannot be read.
         """
-        return fetch_for(self._path(number, name), self.game)
+        return load_checkpoint(self.path(number, name), self.game)[1]
 
     def tournament(
         self, number: int, n_processes: int = 1, on_task: OnTask | None = None
     ) -> tuple[list[str], np.ndarray, list[Place]]:
-        """Let the agents of a round meet, as far as they have not yet.
+        """Hold the round-robin tournament of a round, as far as it is missing.
 
         Returns:
-            Names, points of the row against the column, and the ranking.
+            The names of the agents; their points, float64 ``[n, n]``, row against column; the ranking.
 
         Raises:
-            ChampionshipError: the round is not complete, or has but one agent.
-            WorkerError: a process was killed.
+            LeagueError: The round is incomplete or has one agent.
+            WorkerError: A process was killed.
         """
         if not self.is_complete(number):
-            raise ChampionshipError(f"{self.folder}: round {number} is not complete, go on with it first")
-        names = [entry.name for entry in self.entries(number)]
+            raise LeagueError(f"{self.folder}: round {number} is incomplete, resume it first")
+        names = [plan.name for plan in self.plans(number)]
         if len(names) < 2:
-            raise ChampionshipError(f"{self.folder}: {len(names)} agent cannot hold a tournament")
-        known = self._known_points(number)
-        missing = [name for name in names[:-1] if name not in known]
-        tasks = [(self.folder, number, name, names[names.index(name) + 1 :]) for name in missing]
-        # A few at a time, so that little is lost with an interrupt.
-        at_once = max(4 * n_processes, 16)
-        for begin in range(0, len(tasks), at_once):
-            part = tasks[begin : begin + at_once]
-            for task, row in zip(part, run_all(points_of_row, part, n_processes), strict=True):
-                known[task[2]] = row
-            self._keep_points(number, names, known)
+            raise LeagueError(f"{self.folder}: a tournament needs two agents, round {number} has {len(names)}")
+        known = self._known_rows(number, names)
+        tasks = [(self.folder, number, name, names[k:]) for k, name in enumerate(names[:-1], 1) if name not in known]
+        # In small parts, so that an interrupt loses little.
+        size = max(4 * n_processes, 16)
+        for begin in range(0, len(tasks), size):
+            part = tasks[begin : begin + size]
+            rows = run_all(points_of_agent, part, n_processes)
+            known |= {name: row for (_, _, name, _), row in zip(part, rows, strict=True)}
+            self._write_tournament(number, names, known)
             if on_task is not None:
-                on_task(min(begin + at_once, len(tasks)), len(tasks))
-        self._keep_points(number, names, known)
-        table = table_of(names, known)
-        return names, table, rank(names, table)
+                on_task(min(begin + size, len(tasks)), len(tasks))
+        return names, score_table(names, known), rank(names, known)
 
     def ranking(self, number: int) -> list[Place] | None:
-        """The ranking of a round, None if there was no whole tournament yet."""
-        known, names = self._known_points(number), [entry.name for entry in self.entries(number)]
-        return rank(names, table_of(names, known)) if set(names[:-1]) <= set(known) else None
+        """The ranking of a round, best first; None if its tournament is not complete."""
+        names = [plan.name for plan in self.plans(number)]
+        known = self._known_rows(number, names)
+        return rank(names, known) if len(names) > 1 and set(names[:-1]) <= set(known) else None
 
-    def next_entries(self, number: int, share: float, opponents: Sequence[str], games: int) -> list[Entry]:
-        """Who is trained on after a round.
-
-        Args:
-            number: The round.
-            share: Agents with at least this share of the top score stay.
-            opponents: ``"same"`` for whom an agent met last, ``"other"`` for the other one, or names of opponents.
-            games: How many games a session has.
-
-        Raises:
-            ChampionshipError: there was no tournament, or an option is out of range.
-        """
-        places = self.ranking(number)
-        if places is None:
-            raise ChampionshipError(f"{self.folder}: round {number} has had no tournament, hold one first")
-        if not 0 <= share <= 1:
-            raise ChampionshipError(f"share: {share} is not allowed, it must be from 0 to 1")
-        wrong = [each for each in opponents if each not in ("same", "other", *OPPONENTS)]
-        if wrong or not opponents:
-            raise ChampionshipError(f"opponents: {wrong} are not allowed, they must be same, other, random or self")
-        kept = {place.agent for place in places if place.score >= share * places[0].score}
-        entries: dict[str, Entry] = {}
-        for entry in self.entries(number):
-            if entry.name in kept:
-                learner = self.learner(number, entry.name)
-                for each in opponents:
-                    later = _trained_on(entry, learner.sessions[-1].opponent, each, games, number)
-                    entries[later.name] = later
-        return list(entries.values())
-
-    def _path(self, number: int, name: str) -> Path:
-        return self.folder / f"round-{number}" / f"{name}.h5"
-
-    def _known_points(self, number: int) -> dict[str, dict[str, float]]:
+    def _known_rows(self, number: int, names: list[str]) -> dict[str, Row]:
         path = self.folder / f"tournament-{number}.json"
-        if not path.exists():
-            return {}
-        content = _read(path)
-        names = [entry.name for entry in self.entries(number)]
-        found: dict[str, dict[str, float]] = content.get("points", {})
-        sound = content.get("agents") == names and all(
-            name in names and set(row) == set(names[names.index(name) + 1 :]) for name, row in found.items()
-        )
+        content: dict[str, Any] = _read(path) if path.exists() else {"agents": names}
+        rows: dict[str, Row] = content.get("points", {})
+        try:
+            sound = content["agents"] == names and all(
+                list(row) == names[names.index(name) + 1 :] and all(0 <= float(each) <= 1 for each in row.values())
+                for name, row in rows.items()
+            )
+        except (AttributeError, KeyError, TypeError, ValueError):
+            sound = False
         if not sound:
-            raise ChampionshipError(f"{path}: is damaged, or of other agents")
-        return found
+            raise LeagueError(f"{path}: is damaged, or of other agents")
+        return rows
 
-    def _keep_points(self, number: int, names: list[str], known: dict[str, dict[str, float]]) -> None:
+    def _write_tournament(self, number: int, names: list[str], known: dict[str, Row]) -> None:
         content: dict[str, Any] = {"agents": names, "points": known}
         if set(names[:-1]) <= set(known):
-            content["ranking"] = [asdict(place) for place in rank(names, table_of(names, known))]
+            content["ranking"] = [asdict(place) for place in rank(names, known)]
         _write(self.folder / f"tournament-{number}.json", content)
 
 
-def _trained_on(entry: Entry, last: str, opponent: str, games: int, number: int) -> Entry:
-    meets = {"same": last, "other": OPPONENTS[1 - OPPONENTS.index(last)]}.get(opponent, opponent)
-    former = f"round-{number}/{entry.name}.h5"
-    if meets == last:
-        return Entry(entry.name, entry.method, (meets,), games, former, is_contest=True)
-    return Entry(f"{entry.name}-{meets}", entry.method, (meets,), games, former)
-
-
 @lru_cache(maxsize=4)
-def _solved(folder: Path) -> tuple[Positions, Outcomes]:
-    """The game of a folder, once for each process."""
-    positions = enumerate_positions(Championship(folder).game)
-    return positions, solve(positions)
+def _solved(folder: Path) -> tuple[Positions, PerfectPlay]:
+    """The game of a league, enumerated and solved once in each process."""
+    positions = enumerate_positions(League(folder).game)
+    return positions, solve_game(positions)
 
 
-def train_entry(folder: Path, number: int, entry: Entry) -> Report:
-    """Train an agent, unless its file is there; in a process of its own."""
-    positions, outcomes = _solved(folder)
-    game, path = positions.game, folder / f"round-{number}" / f"{entry.name}.h5"
+def train_agent(folder: Path, number: int, plan: AgentPlan) -> TrainingReport:
+    """Train an agent unless its file exists; may run in a process of its own."""
+    positions, perfect = _solved(folder)
+    league = League(folder)
+    path = league.path(number, plan.name)
     if not path.exists():
-        learner, former = (_first_self(folder, number, entry, positions) for _ in range(2))
-        for opponent in entry.opponents:
-            learner.plan(opponent, entry.games)
-        train(positions, outcomes, [learner])
+        learner, former = (_former_self(league, number, plan, positions) for _ in range(2))
+        for opponent in plan.opponents:
+            learner.plan(opponent, plan.games)
+        train(positions, perfect, [learner])
         policies = [each.policy(positions) for each in (learner, former)]
-        is_rejected = entry.is_contest and points(positions, *policies) < 0.5
-        keep(path, game, former if is_rejected else learner, round=number, is_rejected=is_rejected)
-    learner = fetch_for(path, game)
-    found = assess(positions, outcomes, learner.policy(positions))
-    is_rejected = (
-        entry.former is not None and learner.games == _games_of(folder / entry.former, game) and entry.games > 0
-    )
-    return Report(entry.name, learner.games, found["win_share"], int(found["mistakes"]), is_rejected, learner.curve)
+        is_rejected = plan.is_contest and pair_points(positions, *policies) < 0.5
+        winner = former if is_rejected else learner
+        save_checkpoint(path, league.game, winner, round=number, is_rejected=is_rejected)
+    learner = league.learner(number, plan.name)
+    found = assess(positions, perfect, learner.policy(positions))
+    is_rejected = plan.former is not None and learner.games == _former_self(league, number, plan, positions).games
+    mistakes = int(found["mistakes"])
+    return TrainingReport(plan.name, learner.games, found["win_share"], mistakes, is_rejected, learner.curve)
 
 
-def _games_of(path: Path, game: Game) -> int:
-    return fetch_for(path, game).games
-
-
-def _first_self(folder: Path, number: int, entry: Entry, positions: Positions) -> Learner:
-    """What an agent begins with in a round."""
-    digest = hashlib.sha256(f"{Championship(folder).seed} {number} {entry.name}".encode()).digest()
+def _former_self(league: League, number: int, plan: AgentPlan, positions: Positions) -> QLearner:
+    """An agent as it enters a round, with a random seed of its own: a rejected one must not repeat its games."""
+    digest = hashlib.sha256(f"{league.seed} {number} {plan.name}".encode()).digest()
     seed = int.from_bytes(digest[:7], "big")
-    if entry.former is None:
-        return new_learner(positions, entry.method, seed)
-    learner = fetch_for(folder / entry.former, positions.game)
-    # Otherwise one that was rejected would play the very same games again.
+    if plan.former is None:
+        return new_learner(positions, plan.method, seed)
+    learner = load_checkpoint(league.folder / plan.former, league.game)[1]
     learner.seed = seed
     return learner
 
 
-def points_of_row(folder: Path, number: int, name: str, others: list[str]) -> dict[str, float]:
-    """The points of an agent against others; in a process of its own."""
+def points_of_agent(folder: Path, number: int, name: str, others: list[str]) -> Row:
+    """The points of an agent against others; may run in a process of its own."""
     positions, _ = _solved(folder)
     policy = _policy(folder, number, name)
-    return {other: points(positions, policy, _policy(folder, number, other)) for other in others}
+    return {other: pair_points(positions, policy, _policy(folder, number, other)) for other in others}
 
 
 @lru_cache(maxsize=1024)
 def _policy(folder: Path, number: int, name: str) -> np.ndarray:
-    """What an agent plays, read once for each process."""
-    positions, _ = _solved(folder)
-    return fetch_for(folder / f"round-{number}" / f"{name}.h5", positions.game).policy(positions)
+    """The policy of an agent, read once in each process."""
+    return League(folder).learner(number, name).policy(_solved(folder)[0])
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ChampionshipError(f"{path}: cannot be read ({error.strerror})") from None
+        raise LeagueError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):
         content = None
-    if not isinstance(content, dict) or content.get("format") != _FORMAT or content.get("format_version") != _VERSION:
-        raise ChampionshipError(f"{path}: is no file of a championship")
+    if not isinstance(content, dict) or not _FORMAT.items() <= content.items():
+        raise LeagueError(f"{path}: is not a file of a league")
     return content
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     with replacing(path) as temporary:
         try:
-            text = json.dumps({"format": _FORMAT, "format_version": _VERSION} | content, indent=1)
-            temporary.write_text(text + "\n", encoding="utf-8")
+            temporary.write_text(json.dumps(_FORMAT | content, indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise explain(path, error) from None

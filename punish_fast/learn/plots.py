@@ -26,7 +26,7 @@ def draw_learning(curves: Mapping[str, LearningCurve], path: Path) -> None:
     whose names begin alike, up to the first hyphen, share a colour and a marker.
 
     Args:
-        curves: Points by name, as `training.continue_session` enters them.
+        curves: Points by name, as `training.train` adds them to learners.
         path: The file; its suffix gives the format.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Agents that learn a game by playing it, against random play, against themselves, or one after the other.
+"""Agents that learn a game by Q-learning against a random player, against themselves, or both in turn.
 
-The mathematics is in ``_qlearning.py``. A learner carries all that learning on from it takes, so one that is saved and
-loaded goes on as if nothing had happened. Learners are independent of each other, and are shared among threads; each
-plays its own games in their order, so results depend on nothing but its method, its seed and its sessions.
+``_qlearning.py`` has the mathematics. A `QLearner` holds everything that later training depends on, so a saved learner
+resumes exactly. Learners are independent and shared among threads; each plays its own games in order, so its results
+depend only on its hyperparameters, its random seed and its sessions.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ import numpy as np
 
 from punish_fast.games.positions import Positions
 from punish_fast.learn import _qlearning
-from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.policy import greedy
 from punish_fast.runtime.parallel import for_each
 
 SCHEMES = ("negamax", "author")
 OPPONENTS = ("random", "self")
+# Learning rate and discount by scheme; a rate of None is one over the visits. Games without chance need no averaging.
+RATES: dict[str, tuple[float | None, float]] = {"negamax": (1.0, 0.95), "author": (None, 1.0)}
 
-# Longer games are only those that go round for ever.
-_MOST_PLIES = 1000
-# So few that an interrupt does not wait.
-_GAMES_AT_ONCE = 50_000
-_MOST_GAMES = 1 << 48
+# Longer games are endless.
+_MAX_PLIES = 1000
+# Games of a kernel call, few enough that an interrupt need not wait.
+_BATCH = 50_000
+_MAX_GAMES = 1 << 48
 
 
 class LearnError(ValueError):
-    """What cannot be learned, or not so; the message says why."""
-
-
-# Learning rate and discount by scheme. No move is left to chance, so the right one need not average; the other has
-# those of its author.
-RATES: dict[str, tuple[float | None, float]] = {"negamax": (1.0, 0.95), "author": (None, 1.0)}
+    """An impossible hyperparameter, session or learner; the message says what is allowed."""
 
 
 @dataclass(frozen=True)
-class Method:
-    """How to learn.
+class Hyperparameters:
+    """Hyperparameters of Q-learning.
 
     Attributes:
         scheme: ``"negamax"`` or ``"author"``.
-        epsilon: The share of actions chosen at random.
-        rate: The learning rate, above 0 to 1; None for one over the visits of an action.
-        discount: Above 0 to 1: below 1, quick wins are better than slow ones.
+        epsilon: Probability of a random action (epsilon-greedy).
+        rate: Learning rate, above 0 and at most 1; None for one over the visits of an action.
+        discount: Above 0 and at most 1; below 1, fast wins are better than slow ones.
+
+    Raises:
+        LearnError: A hyperparameter is out of range.
     """
 
     scheme: str = "negamax"
@@ -56,11 +56,6 @@ class Method:
     discount: float = 0.95
 
     def __post_init__(self) -> None:
-        """Check it.
-
-        Raises:
-            LearnError: an option is out of range.
-        """
         if self.scheme not in SCHEMES:
             raise LearnError(f"scheme: {self.scheme!r} is not allowed, it must be one of {', '.join(SCHEMES)}")
         if not 0 <= self.epsilon <= 1:
@@ -70,6 +65,36 @@ class Method:
         if not 0 < self.discount <= 1:
             raise LearnError(f"discount: {self.discount} is not allowed, it must be above 0 and at most 1")
 
+    def __str__(self) -> str:
+        rate = "one over visits" if self.rate is None else f"{self.rate:g}"
+        return f"scheme {self.scheme}, epsilon {self.epsilon:g}, rate {rate}, discount {self.discount:g}"
+
+
+def hyperparameters(
+    scheme: str | None = None,
+    epsilon: float | None = None,
+    rate: float | str | None = None,
+    discount: float | None = None,
+) -> Hyperparameters:
+    """Hyperparameters with the defaults of their scheme for those that are None.
+
+    Args:
+        scheme: ``"negamax"`` or ``"author"``.
+        epsilon: Probability of a random action.
+        rate: Learning rate, or ``"visits"`` for one over the visits.
+        discount: The discount.
+
+    Raises:
+        LearnError: A hyperparameter is out of range.
+    """
+    scheme, epsilon = scheme or SCHEMES[0], Hyperparameters.epsilon if epsilon is None else epsilon
+    default_rate, default_discount = RATES.get(scheme, (None, 1.0))
+    try:
+        number = default_rate if rate is None else None if rate == "visits" else float(rate)
+    except ValueError:
+        raise LearnError(f"rate: {rate!r} is not allowed, it must be a number or visits") from None
+    return Hyperparameters(scheme, epsilon, number, default_discount if discount is None else discount)
+
 
 @dataclass
 class Session:
@@ -77,8 +102,8 @@ class Session:
 
     Attributes:
         opponent: ``"random"`` or ``"self"``.
-        games: How many were played.
-        wanted: How many are to be played.
+        games: Games played.
+        wanted: Games to play in all.
     """
 
     opponent: str
@@ -86,27 +111,35 @@ class Session:
     wanted: int
 
 
-@dataclass(eq=False)
-class Learner:
-    """An agent that learns. Get one from `new_learner`.
+@dataclass(eq=False, repr=False)
+class QLearner:
+    """An agent that learns; `new_learner` makes one.
 
     Attributes:
-        method: How it learns.
-        seed: What everything random follows from.
-        positions_digest: That of the game's positions.
-        q: float64 ``[2, n_rows]``, its table, and that of the other agent in the author's scheme.
-        visits: int64 ``[2, n_rows]``, how often each action was learned from.
-        sessions: What it has played, and what it is to play.
-        curve: What it was worth after how many games; entries are mappings with ``games`` and what was measured.
+        method: Its hyperparameters.
+        seed: Its random seed.
+        positions_digest: The digest of the game's positions.
+        q: float64 ``[2, n_rows]``, its table, and that of its opponent in self-play by the author's scheme.
+        visits: int64 ``[2, n_rows]``, the visits of each action.
+        sessions: Its sessions, finished and planned.
+        curve: Its learning curve: mappings with ``games`` and the measures of `training.assess`.
     """
 
-    method: Method
+    method: Hyperparameters
     seed: int
     positions_digest: str
     q: np.ndarray
     visits: np.ndarray
     sessions: list[Session] = field(default_factory=list)
     curve: list[dict[str, float]] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<QLearner {self.name}: {self.games:,} games>"
+
+    @property
+    def name(self) -> str:
+        """For example ``"negamax-e0.5-random-self"``: scheme, epsilon and opponents."""
+        return agent_name(self.method, [session.opponent for session in self.sessions])
 
     @property
     def games(self) -> int:
@@ -115,7 +148,7 @@ class Learner:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of what it has learned and how: equal for learners that go on alike."""
+        """A fingerprint: learners of the same digest continue alike."""
         digest = hashlib.sha256(repr((self.method, self.seed, self.positions_digest, self.sessions)).encode())
         digest.update(np.ascontiguousarray(self.q, dtype="<f8").tobytes())
         digest.update(np.ascontiguousarray(self.visits, dtype="<i8").tobytes())
@@ -123,44 +156,41 @@ class Learner:
 
     @property
     def session(self) -> Session | None:
-        """The first session that is not over; None if all are."""
+        """The first unfinished session; None if all are finished."""
         return next((session for session in self.sessions if session.games < session.wanted), None)
 
     def plan(self, opponent: str, n_games: int) -> None:
-        """Add a session, to come after all others.
+        """Add a session after all others.
 
         Raises:
-            LearnError: there is no such opponent, or the number is out of range.
+            LearnError: The opponent is unknown, or the number of games out of range.
         """
         if opponent not in OPPONENTS:
             raise LearnError(f"opponent: {opponent!r} is not allowed, it must be one of {', '.join(OPPONENTS)}")
-        if not 1 <= n_games <= _MOST_GAMES:
-            raise LearnError(f"games: {n_games}, allowed are 1 to {_MOST_GAMES}")
+        if not 1 <= n_games <= _MAX_GAMES:
+            raise LearnError(f"games: {n_games} is not allowed, it must be from 1 to {_MAX_GAMES}")
         self.sessions.append(Session(opponent, 0, n_games))
 
     def policy(self, positions: Positions) -> np.ndarray:
-        """What it plays when it does not explore, float64 ``[n_rows]``.
+        """Its greedy policy, float64 ``[n_rows]``.
 
         Raises:
-            LearnError: it has learned another game.
+            LearnError: It learned another game.
         """
-        self.must_fit(positions)
-        weight = np.zeros(positions.n_rows)
-        live = np.flatnonzero(~positions.is_terminal)
-        weight[first_best(positions.state_ptr[np.append(live, len(positions))], self.q[0])] = 1.0
-        return weight
+        self.check_fit(positions)
+        return greedy(positions.live_ptr, self.q[0])
 
-    def must_fit(self, positions: Positions) -> None:
-        """Insist that it has learned this game.
+    def check_fit(self, positions: Positions) -> None:
+        """Check that it learned this game.
 
         Raises:
-            LearnError: it has learned another one.
+            LearnError: It learned another game.
         """
         if self.positions_digest != positions.digest:
-            raise LearnError(f"learner: belongs to positions {self.positions_digest}, but these are {positions.digest}")
+            raise LearnError(f"learner: belongs to positions {self.positions_digest}, not to {positions.digest}")
 
     def to_mapping(self) -> dict[str, Any]:
-        """All but the tables, JSON-like."""
+        """Everything but the tables, as JSON values."""
         return {
             "method": asdict(self.method),
             "seed": self.seed,
@@ -170,79 +200,84 @@ class Learner:
         }
 
 
-def new_learner(positions: Positions, method: Method, seed: int = 0) -> Learner:
-    """A learner that has seen nothing.
+def agent_name(method: Hyperparameters, opponents: Sequence[str]) -> str:
+    """For example ``"negamax-e0.5-random-self"``: scheme, epsilon and opponents."""
+    return f"{method.scheme}-e{method.epsilon:g}-{'-'.join(opponents)}"
+
+
+def new_learner(positions: Positions, method: Hyperparameters, seed: int = 0) -> QLearner:
+    """A learner with empty tables.
 
     Raises:
-        LearnError: the seed is out of range, or the author's scheme is asked for where players do not take turns.
+        LearnError: The seed is out of range, or the author's scheme does not fit a game in which turns may be kept.
     """
     if not 0 <= seed < 1 << 63:
         raise LearnError(f"seed: {seed} is not allowed, it must be from 0 to {(1 << 63) - 1}")
     if method.scheme == "author" and (positions.sign > 0).any():
-        raise LearnError("scheme: 'author' is not possible in a game where a player may move twice")
+        raise LearnError("scheme: 'author' is impossible in a game where a player may move twice")
     shape = (2, positions.n_rows)
-    return Learner(method, seed, positions.digest, np.zeros(shape), np.zeros(shape, dtype=np.int64))
+    return QLearner(method, seed, positions.digest, np.zeros(shape), np.zeros(shape, dtype=np.int64))
 
 
-def learner_of(mapping: dict[str, Any], q: np.ndarray, visits: np.ndarray) -> Learner:
-    """The learner that `Learner.to_mapping` and its tables tell of.
+def learner_of(mapping: dict[str, Any], q: np.ndarray, visits: np.ndarray) -> QLearner:
+    """The learner of a mapping that `QLearner.to_mapping` made, and of its tables.
 
     Raises:
-        LearnError: they tell of none.
+        LearnError: The values are not those of a learner.
     """
     try:
         sessions = [Session(str(one["opponent"]), int(one["games"]), int(one["wanted"])) for one in mapping["sessions"]]
-        method, curve = Method(**mapping["method"]), [dict(point) for point in mapping["curve"]]
-        learner = Learner(method, int(mapping["seed"]), str(mapping["positions_digest"]), q, visits, sessions, curve)
+        method, curve = Hyperparameters(**mapping["method"]), [dict(point) for point in mapping["curve"]]
+        learner = QLearner(method, int(mapping["seed"]), str(mapping["positions_digest"]), q, visits, sessions, curve)
         sound = all(one.opponent in OPPONENTS and 0 <= one.games <= one.wanted for one in sessions)
         sound = sound and all(math.isfinite(point["games"]) for point in curve)
     except (KeyError, TypeError, ValueError) as error:
-        raise LearnError(f"learner: what is noted of it makes no sense ({error})") from None
+        raise LearnError(f"learner: its description is damaged ({error})") from None
     if not sound or not np.isfinite(q).all() or (visits < 0).any():
-        raise LearnError("learner: its numbers are none that learning leads to")
+        raise LearnError("learner: its numbers are impossible")
     return learner
 
 
-def learn(positions: Positions, learners: Sequence[Learner], n_games: int) -> np.ndarray:
-    """Let learners play so many games each of the sessions that they are in.
+def learn(positions: Positions, learners: Sequence[QLearner], n_games: int) -> np.ndarray:
+    """Play ``n_games`` games of the current session of each learner.
 
-    In the author's scheme, both agents begin a session with what the one that is kept has learned.
+    In the author's scheme, both agents start a session with the table that is kept.
 
     Returns:
-        int64 ``[n_learners, 4]``: games won, lost and broken off, and actions of all games.
+        int64 ``[n_learners, 4]``: games won, lost and stopped, and plies of all games.
 
     Raises:
-        LearnError: a session has not so many games left, or a learner belongs to another game.
+        LearnError: A session has fewer games left, or a learner belongs to another game.
     """
     sessions = []
     for learner in learners:
-        learner.must_fit(positions)
+        learner.check_fit(positions)
         session = learner.session
-        if session is None or not 0 <= n_games <= session.wanted - session.games:
-            left = 0 if session is None else session.wanted - session.games
-            raise LearnError(f"games: {n_games} are not possible, the session has {left} left")
+        left = 0 if session is None else session.wanted - session.games
+        if session is None or not 0 <= n_games <= left:
+            raise LearnError(f"games: {n_games} is not allowed, the session has {left} left")
         if session.games == 0:
             learner.q[1], learner.visits[1] = learner.q[0], learner.visits[0]
         sessions.append(session)
     tally = np.zeros((len(learners), _qlearning.N_TALLIES), dtype=np.int64)
     board = _qlearning.Board(
-        positions.state_ptr, positions.after, positions.sign, positions.worth, positions.game.n_actions
+        positions.state_ptr, positions.after, positions.sign, positions.payoff, positions.game.n_actions
     )
-    # What is being learned goes into one array for the kernel, and back before anything else can happen.
+    # The kernel updates one array of all tables; an interrupt finds each learner before or after a batch.
     q, visits = (np.stack([getattr(each, name) for each in learners]) for name in ("q", "visits"))
-    for done in range(0, n_games, _GAMES_AT_ONCE):
-        n_now = min(_GAMES_AT_ONCE, n_games - done)
+    for done in range(0, n_games, _BATCH):
+        n_now = min(_BATCH, n_games - done)
         settings = _settings(learners, sessions)
-        for_each(_qlearning.learn, len(learners), board, settings, n_now, _MOST_PLIES, q, visits, tally)
+        for_each(_qlearning.learn_by_playing, len(learners), board, settings, n_now, _MAX_PLIES, q, visits, tally)
         for k, (learner, session) in enumerate(zip(learners, sessions, strict=True)):
             learner.q[:], learner.visits[:] = q[k], visits[k]
             session.games += n_now
     return tally
 
 
-def _settings(learners: Sequence[Learner], sessions: Sequence[Session]) -> _qlearning.Settings:
+def _settings(learners: Sequence[QLearner], sessions: Sequence[Session]) -> _qlearning.AgentSettings:
     methods = [learner.method for learner in learners]
-    return _qlearning.Settings(
+    return _qlearning.AgentSettings(
         scheme=np.array([SCHEMES.index(method.scheme) for method in methods], dtype=np.int64),
         opponent=np.array([OPPONENTS.index(session.opponent) for session in sessions], dtype=np.int64),
         epsilon=np.array([method.epsilon for method in methods], dtype=np.float64),

@@ -1,8 +1,8 @@
-"""Training sessions, with what a learner is worth measured on the way.
+"""Training sessions with a learning curve.
 
-What is measured is exact: how often the learner beats random play, first in one half of the games and second in the
-other, and in how many positions it gives away what perfect play would keep. Points lie evenly on a logarithmic scale of
-games, since most is learned in the beginning.
+The curve is exact: the share of games won against the random player, moving first in half of them, and the number of
+positions in which the learner gives away value against perfect play. Its points are evenly spaced on a logarithmic
+scale of games, because most is learned early.
 """
 
 from __future__ import annotations
@@ -13,51 +13,51 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.games.matches import meet
+from punish_fast.games.matches import exact_score
 from punish_fast.games.positions import Positions
-from punish_fast.games.retrograde import Outcomes
-from punish_fast.learn.qlearning import Learner, LearnError, learn
+from punish_fast.games.retrograde import PerfectPlay
+from punish_fast.learn.qlearning import Hyperparameters, LearnError, QLearner, learn, new_learner
 
-POINTS_PER_DECADE = 8
+_POINTS_PER_DECADE = 8
 _FIRST_POINT = 100
 
-# Called with the games that every learner has played in this session, and how many it is to play.
+# Called with the games that each learner has played in its session, and the games of the session.
 OnPoint = Callable[[int, int], None]
 
 
 def points_of(n_games: int) -> list[int]:
-    """After how many games of a session to measure, ascending, the last one at its end."""
-    n_points = int(np.ceil(POINTS_PER_DECADE * np.log10(max(n_games / _FIRST_POINT, 1)))) + 1
+    """The games of a session after which to measure, ascending; the last point is its end."""
+    n_points = int(np.ceil(_POINTS_PER_DECADE * np.log10(max(n_games / _FIRST_POINT, 1)))) + 1
     points = np.rint(np.geomspace(min(_FIRST_POINT, n_games), n_games, n_points)) if n_games else [0]
     return sorted({int(point) for point in points})
 
 
-def assess(positions: Positions, outcomes: Outcomes, policy: np.ndarray) -> dict[str, float]:
-    """What a policy is worth.
+def assess(positions: Positions, perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
+    """Measures of a policy.
 
     Returns:
-        ``win_share`` and ``draw_share``: of games with random play, half of them begun by either side; ``mistakes``:
-        positions where it may give away a win or a draw that it has; ``perfect``: the share of all others.
+        ``win_share`` and ``draw_share`` of games against the random player, moving first in half of them; ``mistakes``:
+        positions where it may give away a win or a draw; ``perfect``: the share of positions without mistakes.
     """
     random = positions.uniform()
-    first, second = meet(positions, policy, random), meet(positions, random, policy)
-    wrong = np.bincount(positions.position_of_row, (policy > 0) & ~outcomes.keeps_value(), len(positions)) > 0
+    first, second = exact_score(positions, policy, random), exact_score(positions, random, policy)
+    wrong = np.bincount(positions.position_of_row, (policy > 0) & ~perfect.keeps_value(), len(positions)) > 0
     mistakes = int(wrong.sum())
     return {
         "win_share": (first.win + second.loss) / 2,
         "draw_share": (first.draw + second.draw) / 2,
         "mistakes": mistakes,
-        "perfect": 1 - mistakes / int((~positions.is_terminal).sum()),
+        "perfect": 1 - mistakes / len(positions.live),
     }
 
 
 @dataclass(frozen=True)
-class Break:
-    """A rest from learning.
+class Pause:
+    """A regular pause in training.
 
     Attributes:
-        every: After every so many games of a learner.
-        call: What is done then.
+        every: Number of games between pauses.
+        call: What to do in a pause.
     """
 
     every: int
@@ -66,46 +66,51 @@ class Break:
 
 def train(
     positions: Positions,
-    outcomes: Outcomes,
-    learners: Sequence[Learner],
+    perfect: PerfectPlay,
+    learners: Sequence[QLearner],
     on_point: OnPoint | None = None,
-    rest: Break | None = None,
+    pause: Pause | None = None,
 ) -> float:
-    """Play all that is left of the sessions that learners have planned.
+    """Play all unfinished sessions, and add a point to the learning curves wherever one is due.
 
-    Each point is entered into the curves of the learners. Whatever ``on_point`` raises ends training there, and it can
-    be gone on with.
+    An exception from ``on_point`` ends training there; calling again resumes it.
 
     Args:
-        positions: Those of the game.
-        outcomes: What perfect play comes to.
-        learners: Learners with the same sessions, equally far in them.
-        on_point: Called at every point.
-        rest: What else to do, and when.
+        positions: The positions of the game.
+        perfect: Perfect play.
+        learners: Learners with the same sessions, equally advanced.
+        on_point: Called after each point, for progress and checkpoints.
+        pause: What else to do, and when.
 
     Returns:
-        Seconds that the games took, without what was measured and done besides.
+        Seconds spent playing, without compilation, measurements, ``on_point`` and pauses.
 
     Raises:
-        LearnError: learners have different sessions, or belong to another game.
+        LearnError: The learners differ in their sessions, or belong to another game.
     """
     if len({repr(learner.sessions) for learner in learners}) > 1:
-        raise LearnError("learners: have not the same sessions, or are not equally far in them")
+        raise LearnError("learners: their sessions differ")
+    _compile(positions)
     seconds = 0.0
-    while learners and learners[0].session is not None:
-        session = learners[0].session
-        wanted = session.wanted
-        point = next(point for point in points_of(wanted) if point > session.games)
-        until_rest = wanted if rest is None else rest.every - learners[0].games % rest.every
+    while learners and (session := learners[0].session) is not None:
+        point = next(point for point in points_of(session.wanted) if point > session.games)
+        until_pause = session.wanted if pause is None else pause.every - learners[0].games % pause.every
         begin = time.perf_counter()
-        learn(positions, learners, min(point - session.games, until_rest))
+        learn(positions, learners, min(point - session.games, until_pause))
         seconds += time.perf_counter() - begin
         if session.games == point:
             for learner in learners:
-                entry = {"games": float(learner.games)} | assess(positions, outcomes, learner.policy(positions))
+                entry = {"games": float(learner.games)} | assess(positions, perfect, learner.policy(positions))
                 learner.curve.append(entry)
             if on_point is not None:
-                on_point(point, wanted)
-        if rest is not None and learners[0].games % rest.every == 0:
-            rest.call()
+                on_point(point, session.wanted)
+        if pause is not None and learners[0].games % pause.every == 0:
+            pause.call()
     return seconds
+
+
+def _compile(positions: Positions) -> None:
+    """Play one game, so that the kernel is compiled before the clock starts."""
+    learner = new_learner(positions, Hyperparameters())
+    learner.plan("self", 1)
+    learn(positions, [learner], 1)

@@ -1,4 +1,4 @@
-"""A game of two on a terminal, against a policy or between two people."""
+"""A game of two at a terminal, against a policy or between two people."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.games.contract import TableGame
 from punish_fast.games.positions import Positions
+from punish_fast.games.retrograde import outcome_text, solve_game
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
-# What a person sees of a state: the state, and who looks.
-Draw = Callable[[Any, int], str]
 
-_LEAVE = ("q", "quit", "exit")
+_HELP = "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."
 
 
 class LeaveError(Exception):
-    """Somebody got up from the table."""
+    """A person left the game."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Seat:
     """A player.
 
     Attributes:
-        name: What to call it.
-        policy: float64 ``[n_rows]``, what it plays; None for a person.
+        name: The name of the player.
+        policy: float64 ``[n_rows]``, its policy; None for a person.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Seat:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a game.
+    """The result of a game.
 
     Attributes:
-        winner: The number of the player who won, or None.
-        ended: Whether play came to its end; otherwise somebody left.
-        actions: What was played, in words.
+        winner: The number of the winner; None for a draw or an unfinished game.
+        ended: Whether the game was finished.
+        actions: The actions played, in words.
     """
 
     winner: int | None
@@ -50,73 +50,106 @@ class Result:
     actions: list[str]
 
 
-@dataclass(frozen=True)
-class Table:
-    """Two seats, and how to talk to the people on them.
+class TerminalGame:
+    """A game at the terminal, of two seats of which the first moves first."""
 
-    Attributes:
-        positions: Those of the game.
-        seats: Two; the first one begins.
-        draw: Draws a state for a player.
-        ask: Asks a person; raises EOFError if nobody answers any more.
-        tell: Tells all.
-        generator: Draws what policies leave open.
-    """
+    def __init__(
+        self,
+        game: TableGame,
+        positions: Positions,
+        seats: tuple[Seat, Seat],
+        ask: Ask,
+        tell: Tell,
+        generator: np.random.Generator,
+    ) -> None:
+        """Set up a game.
 
-    positions: Positions
-    seats: tuple[Seat, Seat]
-    draw: Draw
-    ask: Ask
-    tell: Tell
-    generator: np.random.Generator
+        Args:
+            game: The game.
+            positions: Its positions.
+            seats: The players.
+            ask: Asks a person for a line; raises EOFError when there is none.
+            tell: Prints a text.
+            generator: Draws the actions of policies.
+        """
+        self._game, self._positions, self._seats = game, positions, seats
+        self._ask, self._tell, self._generator = ask, tell, generator
+        # States and actions so far, for undo.
+        self._states: list[Any] = [game.initial()]
+        self._actions: list[str] = []
 
     def play(self) -> Result:
-        """Play a game."""
-        game, state = self.positions.game, self.positions.game.initial()
-        actions: list[str] = []
+        """Play the game."""
+        game = self._game
         try:
-            while not game.is_terminal(state):
-                player = game.player(state)
-                seat = self.seats[player]
-                action = self._asked(state, player) if seat.policy is None else self._drawn(state, seat.policy)
-                actions.append(game.action_text(state, action))
-                self.tell(f"{seat.name}: {actions[-1]}\n")
-                state = game.apply(state, action)
+            while not game.is_terminal(state := self._states[-1]):
+                seat = self._seats[game.player(state)]
+                action = self._asked(state) if seat.policy is None else self._drawn(state, seat.policy)
+                if action is None:
+                    continue
+                self._actions.append(game.action_text(state, action))
+                self._tell(f"{seat.name}: {self._actions[-1]}\n")
+                self._states.append(game.apply(state, action))
         except (LeaveError, EOFError):
-            self.tell("The game was left.")
-            return Result(None, False, actions)
-        self.tell(self.draw(state, self._viewer))
-        returns = game.returns(state)
+            self._tell("You left the game.")
+            return Result(None, False, self._actions)
+        person = int(self._seats[0].policy is not None and self._seats[1].policy is None)
+        self._tell(self._drawing(person))
+        returns = game.returns(self._states[-1])
         winner = None if returns[0] == returns[1] else int(returns[1] > returns[0])
-        verdict = "Nobody wins" if winner is None else f"{self.seats[winner].name} won"
-        self.tell(f"\n{verdict} after {len(actions)} moves.")
-        return Result(winner, True, actions)
+        verdict = "Draw" if winner is None else f"{self._seats[winner].name} won"
+        self._tell(f"\n{verdict} after {len(self._actions)} moves.")
+        return Result(winner, True, self._actions)
 
-    @property
-    def _viewer(self) -> int:
-        """Who looks when a game is over: a person, if there is one."""
-        return int(self.seats[0].policy is not None and self.seats[1].policy is None)
+    def _drawing(self, viewer: int) -> str:
+        return self._game.draw(self._states[-1], viewer, (self._seats[0].name, self._seats[1].name))
 
     def _drawn(self, state: Any, policy: np.ndarray) -> int:
-        rows = self.positions.rows(self.positions.find(state))
-        chances = policy[rows.start : rows.stop]
-        row = rows.start + self.generator.choice(len(rows), p=chances / chances.sum())
-        return int(self.positions.action[row])
+        rows = self._positions.rows(self._positions.find(state))
+        weight = policy[rows.start : rows.stop]
+        return int(self._positions.action[rows.start + self._generator.choice(len(rows), p=weight / weight.sum())])
 
-    def _asked(self, state: Any, player: int) -> int:
-        game = self.positions.game
+    def _asked(self, state: Any) -> int | None:
+        """The action of a person; None after an undo."""
+        game, player = self._game, self._game.player(state)
         actions = list(game.actions(state))
-        words = [game.action_text(state, action) for action in actions]
-        self.tell(self.draw(state, player))
-        self.tell("")
-        for number, text in enumerate(words, 1):
-            self.tell(f"  {number}  {text}")
+        texts = [game.action_text(state, action) for action in actions]
+        self._tell(self._drawing(player) + "\n")
+        for number, text in enumerate(texts, 1):
+            self._tell(f"  {number}  {text}")
         while True:
-            answer = self.ask(f"{self.seats[player].name}, your move (1 to {len(words)}, q leaves): ").strip().lower()
-            if answer in _LEAVE:
-                raise LeaveError
-            if answer in words:
-                return actions[words.index(answer)]
-            if answer.isdecimal() and 1 <= int(answer) <= len(words):
+            prompt = f"{self._seats[player].name}, your move (1 to {len(texts)}, ? for help): "
+            answer = self._ask(prompt).strip().lower()
+            if answer in texts:
+                return actions[texts.index(answer)]
+            if answer.isdecimal() and 1 <= int(answer) <= len(texts):
                 return actions[int(answer) - 1]
-            self.tell(f"{answer!r} is no move, type its number, or it in words")
+            if answer == "undo" and self._undo(player):
+                return None
+            self._tell(self._reply(answer, state))
+
+    def _reply(self, answer: str, state: Any) -> str:
+        if answer in {"q", "quit", "exit"}:
+            raise LeaveError
+        if answer in {"?", "h", "help"}:
+            return _HELP
+        if answer == "rules":
+            return self._game.rules_text()
+        if answer == "hint":
+            return self._hint(state)
+        return "There is no move to undo." if answer == "undo" else f"{answer!r} is not a move. {_HELP}"
+
+    def _undo(self, player: int) -> bool:
+        """Return to the last state in which ``player`` or another person was to move; False if there is none."""
+        for number in range(len(self._states) - 2, -1, -1):
+            mover = self._game.player(self._states[number])
+            if mover == player or self._seats[mover].policy is None:
+                del self._states[number + 1 :], self._actions[number:]
+                return True
+        return False
+
+    def _hint(self, state: Any) -> str:
+        perfect = solve_game(self._positions)
+        number = self._positions.find(state)
+        action = self._game.action_text(state, int(self._positions.action[perfect.best_rows()[number]]))
+        return f"{action} ({outcome_text(int(perfect.value[number]), int(perfect.distance[number]))} with perfect play)"

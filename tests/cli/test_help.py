@@ -13,13 +13,13 @@ from punish_fast import __version__
 
 VERBS = (
     *("agents", "solve", "build", "show", "openings", "lessons", "export", "import", "compare", "records", "enemy"),
-    *("arena", "exploit", "equilibrium", "tapnswap", "warmup", "doctor"),
+    *("arena", "exploit", "equilibrium", "games", "warmup", "doctor"),
 )
 # Verbs that are groups of commands.
 GROUPS = {
     "enemy": ("parless", "show", "pawnn", "import-flux", "model", "validate"),
     "records": ("import", "summary", "plot", "player"),
-    "tapnswap": ("solve", "show", "train", "grid", "tournament", "retrain", "play"),
+    "games": ("list", "solve", "show", "train", "grid", "tournament", "retrain", "play"),
 }
 COMMANDS = [
     *(verb for verb in VERBS if verb not in GROUPS),

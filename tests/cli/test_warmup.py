@@ -38,7 +38,7 @@ for command in (
     "exploit --rules tiny --quiet --ceiling random",
     "exploit --quiet --exploiter true --exploiter bayes --ceiling equilibrium-memory.h5",
     "lessons equilibrium.h5",
-    "tapnswap solve",
+    "games solve tapnswap",
 ):
     assert run(command.split()) == 0, command
 print("compiled later", *sorted(name for name, n in kernels().items() if n > rehearsed[name]))

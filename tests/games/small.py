@@ -1,4 +1,4 @@
-"""Games with a page of rules, to try what is built on games."""
+"""Small games for tests of the contract and of what builds on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from punish_fast.games.contract import CHANCE, GameError
 
 
 class Heap(NamedTuple):
-    """A heap, what a die has shown of it (0 for none), and who moves next."""
+    """The size of the heap, the limit that the coin shows (0 for none), and the next player."""
 
     size: int
     shown: int
@@ -18,7 +18,7 @@ class Heap(NamedTuple):
 
 
 class Nim:
-    """Take one or two from a heap, the last one wins; with ``dice``, a coin first says how many may be taken."""
+    """Take one or two from a heap; whoever takes the last wins. With ``dice`` a coin limits the number first."""
 
     n_players = 2
     n_actions = 3
@@ -48,7 +48,7 @@ class Nim:
             return [1, 2]
         return [n for n in (1, 2) if n <= min(state.size, state.shown or 2)]
 
-    def chances(self, state: Heap) -> list[float]:
+    def probabilities(self, state: Heap) -> list[float]:
         return [0.25, 0.75] if self.player(state) == CHANCE else []
 
     def apply(self, state: Heap, action: int) -> Heap:
@@ -77,11 +77,11 @@ class Nim:
 
 
 class Corridor:
-    """A walk on a ring, to try turns that do not pass, ends that are drawn, and play without end.
+    """A walk on a ring, with kept turns, draws and endless play.
 
-    Both move one piece. From the even ones of its places, 0 to 5, the mover steps on or stays, and keeps the turn if
-    ``keeps``; from the odd ones it steps on or back. 0 is the start, ``ends`` say at which places play ends and what
-    that is worth to whoever would be next.
+    Both players move one piece over the places 0 to 5, starting at 0. From even places the mover steps on or stays, and
+    keeps the turn if ``keeps``; from odd places it steps on or back. ``ends`` maps terminal places to the payoff of the
+    player who would move next.
     """
 
     n_players = 2
@@ -108,7 +108,7 @@ class Corridor:
     def actions(self, state: tuple[int, int]) -> list[int]:
         return [] if state[0] in self.ends else [0, 1]
 
-    def chances(self, state: tuple[int, int]) -> list[float]:  # noqa: ARG002
+    def probabilities(self, state: tuple[int, int]) -> list[float]:  # noqa: ARG002
         return []
 
     def apply(self, state: tuple[int, int], action: int) -> tuple[int, int]:

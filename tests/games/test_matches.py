@@ -1,4 +1,4 @@
-"""Policies that meet, and best answers: exact numbers against plain sweeps and simulated games."""
+"""Exact scores and best responses against plain sweeps and simulated games."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from numba import config
 
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
-from punish_fast.games.matches import PolicyError, best_response, check_policy, error_bound, meet, play, process_against
+from punish_fast.games.matches import (
+    best_response,
+    check_policy,
+    error_bound,
+    exact_score,
+    process_against,
+    simulate_games,
+)
 from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve
+from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.mdp.model import check
+from punish_fast.mdp.policy import PolicyError
 
 GAMES = 2_000 if config.DISABLE_JIT else 400_000
 
@@ -30,9 +38,9 @@ def random_policy(positions, seed):
 
 
 def swept(positions, enemy, own=None):
-    """Chances to win, being to move: the best ones, or those of ``own``, by plain sweeps from below."""
+    """Win probabilities of the player to move, the largest ones or those of ``own``, by sweeps from below."""
     n, after, sign = len(positions), positions.after, positions.sign
-    ours, theirs = np.maximum(positions.worth, 0), np.maximum(-positions.worth, 0)
+    ours, theirs = np.maximum(positions.payoff, 0), np.maximum(-positions.payoff, 0)
     for _ in range(4000):
         q = np.where(sign < 0, theirs[after], ours[after])
         hope = np.zeros(n)
@@ -51,7 +59,7 @@ def test_numbers_against_random_play(tapnswap):
     assert response.first == pytest.approx(0.999997275072857, abs=1e-13)
     assert response.second == pytest.approx(1.0, abs=1e-13)
     assert response.excess < 1e-13
-    both = meet(tapnswap, tapnswap.uniform(), tapnswap.uniform())
+    both = exact_score(tapnswap, tapnswap.uniform(), tapnswap.uniform())
     assert both.win == pytest.approx(0.398413794960370, abs=1e-13)
     assert both.draw == pytest.approx(0, abs=1e-13)
 
@@ -65,23 +73,23 @@ def test_best_responses_are_the_limit_of_sweeps(variant, seed):
     ours, theirs = swept(positions, enemy)
     assert response.win == pytest.approx(ours, abs=1e-12)
     assert (response.first, response.second) == pytest.approx((ours[0], theirs[0]), abs=1e-12)
-    assert meet(positions, response.policy, enemy).win == pytest.approx(response.first, abs=1e-12)
-    assert meet(positions, enemy, response.policy).loss == pytest.approx(response.second, abs=1e-12)
+    assert exact_score(positions, response.policy, enemy).win == pytest.approx(response.first, abs=1e-12)
+    assert exact_score(positions, enemy, response.policy).loss == pytest.approx(response.second, abs=1e-12)
 
 
 @pytest.mark.parametrize("game", [TapnSwap(), Nim(20), Corridor({5: 1.0, 3: -1.0}, keeps=True)], ids=lambda g: g.name)
-def test_meetings_are_the_limit_of_sweeps(game):
+def test_exact_scores_are_the_limit_of_sweeps(game):
     positions = enumerate_positions(game)
     first, second = random_policy(positions, 1), random_policy(positions, 2)
-    meeting = meet(positions, first, second)
-    assert meeting.win == pytest.approx(swept(positions, second, first)[0][0], abs=1e-12)
-    assert meeting.loss == pytest.approx(swept(positions, first, second)[1][0], abs=1e-12)
-    assert meeting.win + meeting.draw + meeting.loss == pytest.approx(1, abs=1e-12)
-    assert meeting.score == pytest.approx(meeting.win + meeting.draw / 2)
+    score = exact_score(positions, first, second)
+    assert score.win == pytest.approx(swept(positions, second, first)[0][0], abs=1e-12)
+    assert score.loss == pytest.approx(swept(positions, first, second)[1][0], abs=1e-12)
+    assert score.win + score.draw + score.loss == pytest.approx(1, abs=1e-12)
+    assert score.points == pytest.approx(score.win + score.draw / 2)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
-def test_brackets_prove_best_responses_where_play_ends(variant):
+def test_interval_iteration_bounds_best_responses_where_play_ends(variant):
     positions = enumerate_positions(TapnSwap(variant))
     enemy = positions.uniform()
     bound = error_bound(positions, enemy, best_response(positions, enemy))
@@ -91,36 +99,36 @@ def test_brackets_prove_best_responses_where_play_ends(variant):
         assert bound < 1e-12
 
 
-def test_brackets_notice_wrong_responses(tapnswap):
+def test_the_error_bound_exposes_wrong_responses(tapnswap):
     enemy = tapnswap.uniform()
     response = best_response(tapnswap, enemy)
     wrong = replace(response, win=response.win + 1e-6 * (response.win < 0.9))
     assert 1e-6 <= error_bound(tapnswap, enemy, wrong) < 2e-6
 
 
-def test_against_perfect_play_nobody_does_better_than_the_outcome(tapnswap):
-    outcomes = solve(tapnswap)
-    response = best_response(tapnswap, outcomes.policy())
-    wins = (outcomes.value == 1).astype(float)
+def test_no_response_beats_perfect_play(tapnswap):
+    perfect = solve_game(tapnswap)
+    response = best_response(tapnswap, perfect.policy())
+    wins = (perfect.value == 1).astype(float)
     assert response.win == pytest.approx(wins, abs=1e-12)
     assert (response.first, response.second) == (0, 1)
 
 
-def test_two_that_go_round_for_ever_draw(tapnswap):
+def test_endless_play_is_a_draw(tapnswap):
     positions = enumerate_positions(Corridor({5: 1.0}))
     stay = np.zeros(positions.n_rows)
     stay[positions.state_ptr[:-1][~positions.is_terminal]] = 1.0
-    assert (meet(positions, stay, stay).win, meet(positions, stay, stay).draw) == (0, 1)
-    played = play(positions, stay, stay, 3, most_plies=50)
+    assert (exact_score(positions, stay, stay).win, exact_score(positions, stay, stay).draw) == (0, 1)
+    played = simulate_games(positions, stay, stay, 3, max_plies=50)
     assert (played.wins, played.draws, played.losses, played.plies) == (0, 3, 0, 150)
-    assert meet(tapnswap, tapnswap.uniform(), tapnswap.uniform()).draw < 1e-12
+    assert exact_score(tapnswap, tapnswap.uniform(), tapnswap.uniform()).draw < 1e-12
 
 
 @pytest.mark.parametrize("game", [TapnSwap(), Nim(7), Corridor({5: 1.0, 3: -1.0}, keeps=True)], ids=lambda g: g.name)
-def test_simulated_games_confirm_it(game):
+def test_simulated_games_confirm_exact_scores(game):
     positions = enumerate_positions(game)
     first, second = random_policy(positions, 3), random_policy(positions, 4)
-    exact, played = meet(positions, first, second), play(positions, first, second, GAMES, seed=5)
+    exact, played = exact_score(positions, first, second), simulate_games(positions, first, second, GAMES, seed=5)
     assert played.wins + played.draws + played.losses == GAMES
     for chance, n in ((exact.win, played.wins), (exact.loss, played.losses)):
         assert n / GAMES == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / GAMES) + 1e-12)
@@ -129,13 +137,13 @@ def test_simulated_games_confirm_it(game):
 def test_simulated_games_confirm_the_best_response(tapnswap):
     random = tapnswap.uniform()
     answer = best_response(tapnswap, random).policy
-    assert play(tapnswap, answer, random, GAMES, seed=1).losses <= 12
-    assert play(tapnswap, random, answer, GAMES, seed=2).losses == GAMES
+    assert simulate_games(tapnswap, answer, random, GAMES, seed=1).losses <= 12
+    assert simulate_games(tapnswap, random, answer, GAMES, seed=2).losses == GAMES
 
 
 def test_games_follow_from_the_seed(tapnswap):
     random = tapnswap.uniform()
-    once, again, other = (play(tapnswap, random, random, 1000, seed) for seed in (1, 1, 2))
+    once, again, other = (simulate_games(tapnswap, random, random, 1000, seed) for seed in (1, 1, 2))
     assert vars(once) == vars(again)
     assert vars(once) != vars(other)
 
@@ -150,6 +158,6 @@ def test_the_process_is_sound(tapnswap):
 @pytest.mark.parametrize(
     "spoil", [lambda p: p[:-1], lambda p: p * 2, lambda p: -p, lambda p: p * np.nan], ids=["short", "2", "-1", "nan"]
 )
-def test_what_is_no_policy_is_refused(tapnswap, spoil):
+def test_other_arrays_are_refused(tapnswap, spoil):
     with pytest.raises(PolicyError, match=r"^policy: "):
         check_policy(tapnswap, spoil(tapnswap.uniform()))

@@ -1,4 +1,4 @@
-"""Positions of games, their numbers and where actions lead."""
+"""The positions of games and the successors of actions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.contract import GameError
 from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.tapnswap import Hands, TapnSwap, Variant
+from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 
 @pytest.fixture(scope="module")
@@ -33,19 +33,19 @@ def test_rows_lead_where_actions_do(variant):
             assert positions.position_of_row[row] == number
             assert positions.sign[row] == -1
         if positions.is_terminal[number]:
-            assert positions.worth[number] == game.returns(state)[state.player]
+            assert positions.payoff[number] == game.returns(state)[state.player]
 
 
-def test_all_but_the_beginning_come_after_another(tapnswap):
+def test_positions_follow_a_predecessor(tapnswap):
     first = np.full(len(tapnswap), len(tapnswap))
     np.minimum.at(first, tapnswap.after, tapnswap.position_of_row)
     assert (first[1:] < np.arange(1, len(tapnswap))).all()
 
 
 def test_states_are_found_in_any_order_of_hands(tapnswap):
-    assert tapnswap.find(Hands((1, 2), (1, 1), 1)) == tapnswap.find(Hands((2, 1), (1, 1), 0))
-    with pytest.raises(GameError, match=r"^state: 4-4 4-4 player 1 cannot come up from the beginning$"):
-        tapnswap.find(Hands((4, 4), (4, 4), 0))
+    assert tapnswap.find(TapnSwapState((1, 2), (1, 1), 1)) == tapnswap.find(TapnSwapState((2, 1), (1, 1), 0))
+    with pytest.raises(GameError, match=r"^position: 4-4 4-4 player 1 cannot be reached from the initial position$"):
+        tapnswap.find(TapnSwapState((4, 4), (4, 4), 0))
 
 
 def test_turns_may_be_kept():
@@ -67,17 +67,17 @@ def test_digests_tell_games_apart():
 
 
 def test_games_of_chance_are_refused():
-    with pytest.raises(GameError, match=r"^coin-nim: games of chance cannot be solved backwards$"):
+    with pytest.raises(GameError, match=r"^coin-nim: games with chance states cannot be enumerated$"):
         enumerate_positions(Nim(dice=True))
 
 
 def test_games_that_are_not_zero_sum_are_refused(monkeypatch):
     monkeypatch.setattr(Nim, "is_zero_sum", False)
-    with pytest.raises(GameError, match=r"^nim: only games of two players can be solved, where one wins"):
+    with pytest.raises(GameError, match=r"^nim: only zero-sum games of two players can be enumerated$"):
         enumerate_positions(Nim())
 
 
 def test_too_large_games_are_refused(monkeypatch):
-    monkeypatch.setattr("punish_fast.games.positions._MOST", 100)
-    with pytest.raises(GameError, match=r"^tapnswap: there are more than 100 positions$"):
+    monkeypatch.setattr("punish_fast.games.positions._MAX_POSITIONS", 100)
+    with pytest.raises(GameError, match=r"^tapnswap: has more than 100 positions$"):
         enumerate_positions(TapnSwap())

@@ -1,4 +1,4 @@
-"""Who wins, how soon, and that wrong answers do not pass."""
+"""Values and distances, and the certificate that refuses wrong ones."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import CertificateError, check_solution, solve
-from punish_fast.games.tapnswap import Hands, TapnSwap, Variant
+from punish_fast.games.retrograde import CertificateError, check_perfect_play, solve_game
+from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 
 def solved(game):
-    return check_solution(solve(enumerate_positions(game)))
+    return check_perfect_play(solve_game(enumerate_positions(game)))
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def tapnswap():
 
 
 def forced(positions, depth):
-    """Which ends can be forced within so many actions, by plain recursion from below: 1 win, -1 loss, 0 neither."""
-    value = np.sign(positions.worth).astype(int)
+    """What can be forced within ``depth`` actions, by recursion: 1 a win, -1 a loss, 0 neither."""
+    value = np.sign(positions.payoff).astype(int)
     for _ in range(depth):
         before = value.copy()
         for number in np.flatnonzero(~positions.is_terminal):
@@ -35,15 +35,15 @@ def forced(positions, depth):
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
-def test_outcomes_are_what_can_be_forced_within_the_distance(variant):
-    outcomes = solved(TapnSwap(variant))
-    positions, furthest = outcomes.positions, int(outcomes.distance.max())
+def test_values_are_what_can_be_forced_within_the_distance(variant):
+    perfect = solved(TapnSwap(variant))
+    positions, furthest = perfect.positions, int(perfect.distance.max())
     for depth in (*range(0, furthest, 5), furthest, furthest + 10):
-        known = (outcomes.distance >= 0) & (outcomes.distance <= depth)
-        assert np.array_equal(forced(positions, depth), np.where(known, outcomes.value, 0))
+        known = (perfect.distance >= 0) & (perfect.distance <= depth)
+        assert np.array_equal(forced(positions, depth), np.where(known, perfect.value, 0))
 
 
-def test_who_starts_tapnswap_loses_in_26(tapnswap):
+def test_the_first_player_loses_tapnswap_in_26(tapnswap):
     assert (tapnswap.value[0], tapnswap.distance[0]) == (-1, 26)
     values = tapnswap.value[~tapnswap.positions.is_terminal].tolist()
     assert [values.count(value) for value in (1, -1, 0)] == [120, 47, 10]
@@ -62,19 +62,19 @@ def test_who_starts_tapnswap_loses_in_26(tapnswap):
     ],
 )
 def test_who_wins_the_variants(variant, value, distance):
-    outcomes = solved(TapnSwap(variant))
-    assert (outcomes.value[0], outcomes.distance[0]) == (value, distance)
+    perfect = solved(TapnSwap(variant))
+    assert (perfect.value[0], perfect.distance[0]) == (value, distance)
 
 
 def test_without_swaps_play_ends():
-    outcomes = solved(TapnSwap(Variant(swaps=False)))
-    assert (outcomes.value != 0).all()
-    assert (outcomes.distance >= 0).all()
+    perfect = solved(TapnSwap(Variant(swaps=False)))
+    assert (perfect.value != 0).all()
+    assert (perfect.distance >= 0).all()
 
 
 def test_nim_is_lost_at_multiples_of_three():
-    outcomes = solved(Nim(30))
-    for state, value in zip(outcomes.positions.states, outcomes.value, strict=True):
+    perfect = solved(Nim(30))
+    for state, value in zip(perfect.positions.states, perfect.value, strict=True):
         assert value == (-1 if state.size % 3 == 0 else 1)
 
 
@@ -91,8 +91,8 @@ def test_nim_is_lost_at_multiples_of_three():
     ],
 )
 def test_small_walks(game, value, distance):
-    outcomes = solved(game)
-    assert (outcomes.value[0], outcomes.distance[0]) == (value, distance)
+    perfect = solved(game)
+    assert (perfect.value[0], perfect.distance[0]) == (value, distance)
 
 
 def test_the_best_line_lasts_as_long_as_the_distance(tapnswap):
@@ -106,9 +106,9 @@ def test_the_best_line_lasts_as_long_as_the_distance(tapnswap):
 
 
 def test_the_best_line_of_a_draw_ends_where_it_repeats():
-    outcomes = solved(TapnSwap(Variant(limit=6)))
-    line = outcomes.line(0)
-    numbers = [0, *outcomes.positions.after[line].tolist()]
+    perfect = solved(TapnSwap(Variant(limit=6)))
+    line = perfect.line(0)
+    numbers = [0, *perfect.positions.after[line].tolist()]
     assert numbers[-1] in numbers[:-1]
     assert len(set(numbers)) == len(line)
 
@@ -127,22 +127,22 @@ def test_the_certificate_refuses_any_other_answer(tapnswap):
             wrong = tapnswap.value.copy()
             wrong[number] = value
             with pytest.raises(CertificateError, match=r"does not follow$"):
-                check_solution(replace(tapnswap, value=wrong))
+                check_perfect_play(replace(tapnswap, value=wrong))
         for step in (-1, 1):
             late = tapnswap.distance.copy()
             late[number] += step
             with pytest.raises(CertificateError, match=r"does not follow$"):
-                check_solution(replace(tapnswap, distance=late))
+                check_perfect_play(replace(tapnswap, distance=late))
 
 
 def test_the_certificate_refuses_a_loop_of_wins():
-    """Without ends nobody wins, however consistent it looks if both sides think the other runs into a loss."""
-    outcomes = solve(enumerate_positions(Corridor({})))
-    n = len(outcomes.value)
-    wrong = replace(outcomes, value=np.resize([1, -1], n).astype(np.int8), distance=np.arange(n, 0, -1))
-    with pytest.raises(CertificateError, match=r"^player \d at \d: a (win|loss) in \d does not follow$"):
-        check_solution(wrong)
+    """Without terminal positions nobody wins, however consistent a loop of wins and losses looks."""
+    perfect = solve_game(enumerate_positions(Corridor({})))
+    n = len(perfect.value)
+    wrong = replace(perfect, value=np.resize([1, -1], n).astype(np.int8), distance=np.arange(n, 0, -1))
+    with pytest.raises(CertificateError, match=r"^player \d at \d: (win|loss) in \d does not follow$"):
+        check_perfect_play(wrong)
 
 
-def test_hands_that_cannot_come_up_are_none_of_the_positions(tapnswap):
-    assert tapnswap.positions.game.position(Hands((4, 4), (4, 4), 0)) not in tapnswap.positions.number
+def test_unreachable_hands_are_not_numbered(tapnswap):
+    assert tapnswap.positions.game.position(TapnSwapState((4, 4), (4, 4), 0)) not in tapnswap.positions.number

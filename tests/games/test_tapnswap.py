@@ -1,4 +1,4 @@
-"""TapnSwap by its rules, against a model that moves hands rather than fingers."""
+"""TapnSwap against a model that moves hands instead of fingers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from punish_fast.games.contract import GameError
 from punish_fast.games.laws import check_game
-from punish_fast.games.tapnswap import Hands, TapnSwap, Variant, count_layouts
+from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 VARIANTS = [
     Variant(),
@@ -25,7 +25,7 @@ NAMES = ["plain", "rolls-over", "no-emptying", "taps-only", "rolling-taps", "lim
 
 
 def successors(variant: Variant, own: tuple[int, int], other: tuple[int, int]) -> set:
-    """Positions after every move of every hand, written down as the rules are told."""
+    """The positions after every move of every hand, straight from the rules."""
     found = set()
     for hand, target in product((0, 1), repeat=2):
         if own[hand] and other[target]:
@@ -52,7 +52,7 @@ def test_moves_are_those_of_the_rules(variant):
     game = TapnSwap(variant)
     pairs = [pair for pair in product(range(variant.limit), repeat=2) if any(pair)]
     for own, other in product(pairs, repeat=2):
-        state = Hands(own, other, 0)
+        state = TapnSwapState(own, other, 0)
         after = [game.apply(state, action) for action in game.actions(state)]
         assert all(each.player == 1 for each in after)
         found = [(tuple(sorted(each.own)), tuple(sorted(each.other))) for each in after]
@@ -64,10 +64,10 @@ def test_nobody_is_ever_without_a_move():
     for variant in VARIANTS:
         game = TapnSwap(variant)
         pairs = [pair for pair in product(range(variant.limit), repeat=2) if any(pair)]
-        assert all(game.actions(Hands(own, other, 1)) for own, other in product(pairs, repeat=2))
+        assert all(game.actions(TapnSwapState(own, other, 1)) for own, other in product(pairs, repeat=2))
 
 
-# All swaps of the original program, which has no others; those of mirrored hands are mirrored, but for equal hands.
+# All swaps of the original program; mirrored hands have the mirrored ones.
 SWAPS = {
     (1, 1): [(0, 2)],
     (2, 0): [(1, 1)],
@@ -84,7 +84,7 @@ SWAPS = {
 
 
 def layouts_after(own, other):
-    """What the original program makes of both pairs of hands, left and right told apart."""
+    """The successors in the original program, which tells left and right apart."""
     for fingers, target in {(a, b) for a in own if a for b in other if b}:
         hit = list(other)
         hit[other.index(target)] = target + fingers if target + fingers < 5 else 0
@@ -99,10 +99,10 @@ def test_layouts_are_those_of_the_original_program():
     for own, other in found:
         if any(own) and any(other):
             found += [each for each in dict.fromkeys(layouts_after(own, other)) if each not in found]
-    assert len(found) == count_layouts(TapnSwap()) == 540
+    assert len(found) == TapnSwap().counts()["raw_states"] == 540
     game = TapnSwap()
     for own, other in found:
-        state = Hands(own, other, 0)
+        state = TapnSwapState(own, other, 0)
         after = {game.apply(state, action)[:2] for action in game.actions(state)}
         assert after == (set(layouts_after(own, other)) if any(own) and any(other) else set())
 
@@ -117,15 +117,15 @@ def test_the_first_move_is_one_tap_or_one_swap():
 
 def test_hands_stay_in_their_places():
     game = TapnSwap()
-    state = Hands((3, 1), (2, 4), 0)
+    state = TapnSwapState((3, 1), (2, 4), 0)
     shown = {game.action_text(state, action): game.apply(state, action) for action in game.actions(state)}
     assert shown == {
-        "tap 1 on 2": Hands((3, 4), (3, 1), 1),
-        "tap 1 on 4": Hands((2, 0), (3, 1), 1),
-        "tap 3 on 2": Hands((0, 4), (3, 1), 1),
-        "tap 3 on 4": Hands((2, 0), (3, 1), 1),
-        "swap to 4-0": Hands((2, 4), (4, 0), 1),
-        "swap to 2-2": Hands((2, 4), (2, 2), 1),
+        "tap 1 on 2": TapnSwapState((3, 4), (3, 1), 1),
+        "tap 1 on 4": TapnSwapState((2, 0), (3, 1), 1),
+        "tap 3 on 2": TapnSwapState((0, 4), (3, 1), 1),
+        "tap 3 on 4": TapnSwapState((2, 0), (3, 1), 1),
+        "swap to 4-0": TapnSwapState((2, 4), (4, 0), 1),
+        "swap to 2-2": TapnSwapState((2, 4), (2, 2), 1),
     }
 
 
@@ -144,45 +144,45 @@ def test_hands_stay_in_their_places():
 )
 def test_swaps_are_all_other_splits(own, splits):
     game = TapnSwap()
-    state = Hands(own, (1, 0), 0)
+    state = TapnSwapState(own, (1, 0), 0)
     texts = [game.action_text(state, action) for action in game.actions(state)]
     assert [text.removeprefix("swap to ") for text in texts if text.startswith("swap")] == splits
 
 
 def test_a_hand_that_is_hit_beyond_the_limit_dies_or_rolls_over():
-    state = Hands((4, 0), (3, 1), 0)
+    state = TapnSwapState((4, 0), (3, 1), 0)
     hit = {"dies": TapnSwap(), "rolls": TapnSwap(Variant(rolls_over=True))}
     assert hit["dies"].apply(state, 3 * 4 + 2).own == (0, 1)
     assert hit["rolls"].apply(state, 3 * 4 + 2).own == (2, 1)
     assert hit["rolls"].apply(state, 3 * 4 + 0).own == (3, 0)
 
 
-def test_the_winner_is_who_has_a_live_hand():
+def test_the_winner_has_a_live_hand():
     game = TapnSwap()
-    assert game.returns(Hands((0, 0), (1, 0), 0)) == (-1, 1)
-    assert game.returns(Hands((0, 0), (1, 0), 1)) == (1, -1)
-    assert game.returns(Hands((3, 0), (0, 0), 0)) == (1, -1)
+    assert game.returns(TapnSwapState((0, 0), (1, 0), 0)) == (-1, 1)
+    assert game.returns(TapnSwapState((0, 0), (1, 0), 1)) == (1, -1)
+    assert game.returns(TapnSwapState((3, 0), (0, 0), 0)) == (1, -1)
 
 
 def test_features_have_one_mark_for_every_hand():
-    features = TapnSwap().features(Hands((1, 3), (0, 4), 1))
+    features = TapnSwap().features(TapnSwapState((1, 3), (0, 4), 1))
     assert features.reshape(4, 5).argmax(axis=1).tolist() == [3, 1, 4, 0]
     assert features.sum() == 4
 
 
 @pytest.mark.parametrize("text", ["3-1 2-4", "31/24", "31 24", "3124", " 3-1, 2-4 ", "3 - 1 / 2 - 4"])
 def test_states_are_read_from_text(text):
-    assert TapnSwap().state_of(text) == Hands((3, 1), (2, 4), 0)
+    assert TapnSwap().state_of(text) == TapnSwapState((3, 1), (2, 4), 0)
 
 
 @pytest.mark.parametrize("text", ["", "3-1", "5-0 1-1", "0-0 0-0", "1-1 1-1 1-1", "a-b c-d", "31-24", "-1-1 1-1"])
-def test_what_is_no_state_is_refused_in_one_line(text):
-    with pytest.raises(GameError, match=r"^state: .* is none, allowed are your two hands .* such as \"3-1 2-4\"$"):
+def test_other_texts_are_refused(text):
+    with pytest.raises(GameError, match=r"^position: .* is wrong, allowed: the mover's hands .* such as \"3-1 2-4\"$"):
         TapnSwap().state_of(text)
 
 
 def test_hands_of_ten_fingers_are_read():
-    assert TapnSwap(Variant(limit=12)).state_of("10-1 0-11") == Hands((10, 1), (0, 11), 0)
+    assert TapnSwap(Variant(limit=12)).state_of("10-1 0-11") == TapnSwapState((10, 1), (0, 11), 0)
 
 
 @pytest.mark.parametrize("limit", [1, 17])
@@ -193,7 +193,7 @@ def test_impossible_limits_are_refused(limit):
 
 def test_actions_that_are_not_legal_are_refused():
     game = TapnSwap()
-    with pytest.raises(GameError, match=r"^action: 5 is not legal in 1-1 1-1 player 1, legal are \[0, 16\]$"):
+    with pytest.raises(GameError, match=r"^action: 5 is illegal in 1-1 1-1 player 1, legal: \[0, 16\]$"):
         game.apply(game.initial(), 5)
 
 
@@ -205,3 +205,45 @@ def test_parameters_tell_variants_apart():
         "swaps": True,
     }
     assert np.unique([repr(TapnSwap(variant).parameters()) for variant in VARIANTS]).size == len(VARIANTS)
+
+
+PICTURE = """\
+Ben             4            dead
+            (=======)     (=======)
+             | | | |       n n n n
+             | | | |
+
+             | | |         |
+             | | | n       | n n n
+            (=======)     (=======)
+Anna            3             1"""
+
+
+@pytest.mark.parametrize("state", [TapnSwapState((3, 1), (4, 0), 0), TapnSwapState((4, 0), (3, 1), 1)])
+def test_the_viewer_is_drawn_below(state):
+    assert TapnSwap().draw(state, 0, ("Anna", "Ben")) == PICTURE
+
+
+def test_hands_are_drawn_with_all_fingers_that_can_live():
+    text = TapnSwap(Variant(limit=9)).draw(TapnSwapState((8, 3), (1, 1), 0), 0, ("you", "them"))
+    assert "| | | | | | | |" in text
+    assert "| | | n n n n n" in text
+
+
+@pytest.mark.parametrize(
+    ("variant", "rule", "name"),
+    [
+        (Variant(), "A hand that reaches 5 fingers dies", "TapnSwap, limit 5"),
+        (
+            Variant(rolls_over=True, limit=6),
+            "A hand with exactly 6 fingers dies",
+            "TapnSwap, limit 6, fingers roll over",
+        ),
+        (Variant(may_empty=False), "You may not empty a hand.", "TapnSwap, limit 5, no emptying"),
+        (Variant(), "You may empty a hand", "TapnSwap, limit 5"),
+        (Variant(swaps=False), "There are no swaps.", "TapnSwap, limit 5, taps only"),
+    ],
+)
+def test_the_rules_fit_the_variant(variant, rule, name):
+    assert rule in TapnSwap(variant).rules_text()
+    assert TapnSwap(variant).variant_text() == name

@@ -11,10 +11,10 @@ from numba import config
 
 from learn.twin import Table, learn_by_author, learn_negamax
 from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve
+from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.learn import qlearning
-from punish_fast.learn.qlearning import LearnError, Method, learn, learner_of, new_learner
+from punish_fast.learn.qlearning import Hyperparameters, LearnError, learn, learner_of, new_learner
 from punish_fast.learn.training import assess
 from punish_fast.runtime import _jit
 
@@ -45,10 +45,10 @@ def rows_of(positions, table: Table):
 
 
 METHODS = [
-    Method("negamax", 0.3, 1.0, 0.9),
-    Method("negamax", 1.0, None, 1.0),
-    Method("author", 0.3, None, 1.0),
-    Method("author", 0.6, 0.4, 0.9),
+    Hyperparameters("negamax", 0.3, 1.0, 0.9),
+    Hyperparameters("negamax", 1.0, None, 1.0),
+    Hyperparameters("author", 0.3, None, 1.0),
+    Hyperparameters("author", 0.6, 0.4, 0.9),
 ]
 
 
@@ -70,9 +70,9 @@ def test_learners_learn_what_the_twin_does(game, method, opponent):
         assert learner.q[k] == pytest.approx(q, abs=1e-12)
 
 
-def test_turns_that_are_kept_are_no_matter_for_negamax():
+def test_negamax_learns_where_turns_are_kept():
     positions = enumerate_positions(Corridor({5: 1.0, 3: -1.0}, keeps=True))
-    method = Method("negamax", 0.5, 1.0, 0.9)
+    method = Hyperparameters("negamax", 0.5, 1.0, 0.9)
     learner, table = taught(positions, method, seed=3), Table()
     for number in range(GAMES):
         learn_negamax(positions.game, table, method, True, 3, number)
@@ -82,13 +82,13 @@ def test_turns_that_are_kept_are_no_matter_for_negamax():
 
 @WITH_JIT
 def test_the_right_target_plays_perfectly_after_200_000_games_and_the_authors_does_not(tapnswap):
-    outcomes = solve(tapnswap)
-    methods = [Method(), Method("author", 0.5, None, 1.0)]
+    perfect = solve_game(tapnswap)
+    methods = [Hyperparameters(), Hyperparameters("author", 0.5, None, 1.0)]
     learners = [new_learner(tapnswap, method, seed) for method in methods for seed in range(5)]
     for learner in learners:
         learner.plan("self", 200_000)
     learn(tapnswap, learners, 200_000)
-    mistakes = [assess(tapnswap, outcomes, learner.policy(tapnswap))["mistakes"] for learner in learners]
+    mistakes = [assess(tapnswap, perfect, learner.policy(tapnswap))["mistakes"] for learner in learners]
     assert mistakes[:5] == [0] * 5
     assert min(mistakes[5:]) > 0
 
@@ -97,17 +97,17 @@ def test_the_right_target_plays_perfectly_after_200_000_games_and_the_authors_do
 @pytest.mark.parametrize("variant", [Variant(rolls_over=True), Variant(limit=4), Variant(limit=6)])
 def test_variants_are_learned_too(variant):
     positions = enumerate_positions(TapnSwap(variant))
-    learner = taught(positions, Method(epsilon=0.8), n_games=300_000)
-    assert assess(positions, solve(positions), learner.policy(positions))["mistakes"] == 0
+    learner = taught(positions, Hyperparameters(epsilon=0.8), n_games=300_000)
+    assert assess(positions, solve_game(positions), learner.policy(positions))["mistakes"] == 0
 
 
 @WITH_JIT
 def test_negamax_finds_the_discounted_values(tapnswap):
-    learner = taught(tapnswap, Method(epsilon=1.0, discount=0.9), n_games=200_000)
-    outcomes = solve(tapnswap)
-    won = outcomes.of_rows() != 0
-    distance = outcomes.distance[tapnswap.after][won]
-    assert learner.q[0][won] == pytest.approx(outcomes.of_rows()[won] * 0.9**distance, abs=1e-9)
+    learner = taught(tapnswap, Hyperparameters(epsilon=1.0, discount=0.9), n_games=200_000)
+    perfect = solve_game(tapnswap)
+    won = perfect.row_values() != 0
+    distance = perfect.distance[tapnswap.after][won]
+    assert learner.q[0][won] == pytest.approx(perfect.row_values()[won] * 0.9**distance, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{m.scheme}-{m.rate}")
@@ -138,7 +138,7 @@ def test_learners_do_not_disturb_each_other_on_any_number_of_threads(tapnswap):
         assert (tally[:, :3].sum(axis=1) == 40).all()
 
 
-def test_both_agents_of_the_author_begin_a_session_with_what_one_has_learned(tapnswap):
+def test_both_agents_of_the_author_start_a_session_with_the_table_that_is_kept(tapnswap):
     learner = taught(tapnswap, METHODS[2])
     assert not np.array_equal(learner.q[0], learner.q[1])
     learner.plan("random", 10)
@@ -150,10 +150,10 @@ def test_both_agents_of_the_author_begin_a_session_with_what_one_has_learned(tap
     assert not np.array_equal(learner.q[0], before)
 
 
-def test_games_that_go_round_are_broken_off(monkeypatch):
-    monkeypatch.setattr(qlearning, "_MOST_PLIES", 20)
+def test_endless_games_are_stopped(monkeypatch):
+    monkeypatch.setattr(qlearning, "_MAX_PLIES", 20)
     positions = enumerate_positions(Corridor({}))
-    learner = new_learner(positions, Method(), 0)
+    learner = new_learner(positions, Hyperparameters(), 0)
     learner.plan("self", 3)
     assert learn(positions, [learner], 3).tolist() == [[0, 0, 3, 60]]
 
@@ -180,7 +180,7 @@ def test_mappings_and_tables_make_the_same_learner(tapnswap):
         lambda m: m.update(curve=[{}]),
     ],
 )
-def test_mappings_of_no_learner_are_refused(tapnswap, spoil):
+def test_damaged_mappings_are_refused(tapnswap, spoil):
     learner = taught(tapnswap, METHODS[0], n_games=2)
     mapping = copy.deepcopy(learner.to_mapping())
     spoil(mapping)
@@ -198,25 +198,25 @@ def test_mappings_of_no_learner_are_refused(tapnswap, spoil):
         ({"discount": 0.0}, "discount: 0.0 is not allowed"),
     ],
 )
-def test_impossible_methods_are_refused(options, text):
+def test_impossible_hyperparameters_are_refused(options, text):
     with pytest.raises(LearnError, match=f"^{text}"):
-        Method(**options)
+        Hyperparameters(**options)
 
 
-def test_what_cannot_be_learned_is_refused(tapnswap):
+def test_impossible_training_is_refused(tapnswap):
     with pytest.raises(LearnError, match=r"^seed: -1 is not allowed"):
-        new_learner(tapnswap, Method(), -1)
-    with pytest.raises(LearnError, match=r"^scheme: 'author' is not possible in a game where a player may move twice"):
+        new_learner(tapnswap, Hyperparameters(), -1)
+    with pytest.raises(LearnError, match=r"^scheme: 'author' is impossible in a game where a player may move twice"):
         new_learner(enumerate_positions(Corridor({5: 1.0}, keeps=True)), METHODS[2])
-    learner = new_learner(tapnswap, Method())
-    with pytest.raises(LearnError, match=r"^games: 5 are not possible, the session has 0 left$"):
+    learner = new_learner(tapnswap, Hyperparameters())
+    with pytest.raises(LearnError, match=r"^games: 5 is not allowed, the session has 0 left$"):
         learn(tapnswap, [learner], 5)
     with pytest.raises(LearnError, match=r"^opponent: 'me' is not allowed, it must be one of random, self$"):
         learner.plan("me", 5)
-    with pytest.raises(LearnError, match=r"^games: 0, allowed are 1 to"):
+    with pytest.raises(LearnError, match=r"^games: 0 is not allowed, it must be from 1 to"):
         learner.plan("self", 0)
     learner.plan("self", 5)
-    with pytest.raises(LearnError, match=r"^games: 6 are not possible, the session has 5 left$"):
+    with pytest.raises(LearnError, match=r"^games: 6 is not allowed, the session has 5 left$"):
         learn(tapnswap, [learner], 6)
-    with pytest.raises(LearnError, match=r"^learner: belongs to positions \w+, but these are \w+$"):
+    with pytest.raises(LearnError, match=r"^learner: belongs to positions \w+, not to \w+$"):
         learner.policy(enumerate_positions(Nim()))

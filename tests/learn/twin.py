@@ -1,4 +1,4 @@
-"""Q-learning as it is written in books, with dictionaries, on the same random numbers."""
+"""Textbook Q-learning with dictionaries, on the same random numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.learn.qlearning import Method
+from punish_fast.learn.qlearning import Hyperparameters
 from punish_fast.runtime import _random
 
 _MASK = (1 << 64) - 1
@@ -56,7 +56,7 @@ def choose(game, state, table: Table, is_learner: bool, epsilon: float, dice: Di
     return table.best(game, state)
 
 
-def learn_negamax(game, table: Table, method: Method, against_self: bool, seed: int, number: int) -> None:
+def learn_negamax(game, table: Table, method: Hyperparameters, against_self: bool, seed: int, number: int) -> None:
     state, dice, seat = game.initial(), Dice(seed, number), number % 2
     while not game.is_terminal(state):
         mover = game.player(state)
@@ -71,8 +71,10 @@ def learn_negamax(game, table: Table, method: Method, against_self: bool, seed: 
         state = after
 
 
-def learn_by_author(game, tables: list[Table], method: Method, against_self: bool, seed: int, number: int) -> None:
-    """The learner has the first table, the other agent the second; only in self-play does the other learn."""
+def learn_by_author(
+    game, tables: list[Table], method: Hyperparameters, against_self: bool, seed: int, number: int
+) -> None:
+    """The learner has the first table; the other agent has the second and learns only in self-play."""
     state, dice, seat = game.initial(), Dice(seed, number), number % 2
     waiting: dict[int, tuple[Any, int]] = {}
     while not game.is_terminal(state):

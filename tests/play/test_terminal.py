@@ -1,4 +1,4 @@
-"""Games at the table, with people who say what the test has them say."""
+"""Games at the terminal, with people who give prepared answers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ import pytest
 from games.small import Nim
 
 from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve
+from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
-from punish_fast.play.terminal import Seat, Table
+from punish_fast.play.terminal import Seat, TerminalGame
 
 
-def sit(game, seats, answers):
+class TableNim(Nim):
+    """Nim with what the terminal needs."""
+
+    def draw(self, state, viewer, _names):
+        return f"{viewer} sees {self.text(state)}"
+
+    def rules_text(self):
+        return "take one or two"
+
+
+def play(game, seats, answers):
     positions = enumerate_positions(game)
     said, answers = [], iter(answers)
 
@@ -23,57 +33,78 @@ def sit(game, seats, answers):
             raise EOFError
         return answer
 
-    table = Table(
-        positions,
-        seats,
-        lambda state, viewer: f"{viewer} sees {game.text(state)}",
-        ask,
-        said.append,
-        np.random.default_rng(1),
-    )
-    return table.play(), said
+    return TerminalGame(game, positions, seats, ask, said.append, np.random.default_rng(1)).play(), said
 
 
 TWO = Seat("Anna"), Seat("Ben")
 
 
 def test_two_people_play_to_the_end():
-    result, said = sit(Nim(4), TWO, ["1", "take 2", "1"])
+    result, said = play(TableNim(4), TWO, ["1", "take 2", "1"])
     assert (result.winner, result.ended, result.actions) == (0, True, ["take 1", "take 2", "take 1"])
     assert said[-1] == "\nAnna won after 3 moves."
-    assert "Ben, your move (1 to 2, q leaves): " in said
-    assert "0 sees 4 left, 0 shown, player 1 moves" in said
-    assert "1 sees 3 left, 0 shown, player 2 moves" in said
+    assert "Ben, your move (1 to 2, ? for help): " in said
+    assert "0 sees 4 left, 0 shown, player 1 moves\n" in said
+    assert "1 sees 3 left, 0 shown, player 2 moves\n" in said
 
 
 @pytest.mark.parametrize("answer", ["0", "3", "", "take 3", "x", "-1", "1.5"])
-def test_whoever_says_what_is_no_move_is_asked_again(answer):
-    result, said = sit(Nim(1), TWO, [answer, "1"])
+def test_people_are_asked_again_after_a_wrong_answer(answer):
+    result, said = play(TableNim(1), TWO, [answer, "1"])
     assert result.winner == 0
-    assert f"{answer!r} is no move, type its number, or it in words" in said
+    assert any(text.startswith(f"{answer!r} is not a move. Type the number of a move") for text in said)
 
 
 @pytest.mark.parametrize("answers", [["1", "q"], ["1", "Quit "], ["1"]])
 def test_people_may_leave(answers):
-    result, said = sit(Nim(4), TWO, answers)
+    result, said = play(TableNim(4), TWO, answers)
     assert (result.winner, result.ended, result.actions) == (None, False, ["take 1"])
-    assert said[-1] == "The game was left."
+    assert said[-1] == "You left the game."
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply"),
+    [
+        ("?", "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."),
+        ("HELP", "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."),
+        ("rules", "take one or two"),
+        ("hint", "take 1 (win in 3 with perfect play)"),
+        ("undo", "There is no move to undo."),
+    ],
+)
+def test_people_can_ask(answer, reply):
+    result, said = play(TableNim(4), TWO, [answer, "1", "1", "2"])
+    assert result.actions == ["take 1", "take 1", "take 2"]
+    assert reply in said
+
+
+def test_undo_takes_back_one_move_between_people():
+    result, said = play(TableNim(4), TWO, ["2", "undo", "1", "1", "1", "undo", "2"])
+    assert (result.winner, result.actions) == (0, ["take 1", "take 1", "take 2"])
+    assert said.count("0 sees 4 left, 0 shown, player 1 moves\n") == 2
+
+
+def test_undo_takes_back_the_reply_of_a_policy():
+    policy = solve_game(enumerate_positions(TableNim(5))).policy()
+    result, _ = play(TableNim(5), (Seat("you"), Seat("perfect", policy)), ["1", "undo", "2", "1"])
+    assert result.actions[0] == "take 2"
 
 
 @pytest.mark.parametrize("perfect_seat", [0, 1])
-def test_perfect_play_beats_whoever_takes_the_first_move_that_comes(perfect_seat):
+def test_perfect_play_beats_the_first_legal_move(perfect_seat):
     game = TapnSwap()
-    policy = solve(enumerate_positions(game)).policy()
+    policy = solve_game(enumerate_positions(game)).policy()
     seats = [Seat("you"), Seat("you")]
     seats[perfect_seat] = Seat("perfect", policy)
-    result, said = sit(game, tuple(seats), ["1"] * 50)
+    result, said = play(game, tuple(seats), ["1"] * 50)
     assert result.winner == perfect_seat
-    assert any(f"{1 - perfect_seat} sees" in text for text in said)
-    assert not any(f"{perfect_seat} sees" in text for text in said)
+    pictures = [text for text in said if "(=======)" in text]
+    assert pictures
+    assert all(text.startswith("perfect") and "\nyou " in text for text in pictures)
 
 
-def test_policies_play_only_what_they_may():
-    positions = enumerate_positions(Nim(9))
-    result, _ = sit(Nim(9), (Seat("a", positions.uniform()), Seat("b", positions.uniform())), [])
+def test_policies_take_legal_actions():
+    positions = enumerate_positions(TableNim(9))
+    result, _ = play(TableNim(9), (Seat("a", positions.uniform()), Seat("b", positions.uniform())), [])
     assert result.ended
     assert set(result.actions) <= {"take 1", "take 2"}

@@ -1,1 +1,1 @@
-"""The commands of ``punish-fast games``."""
+"""The verbs of ``punish-fast games``: one set for all games."""

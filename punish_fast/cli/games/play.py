@@ -1,77 +1,80 @@
-"""The command ``tapnswap play``: people at the table."""
+"""``punish-fast games play``: a game at the terminal."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.games.options import VariantOptions
+from punish_fast.cli.options import SeedOption, option, verb
 from punish_fast.cli.report import print_json
-from punish_fast.games.positions import Positions, enumerate_positions
-from punish_fast.games.retrograde import solve
-from punish_fast.games.tapnswap import Hands, TapnSwap, Variant
-from punish_fast.learn.files import fetch_for
-from punish_fast.learn.qlearning import Method, learn, new_learner
-from punish_fast.play.tapnswap import draw_hands, rules_text
-from punish_fast.play.terminal import Result, Seat, Table
 
-LEVELS = ("random", "trained", "perfect")
+if TYPE_CHECKING:
+    import numpy as np
 
-# Enough for play without a mistake.
-_GAMES = 50_000
+    from punish_fast.games.contract import TableGame
+    from punish_fast.games.positions import Positions
+    from punish_fast.play.terminal import Result, Seat
+
+# Games of the default agent, enough for perfect play in TapnSwap.
+_TRAINING = 50_000
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What kind of game somebody wants."""
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions(VariantOptions):
+    """Options of ``games play``."""
 
-    level: str
-    agent: Path | None
-    players: int
-    second: bool
-    seed: int | None
+    level: Annotated[Literal["random", "trained", "perfect"], option("The opponent.")] = "trained"
+    agent: Annotated[
+        Path | None,
+        option("The trained agent.  [default: one that is trained in a second]", metavar="FILE.h5"),
+    ] = None
+    players: Annotated[int, option("Number of people.", metavar="1|2", min=1, max=2)] = 1
+    second: Annotated[bool, option("Let the opponent move first.", "--second")] = False
+    seed: SeedOption = None
 
 
-def play_command(variant: Variant, wish: Wish, as_json: bool) -> None:
-    """Run ``punish-fast tapnswap play``."""
-    if wish.level not in LEVELS:
-        raise UsageError(f"--level is {wish.level!r}, allowed are {', '.join(LEVELS)}")
-    if wish.players not in (1, 2):
-        raise UsageError(f"--players is {wish.players}, allowed are 1 and 2")
-    if wish.agent is not None and (wish.level != "trained" or wish.players == 2):
-        raise UsageError("--agent goes with --level trained only")
-    if wish.seed is not None and wish.seed < 0:
-        raise UsageError(f"--seed is {wish.seed}, allowed are 0 and more")
-    game = TapnSwap(variant)
+@verb(
+    "punish-fast games play tapnswap",
+    "punish-fast games play tapnswap --level perfect --second",
+    "punish-fast games play tapnswap --agent tapnswap.h5",
+    "punish-fast games play tapnswap --players 2",
+)
+def play(options: PlayOptions) -> None:
+    """Play a game at the terminal, against an agent or between two people.
+
+    ? shows what else to type: hint, undo, rules. With --json, the board goes to stderr.
+    """
+    from punish_fast.games.positions import enumerate_positions
+
+    game = options.make("play")
+    if options.agent is not None and (options.level != "trained" or options.players == 2):
+        raise UsageError("--agent goes with --level trained and one person only")
+    if options.seed is not None and options.seed < 0:
+        raise UsageError(f"--seed is {options.seed}, allowed are 0 and more")
     positions = enumerate_positions(game)
-    seats = _seats(positions, wish)
-    out = sys.stderr if as_json else sys.stdout
-    print(rules_text(game) + "\n", file=out)
-    result = sit_down(positions, seats, np.random.default_rng(wish.seed), as_json)
-    if as_json:
-        print_json(
-            {
-                "variant": variant._asdict(),
-                "players": [seat.name for seat in seats],
-                "winner": None if result.winner is None else seats[result.winner].name,
-            }
-            | {key: value for key, value in asdict(result).items() if key != "winner"}
-        )
+    seats = _seats(options, positions)
+    print(game.rules_text() + "\n", file=sys.stderr if options.as_json else sys.stdout)
+    result = play_at_terminal(game, positions, seats, options.seed, options.as_json)
+    if options.as_json:
+        names = [seat.name for seat in seats]
+        winner = None if result.winner is None else names[result.winner]
+        told = {"game": game.name, "variant": game.parameters(), "players": names}
+        print_json(told | asdict(result) | {"winner": winner})
 
 
-def sit_down(
-    positions: Positions, seats: tuple[Seat, Seat], generator: np.random.Generator, to_stderr: bool = False
+def play_at_terminal(
+    game: TableGame, positions: Positions, seats: tuple[Seat, Seat], seed: int | None, to_stderr: bool
 ) -> Result:
-    """Let two play a game of TapnSwap on the terminal."""
-    game = positions.game
-    assert isinstance(game, TapnSwap)
-    out = sys.stderr if to_stderr else sys.stdout
+    """Play a game at the terminal."""
+    import numpy as np
 
-    def draw(state: Hands, viewer: int) -> str:
-        return draw_hands(game, state, viewer, (seats[0].name, seats[1].name))
+    from punish_fast.play.terminal import TerminalGame
+
+    out = sys.stderr if to_stderr else sys.stdout
 
     def tell(text: str) -> None:
         print(text, file=out, flush=True)
@@ -80,30 +83,36 @@ def sit_down(
         print(prompt, end="", file=out, flush=True)
         line = sys.stdin.readline()
         if not sys.stdin.isatty():
-            # What came through a pipe is not to be seen otherwise.
+            # Show what a pipe answered.
             print(line.rstrip("\n"), file=out, flush=True)
         if not line:
             raise EOFError
         return line
 
-    return Table(positions, seats, draw, ask, tell, generator).play()
+    return TerminalGame(game, positions, seats, ask, tell, np.random.default_rng(seed)).play()
 
 
-def _seats(positions: Positions, wish: Wish) -> tuple[Seat, Seat]:
-    if wish.players == 2:
+def _seats(options: PlayOptions, positions: Positions) -> tuple[Seat, Seat]:
+    from punish_fast.play.terminal import Seat
+
+    if options.players == 2:
         return Seat("player 1"), Seat("player 2")
-    seats = Seat("you"), Seat(wish.level, _policy(positions, wish))
-    return (seats[1], seats[0]) if wish.second else seats
+    seats = Seat("you"), Seat(options.level, _policy(options, positions))
+    return (seats[1], seats[0]) if options.second else seats
 
 
-def _policy(positions: Positions, wish: Wish) -> np.ndarray:
-    if wish.level == "random":
+def _policy(options: PlayOptions, positions: Positions) -> np.ndarray:
+    from punish_fast.games.retrograde import solve_game
+    from punish_fast.learn.checkpoints import load_checkpoint
+    from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+
+    if options.level == "random":
         return positions.uniform()
-    if wish.level == "perfect":
-        return solve(positions).policy()
-    if wish.agent is not None:
-        return fetch_for(wish.agent, positions.game).policy(positions)
-    learner = new_learner(positions, Method())
-    learner.plan("self", _GAMES)
-    learn(positions, [learner], _GAMES)
+    if options.level == "perfect":
+        return solve_game(positions).policy()
+    if options.agent is not None:
+        return load_checkpoint(options.agent, positions.game)[1].policy(positions)
+    learner = new_learner(positions, Hyperparameters())
+    learner.plan("self", _TRAINING)
+    learn(positions, [learner], _TRAINING)
     return learner.policy(positions)

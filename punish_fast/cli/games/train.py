@@ -1,153 +1,151 @@
-"""The command ``tapnswap train``: one agent that learns."""
+"""``punish-fast games train``: an agent that learns by playing."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import UsageError, say
-from punish_fast.cli.games.play import sit_down
+from punish_fast.cli.games.options import GamesOption, VariantOptions, check_plot, draw_curves
+from punish_fast.cli.options import FixedSeedOption, OutputOption, PlotOption, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.plots import drawing, must_draw
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_json, print_table
-from punish_fast.games.positions import Positions, enumerate_positions
-from punish_fast.games.retrograde import solve
-from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.learn.files import fetch_for, keep
-from punish_fast.learn.qlearning import RATES, SCHEMES, Learner, Method, new_learner
-from punish_fast.learn.training import Break, train
-from punish_fast.play.terminal import Seat
-from punish_fast.runtime.figures import check_picture
 
-_DEFAULT_OUTPUT = Path("tapnswap.h5")
-# What a table shows of a curve.
-_MOST_ROWS = 12
+if TYPE_CHECKING:
+    from punish_fast.games.positions import Positions
+    from punish_fast.learn.qlearning import QLearner
+
+# Rows of the learning curve to print.
+_MAX_ROWS = 12
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """What is to be learned and how; None where the user said nothing."""
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions(VariantOptions):
+    """Options of ``games train``."""
 
-    against: str
-    games: int
-    scheme: str | None
-    epsilon: float | None
-    rate: str | None
-    discount: float | None
-    seed: int
-    former: Path | None
-    resume: bool
-    play_every: int | None
-    plot: Path | None
+    against: Annotated[
+        str, option("The opponent of each session: random, self, or several.", metavar="OPPONENT,...")
+    ] = "self"
+    games: GamesOption = 200_000
+    scheme: Annotated[
+        Literal["negamax", "author"] | None,
+        option("Learn from legal replies, or from all as the game's author did.  [default: negamax]"),
+    ] = None
+    epsilon: Annotated[
+        float | None, option("Probability of a random move (epsilon-greedy).  [default: 0.5]", metavar="E")
+    ] = None
+    rate: Annotated[
+        str | None,
+        option(
+            "Learning rate; visits for one over the visits of a move.  [default: 1 for negamax, visits for author]",
+            metavar="R|visits",
+        ),
+    ] = None
+    discount: Annotated[
+        float | None, option("Discount of each move.  [default: 0.95 for negamax, 1 for author]", metavar="G")
+    ] = None
+    seed: FixedSeedOption = 0
+    former: Annotated[Path | None, option("Train this agent further.", "--from", metavar="FILE.h5")] = None
+    resume: Annotated[bool, option("Resume the unfinished sessions of the output.", "--resume")] = False
+    play_every: Annotated[int | None, option("Play a game against the agent every N games.", metavar="N", min=1)] = None
+    plot: PlotOption = None
+    output: OutputOption = None
 
     @property
-    def has_method(self) -> bool:
-        """Whether the user said how to learn."""
-        return any(each is not None for each in (self.scheme, self.epsilon, self.rate, self.discount))
+    def method(self) -> dict[str, Any]:
+        """The hyperparameters that were given."""
+        names = ("scheme", "epsilon", "rate", "discount")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
-def method_of(lesson: Lesson) -> Method:
-    """How to learn.
+@verb(
+    "punish-fast games train tapnswap",
+    "punish-fast games train tapnswap --against random,self --games 50000 -o mine.h5",
+    "punish-fast games train tapnswap --from mine.h5 --against self -o better.h5",
+    "punish-fast games train tapnswap --scheme author --epsilon 0.2 --plot curve.png",
+)
+def train(options: TrainOptions) -> None:
+    """Train an agent by self-play or against the random player, and draw its learning curve.
 
-    Raises:
-        UsageError: the rate is no number.
-        LearnError: an option is out of range.
+    By default written to GAME.h5, which is a checkpoint during training.
     """
-    scheme = lesson.scheme or SCHEMES[0]
-    rate, discount = RATES.get(scheme, (None, 1.0))
-    if lesson.rate is not None:
-        try:
-            rate = None if lesson.rate == "visits" else float(lesson.rate)
-        except ValueError:
-            raise UsageError(f"--rate is {lesson.rate!r}, allowed are a number and visits") from None
-    epsilon = Method.epsilon if lesson.epsilon is None else lesson.epsilon
-    return Method(scheme, epsilon, rate, discount if lesson.discount is None else lesson.discount)
+    from punish_fast.games.positions import enumerate_positions
+    from punish_fast.games.retrograde import solve_game
+    from punish_fast.learn import training
+    from punish_fast.learn.checkpoints import save_checkpoint
 
-
-def train_command(variant: Variant, lesson: Lesson, output: Path | None, as_json: bool, quiet: bool) -> None:
-    """Run ``punish-fast tapnswap train``."""
-    output = output or _DEFAULT_OUTPUT
-    _check(lesson, output)
-    clock, progress = Stopwatch(), Progress(quiet)
-    game = TapnSwap(variant)
+    game = options.make("train")
+    output = options.output or Path(f"{game.name}.h5")
+    _check(options, output)
+    clock, progress = Stopwatch(), Progress(options.quiet)
     positions = enumerate_positions(game)
-    outcomes = solve(positions)
-    learner = _pupil(positions, lesson, output)
+    learner = _learner(options, positions, output)
     before = learner.games
 
     def on_point(done: int, wanted: int) -> None:
         progress.step("train", done, wanted)
-        keep(output, game, learner)
+        save_checkpoint(output, game, learner)
 
     def play() -> None:
+        from punish_fast.cli.games.play import play_at_terminal
+        from punish_fast.play.terminal import Seat
+
         progress.clear()
         say(f"after {learner.games:,} games")
         seats = Seat("you"), Seat("learner", learner.policy(positions))
-        sit_down(positions, seats, np.random.default_rng(lesson.seed), to_stderr=as_json)
+        play_at_terminal(game, positions, seats, options.seed, options.as_json)
 
-    rest = None if lesson.play_every is None else Break(lesson.play_every, play)
+    pause = None if options.play_every is None else training.Pause(options.play_every, play)
     with clock("train"):
         try:
-            clock.seconds["games"] = train(positions, outcomes, [learner], on_point, rest)
+            clock.seconds["games"] = training.train(positions, solve_game(positions), [learner], on_point, pause)
         except KeyboardInterrupt:
             progress.clear()
             if learner.games > before and output.exists():
-                say(f"{output} holds what was learned so far; the same command with --resume goes on")
+                say(f"{output} is a checkpoint; resume with --resume")
             raise
     progress.clear()
-    keep(output, game, learner)
-    if lesson.plot is not None:
-        from punish_fast.learn.plots import draw_learning
-
-        with drawing(lesson.plot):
-            draw_learning({_name(learner): learner.curve}, lesson.plot)
-    report = _report(learner, variant, output, lesson, learner.games - before) | {"seconds": clock.seconds}
-    if as_json:
-        print_json(report)
+    save_checkpoint(output, game, learner)
+    draw_curves({learner.name: learner.curve}, options.plot)
+    report = _report(options, learner, output, learner.games - before) | {"seconds": clock.seconds}
+    if options.as_json:
+        print_json({"game": game.name, "variant": game.parameters()} | report)
     else:
-        _print(report)
+        _print(learner, report)
 
 
-def _check(lesson: Lesson, output: Path) -> None:
-    """Refuse, before any work is done, what cannot be done."""
-    sources = [] if lesson.former is None else [lesson.former]
-    check_outputs([output, *([lesson.plot] if lesson.plot else [])], sources, "train on")
-    if lesson.plot is not None:
-        must_draw()
-        check_picture(lesson.plot)
-    if lesson.former is not None and lesson.has_method:
-        raise UsageError("--scheme, --epsilon, --rate and --discount are those of the agent that is trained on")
-    if lesson.play_every is not None and lesson.play_every < 1:
-        raise UsageError(f"--play-every is {lesson.play_every}, allowed are 1 and more")
+def _check(options: TrainOptions, output: Path) -> None:
+    """Check files and options before any work."""
+    sources = [] if options.former is None else [options.former]
+    check_plot(options.plot)
+    check_outputs([output, *([options.plot] if options.plot else [])], sources, "train further")
+    if options.former is not None and options.method:
+        raise UsageError("--from keeps the agent's scheme, epsilon, rate and discount; they cannot be given")
 
 
-def _pupil(positions: Positions, lesson: Lesson, output: Path) -> Learner:
-    """The learner, with all its sessions planned."""
-    if lesson.resume and output.exists():
-        learner = fetch_for(output, positions.game)
-        if lesson.has_method and learner.method != method_of(lesson):
-            raise UsageError(f"{output}: was begun with {learner.method}, not with {method_of(lesson)}")
+def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLearner:
+    """The learner with all sessions planned."""
+    from punish_fast.learn.checkpoints import load_checkpoint
+    from punish_fast.learn.qlearning import hyperparameters, new_learner
+
+    method = hyperparameters(**options.method)
+    if options.resume and output.exists():
+        _, learner = load_checkpoint(output, positions.game)
+        if options.method and learner.method != method:
+            raise UsageError(f"{output}: has {learner.method}, not {method}")
         return learner
-    if lesson.former is not None:
-        learner = fetch_for(lesson.former, positions.game)
+    if options.former is not None:
+        _, learner = load_checkpoint(options.former, positions.game)
     else:
-        learner = new_learner(positions, method_of(lesson), lesson.seed)
-    for opponent in lesson.against.split(","):
-        learner.plan(opponent.strip(), lesson.games)
+        learner = new_learner(positions, method, options.seed)
+    for opponent in options.against.split(","):
+        learner.plan(opponent.strip(), options.games)
     return learner
 
 
-def _name(learner: Learner) -> str:
-    against = "-".join(session.opponent for session in learner.sessions)
-    return f"{learner.method.scheme}-e{learner.method.epsilon:g}-{against}"
-
-
-def _report(learner: Learner, variant: Variant, output: Path, lesson: Lesson, played: int) -> dict[str, Any]:
+def _report(options: TrainOptions, learner: QLearner, output: Path, played: int) -> dict[str, Any]:
     return {
-        "variant": variant._asdict(),
         "method": asdict(learner.method),
         "seed": learner.seed,
         "sessions": [asdict(session) for session in learner.sessions],
@@ -156,29 +154,23 @@ def _report(learner: Learner, variant: Variant, output: Path, lesson: Lesson, pl
         "curve": learner.curve,
         "digest": learner.digest,
         "output": str(output),
-        "plot": None if lesson.plot is None else str(lesson.plot),
+        "plot": None if options.plot is None else str(options.plot),
     }
 
 
-def _print(report: dict[str, Any]) -> None:
-    method = report["method"]
-    rate = "one over visits" if method["rate"] is None else f"{method['rate']:g}"
-    print(f"scheme {method['scheme']}, epsilon {method['epsilon']:g}, rate {rate}, discount {method['discount']:g}")
-    for session in report["sessions"]:
-        print(f"{session['games']:,} games against {session['opponent']}")
+def _print(learner: QLearner, report: dict[str, Any]) -> None:
+    print(learner.method)
+    for session in learner.sessions:
+        print(f"{session.games:,} games against {session.opponent}")
     print()
-    rows = [["games", "wins against random", "mistakes"]]
-    curve = report["curve"]
-    step = -(-len(curve) // _MOST_ROWS)
-    rows += [
-        [f"{int(point['games']):,}", f"{point['win_share']:.6f}", f"{int(point['mistakes'])}"]
-        for point in [*curve[:-1][::step], *curve[-1:]]
-    ]
-    print_table(rows, left=0)
+    curve = learner.curve
+    shown = [*curve[:-1][:: -(-len(curve) // _MAX_ROWS)], *curve[-1:]]
+    rows = [[f"{point['games']:,.0f}", f"{point['win_share']:.6f}", f"{point['mistakes']:.0f}"] for point in shown]
+    print_table([["games", "wins against random", "mistakes"], *rows], left=0)
     print()
-    seconds = report["seconds"]["games"]
-    speed = f" ({in_units(report['played'] / max(seconds, 1e-9))} games/s)" if report["played"] else ""
-    print(f"{report['played']:,} games in {seconds:.1f} s{speed}, {report['seconds']['train']:.1f} s with measurements")
+    seconds, played = report["seconds"]["games"], report["played"]
+    speed = f" ({in_units(played / max(seconds, 1e-9))} games/s)" if played else ""
+    print(f"{played:,} games in {seconds:.1f} s{speed}, {report['seconds']['train']:.1f} s with measurements")
     for key in ("output", "plot"):
         if report[key] is not None:
             print(f"wrote {report[key]}")

@@ -1,8 +1,7 @@
 """Tasks shared among processes.
 
-Processes are spawned, not forked, since threads of kernels do not survive a fork. Each computes with one thread. A
-process ends when the one that began it does, however that ended, and takes no interrupts of its own: those are for the
-one at the keyboard.
+Processes are spawned, not forked, because threads of kernels do not survive a fork. Each computes with one thread,
+ignores the keyboard's interrupts, and ends when its parent does, however that ended.
 """
 
 from __future__ import annotations
@@ -20,28 +19,28 @@ from typing import Any
 
 from punish_fast.runtime import _jit
 
-# Called with how many tasks are done, and how many there are.
+# Called with the number of tasks done and of all tasks.
 OnTask = Callable[[int, int], None]
 
 
 class WorkerError(RuntimeError):
-    """A process ended before its work was done."""
+    """A process was killed before its work was done."""
 
 
 def run_all(
     function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], n_processes: int = 1, on_task: OnTask | None = None
 ) -> list[Any]:
-    """What ``function`` returns for the arguments of every task, in their order.
+    """The results of ``function`` for the arguments of every task, in order.
 
     Args:
-        function: Called in this process if there is to be but one; otherwise it must be importable, and its
-            arguments and results picklable.
+        function: Called in this process if ``n_processes`` is 1; otherwise it must be importable, and its arguments
+            and results picklable.
         tasks: Arguments.
-        n_processes: How many processes.
-        on_task: Called whenever a task is done.
+        n_processes: Number of processes.
+        on_task: Called after each task.
 
     Raises:
-        WorkerError: a process was killed.
+        WorkerError: A process was killed.
     """
     results: list[Any] = [None] * len(tasks)
     for done, (number, result) in enumerate(_run(function, tasks, min(n_processes, len(tasks))), 1):
@@ -61,7 +60,7 @@ def _run(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], n_proce
             try:
                 yield numbers[future], future.result()
             except BrokenProcessPool:
-                raise WorkerError("a process was killed; what is done is kept, the same command goes on") from None
+                raise WorkerError("a process was killed; finished work is kept, run the same command again") from None
 
 
 @contextmanager
@@ -74,7 +73,7 @@ def _pool(n_processes: int) -> Iterator[ProcessPoolExecutor]:
     except BaseException:
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
-        # Waiting for what has ended takes no time, and leaves nothing behind for the system to clean up.
+        # Waiting for ended processes is quick, and leaves no zombies.
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown()

@@ -8,7 +8,7 @@ import signal
 import pytest
 from numba import config
 
-from punish_fast.learn.processes import WorkerError, run_all
+from punish_fast.learn.process_pool import WorkerError, run_all
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="processes are tried with the JIT on")
 
@@ -41,12 +41,12 @@ def test_results_come_in_order_from_other_processes():
 
 
 @WITH_JIT
-def test_errors_come_through():
+def test_errors_pass_through():
     with pytest.raises(ValueError, match="no 3"):
         run_all(fail, [(3,), (3,)], 2)
 
 
 @WITH_JIT
-def test_a_process_that_is_killed_is_told_of():
-    with pytest.raises(WorkerError, match=r"^a process was killed; what is done is kept"):
+def test_a_killed_process_is_reported():
+    with pytest.raises(WorkerError, match=r"^a process was killed; finished work is kept"):
         run_all(die, [(1,), (2,)], 2)

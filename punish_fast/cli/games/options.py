@@ -1,0 +1,103 @@
+"""Options that several verbs of ``punish-fast games`` share: the game and its variant, leagues, and plots."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import CommonOptions, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from punish_fast.games.contract import TableGame
+    from punish_fast.learn.league import League
+
+
+def complete_games(incomplete: str) -> list[str]:
+    """The games of the registry."""
+    from punish_fast.games.registry import GAMES
+
+    return [name for name in GAMES if name.startswith(incomplete)]
+
+
+GameArgument = Annotated[str, argument("GAME", "A game of `games list`.", complete=complete_games)]
+FolderArgument = Annotated[Path, argument("FOLDER", "The folder of the agents.")]
+GamesOption = Annotated[int, option("Games of each session.", metavar="N", min=1)]
+ProcessesOption = Annotated[
+    int | None, option("Processes to share the work.  [default: one for each core]", metavar="N", min=1)
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantOptions(CommonOptions):
+    """The game, and the options of its variant; a game refuses those of another one."""
+
+    game: GameArgument
+    limit: Annotated[int | None, option("TapnSwap only: a hand with N fingers dies.  [default: 5]", metavar="N")] = None
+    roll_over: Annotated[bool, option("TapnSwap only: fingers beyond the limit count from 0 again.", "--roll-over")] = (
+        False
+    )
+    no_emptying: Annotated[bool, option("TapnSwap only: forbid swaps that empty a hand.", "--no-emptying")] = False
+    taps_only: Annotated[bool, option("TapnSwap only: forbid all swaps.", "--taps-only")] = False
+
+    def make(self, verb: str) -> TableGame:
+        """The game, which must offer ``verb``."""
+        from punish_fast.games.registry import make_game
+
+        options = {name: getattr(self, name) for name in ("limit", "roll_over", "no_emptying", "taps_only")}
+        return make_game(
+            self.game,
+            {name: value for name, value in options.items() if value is not None and value is not False},
+            verb,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeagueOptions(CommonOptions):
+    """A league in a folder."""
+
+    game: GameArgument
+    folder: FolderArgument
+    processes: ProcessesOption = None
+
+    @property
+    def n_processes(self) -> int:
+        """The number of processes."""
+        return self.processes or os.cpu_count() or 1
+
+    def open(self, verb: str) -> League:
+        """The league of the folder, which must have this game."""
+        from punish_fast.games.registry import entry_of
+        from punish_fast.learn.league import League
+
+        entry_of(self.game, verb)
+        league = League(self.folder)
+        if league.game.name != self.game:
+            raise UsageError(f"{self.folder}: its game is {league.game.name}, not {self.game}")
+        return league
+
+
+def check_plot(plot: Path | None) -> None:
+    """Check, before any work, that a plot can be drawn."""
+    if plot is not None:
+        from punish_fast.cli.plots import must_draw
+        from punish_fast.runtime.figures import check_picture
+        from punish_fast.runtime.files import check_output
+
+        must_draw()
+        check_picture(plot)
+        check_output(plot)
+
+
+def draw_curves(curves: Mapping[str, Sequence[Mapping[str, Any]]], plot: Path | None) -> None:
+    """Draw learning curves, if a plot is wanted."""
+    if plot is not None:
+        from punish_fast.cli.plots import drawing
+        from punish_fast.learn.plots import draw_learning
+
+        with drawing(plot):
+            draw_learning(curves, plot)

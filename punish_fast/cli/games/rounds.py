@@ -1,0 +1,52 @@
+"""The training of a league's round, and its report: for ``grid`` and ``retrain``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from punish_fast.cli.errors import say
+from punish_fast.cli.games.options import LeagueOptions, draw_curves
+from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
+
+if TYPE_CHECKING:
+    from punish_fast.learn.league import League
+
+
+@contextmanager
+def league_progress(options: LeagueOptions, stage: str) -> Iterator[Callable[[int, int], None]]:
+    """Progress of a stage; after an interrupt, how to resume."""
+    progress = Progress(options.quiet)
+    try:
+        yield lambda done, total: progress.step(stage, done, total)
+    except KeyboardInterrupt:
+        progress.clear()
+        say(f"{options.folder} holds all finished work; resume with the same command")
+        raise
+    finally:
+        progress.clear()
+
+
+def train_round(league: League, number: int, options: LeagueOptions, plot: Path | None) -> None:
+    """Train the agents of a round and report on them."""
+    clock = Stopwatch()
+    with clock("train"), league_progress(options, "train") as step:
+        reports = league.train(number, options.n_processes, step)
+    draw_curves({report.name: report.curve for report in reports}, plot)
+    if options.as_json:
+        told = {"game": league.game.name, "folder": str(league.folder), "round": number}
+        agents = [asdict(report) for report in reports]
+        print_json(told | {"agents": agents, "plot": plot and str(plot), "seconds": clock.seconds})
+        return
+    print(f"round {number} in {league.folder}: {len(reports)} agents")
+    print()
+    rows = [
+        [each.name, f"{each.games:,}", f"{each.win_share:.6f}", f"{each.mistakes}", "rejected" * each.is_rejected]
+        for each in reports
+    ]
+    print_table([["agent", "games", "wins against random", "mistakes", ""], *rows])
+    if plot is not None:
+        print(f"wrote {plot}")

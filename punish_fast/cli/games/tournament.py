@@ -1,0 +1,48 @@
+"""``punish-fast games tournament``: the round-robin tournament of a league's last round."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from punish_fast.cli.games.options import LeagueOptions
+from punish_fast.cli.games.rounds import league_progress
+from punish_fast.cli.options import verb
+from punish_fast.cli.report import Stopwatch, print_json, print_table, print_text
+
+# Agents in the table of pairs.
+_MAX_COLUMNS = 8
+_SCORE = (
+    "score: mean points against all others, 1 for a win and 1/2 for a draw, exact, both seats alike. Perfect play does "
+    "not look for the moves on which others err, so agents with mistakes may score more."
+)
+
+
+@verb("punish-fast games tournament tapnswap agents", "punish-fast games tournament tapnswap agents --json")
+def tournament(options: LeagueOptions) -> None:
+    """Rank the agents of the last round by an exact round-robin tournament."""
+    clock, league = Stopwatch(), options.open("tournament")
+    number = league.last_round
+    with clock("matches"), league_progress(options, "tournament") as step:
+        names, table, places = league.tournament(number, options.n_processes, step)
+    if options.as_json:
+        report: dict[str, Any] = {
+            "game": league.game.name,
+            "folder": str(league.folder),
+            "round": number,
+            "agents": names,
+            "points": table.tolist(),
+            "ranking": [asdict(place) for place in places],
+            "seconds": clock.seconds,
+        }
+        print_json(report)
+        return
+    print(f"round {number} in {league.folder}: {len(names)} agents")
+    print()
+    print_table([["agent", "score"], *([place.agent, f"{place.score:.4f}"] for place in places)])
+    print_text(_SCORE)
+    if len(names) <= _MAX_COLUMNS:
+        order = [names.index(place.agent) for place in places]
+        rows = [[names[i], *("-" if i == j else f"{table[i, j]:.3f}" for j in order)] for i in order]
+        print()
+        print_table([["points of row", *(names[j] for j in order)], *rows])

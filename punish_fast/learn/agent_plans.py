@@ -1,0 +1,91 @@
+"""Plans of agents in a league: the grid of the first round, and further training in later ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from punish_fast.learn.qlearning import OPPONENTS, Hyperparameters, agent_name, hyperparameters
+
+
+class LeagueError(ValueError):
+    """A folder or a step that does not fit the league; the message says why."""
+
+
+@dataclass(frozen=True)
+class AgentPlan:
+    """The training of an agent in a round.
+
+    Attributes:
+        name: Its name.
+        method: Its hyperparameters.
+        opponents: The opponent of each session.
+        games: Games of each session.
+        former: The file of its former self, in the folder; None for empty tables.
+        is_contest: Whether it is rejected if it would lose to its former self.
+    """
+
+    name: str
+    method: Hyperparameters
+    opponents: tuple[str, ...]
+    games: int
+    former: str | None = None
+    is_contest: bool = False
+
+
+def plan_of(mapping: Mapping[str, Any]) -> AgentPlan:
+    """The plan of a mapping, as `dataclasses.asdict` makes it.
+
+    Raises:
+        KeyError, TypeError, LearnError: The mapping describes no plan.
+    """
+    method, opponents = Hyperparameters(**mapping["method"]), tuple(mapping["opponents"])
+    return AgentPlan(**{**mapping, "method": method, "opponents": opponents})
+
+
+def grid_plans(
+    schemes: Sequence[str], epsilons: Sequence[float], sequences: Sequence[tuple[str, ...]], games: int
+) -> list[AgentPlan]:
+    """A plan for each combination of scheme, epsilon and sequence of opponents.
+
+    Args:
+        schemes: Of ``qlearning.SCHEMES``.
+        epsilons: Probabilities of a random action.
+        sequences: The opponent of each session.
+        games: Games of each session.
+
+    Raises:
+        LeagueError: A combination occurs twice, or there is none, or an opponent is unknown.
+        LearnError: A hyperparameter is out of range.
+    """
+    plans = []
+    for scheme, epsilon, opponents in product(schemes, epsilons, sequences):
+        check_opponents(opponents, OPPONENTS)
+        method = hyperparameters(scheme, epsilon)
+        plans.append(AgentPlan(agent_name(method, opponents), method, tuple(opponents), games))
+    names = {plan.name for plan in plans}
+    if len(names) < len(plans) or not names:
+        raise LeagueError(f"grid: {len(plans)} agents with {len(names)} names, each may occur once")
+    return plans
+
+
+def further_plan(plan: AgentPlan, last: str, opponent: str, games: int, number: int) -> AgentPlan:
+    """The plan of the round after round ``number`` for an agent that met ``last`` last."""
+    meets = {"same": last, "other": OPPONENTS[1 - OPPONENTS.index(last)]}.get(opponent, opponent)
+    former = f"round-{number}/{plan.name}.h5"
+    if meets == last:
+        return AgentPlan(plan.name, plan.method, (meets,), games, former, is_contest=True)
+    return AgentPlan(f"{plan.name}-{meets}", plan.method, (meets,), games, former)
+
+
+def check_opponents(opponents: Sequence[str], allowed: Sequence[str]) -> None:
+    """Check the names of opponents.
+
+    Raises:
+        LeagueError: One is not allowed, or there is none.
+    """
+    wrong = [each for each in opponents if each not in allowed]
+    if wrong or not opponents:
+        raise LeagueError(f"opponents: {wrong} are not allowed, they must be of {', '.join(allowed)}")

@@ -1,0 +1,30 @@
+"""``punish-fast games list``."""
+
+from __future__ import annotations
+
+from punish_fast.games.registry import VERBS
+
+
+def test_games_are_listed_with_verbs_and_options(run):
+    (game,) = run("games", "list", "--json").report["games"]
+    assert (game["name"], game["verbs"]) == ("tapnswap", list(VERBS))
+    assert game["options"] == ["--limit", "--roll-over", "--no-emptying", "--taps-only"]
+    done = run("games", "list")
+    assert (done.code, done.err) == (0, "")
+    assert "tapnswap" in done.out
+    assert "--taps-only" in done.out
+
+
+def test_unknown_games_are_refused_in_one_line(run):
+    for verb in ("solve", "train", "play"):
+        run("games", verb, "chess").refused("game: 'chess' is unknown, allowed: tapnswap")
+    for arguments in (["show", "chess", "e4"], ["grid", "chess", "x"], ["tournament", "chess", "x"]):
+        run("games", *arguments).refused("game: 'chess' is unknown, allowed: tapnswap")
+
+
+def test_a_verb_that_a_game_does_not_offer_is_refused_in_one_line(run, monkeypatch):
+    from punish_fast.games import registry
+
+    monkeypatch.setitem(registry.GAMES, "tapnswap", registry.GAMES["tapnswap"]._replace(verbs=("play",)))
+    run("games", "solve", "tapnswap").refused("tapnswap: does not offer 'solve', only play")
+    run("games", "retrain", "tapnswap", "x").refused("tapnswap: does not offer 'retrain', only play")

@@ -1,0 +1,71 @@
+"""``punish-fast games play``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PLAY = ("games", "play", "tapnswap")
+
+
+def test_people_play_through_a_pipe(run, say):
+    say("?", "hint", *["1"] * 20)
+    done = run(*PLAY, "--level", "perfect")
+    assert done.code == 0
+    assert "A hand that reaches 5 fingers dies" in done.out
+    assert "Type the number of a move, or the move in words; hint, undo, rules, or q to leave." in done.out
+    assert "tap 1 on 1 (loss in 26 with perfect play)" in done.out
+    assert "you, your move (1 to 2, ? for help): 1\nyou: tap 1 on 1\n" in done.out
+    assert "perfect won after" in done.out
+
+
+def test_json_goes_to_stdout_and_the_board_to_stderr(run, say):
+    say(*["1"] * 30)
+    done = run(*PLAY, "--level", "random", "--seed", "1", "--second", "--json")
+    result = json.loads(done.out)
+    assert (result["game"], result["players"]) == ("tapnswap", ["random", "you"])
+    assert result["ended"]
+    assert result["winner"] in result["players"]
+    assert "Both players have two hands" in done.err
+
+
+def test_two_people_play_each_other(run, say):
+    say("1", "2", "q")
+    done = run(*PLAY, "--players", "2")
+    assert (done.code, done.err) == (0, "")
+    assert "player 1: tap 1 on 1" in done.out
+    assert "player 2: " in done.out
+    assert done.out.endswith("You left the game.\n")
+
+
+@pytest.mark.compiled
+def test_the_default_agent_plays(run, say):
+    say("1", "q")
+    assert "trained: " in run(*PLAY).out
+
+
+def test_a_trained_agent_plays(run, say):
+    run("games", "train", "tapnswap", "--games", "300", "--quiet")
+    say("1", "q")
+    assert "trained: " in run(*PLAY, "--agent", "tapnswap.h5").out
+
+
+def test_agents_of_other_variants_are_refused(run):
+    run("games", "train", "tapnswap", "--games", "10", "--limit", "4", "--quiet")
+    run(*PLAY, "--agent", "tapnswap.h5").refused("tapnswap.h5: its game is", "'limit': 4")
+
+
+@pytest.mark.parametrize(
+    ("options", "texts"),
+    [
+        (["--level", "hard"], ["--level", "'hard' is not one of 'random', 'trained', 'perfect'"]),
+        (["--players", "3"], ["--players", "3 is not in the range 1<=x<=2"]),
+        (["--agent", "no.h5"], ["no.h5: there is no such file"]),
+        (["--agent", "x.h5", "--level", "random"], ["--agent goes with --level trained"]),
+        (["--seed", "-1"], ["--seed is -1, allowed are 0 and more"]),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
+    run(*PLAY, *options).refused(*texts)
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,34 @@
+"""``punish-fast games show``."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_show_values_every_move(run):
+    report = run("games", "show", "tapnswap", "3-1/2-4", "--json").report
+    assert (report["value"], report["plies"]) == ("draw", None)
+    assert {move["move"]: (move["outcome"], move["plies"]) for move in report["moves"]} == {
+        "tap 1 on 2": ("loss", 18),
+        "tap 1 on 4": ("loss", 18),
+        "tap 3 on 2": ("draw", None),
+        "tap 3 on 4": ("loss", 18),
+        "swap to 4-0": ("loss", 2),
+        "swap to 2-2": ("draw", None),
+    }
+    assert [move["move"] for move in report["moves"] if move["best"]] == ["tap 3 on 2"]
+    done = run("games", "show", "tapnswap", "1-1/1-1")
+    assert "the player to move: loss in 26\n" in done.out
+    assert "tap 1 on 1   loss in 26  <- best" in done.out
+
+
+def test_show_knows_unreachable_and_terminal_positions(run):
+    assert run("games", "show", "tapnswap", "4444", "--json").report["value"] == "win"
+    ended = run("games", "show", "tapnswap", "0-0/1-1", "--json").report
+    assert (ended["value"], ended["plies"], ended["moves"], ended["line"]) == ("loss", 0, [], [])
+    assert run("games", "show", "tapnswap", "0-0/1-1").code == 0
+
+
+@pytest.mark.parametrize("position", ["5-0/1-1", "1-1", "٣-1/2-4"])
+def test_wrong_positions_are_refused(run, position):
+    run("games", "show", "tapnswap", position).refused(f"position: '{position}' is wrong", 'such as "3-1 2-4"')

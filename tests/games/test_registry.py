@@ -1,0 +1,54 @@
+"""The registry of games: options, verbs, and descriptions in files."""
+
+from __future__ import annotations
+
+import pytest
+
+from punish_fast.games import registry
+from punish_fast.games.contract import GameError
+from punish_fast.games.laws import check_game
+from punish_fast.games.registry import GAMES, describe, entry_of, game_of, make_game
+from punish_fast.games.tapnswap import Variant
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_game_obeys_the_laws_and_describes_itself(name):
+    game = make_game(name, {})
+    assert check_game(game) > 1
+    assert describe(game_of(describe(game))) == describe(game)
+    assert game.name == name
+    assert game.draw(game.initial(), 0, ("one", "two"))
+    assert game.rules_text()
+    assert game.variant_text()
+    assert all(count > 0 for count in game.counts().values())
+    assert set(GAMES[name].verbs) <= set(registry.VERBS)
+
+
+def test_options_make_variants():
+    assert make_game("tapnswap", {}).parameters() == Variant()._asdict()
+    game = make_game("tapnswap", {"limit": 6, "roll_over": True, "no_emptying": True, "taps_only": True})
+    assert game.parameters() == Variant(6, True, False, False)._asdict()
+    assert GAMES["tapnswap"].options == ("limit", "roll_over", "no_emptying", "taps_only")
+
+
+@pytest.mark.parametrize("name", ["chess", None, 3, []])
+def test_unknown_games_are_refused(name):
+    with pytest.raises(GameError, match=r"^game: .* is unknown, allowed: tapnswap$"):
+        entry_of(name)
+
+
+def test_verbs_and_options_that_a_game_does_not_offer_are_refused(monkeypatch):
+    with pytest.raises(GameError, match=r"^tapnswap: has no option 'size', only limit, roll_over, no_emptying, taps"):
+        make_game("tapnswap", {"size": 3})
+    monkeypatch.setitem(registry.GAMES, "tapnswap", GAMES["tapnswap"]._replace(verbs=("solve", "play")))
+    assert entry_of("tapnswap", "play").name == "tapnswap"
+    with pytest.raises(GameError, match=r"^tapnswap: does not offer 'train', only solve, play$"):
+        make_game("tapnswap", {}, "train")
+
+
+@pytest.mark.parametrize("parameters", [None, {}, {"limit": "5"}, Variant(limit=True)._asdict()])
+def test_wrong_parameters_are_refused(parameters):
+    with pytest.raises(
+        GameError, match=r"^game: tapnswap has no parameters .*, only limit, rolls_over, may_empty, swaps$"
+    ):
+        game_of({"name": "tapnswap", "parameters": parameters})

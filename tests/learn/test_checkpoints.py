@@ -1,0 +1,70 @@
+"""Learners in files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.learn.checkpoints import load_checkpoint, save_checkpoint
+from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.learners import save_learner
+
+
+@pytest.fixture
+def saved(tmp_path):
+    positions = enumerate_positions(TapnSwap())
+    learner = new_learner(positions, Hyperparameters("author", 0.25, None, 1.0), 9)
+    learner.plan("self", 100)
+    learn(positions, [learner], 60)
+    learner.curve.append({"games": 60.0, "win_share": 0.5})
+    save_checkpoint(tmp_path / "agent.h5", positions.game, learner, round=3)
+    return tmp_path / "agent.h5", positions, learner
+
+
+def test_a_checkpoint_holds_the_learner(saved):
+    path, positions, learner = saved
+    game, found = load_checkpoint(path)
+    assert game.parameters() == positions.game.parameters()
+    assert found.digest == learner.digest
+    assert found.to_mapping() == learner.to_mapping()
+    assert found.session.games == 60
+
+
+def test_a_loaded_learner_resumes_exactly(saved):
+    path, positions, learner = saved
+    _, found = load_checkpoint(path, TapnSwap())
+    for each in (learner, found):
+        learn(positions, [each], 40)
+    assert found.digest == learner.digest
+
+
+def test_learners_of_other_games_are_refused(saved):
+    with pytest.raises(ReadError, match=r"agent\.h5: its game is .*'limit': 5.*, not .*'limit': 6"):
+        load_checkpoint(saved[0], TapnSwap(Variant(limit=6)))
+
+
+@pytest.mark.parametrize(
+    ("game", "text"),
+    [
+        ({"name": "chess", "parameters": {}}, "game: 'chess' is unknown, allowed: tapnswap"),
+        ({}, "game: None is unknown, allowed: tapnswap"),
+        ({"name": "tapnswap", "parameters": {"limit": "5"}}, "game: tapnswap has no parameters"),
+        ({"name": "tapnswap", "parameters": Variant(limit=1)._asdict()}, "limit: 1 is not allowed"),
+    ],
+)
+def test_unknown_games_are_refused(saved, game, text):
+    path, _, learner = saved
+    save_learner(path, game, learner.to_mapping(), learner.q, learner.visits)
+    with pytest.raises(ReadError, match=rf"agent\.h5: {text}"):
+        load_checkpoint(path)
+
+
+def test_impossible_tables_are_refused(saved):
+    path, positions, learner = saved
+    learner.q[0, 0] = np.nan
+    save_checkpoint(path, positions.game, learner)
+    with pytest.raises(ReadError, match=r"agent\.h5: learner: its numbers are impossible"):
+        load_checkpoint(path)
