@@ -152,7 +152,7 @@ def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
     """The probability of every action; with more information than the view, over all histories that lead here."""
     import numpy as np
 
-    from punish_fast.punish.information_space import InformationSpace, lift
+    from punish_fast.punish.lifting import lift
     from punish_fast.punish.space import StateSpace
 
     view = StateSpace(file.rules)
@@ -163,7 +163,7 @@ def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
         for entry, p in zip(actions, file.policy(view)[rows], strict=True):
             entry["probability"] = float(p)
         return {"actions": actions, "histories": 1}
-    fine = InformationSpace(file.rules, file.information)
+    fine = StateSpace(file.rules, file.information)
     policy = file.policy(fine)
     coarse_row = lift(fine, view, np.arange(len(view.action), dtype=np.float64))
     for entry, r in zip(actions, range(rows.start, rows.stop), strict=True):

@@ -11,7 +11,6 @@ from store.damage import editing
 
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import action_name, decode, from_decimal, to_decimal
-from punish_fast.punish.information_space import InformationSpace
 from punish_fast.punish.rules import CARDS, PRESETS, to_mapping, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.policies import save_policy
@@ -352,7 +351,7 @@ def test_a_strategy_shows_the_probability_of_every_action(run, files, space):
 
 def test_a_strategy_that_remembers_shows_the_range_over_histories(run, folder):
     rules = true_rules(PRESETS["tiny"])
-    fine = InformationSpace(rules, "memory")
+    fine = StateSpace(rules, "memory")
     weight = np.random.default_rng(1).random(len(fine.action))
     weight /= np.repeat(np.add.reduceat(weight, fine.state_ptr[:-1]), np.diff(fine.state_ptr))
     save_policy(folder / "memory.h5", fine, weight)
