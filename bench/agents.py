@@ -18,13 +18,12 @@ import numpy as np
 
 from punish_fast.enemies.counts import count_choices
 from punish_fast.enemies.parless import parless
-from punish_fast.enemies.pawnn import network_of, network_table
+from punish_fast.enemies.pawnn import network_of, network_policy
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.openings import openings
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
 from punish_fast.punish.tensor import build
 from punish_fast.records.choices import read_choices
 from punish_fast.store.formats.flux import read_flux
@@ -37,6 +36,9 @@ _DATABASE, _FOLDER = "PUNISH_FAST_GAMES_DB", "PUNISH_FAST_SAVES"
 
 class DataError(Exception):
     """Recorded games or published weights that are not there; the message says how to name them."""
+
+
+Enemies = dict[str, np.ndarray | None]
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ class Answers:
     chance: float
 
 
-def notebook_enemies(space: StateSpace) -> dict[str, StrategyTable]:
-    """The five enemies by name.
+def notebook_enemies(space: StateSpace) -> Enemies:
+    """The policies of the five enemies by name; None is uniform play, of which the notebook's *naive* agent is made.
 
     Raises:
         DataError: the games or the weights are not there.
@@ -66,17 +68,17 @@ def notebook_enemies(space: StateSpace) -> dict[str, StrategyTable]:
     database, folder = (Path(os.environ.get(name, "")) for name in (_DATABASE, _FOLDER))
     if not database.is_file() or not folder.is_dir():
         raise DataError(f"needs recorded games: set {_DATABASE} to the database and {_FOLDER} to the folder of weights")
-    enemies = {"naive": naive()}
+    enemies: Enemies = {"naive": None}
     for kind in ("general", "champion"):
         choices = read_choices(database, winners=kind == "champion", until=_UNTIL)
         counts = count_choices(space, choices.decimal, choices.action)
-        enemies[f"{kind} PARLESS"] = parless(space, counts, name=f"{kind} PARLESS")
+        enemies[f"{kind} PARLESS"] = parless(space, counts)
     for kind in ("general", "champion"):
         path = folder / f"{kind}_pawnn_parameters.json"
         if not path.is_file():
             raise DataError(f"needs published weights: there is no {path}")
         network = network_of(space.rules, read_flux(path))
-        enemies[f"{kind} PAWNN"] = network_table(space, network, name=f"{kind} PAWNN")
+        enemies[f"{kind} PAWNN"] = network_policy(space, network)
     return enemies
 
 
@@ -95,13 +97,11 @@ def _published(mdp: MDP) -> np.ndarray:
     return solve(mdp, DISCOUNT).q
 
 
-def answers(space: StateSpace, true_space: StateSpace, enemy: StrategyTable) -> Answers:
+def answers(space: StateSpace, true_space: StateSpace, enemy: np.ndarray | None) -> Answers:
     """The agents that answer an enemy; ``true_space`` has the same states as ``space`` and the true redeal."""
     mdp = build(space, enemy)
     published, undiscounted = _published(mdp), solve(mdp, 1.0).q
     del mdp
-    if not enemy.is_naive:
-        enemy = strategy_table(true_space, enemy.state, enemy.p, enemy.name)
     true = solve(build(true_space, enemy), 1.0)
     found = openings(true_space)
     return Answers(published, undiscounted, true.q, float(found.p @ (1 + true.v[found.row])) / 2)

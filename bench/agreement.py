@@ -2,7 +2,7 @@
 
 `check` compares rows of the package's tensor with those of ``reference.py``: the same legal actions, the same
 successors, and each probability and reward to 1e-12. The two share no code, only the words in which the rules are
-written; a `StrategyTable` reaches the reference as a function that looks a state up.
+written; a policy reaches the reference as a function that looks a state up.
 
 `extrapolate` times the reference on a sample of states and scales the times up to the whole game. In each breath
 all states of the package are equally likely to be in the sample, so
@@ -35,7 +35,7 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS, State, StateError, to_decimal
 from punish_fast.punish.rules import REDEALS, Rules, load_rules
 from punish_fast.punish.space import Progress, StateSpace
-from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
+from punish_fast.punish.strategy import policy_of_table
 from punish_fast.punish.tensor import build
 
 ENEMIES = ("naive", "table")
@@ -168,9 +168,10 @@ def make_game(rules: Rules, enemy: str, generator: np.random.Generator, name: st
     space = StateSpace(rules)
     name = f"rules {name}, enemy {enemy}, redeal {rules.redeal}"
     if enemy == "naive":
-        return Game(name, space, build(space, naive()), theirs, reference.uniform(theirs, 1.0))
-    table = random_table(space, generator)
-    return Game(name, space, build(space, table), theirs, strategy_of(space, theirs, table))
+        return Game(name, space, build(space), theirs, reference.uniform(theirs, 1.0))
+    state, p = random_table(space, generator)
+    mdp = build(space, policy_of_table(space, state, p))
+    return Game(name, space, mdp, theirs, strategy_of(space, theirs, state, p))
 
 
 def compare(
@@ -237,25 +238,25 @@ def sample_rows(space: StateSpace, per_breath: int | None, generator: np.random.
     return samples
 
 
-def random_table(space: StateSpace, generator: np.random.Generator) -> StrategyTable:
-    """Make a strategy table with random probabilities, some of them zero, that covers about half of all states."""
+def random_table(space: StateSpace, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """About half of all states, and a table of random probabilities there, some of them zero."""
     weight = generator.exponential(size=len(space.action))
     weight[generator.random(len(weight)) < NEVER_PLAYED] = 0.0
     counts = np.diff(space.state_ptr)
     sums = np.add.reduceat(weight, space.state_ptr[:-1])
-    # Who never plays anything plays everything alike.
+    # States without any probability are played uniformly.
     weight = np.where(np.repeat(sums, counts) > 0, weight, 1.0)
     weight /= np.repeat(np.where(sums > 0, sums, counts), counts)
     p = np.zeros((space.n_states, len(ACTIONS)))
     p[np.repeat(np.arange(space.n_states), counts), np.searchsorted(ACTIONS, space.action)] = weight
     covered = np.flatnonzero(generator.random(space.n_states) < COVERED)
-    return strategy_table(space, covered, p[covered], "random")
+    return covered, p[covered]
 
 
-def strategy_of(space: StateSpace, rules: reference.Rules, table: StrategyTable) -> reference.Strategy:
-    """Look a table's states up for the reference; what it says nothing about is played uniformly."""
+def strategy_of(space: StateSpace, rules: reference.Rules, states: np.ndarray, p: np.ndarray) -> reference.Strategy:
+    """Look states up in a table for the reference; those without an entry are played uniformly."""
     entry = np.full(space.n_states, -1)
-    entry[table.state] = np.arange(len(table.state))
+    entry[states] = np.arange(len(states))
     uniform = reference.uniform(rules, 1.0)
 
     @lru_cache(maxsize=1 << 16)
@@ -266,7 +267,7 @@ def strategy_of(space: StateSpace, rules: reference.Rules, table: StrategyTable)
             return uniform(state)
         if number < 0:
             return uniform(state)
-        return {action: p for action, p in zip(ACTIONS, table.p[number].tolist(), strict=True) if p > 0}
+        return {action: q for action, q in zip(ACTIONS, p[number].tolist(), strict=True) if q > 0}
 
     return look_up
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.agents import Answers, DataError, answers, notebook_enemies
+from bench.agents import Answers, DataError, Enemies, answers, notebook_enemies
 from bench.benchmark import say
 from bench.tables import Table, markdown
 from punish_fast.arena.match_log import MatchLog, digest_of
@@ -26,13 +26,13 @@ from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, from_policy, naive, policy_of
+from punish_fast.punish.strategy import uniform_policy
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
 # Of chances that are shown with three to five digits.
 _TOLERANCE = 1e-6
 
-EnemiesOf = Callable[[StateSpace], dict[str, StrategyTable]]
+EnemiesOf = Callable[[StateSpace], Enemies]
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def study(rules: Rules, enemies_of: EnemiesOf, ledger: Path | None, progress: Ca
         solved[name] = answers(space, true_space, enemy)
     meetings = Meetings(Graph(true_space), MatchLog(true_space.rules.digest, ledger), progress)
     ptr = space.state_ptr
-    random = policy_of(space, naive())
+    random = uniform_policy(space)
     policies = [random, *(greedy(ptr, each.published) for each in solved.values())]
     soft = [[softmax(ptr, each.published, t) for each in solved.values()] for t in TEMPERATURES]
     table = meetings.matrix(policies)
@@ -170,11 +170,11 @@ def study(rules: Rules, enemies_of: EnemiesOf, ledger: Path | None, progress: Ca
 
 
 def _comparisons(
-    meetings: Meetings, space: StateSpace, enemies: dict[str, StrategyTable], solved: dict[str, Answers]
+    meetings: Meetings, space: StateSpace, enemies: Enemies, solved: dict[str, Answers]
 ) -> dict[str, list[Choice]]:
     found: dict[str, list[Choice]] = {"discount": [], "redeal": []}
     for name, enemy in enemies.items():
-        each, against = solved[name], policy_of(space, enemy)
+        each, against = solved[name], uniform_policy(space) if enemy is None else enemy
         values = (each.published, each.undiscounted, each.true)
         published, undiscounted, true = (greedy(space.state_ptr, q) for q in values)
         for kind, one, other in (("discount", undiscounted, published), ("redeal", true, undiscounted)):
@@ -187,14 +187,15 @@ def _gaps(
     meetings: Meetings,
     space: StateSpace,
     true_space: StateSpace,
-    enemies: dict[str, StrategyTable],
+    enemies: Enemies,
     solved: dict[str, Answers],
 ) -> list[Gap]:
     ptr = space.state_ptr
-    pairs = {name: (policy_of(space, enemy), solved[name]) for name, enemy in enemies.items()}
+    random = uniform_policy(space)
+    pairs = {name: (random if enemy is None else enemy, solved[name]) for name, enemy in enemies.items()}
     first = next(iter(solved))
     agent = greedy(ptr, solved[first].published)
-    pairs[f"greedy agent against {first}"] = agent, answers(space, true_space, from_policy(space, agent))
+    pairs[f"greedy agent against {first}"] = agent, answers(space, true_space, agent)
     return [
         Gap(name, answer.chance, meetings.chance(greedy(ptr, answer.true), enemy))
         for name, (enemy, answer) in pairs.items()

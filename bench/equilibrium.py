@@ -23,7 +23,7 @@ import numpy as np
 from bench.agents import DataError, notebook_agents
 from bench.benchmark import say
 from bench.tables import markdown
-from punish_fast.arena.players import BUILT_IN, Entry, OpponentError, brief_name
+from punish_fast.arena.players import BUILT_IN, Player, PlayerError
 from punish_fast.duel.exact_evaluation import DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.lifting import lift
@@ -80,7 +80,7 @@ def meet(graph: Graph, own: np.ndarray, enemies: Iterable[Named], progress: Call
 def opponents(space: StateSpace, view: StateSpace, agents: dict[str, np.ndarray]) -> Iterator[Named]:
     """All that are built in, and the given agents of the view, as policies of ``space``."""
     for name in BUILT_IN:
-        yield name, Entry(name).lifted(space, view, None, name).policy
+        yield name, Player(name).policy(space)
     for name, policy in agents.items():
         yield f"notebook's {name}", policy if space is view else lift(space, view, policy)
 
@@ -94,16 +94,16 @@ def study(path: Path, agents_of: AgentsOf, progress: Callable[[str], None]) -> l
         progress: Takes lines of progress.
 
     Raises:
-        OpponentError: the file holds nobody who plays.
+        PlayerError: the file holds nobody who plays.
         StoreError: it cannot be read.
         DuelError: a game may never end.
     """
-    entry = Entry(str(path))
+    entry = Player(str(path))
     assert entry.rules is not None
     rules = true_rules(entry.rules)
     view = StateSpace(rules)
     space = view if entry.information == "view" else StateSpace(rules, entry.information)
-    own = entry.lifted(space, view, None, brief_name(str(path))).policy
+    own = entry.policy(space)
     return meet(Graph(space), own, opponents(space, view, agents_of(view)), progress)
 
 
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         meetings = study(options.file, agents_if_there, say)
-    except (OpponentError, StoreError, DuelError) as error:
+    except (PlayerError, StoreError, DuelError) as error:
         say(f"error: {error}")
         return 2
     print(text_of(meetings))

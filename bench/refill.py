@@ -91,12 +91,11 @@ class _Meetings:
         """Meet an enemy both ways."""
         from punish_fast.mdp.policy import softmax
         from punish_fast.mdp.solver import solve
-        from punish_fast.punish.strategy import from_policy
         from punish_fast.punish.tensor import build
 
         space = self.game.space
         values = np.random.default_rng(number).random(len(space.action))
-        enemy = from_policy(space, softmax(space.state_ptr, values, _TEMPERATURE))
+        enemy = softmax(space.state_ptr, values, _TEMPERATURE)
         refilled = self._time(REFILL, lambda: self.game.fill(enemy))
         again = self._time(RESOLVE, lambda: solve(refilled, DISCOUNT, tolerance=TOLERANCE, start=self.start))
         built = self._time(BUILD, lambda: build(space, enemy))

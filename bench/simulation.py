@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.tables import markdown
-from punish_fast.arena.players import opponent
+from punish_fast.arena.players import Player
 from punish_fast.duel.exact_evaluation import head_to_head, outcome_distribution
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.monte_carlo import simulate
@@ -134,7 +134,7 @@ def policy(space: StateSpace, name: str) -> np.ndarray:
     """What plays under a name: a table of random numbers, or one of the arena's opponents."""
     kind, _, seed = name.partition(" ")
     if kind != "table":
-        return opponent(space, name).policy
+        return Player(name).policy(space)
     weight = np.random.default_rng(int(seed)).gamma(_SHAPE, size=len(space.action))
     return np.asarray(weight / np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr)))
 

@@ -23,10 +23,9 @@ _HOMES = {
     "load_rules": "punish.rules",
     "State": "punish.codes",
     "StateSpace": "punish.space",
-    "StrategyTable": "punish.strategy",
-    "from_policy": "punish.strategy",
-    "naive": "punish.strategy",
-    "strategy_table": "punish.strategy",
+    "uniform_policy": "punish.strategy",
+    "policy_of_table": "punish.strategy",
+    "table_of_policy": "punish.strategy",
     "Refillable": "punish.refill",
     "build": "punish.tensor",
     "Graph": "duel.graph",
@@ -47,6 +46,7 @@ _HOMES = {
     "export_umb": "store.formats.umb",
     "load": "store.reader",
     "save": "store.writer",
+    "save_policy": "store.policies",
 }
 
 __all__ = [
@@ -59,7 +59,6 @@ __all__ = [
     "Solution",
     "State",
     "StateSpace",
-    "StrategyTable",
     "bayes_response",
     "best_response",
     "build",
@@ -71,20 +70,21 @@ __all__ = [
     "export_notebook",
     "export_npz",
     "export_umb",
-    "from_policy",
     "greedy",
     "head_to_head",
     "import_notebook",
     "lift",
     "load",
     "load_rules",
-    "naive",
     "parless",
+    "policy_of_table",
     "save",
+    "save_policy",
     "simulate",
     "softmax",
     "solve",
-    "strategy_table",
+    "table_of_policy",
+    "uniform_policy",
     "upper_bound",
 ]
 
@@ -107,11 +107,12 @@ if TYPE_CHECKING:
     from punish_fast.punish.refill import Refillable
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.space import StateSpace
-    from punish_fast.punish.strategy import StrategyTable, from_policy, naive, strategy_table
+    from punish_fast.punish.strategy import policy_of_table, table_of_policy, uniform_policy
     from punish_fast.punish.tensor import build, build_compact
     from punish_fast.store.formats.notebook_json import export_notebook, import_notebook
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb
+    from punish_fast.store.policies import save_policy
     from punish_fast.store.reader import Artefact, load
     from punish_fast.store.writer import save
 

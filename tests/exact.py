@@ -11,24 +11,30 @@ import twin
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.codes import ACTIONS, State
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, strategy_table
+from punish_fast.punish.strategy import policy_of_table
 
 
 def twin_of(state: State) -> twin.TwinState:
     return twin.TwinState(*state)
 
 
-def strategy_of(space: StateSpace, table: StrategyTable) -> twin.Strategy:
-    """``table`` as the exact model takes it, to the last bit."""
-    chosen = {
-        twin_of(space.state(row)): dict(zip(ACTIONS, map(Fraction, p.tolist()), strict=True))
-        for row, p in zip(table.state.tolist(), table.p, strict=True)
-    }
+def strategy_of(space: StateSpace, policy: np.ndarray) -> twin.Strategy:
+    """``policy`` as the exact model takes it, to the last bit."""
+    chosen = {}
+    for state in range(space.n_states):
+        rows = slice(*space.state_ptr[state : state + 2])
+        actions, p = space.action[rows].tolist(), policy[rows].tolist()
+        chosen[twin_of(space.state(state))] = dict(zip(actions, map(Fraction, p), strict=True))
     return chosen.get
 
 
-def random_table(space: StateSpace, seed: int, covered: float = 0.7) -> StrategyTable:
-    """A strategy for a random part of the states that never plays some of the legal actions."""
+def random_policy(space: StateSpace, seed: int, covered: float = 0.7) -> np.ndarray:
+    """The policy of `random_table`."""
+    return policy_of_table(space, *random_table(space, seed, covered))
+
+
+def random_table(space: StateSpace, seed: int, covered: float = 0.7) -> tuple[np.ndarray, np.ndarray]:
+    """Some states and their action table; the strategy never plays some of the legal actions."""
     generator = np.random.default_rng(seed)
     rows = np.flatnonzero(generator.random(space.n_states) < covered)
     p = np.zeros((len(rows), len(ACTIONS)))
@@ -37,7 +43,7 @@ def random_table(space: StateSpace, seed: int, covered: float = 0.7) -> Strategy
         played = generator.permutation(legal)[: generator.integers(1, len(legal) + 1)]
         p[i, played] = generator.dirichlet(np.ones(len(played)))
     p[p < 1e-6] = 0.0
-    return strategy_table(space, rows, p / p.sum(axis=1, keepdims=True))
+    return rows, p / p.sum(axis=1, keepdims=True)
 
 
 def exact_row(space: StateSpace, row: twin.Row) -> dict[int, Fraction]:

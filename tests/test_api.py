@@ -69,10 +69,10 @@ def test_unknown_names_cannot_be_imported():
 
 
 def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
-    from punish_fast import StateSpace, build, greedy, load, load_rules, naive, save, solve
+    from punish_fast import StateSpace, build, greedy, load, load_rules, save, solve
 
     space = StateSpace(load_rules("tiny"))
-    mdp = build(space, naive())
+    mdp = build(space)
     solution = solve(mdp, discount=0.95, tolerance=1e-10)
     policy = greedy(mdp.state_ptr, solution.q)
     save(tmp_path / "agent.h5", space, mdp, solution)
@@ -85,13 +85,12 @@ def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
 
 
 def test_an_agent_is_answered_by_a_better_one(tmp_path):
-    from punish_fast import StateSpace, build, evaluate, from_policy, greedy, load, load_rules, save, solve
+    from punish_fast import StateSpace, build, evaluate, greedy, load, load_rules, save_policy, solve
 
     space = StateSpace(load_rules("tiny"))
     first = solve(build(space))
-    enemy = from_policy(space, greedy(space.state_ptr, first.q), name="first")
-    save(tmp_path / "first.h5", space, strategy=enemy)
-    mdp = build(space, load(tmp_path / "first.h5").table(space))
+    save_policy(tmp_path / "first.h5", space, greedy(space.state_ptr, first.q))
+    mdp = build(space, load(tmp_path / "first.h5").policy(space))
     answer = solve(mdp)
     stubborn = evaluate(mdp, greedy(space.state_ptr, first.q))
     assert (answer.v >= stubborn - 1e-9).all()

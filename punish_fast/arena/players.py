@@ -1,21 +1,22 @@
-"""Who can be met in the arena: opponents that are built in, agents and strategies from files.
+"""Players of the arena: built-in ones, and agents and strategies from files.
 
-An opponent is a policy over the information states, so everybody plays by the same knowledge. *random* plays every
-legal action alike, and *naive* is the agent that wins most often against it in the model of one player: solved
-undiscounted and by the true redeal. Three more are written by hand (``heuristics.py``).
+A player is a policy over information states. *random* is the uniform policy, and *naive* the agent solved against it:
+undiscounted, in the one-player model with the true redeal. Three more follow rules of thumb (``heuristics.py``).
 
-Who comes from a file of a finer model of information bears more in mind; then all others are lifted to that model, and
-play as before.
+A file may belong to a finer information model than the view, in which its player remembers more. Then all others are
+lifted to that model, and play as before.
 
-The real game always redeals truly. Since both ways to redeal lead to the same states, an agent may have been made for
-either; everything else in its rules must be as in the game.
+The real game always has the true redeal. Since both redeals lead to the same states, an agent may have been made for
+either; everything else in its rules must agree with the game's.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,22 +26,21 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import Rules, true_rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, naive, policy_of, strategy_table
+from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
-from punish_fast.store.policies import load_policy
 from punish_fast.store.reader import Artefact, load
 
 
-class OpponentError(ValueError):
-    """An opponent that cannot play here; the message names it."""
+class PlayerError(ValueError):
+    """A name or a file that is no player here; the message names it."""
 
 
 @dataclass(frozen=True)
 class Opponent:
-    """Somebody to meet.
+    """A player in a given game.
 
     Attributes:
-        name: What tables call it.
+        name: Its name in tables.
         policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
         temperature: That of its softmax; None if it plays otherwise.
     """
@@ -53,123 +53,132 @@ class Opponent:
 BUILT_IN = ("random", "naive", *HEURISTICS)
 
 
-class Entry:
-    """Somebody who is to play, before it is known where.
+class Player:
+    """A built-in player or one from a file, for any game that it fits.
 
     Attributes:
         argument: One of ``BUILT_IN``, an agent file or a strategy file. With ``@T`` at its end it plays by softmax at
             the temperature ``T``, in the unit of the agent's values.
-        rules: The rules that a file was made for; None for what is built in and plays any game.
+        file: Its file; None if it is built in.
         has_values: Whether it is an agent with values, which can play by softmax.
-        information: The model of information that it plays by.
+        information: The name of its information model.
     """
 
     def __init__(self, argument: str) -> None:
-        """Look it up.
+        """Look the player up.
 
         Raises:
-            OpponentError: it is a tensor, or a temperature goes with something that has no values.
-            PolicyError: its temperature is not above 0.
-            ReadError: it is neither built in nor a readable file.
+            PlayerError: no built-in player or file has this name, or it has a temperature but no values.
+            PolicyError: the temperature is not above 0.
+            ReadError: the file is not readable, or no agent or strategy.
         """
         self.argument = argument
         self._source, self._temperature = _split(argument)
-        self._file = None if self._source in BUILT_IN else load(self._source)
-        self.rules = None if self._file is None else self._file.rules
-        self.information = "view" if self._file is None else self._file.information
-        self.has_values = self._source == "naive" if self._file is None else self._file.kind == "agent"
-        if self._file is not None and self._file.kind not in ("agent", "strategy"):
-            kind = "a tensor" if self._file.kind == "tensor" else "what an equilibrium goes on from"
-            raise OpponentError(f"{argument}: is {kind}, allowed are agents, strategies and {', '.join(BUILT_IN)}")
+        self.file: Artefact | None = None if self._source in BUILT_IN else _open(self._source)
+        self.information = "view" if self.file is None else self.file.information
+        self.has_values = self._source == "naive" if self.file is None else self.file.kind == "agent"
         if self._temperature is not None and not self.has_values:
-            raise OpponentError(f"{argument}: has no values, a temperature goes with naive and agent files only")
+            raise PlayerError(f"{argument}: has no values, a temperature goes with naive and agent files only")
         if self._temperature is not None:
             check_temperature(self._temperature)
 
+    def __repr__(self) -> str:
+        return f"Player({self.argument!r})"
+
+    @property
+    def name(self) -> str:
+        """Its brief name: the argument without folder and suffix."""
+        return brief_name(self.argument)
+
     @property
     def path(self) -> Path | None:
-        """Its file; None if it is built in."""
-        return None if self._file is None else self._file.path
+        """Its file's path; None if it is built in."""
+        return None if self.file is None else self.file.path
 
-    def must_play(self, rules: Rules) -> None:
-        """Insist that it can play by ``rules``.
+    @property
+    def rules(self) -> Rules | None:
+        """The rules that its file was made for; None if it is built in and plays under any."""
+        return None if self.file is None else self.file.rules
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it is the built-in player *random*, against which a tensor needs no policy."""
+        return self._source == "random" and self.file is None
+
+    def note(self, temperature: float | None = None) -> dict[str, Any]:
+        """How files name it as the enemy of an agent, JSON-like; ``temperature`` as in `policy`."""
+        if self.file is None:
+            note: dict[str, Any] = {"kind": "built-in", "name": self._source}
+        else:
+            note = {"kind": self.file.kind, "file": self.file.path.name}
+            if self.file.kind == "agent":
+                note["fingerprint"] = self.file.attributes["fingerprint"]
+        settled = self.settled(temperature)
+        return note if settled is None else note | {"temperature": settled}
+
+    def must_fit(self, rules: Rules) -> None:
+        """Insist that it can play under ``rules``.
 
         Raises:
-            OpponentError: its own differ in more than the redeal.
+            ReadError: its own differ in more than the redeal.
         """
-        if self.rules is not None and true_rules(self.rules) != true_rules(rules):
-            raise OpponentError(
-                f"{self.argument}: made for rules {self.rules.digest}, but the game's are {rules.digest}; "
-                "they may differ in redeal only"
-            )
+        if self.file is not None:
+            self.file.must_have_rules(rules, any_redeal=True)
 
-    def lifted(self, space: StateSpace, view: StateSpace, temperature: float | None, name: str) -> Opponent:
-        """Let it play among states of a model as fine as its own or finer.
-
-        Args:
-            space: The states of the game.
-            view: Those of the view.
-            temperature: As for `opponent`.
-            name: What to call it.
+    def settled(self, temperature: float | None) -> float | None:
+        """The temperature it plays at if ``temperature`` is the default; None if it does not play by softmax.
 
         Raises:
-            InformationError: it bears in mind what the states do not.
-            OpponentError: its rules differ from the game's in more than the redeal.
-            ReadError: its file is damaged.
-        """
-        self.must_play(space.rules)
-        if self.information == "view":
-            seen = self.opponent(view, temperature, name)
-            return seen if space is view else Opponent(name, lift(space, view, seen.policy), seen.temperature)
-        assert self._file is not None
-        own = space
-        if space.information.name != self.information:
-            own = StateSpace(space.rules, self.information)
-        policy = load_policy(self._file, own)
-        return Opponent(name, policy if own is space else lift(space, own, policy))
-
-    def opponent(self, space: StateSpace, temperature: float | None = None, name: str | None = None) -> Opponent:
-        """Let it play.
-
-        Args:
-            space: The states of the game.
-            temperature: Let an agent without a temperature of its own play by softmax at this one. Greedy if None.
-            name: What to call it; its brief name if None.
-
-        Raises:
-            OpponentError: its rules differ from the game's in more than the redeal.
-            ReadError: its file is damaged.
             PolicyError: the temperature is not above 0.
         """
-        self.must_play(space.rules)
-        wanted = temperature if self._temperature is None else self._temperature
-        wanted = wanted if self.has_values else None
-        file, source = self._file, self._source
-        policy = _built_in(space, source, wanted) if file is None else _from_file(space, file, wanted)
-        return Opponent(name or brief_name(self.argument), policy, wanted)
+        settled = temperature if self._temperature is None else self._temperature
+        if settled is None or not self.has_values:
+            return None
+        check_temperature(settled)
+        return settled
 
+    def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
+        """Its policy, float64 ``[n_rows]`` along ``space.action``.
 
-def opponent(space: StateSpace, argument: str, temperature: float | None = None) -> Opponent:
-    """An opponent by its name or its file; arguments and errors are those of `Entry` and its `opponent`."""
-    return Entry(argument).opponent(space, temperature)
+        Args:
+            space: The states of the game, under its information model or a finer one.
+            temperature: Let an agent without a temperature of its own play by softmax at this one; greedily if None.
+
+        Raises:
+            ReadError: the file is damaged, or its rules differ from the game's in more than the redeal.
+            InformationError: it remembers more than the states tell.
+            PolicyError: the temperature is not above 0.
+        """
+        settled = self.settled(temperature)
+        if self.file is not None:
+            return self.file.policy(space, settled)
+        if space.is_view:
+            return _built_in(space, self._source, settled)
+        view = StateSpace(space.rules)
+        return lift(space, view, _built_in(view, self._source, settled))
+
+    def opponent(self, space: StateSpace, temperature: float | None = None, name: str | None = None) -> Opponent:
+        """The player in a given game, under its brief name or another; arguments and errors as in `policy`."""
+        policy = self.policy(space, temperature)
+        return Opponent(name or self.name, policy, self.settled(temperature))
 
 
 def brief_name(argument: str) -> str:
-    """The argument of an `Entry` without folder and suffix."""
+    """The argument of a `Player` without folder and suffix."""
     source, temperature = _split(argument)
     stem = source if source in BUILT_IN else Path(source).stem
     return stem if temperature is None else f"{stem}@{temperature:g}"
 
 
 def names_of(arguments: list[str]) -> list[str]:
-    """Names for arguments of entries: as brief as can be, but all different.
+    """Different names for the arguments of players, each as brief as possible.
 
     Raises:
-        OpponentError: an argument stands twice.
+        PlayerError: an argument is given twice.
     """
     twice = [argument for k, argument in enumerate(arguments) if argument in arguments[:k]]
     if twice:
-        raise OpponentError(f"{twice[0]}: stands twice, allowed is each once")
+        raise PlayerError(f"{twice[0]}: given twice, allowed is each player once")
     brief = [brief_name(argument) for argument in arguments]
     return [name if brief.count(name) == 1 else argument for name, argument in zip(brief, arguments, strict=True)]
 
@@ -180,32 +189,33 @@ def _split(argument: str) -> tuple[str, float | None]:
     if match is None or argument in BUILT_IN:
         return argument, None
     try:
-        # A file of such a name is meant.
+        # A file of that very name comes first.
         return (argument, None) if Path(argument).exists() else (match[1], float(match[2]))
     except (OSError, ValueError):
         return argument, None
 
 
+def _open(source: str) -> Artefact:
+    """The agent or strategy file ``source``."""
+    is_name = re.fullmatch(r"[\w-]*", source) is not None
+    try:
+        missing = is_name and not Path(source).exists()
+    except OSError:  # too long for a file name
+        missing = True
+    if missing:
+        near = difflib.get_close_matches(source.lower(), BUILT_IN, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise PlayerError(f"{source[:80]!r}: no such file, and built-in players are {', '.join(BUILT_IN)}{hint}")
+    file = load(source)
+    file.must_play()
+    return file
+
+
 def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.ndarray:
     if name == "random":
-        return policy_of(space, naive())
-    if name == "naive":
-        true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
-        return _of_values(space, solve(build(true_space), discount=1.0).q, temperature)
-    return heuristic(space, name)
-
-
-def _of_values(space: StateSpace, q: np.ndarray, temperature: float | None) -> np.ndarray:
+        return uniform_policy(space)
+    if name != "naive":
+        return heuristic(space, name)
+    true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
+    q = solve(build(true_space), discount=1.0).q
     return greedy(space.state_ptr, q) if temperature is None else softmax(space.state_ptr, q, temperature)
-
-
-def _from_file(space: StateSpace, file: Artefact, temperature: float | None) -> np.ndarray:
-    try:
-        if file.kind == "strategy":
-            return policy_of(space, strategy_table(space, *file.strategy()))
-    except StrategyError as error:
-        raise OpponentError(f"{file.path}: {error}") from None
-    q = file.solution().q
-    if q.shape != space.action.shape or not np.array_equal(file.rows[1], space.action):
-        raise OpponentError(f"{file.path}: has {len(q)} rows that are not those of its rules, {len(space.action)}")
-    return _of_values(space, q, temperature)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.match_log import MatchLog
-from punish_fast.arena.players import Entry, Opponent, names_of
+from punish_fast.arena.players import Opponent, Player, names_of
 from punish_fast.arena.recording import check_recording, record_tournament
 from punish_fast.arena.tournament import Tournament, check_tournament, round_robin
 from punish_fast.cli.errors import CheckError, UsageError, say
@@ -65,10 +65,10 @@ class Job:
         self.clock = Stopwatch()
         self.progress = Progress(setting.quiet)
         self.names = names_of(arguments)
-        self._entries = [Entry(argument) for argument in arguments]
+        self._entries = [Player(argument) for argument in arguments]
         self.rules = _rules(self._entries, setting)
         for entry in self._entries:
-            entry.must_play(self.rules)
+            entry.must_fit(self.rules)
             self._must_know(entry.information)
         if setting.temperature is not None and not any(entry.has_values for entry in self._entries):
             raise UsageError("--temperature goes with agent files and naive only")
@@ -95,11 +95,11 @@ class Job:
         """Everybody who was named, and the graph of the game."""
         self.progress.part("game", "agents", 1, 2)
         with self.clock("agents"):
-            view = StateSpace(self.rules)
-            space = view if self.information == "view" else StateSpace(self.rules, self.information)
+            is_view = self.information == "view"
+            space = StateSpace(self.rules) if is_view else StateSpace(self.rules, self.information)
             # Before the graph, which takes longer: whoever cannot play is found out soon.
             opponents = [
-                entry.lifted(space, view, self._temperature, name)
+                entry.opponent(space, self._temperature, name)
                 for name, entry in zip(self.names, self._entries, strict=True)
             ]
         self.progress.part("game", "graph", 2, 2)
@@ -117,7 +117,7 @@ class Job:
         }
 
 
-def _rules(entries: list[Entry], setting: Setting) -> Rules:
+def _rules(entries: list[Player], setting: Setting) -> Rules:
     """The rules asked for, or those that the first file was made for; always with the true redeal."""
     found = (entry.rules for entry in entries if entry.rules is not None)
     rules = load_rules(setting.rules) if setting.rules is not None else next(found, load_rules("tabletop"))

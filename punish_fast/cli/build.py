@@ -20,10 +20,10 @@ from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table
 
 if TYPE_CHECKING:
+    from punish_fast.arena.players import Player
     from punish_fast.mdp.model import MDP
     from punish_fast.punish.rules import Rules
     from punish_fast.store.model_file import ModelSource
-    from punish_fast.store.reader import Artefact
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class ModelOptions(ComputeOptions):
     enemy: Annotated[
         str | None,
         option(
-            "naive, a strategy file, or an agent file (its greedy policy).  [default: naive]",
+            "A built-in player, a strategy file, or an agent file (its greedy policy).  [default: random]",
             metavar="ENEMY",
             complete=complete_agents,
         ),
@@ -42,20 +42,19 @@ class ModelOptions(ComputeOptions):
     temperature: TemperatureOption = None
     output: OutputOption = None
 
-    def find(self) -> tuple[Rules, Artefact | None]:
-        """The rules and the enemy's file, which is None for a built-in one."""
+    def find(self) -> tuple[Rules, Player]:
+        """The rules and the enemy."""
+        from punish_fast.arena.players import Player
         from punish_fast.punish.rules import load_rules
-        from punish_fast.store.reader import load
 
-        rules = load_rules(self.rules or "notebook")
-        file = None if self.enemy in (None, "naive") else load(str(self.enemy))
-        if file is not None:
-            file.must_have_rules(rules)
-        if self.temperature is not None and (file is None or file.kind != "agent"):
-            raise UsageError("--temperature goes with an agent file as --enemy only")
-        return rules, file
+        rules, enemy = load_rules(self.rules or "notebook"), Player(self.enemy or "random")
+        enemy.must_fit(rules)
+        if self.temperature is not None and not enemy.has_values:
+            raise UsageError("--temperature goes with naive or an agent file as --enemy only")
+        enemy.settled(self.temperature)
+        return rules, enemy
 
-    def enumerate(self, rules: Rules, file: Artefact | None, clock: Stopwatch, progress: Progress) -> ModelSource:
+    def enumerate(self, rules: Rules, enemy: Player, clock: Stopwatch, progress: Progress) -> ModelSource:
         """The model with its states."""
         from punish_fast.punish.space import StateSpace
         from punish_fast.store.model_file import ModelSource
@@ -64,34 +63,23 @@ class ModelOptions(ComputeOptions):
             progress.start()
             space = StateSpace(rules, progress=progress.step)
         with clock("tensor"):
-            table = None if file is None else file.table(space, self.temperature)
+            policy = None if enemy.is_random else enemy.policy(space, self.temperature)
         progress.start()
-        return ModelSource(space, table, _note(file, self.temperature), clock, progress.step)
+        return ModelSource(space, policy, enemy.note(self.temperature), clock, progress.step)
 
-    def read(self) -> list[Path]:
+    def read(self, enemy: Player | None) -> list[Path]:
         """The files that are read."""
-        return [Path(name) for name in (self.rules, self.enemy) if name is not None]
+        rules = None if self.rules is None else Path(self.rules)
+        return [path for path in (rules, None if enemy is None else enemy.path) if path is not None]
 
 
-def stem_of(rules: Rules, file: Artefact | None) -> str:
-    """The stem of the names of files made from a model."""
+def stem_of(rules: Rules, enemy: Player) -> str:
+    """The stem of the names of files made from a model; the agent solved against *random* is *naive*."""
     from punish_fast.punish.rules import name_of
 
-    stem = "naive" if file is None else f"against-{file.path.stem}"
+    stem = "naive" if enemy.is_random else f"against-{enemy.name}"
     name = name_of(rules)
     return stem if name == "notebook" else f"{name}-{stem}"
-
-
-def _note(file: Artefact | None, temperature: float | None) -> dict[str, Any]:
-    """What files note of the enemy."""
-    if file is None:
-        return {"kind": "naive"}
-    note: dict[str, Any] = {"kind": file.kind, "file": file.path.name}
-    if file.kind == "agent":
-        note["fingerprint"] = file.attributes["fingerprint"]
-        if temperature is not None:
-            note["temperature"] = temperature
-    return note
 
 
 @verb("punish-fast build", "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
@@ -108,7 +96,7 @@ def build(options: ModelOptions) -> None:
     clock, progress = Stopwatch(), Progress(options.quiet)
     rules, enemy = options.find()
     output = options.output or Path(f"{stem_of(rules, enemy)}-tensor.h5")
-    check_outputs([output], options.read(), "build")
+    check_outputs([output], options.read(enemy), "build")
     source = options.enumerate(rules, enemy, clock, progress)
     report = model_report(source, build_file(output, source), clock, output)
     progress.clear()
@@ -143,7 +131,7 @@ def print_model(report: dict[str, Any]) -> None:
     """Print the size of a model."""
     enemy = report["enemy"]
     temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
-    name = enemy.get("file", enemy["kind"])
+    name = enemy.get("file", enemy.get("name", enemy["kind"]))
     print(f"rules {report['rules']}, enemy {name}{temperature}, {report['threads']} threads\n")
     breaths = [["breath", *(str(k + 1) for k in range(len(report["states_by_breath"]))), "win, loss", "all"]]
     counts = [f"{n:,}" for n in report["states_by_breath"]]

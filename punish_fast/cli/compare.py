@@ -125,7 +125,7 @@ def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -
 def _print_report(report: dict[str, Any]) -> None:
     is_probability = report["agents"][0]["objective"] == "win-probability"
     for letter, agent in zip("AB", report["agents"], strict=True):
-        enemy = agent["enemy"].get("file", agent["enemy"]["kind"])
+        enemy = agent["enemy"].get("file", agent["enemy"].get("name", agent["enemy"]["kind"]))
         values = "win probabilities" if is_probability else f"discount {agent['discount']:g}"
         print(f"{letter}  {agent['file']}: against {enemy}, {values}")
     print()

@@ -177,7 +177,8 @@ class Job:
                 "answers": self._answers,
                 "concedes": concession,
             }
-            save_policy(self.output, graph.space, equilibrium.average, origin, equilibrium.reached)
+            reached = None if self._information == "view" else equilibrium.reached
+            save_policy(self.output, graph.space, equilibrium.average, reached, origin=origin)
         return {
             "iterations": equilibrium.iterations,
             "concedes_points": concession,

@@ -83,16 +83,15 @@ def _export_process(file: Artefact, options: ExportOptions, output: Path, clock:
 def _export_content(file: Artefact, _options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:
     """Write values or a strategy."""
     from punish_fast.punish.space import StateSpace
-    from punish_fast.punish.strategy import StrategyTable
-    from punish_fast.store.formats.notebook_json import content_of, export_notebook
+    from punish_fast.store.formats.notebook_json import Probabilities, content_of, export_notebook
 
     with clock("read"):
         space = StateSpace(file.rules)
         content = content_of(file, space)
     with clock("write"):
         export_notebook(output, space, content)
-    if isinstance(content, StrategyTable):
-        return {"states": len(content.state)}
+    if isinstance(content, Probabilities):
+        return {"states": int(content.covered.sum())}
     solution = file.solution()
     values = "probability to win less probability to lose, from -1 to 1"
     if solution.objective == "discounted":

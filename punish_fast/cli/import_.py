@@ -37,8 +37,7 @@ def import_(options: ImportOptions) -> None:
     """
     from punish_fast.mdp.solver import check_options
     from punish_fast.punish.rules import load_rules, name_of
-    from punish_fast.punish.strategy import StrategyTable
-    from punish_fast.store.formats.notebook_json import import_notebook
+    from punish_fast.store.formats.notebook_json import Probabilities, import_notebook
 
     clock = Stopwatch()
     check_options(options.discount)
@@ -47,8 +46,8 @@ def import_(options: ImportOptions) -> None:
     check_outputs([output], [Path(options.rules or "")], "import")
     content = import_notebook(options.file, output, rules, options.kind, options.discount)
     report: dict[str, Any] = {"file": str(options.file), "rules": name_of(rules), "rules_digest": rules.digest}
-    if isinstance(content, StrategyTable):
-        report |= {"kind": "strategy", "states": len(content.state)}
+    if isinstance(content, Probabilities):
+        report |= {"kind": "strategy", "states": int(content.covered.sum())}
     else:
         report |= {"kind": "agent", "values": len(content.q), "terminals": list(content.terminals)}
         report["discount"] = options.discount

@@ -103,7 +103,7 @@ def study_file(path: Path, games: Path | None) -> Study:
         with job.clock("people"):
             part("what people do", 3, n_parts)
             space = graph.space
-            view = space if space.information.name == "view" else StateSpace(job.rules)
+            view = space if space.is_view else StateSpace(job.rules)
             people = deviations(play, view, choices)
     job.progress.clear()
     report = {"agent": job.names[0], "information": graph.space.information.name}

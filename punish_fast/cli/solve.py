@@ -15,6 +15,7 @@ from punish_fast.cli.report import Progress, Stopwatch
 if TYPE_CHECKING:
     import numpy as np
 
+    from punish_fast.arena.players import Player
     from punish_fast.mdp.solver import Solution
     from punish_fast.punish.rules import Rules
     from punish_fast.store.model_file import ModelSource
@@ -65,16 +66,17 @@ def solve(options: SolveOptions) -> None:
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     _check(options)
-    rules, file = options.find() if options.tensor is None else _stored(options)
+    stored = None if options.tensor is None else _stored(options)
+    rules, enemy = options.find() if stored is None else (stored.rules, None)
     method = _method(options, rules)
     start = None if options.start is None else _start_values(options.start, rules, method)
-    output = options.output or Path(f"{_stem(options, rules, file)}.h5")
-    check_outputs([output], [*options.read(), *filter(None, (options.tensor, options.start))], "solve")
-    source = (
-        ModelSource(file, stage=clock, progress=progress.step)
-        if options.tensor is not None and file is not None
-        else options.enumerate(rules, file, clock, progress)
-    )
+    output = options.output or Path(f"{_stem(options, rules, enemy)}.h5")
+    check_outputs([output], [*options.read(enemy), *filter(None, (options.tensor, options.start))], "solve")
+    if stored is not None:
+        source = ModelSource(stored, stage=clock, progress=progress.step)
+    else:
+        assert enemy is not None
+        source = options.enumerate(rules, enemy, clock, progress)
     mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, start=start, **method)
     report = model_report(source, mdp, clock, output) | _solution_report(solution)
     if solution.objective == "win-probability":
@@ -136,8 +138,8 @@ def _start_values(path: Path, rules: Rules, method: dict[str, Any]) -> np.ndarra
     return np.asarray(to_loss + (v - loss) * ((to_win - to_loss) / (win - loss)))
 
 
-def _stored(options: SolveOptions) -> tuple[Rules, Artefact]:
-    """The file of a tensor, and its rules."""
+def _stored(options: SolveOptions) -> Artefact:
+    """The file of a tensor."""
     from punish_fast.store.reader import load
 
     for name in ("rules", "enemy", "temperature"):
@@ -145,12 +147,13 @@ def _stored(options: SolveOptions) -> tuple[Rules, Artefact]:
             raise UsageError(f"--{name} is settled by the tensor {options.tensor} and cannot be given with it")
     file = load(str(options.tensor))
     file.must_have_transitions()
-    return file.rules, file
+    return file
 
 
-def _stem(options: SolveOptions, rules: Rules, file: Artefact | None) -> str:
-    if options.tensor is None:
-        return stem_of(rules, file)
+def _stem(options: SolveOptions, rules: Rules, enemy: Player | None) -> str:
+    if enemy is not None:
+        return stem_of(rules, enemy)
+    assert options.tensor is not None
     stem = options.tensor.stem
     return stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
 

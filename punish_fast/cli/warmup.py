@@ -27,7 +27,6 @@ from punish_fast.punish.lifting import lift
 from punish_fast.punish.refill import Refillable
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import from_policy
 from punish_fast.punish.tensor import build
 from punish_fast.records.legality import judge
 from punish_fast.study.lessons import lessons
@@ -55,7 +54,7 @@ def _solve() -> None:
     solve(mdp, schedule="jacobi", sweeps=1)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
-    enemy = from_policy(space, greedy(mdp.state_ptr, solution.q))
+    enemy = greedy(mdp.state_ptr, solution.q)
     build(space, enemy)
     compact = Refillable(space).fill(enemy)
     compact.count_nonzeros()

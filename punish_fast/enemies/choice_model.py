@@ -38,7 +38,7 @@ from punish_fast.enemies.features import features_of
 from punish_fast.enemies.folds import folds_of
 from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, legal_mask, strategy_table
+from punish_fast.punish.strategy import legal_mask, policy_of_table
 
 RIDGE = 5.0
 LAPSE = 0.01
@@ -118,10 +118,10 @@ def habit_probabilities(space: StateSpace, habit: Habit, rows: np.ndarray, legal
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-def habit_table(space: StateSpace, habit: Habit, name: str = "habit") -> StrategyTable:
-    """The strategy of a habit, over every state."""
+def habit_policy(space: StateSpace, habit: Habit) -> np.ndarray:
+    """The policy of a habit, float64 ``[n_rows]``."""
     rows = np.arange(space.n_states)
-    return strategy_table(space, rows, habit_probabilities(space, habit, rows, legal_mask(space)), name)
+    return policy_of_table(space, rows, habit_probabilities(space, habit, rows, legal_mask(space)))
 
 
 def counts_at(counts: Counts, rows: np.ndarray) -> np.ndarray:

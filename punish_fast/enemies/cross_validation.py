@@ -31,7 +31,7 @@ from punish_fast.enemies.training import examples_of, train
 from punish_fast.enemies.training_options import TrainingOptions
 from punish_fast.punish.codes import digits_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, legal_mask
+from punish_fast.punish.strategy import legal_mask, table_of_policy
 
 QUANTILE = 1.96  # of the normal distribution, for an interval of 95 %
 
@@ -78,32 +78,18 @@ Predict = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Learn = Callable[[StateSpace, Located], Predict]
 
 
-def _uniform(legal: np.ndarray) -> np.ndarray:
-    return np.asarray(legal / legal.sum(axis=1, keepdims=True))
-
-
 def _learn_nothing(_space: StateSpace, _choices: Located) -> Predict:
-    return lambda _rows, legal: _uniform(legal)
-
-
-def _parless_of(space: StateSpace, choices: Located) -> StrategyTable:
-    return parless(space, count_located(space, choices.row, choices.column))
+    return lambda _rows, legal: np.asarray(legal / legal.sum(axis=1, keepdims=True))
 
 
 def _learn_parless(space: StateSpace, choices: Located) -> Predict:
-    table = _parless_of(space, choices)
-    if table.is_naive:  # no state was seen
-        return _learn_nothing(space, choices)
-
-    def predict(rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
-        place = np.minimum(np.searchsorted(table.state, rows), len(table.state) - 1)
-        return np.where((table.state[place] == rows)[:, np.newaxis], table.p[place], _uniform(legal))
-
-    return predict
+    policy = parless(space, count_located(space, choices.row, choices.column))
+    return lambda rows, _legal: table_of_policy(space, policy, rows)
 
 
 def _learn_pawnn(space: StateSpace, choices: Located) -> Predict:
-    network = train(space.rules, examples_of(space, _parless_of(space, choices)), TrainingOptions()).network
+    counts = count_located(space, choices.row, choices.column)
+    network = train(space.rules, examples_of(space, parless(space, counts), counts.state), TrainingOptions()).network
     return lambda rows, legal: probabilities(network, space.rules, digits_of(space, rows), legal)
 
 

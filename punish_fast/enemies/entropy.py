@@ -1,8 +1,8 @@
-"""How undecided a strategy is: the entropy of what it plays, breath by breath.
+"""The entropy of a strategy, breath by breath.
 
-The entropy ``H = -sum_a p(a) ln p(a)`` of a distribution over actions is 0 nats if one action is certain and ``ln n``
-if ``n`` are played alike; ``exp H`` is how many equally likely actions are as undecided. No strategy over ``n`` legal
-actions exceeds ``ln n``, so that is what it is held against.
+The entropy ``H = -sum_a p(a) ln p(a)`` of a distribution over actions is 0 nats if one action is certain and ``ln n``,
+its maximum, if ``n`` actions are equally likely; ``exp H`` is the effective number of actions. It is compared with the
+entropy of uniform play over the legal actions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, StrategyTable
+from punish_fast.punish.strategy import checked_policy
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Entropies:
         n_states: int64 ``[n_layers]``, states of the game.
         n_covered: int64 ``[n_layers]``, states that the strategy covers.
         mean: float64 ``[n_layers]``, mean entropy over the states covered, in nats; NaN if there are none.
-        uniform: float64 ``[n_layers]``, the same if all legal actions were played alike.
+        uniform: float64 ``[n_layers]``, the same for uniform play.
     """
 
     n_states: np.ndarray
@@ -40,32 +40,33 @@ class Entropies:
         return mean, uniform
 
 
-def entropy(p: np.ndarray) -> np.ndarray:
-    """The entropies of distributions, float64 ``[k]`` in nats.
-
-    Args:
-        p: float64 ``[k, n]``, probabilities, each row adding up to 1.
-    """
-    terms: np.ndarray = p * np.log(np.where(p > 0, p, 1.0))
-    return np.asarray(np.maximum(-terms.sum(axis=1), 0.0))
-
-
-def entropies(space: StateSpace, table: StrategyTable) -> Entropies:
-    """The mean entropies of a strategy table, breath by breath.
+def entropy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
+    """The entropy of a policy in each state, float64 ``[n_states]`` in nats.
 
     Args:
         space: The states of the game.
-        table: The strategy.
+        policy: float64 ``[n_rows]``.
+    """
+    terms = policy * np.log(np.where(policy > 0, policy, 1.0))
+    return np.asarray(np.maximum(-np.add.reduceat(terms, space.state_ptr[:-1]), 0.0))
+
+
+def entropies(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None = None) -> Entropies:
+    """The mean entropies of a strategy, breath by breath.
+
+    Args:
+        space: The states of the game.
+        policy: float64 ``[n_rows]``.
+        covered: bool ``[n_states]``, the states to average over; all if None.
 
     Raises:
-        StrategyError: it was made for other rules.
+        PolicyError: the policy does not belong to these states.
     """
-    if table.rules_digest not in (None, space.rules.digest):
-        raise StrategyError(f"strategy: made for rules {table.rules_digest}, but the game has {space.rules.digest}")
-    layer = np.searchsorted(space.layer_ptr, table.state, side="right") - 1
+    state = np.arange(space.n_states) if covered is None else np.flatnonzero(covered)
+    layer = np.searchsorted(space.layer_ptr, state, side="right") - 1
     n_layers = len(space.layer_ptr) - 1
     n_covered = np.bincount(layer, minlength=n_layers)
-    n_legal = np.diff(space.state_ptr)[table.state]
-    sums = [np.bincount(layer, weights=values, minlength=n_layers) for values in (entropy(table.p), np.log(n_legal))]
+    values = entropy(space, checked_policy(space, policy)), np.log(np.diff(space.state_ptr))
+    sums = [np.bincount(layer, weights=each[state], minlength=n_layers) for each in values]
     mean, uniform = (np.where(n_covered > 0, total / np.maximum(n_covered, 1), np.nan) for total in sums)
     return Entropies(np.diff(space.layer_ptr), n_covered, mean, uniform)

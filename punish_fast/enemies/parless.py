@@ -5,9 +5,9 @@ strategy have a symmetric Dirichlet prior of ``c`` pseudo-counts in all. Its pos
 
     p(a | s) = (n(s, a) + c / |A(s)|) / (n(s) + c),        n(s) = sum_a n(s, a).
 
-With no choices this is uniform, with many it is what was chosen; ``c`` choices weigh as much as the prior. States that
-were never seen are left to the default of every strategy table, which is uniform. Counted over all choices, this is the
-*general* enemy; over the choices of winners alone, the *champion*.
+Without choices this is uniform; with many it tends to their frequencies; ``c`` choices weigh as much as the prior.
+States that were never seen are played uniformly. Counts of all choices give the *general* enemy, those of winners alone
+the *champion*.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ import numpy as np
 
 from punish_fast.enemies.counts import Counts, CountsError
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, strategy_table
+from punish_fast.punish.strategy import policy_of_table
 
 PRIOR = 3.0
 
 
-def parless(space: StateSpace, counts: Counts, prior: float = PRIOR, name: str = "parless") -> StrategyTable:
-    """The strategy table of PARLESS, over the states seen.
+def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarray:
+    """The policy of PARLESS, float64 ``[n_rows]``; uniform in all states but ``counts.state``.
 
     Args:
-        space: The states of the game, of the rules that ``counts`` was made with.
+        space: The states of the game, under the rules that ``counts`` was made with.
         counts: Choices, counted by `count_choices`.
-        prior: Pseudo-counts of the prior in all, above 0.
-        name: What to call the enemy.
+        prior: Total pseudo-counts of the prior, above 0.
 
     Raises:
         CountsError: the prior is not a number above 0.
@@ -39,7 +38,7 @@ def parless(space: StateSpace, counts: Counts, prior: float = PRIOR, name: str =
     check_prior(prior)
     n_legal = counts.legal.sum(axis=1, keepdims=True)
     weight = np.where(counts.legal, counts.count + prior / n_legal, 0.0)
-    return strategy_table(space, counts.state, weight / weight.sum(axis=1, keepdims=True), name)
+    return policy_of_table(space, counts.state, weight / weight.sum(axis=1, keepdims=True))
 
 
 def check_prior(prior: float) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, digits_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, legal_mask, strategy_table
+from punish_fast.punish.strategy import legal_mask, policy_of_table
 
 ENCODINGS = ("raw", "scaled", "one-hot")
 
@@ -167,13 +167,12 @@ def probabilities(network: Network, rules: Rules, digits: np.ndarray, legal: np.
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-def network_table(space: StateSpace, network: Network, name: str = "pawnn") -> StrategyTable:
-    """The strategy of a network, over every state.
+def network_policy(space: StateSpace, network: Network) -> np.ndarray:
+    """The policy of a network, float64 ``[n_rows]``.
 
     Args:
         space: The states of the game.
         network: A network for its rules.
-        name: What to call the enemy.
 
     Raises:
         StateError: the rules have counts above 9, for which there are no digits.
@@ -185,16 +184,16 @@ def network_table(space: StateSpace, network: Network, name: str = "pawnn") -> S
     for begin in range(0, len(rows), _STATES_AT_ONCE):
         part = slice(begin, begin + _STATES_AT_ONCE)
         p[part] = probabilities(network, space.rules, digits[part], legal[part])
-    return strategy_table(space, rows, p, name)
+    return policy_of_table(space, rows, p)
 
 
-def mean_squared_error(network: Network, space: StateSpace, table: StrategyTable) -> float:
-    """The mean of the squared differences between a network's outputs, illegal actions included, and a table.
+def mean_squared_error(network: Network, rules: Rules, digits: np.ndarray, p: np.ndarray) -> float:
+    """The mean squared difference between a network's outputs, illegal actions included, and a table.
 
     Args:
-        network: A network for the rules of ``space``.
-        space: The states of the game.
-        table: A strategy table that covers at least one state.
+        network: A network for ``rules``.
+        rules: The rules of the game.
+        digits: uint8 ``[k, 18]``, the digits of at least one state.
+        p: float64 ``[k, 11]``, the table.
     """
-    difference = output(network, space.rules, digits_of(space, table.state)) - table.p
-    return float((difference**2).mean())
+    return float(((output(network, rules, digits) - p) ** 2).mean())

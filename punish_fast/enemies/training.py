@@ -30,7 +30,7 @@ from punish_fast.enemies.training_options import OPTIMISERS, PRESETS, TrainingOp
 from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable
+from punish_fast.punish.strategy import table_of_policy
 from punish_fast.runtime.extras import require
 
 if TYPE_CHECKING:
@@ -77,16 +77,21 @@ class Trained:
     test: np.ndarray
 
 
-def examples_of(space: StateSpace, table: StrategyTable) -> Examples:
-    """The states that a strategy table covers, as examples.
+def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Examples:
+    """What a policy plays in some states, as examples.
+
+    Args:
+        space: The states of the game.
+        policy: float64 ``[n_rows]``.
+        state: int ``[k]``, rows of at least one state.
 
     Raises:
-        NetworkError: it covers none.
+        NetworkError: there is no state.
         StateError: the rules have counts above 9, for which there are no digits.
     """
-    if table.is_naive:
-        raise NetworkError("table: covers no state to train on")
-    return Examples(digits_of(space, table.state), table.p)
+    if len(state) == 0:
+        raise NetworkError("strategy: covers no state to train on")
+    return Examples(digits_of(space, state), table_of_policy(space, policy, state))
 
 
 def train(

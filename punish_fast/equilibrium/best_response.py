@@ -27,7 +27,6 @@ from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, C
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.strategy import from_policy
 from punish_fast.punish.tensor import build_compact
 
 BELIEFS = ("uniform", "true")
@@ -126,7 +125,7 @@ def best_response(
 def _uniform_choice(graph: Graph, policy: np.ndarray) -> np.ndarray:
     """The rows that the uniform exploiter chooses, int64 ``[n_states]``."""
     space = graph.view
-    solution = solve(build_compact(space, from_policy(space, policy)), discount=1.0)
+    solution = solve(build_compact(space, policy), discount=1.0)
     return first_best(space.state_ptr, solution.q)
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import N_ACTIONS, N_MODES, PICKS_OR_FEINTS, RESTS, split_action
+from punish_fast.punish._actions import N_ACTIONS, N_MODES, PICKS_OR_FEINTS, RESTS
 from punish_fast.punish._codes import cards_code, mirror_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_subsets, count_ways, first_subset, next_subset
 from punish_fast.punish._outcomes import N_ENEMY_PLAYS, N_PLAYS
@@ -179,19 +179,6 @@ def list_hands(layout, layer, discard, unseen, hands):
                 deck[kind] = begun[kind]
             more = next_subset(unseen, deck)
         hands.n_hands[drawn] = n
-
-
-@kernel
-def weigh_rows(begin, end, state_ptr, action, entry, p, weights):
-    """Weights, in units of 1/2520, of an enemy's actions in the given states, for every row.
-
-    ``entry[state]`` is the row of ``p`` (float64 ``[k, 11]``) that tells what it plays; -1 stands for all alike.
-    """
-    for state in range(begin, end):
-        share = UNIT / (state_ptr[state + 1] - state_ptr[state])
-        for row in range(state_ptr[state], state_ptr[state + 1]):
-            pick, feints = split_action(action[row])
-            weights[row] = share if entry[state] < 0 else UNIT * p[entry[state], 2 * pick + feints]
 
 
 @inlined_routine

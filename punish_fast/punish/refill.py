@@ -1,33 +1,34 @@
 """One player's process against a sequence of enemies, without a new tensor for each.
 
-Where a row leads follows from the rules alone; only how likely it leads there depends on the enemy. So the pattern is
-worked out once, and to meet another enemy the probabilities are filled again, each stored once however many rows share
-it (see `punish_fast.mdp.model`). With the values against the last enemy to start from, few sweeps are left::
+The pattern of the tensor follows from the rules alone; only the probabilities depend on the enemy. So the pattern is
+computed once, and for each further enemy the probabilities are refilled, each stored once however many rows share it
+(see `punish_fast.mdp.model`). Starting from the values against the previous enemy, few sweeps are left::
 
     game = Refillable(space)
     solution = None
-    for enemy in enemies:
-        solution = solve(game.fill(enemy), start=None if solution is None else solution.v)
+    for policy in policies:
+        solution = solve(game.fill(policy), start=None if solution is None else solution.v)
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable
 from punish_fast.punish.tensor import build_compact, refill
 
 
 class Refillable:
-    """A process whose enemy can be exchanged.
+    """A process whose enemy can be replaced.
 
     Attributes:
         space: The states of the game.
-        mdp: The process against the last enemy, at first the naive one.
+        mdp: The process against the current enemy, at first the uniform one.
     """
 
     def __init__(self, space: StateSpace) -> None:
-        """Work out where all rows lead.
+        """Compute the pattern.
 
         Raises:
             MemoryError: the tensor would not fit into memory.
@@ -35,11 +36,11 @@ class Refillable:
         self.space = space
         self.mdp: MDP = build_compact(space)
 
-    def fill(self, enemy: StrategyTable) -> MDP:
-        """The process against an enemy, in the place of that against the last one, whose arrays are overwritten.
+    def fill(self, policy: np.ndarray) -> MDP:
+        """The process against an enemy's policy (float64 ``[n_rows]``), in the arrays of the one before.
 
         Raises:
-            StrategyError: the strategy was made for other rules.
+            PolicyError: the policy does not belong to these states.
         """
-        refill(self.space, self.mdp, enemy)
+        refill(self.space, self.mdp, policy)
         return self.mdp

@@ -222,13 +222,18 @@ class StateSpace:
             codes[layer.first[0] : layer.first[-1]] = cards * layout.n_statuses + layer.status
         return codes
 
+    @property
+    def is_view(self) -> bool:
+        """Whether the states are those of one player's decision process."""
+        return self.information.name == "view"
+
     def must_be_view(self) -> None:
         """Check that the states are those of one player's decision process.
 
         Raises:
             InformationError: they are of another model.
         """
-        if self.information.name != "view":
+        if not self.is_view:
             raise InformationError(f"information: {self.information.name!r} is not allowed here, only 'view' is")
 
     @property

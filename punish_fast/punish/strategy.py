@@ -1,23 +1,25 @@
-"""Enemy strategies: tables from information states to distributions over actions.
+"""Strategies: policies over information states, and their tables by action.
 
-An enemy plays a state of its own view: the mirror image of ours. A state that a table says nothing about is played
-uniformly over the legal actions; the naive enemy's table is empty.
+A *policy* is float64 ``[n_rows]`` along `StateSpace.action`: the probability of each legal action in its state. Every
+player, enemy or agent, is one. Two players meet in mirrored states: the enemy looks up the state that it sees, in which
+its own hand and statuses come first.
+
+A *table* is float64 ``[k, 11]``, the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states, legal or
+not. Files, recorded choices and networks have tables; a state without an entry is played uniformly.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from punish_fast.mdp.policy import PolicyError, flaw_of
 from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.space import StateSpace
 
-# From a two-digit action code to its column in a table; -1 for a number that is none.
+# From a two-digit action code to its column in a table; -1 for a number that is no action.
 COLUMN = np.full(256, -1, dtype=np.int64)
 COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
 
-# Probabilities of a state may add up to 1 only as well as float64 sums do.
 _SUM_TOLERANCE = 1e-9
 _ROUNDING = float(np.finfo(np.float64).eps)
 
@@ -26,117 +28,86 @@ class StrategyError(ValueError):
     """A table that is no strategy; the message names the state and the value."""
 
 
-@dataclass(frozen=True)
-class StrategyTable:
-    """A strategy over information states.
-
-    Attributes:
-        state: int32 ``[k]``, rows of the states covered, ascending.
-        p: float64 ``[k, 11]``, probabilities of the actions 10, 11, 20, 21, ..., 51, 90.
-        name: What to call the enemy.
-        rules_digest: Digest of the rules it was made for; None for the naive enemy, who plays any game.
-    """
-
-    state: np.ndarray
-    p: np.ndarray
-    name: str = "table"
-    rules_digest: str | None = None
-
-    @property
-    def is_naive(self) -> bool:
-        """Whether every state is played uniformly because the table is empty."""
-        return len(self.state) == 0
-
-
-def naive() -> StrategyTable:
-    """The enemy that plays every legal action alike in every state."""
-    return StrategyTable(np.zeros(0, dtype=np.int32), np.zeros((0, len(ACTIONS))), name="naive")
-
-
-def from_policy(space: StateSpace, weight: np.ndarray, name: str = "policy") -> StrategyTable:
-    """The strategy of a policy.
-
-    Args:
-        space: The states of the game.
-        weight: float64 ``[n_rows]``, the probability of each row of `StateSpace.action` in its state.
-        name: What to call the enemy.
-
-    Raises:
-        StrategyError: ``weight`` is no policy.
-    """
-    weight = np.asarray(weight, dtype=np.float64)
-    if weight.shape != space.action.shape:
-        raise StrategyError(f"strategy: shape of the policy is {weight.shape}, allowed is {space.action.shape}")
-    p = np.zeros((space.n_states, len(ACTIONS)))
-    p[_state_of_row(space), COLUMN[space.action]] = weight
-    return strategy_table(space, np.arange(space.n_states), p, name)
-
-
-def policy_of(space: StateSpace, table: StrategyTable) -> np.ndarray:
-    """The policy of a strategy, float64 ``[n_rows]``: the probability of each row of `StateSpace.action` in its state.
-
-    States that the table says nothing about are played uniformly.
-
-    Raises:
-        StrategyError: the strategy was made for other rules.
-    """
-    if table.rules_digest not in (None, space.rules.digest):
-        raise StrategyError(f"strategy: made for rules {table.rules_digest}, but the game's are {space.rules.digest}")
+def uniform_policy(space: StateSpace) -> np.ndarray:
+    """The policy of the player *random*: all legal actions are equally likely, float64 ``[n_rows]``."""
     lengths = np.diff(space.state_ptr)
-    weight = np.repeat(1 / lengths, lengths)
-    if table.is_naive:
-        return weight
-    place = np.full(space.n_states, -1)
-    place[table.state] = np.arange(len(table.state))
-    place = np.repeat(place, lengths)
-    return np.where(place >= 0, table.p[place, COLUMN[space.action]], weight)
+    return np.repeat(1 / lengths, lengths)
 
 
-def strategy_table(space: StateSpace, state: np.ndarray, p: np.ndarray, name: str = "table") -> StrategyTable:
-    """A checked strategy table.
+def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
+    """A checked policy whose probabilities add up to 1 in every state, to within rounding.
+
+    Raises:
+        PolicyError: the shape or dtype is wrong, a probability is negative, or those of a state do not add up to 1.
+    """
+    policy = np.asarray(policy)
+    flaw = flaw_of(space.state_ptr, policy)
+    if flaw is not None:
+        raise PolicyError(f"policy: {flaw}")
+    sums = np.add.reduceat(policy, space.state_ptr[:-1])
+    # Rounding alone is left as it is, so that a policy that was normalised before keeps its bits.
+    is_off = np.abs(sums - 1) > 32 * _ROUNDING
+    if not is_off.any():
+        return policy
+    return np.asarray(policy / np.repeat(np.where(is_off, sums, 1.0), np.diff(space.state_ptr)))
+
+
+def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The policy of a table, float64 ``[n_rows]``, checked; states without an entry are played uniformly.
 
     Args:
         space: The states of the game.
-        state: ``[k]`` rows of the states covered, each at most once, in any order.
+        state: ``[k]`` distinct rows of states, in any order.
         p: ``[k, 11]`` probabilities of the actions 10, 11, 20, 21, ..., 51, 90.
-        name: What to call the enemy.
 
     Raises:
-        StrategyError: wrong shapes, rows that are no states or stand twice, probabilities that are negative, not
-            finite, do not add up to one, or fall on illegal actions.
+        StrategyError: wrong shapes, rows that are no states or repeated, or probabilities that are negative, not
+            finite, do not add up to 1, or belong to illegal actions.
     """
-    state = np.asarray(state)
-    p = np.asarray(p, dtype=np.float64)
+    state, p = np.asarray(state), np.asarray(p, dtype=np.float64)
     if state.ndim != 1 or p.shape != (len(state), len(ACTIONS)):
         raise StrategyError(f"strategy: shapes are {state.shape} and {p.shape}, allowed are (k,) and (k, 11)")
+    policy = uniform_policy(space)
     if len(state) == 0:
-        return StrategyTable(np.zeros(0, dtype=np.int32), p, name, space.rules.digest)
+        return policy
     if not np.issubdtype(state.dtype, np.integer) or state.min() < 0 or state.max() >= space.n_states:
         raise StrategyError(f"strategy: states must be rows from 0 to {space.n_states - 1}")
-    order = np.argsort(state, kind="stable")
-    state, p = state[order].astype(np.int32), np.ascontiguousarray(p[order])
-    twice = np.flatnonzero(np.diff(state) == 0)
-    if len(twice):
-        raise StrategyError(f"strategy: state {to_decimal(space.state(int(state[twice[0]])))} stands twice")
-    _check_probabilities(space, state, p)
-    # Sums that are off by more than rounding would make rows of a tensor that are.
+    place = np.full(space.n_states, -1)
+    place[state] = np.arange(len(state))
+    repeated = np.flatnonzero(place[state] != np.arange(len(state)))
+    if len(repeated):
+        raise StrategyError(f"strategy: state {to_decimal(space.state(int(state[repeated[0]])))} is listed twice")
+    _check_table(space, state, p)
     sums = p.sum(axis=1, keepdims=True)
     p = np.where(np.abs(sums - 1) > _ROUNDING, p / sums, p)
-    return StrategyTable(state, p, name, space.rules.digest)
+    place = np.repeat(place, np.diff(space.state_ptr))
+    return np.where(place >= 0, p[place, COLUMN[space.action]], policy)
 
 
-def _state_of_row(space: StateSpace) -> np.ndarray:
-    return np.repeat(np.arange(space.n_states), np.diff(space.state_ptr))
+def table_of_policy(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> np.ndarray:
+    """The table of a policy in the given states, float64 ``[k, 11]``.
+
+    Args:
+        space: The states of the game.
+        policy: float64 ``[n_rows]``.
+        state: int ``[k]``, rows of states.
+    """
+    begins, lengths = space.state_ptr[state], np.diff(space.state_ptr)[state]
+    entry = np.repeat(np.arange(len(state)), lengths)
+    rows = np.arange(len(entry)) + np.repeat(begins - (np.cumsum(lengths) - lengths), lengths)
+    p = np.zeros((len(state), len(ACTIONS)))
+    p[entry, COLUMN[space.action[rows]]] = policy[rows]
+    return p
 
 
 def legal_mask(space: StateSpace) -> np.ndarray:
     """Whether the actions 10, 11, 20, 21, ..., 51, 90 are legal in each state, bool ``[n_states, 11]``."""
     mask = np.zeros((space.n_states, len(ACTIONS)), dtype=np.bool_)
-    mask[_state_of_row(space), COLUMN[space.action]] = True
+    mask[np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)), COLUMN[space.action]] = True
     return mask
 
 
-def _check_probabilities(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
+def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
     def name(i: int) -> int:
         return to_decimal(space.state(int(state[i])))
 

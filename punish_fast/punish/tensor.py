@@ -1,11 +1,11 @@
-"""The transition tensor of a game against an enemy: rules and strategy in, Markov decision process out.
+"""The transition tensor of a game against an enemy: from rules and a policy to a Markov decision process.
 
-The pattern of the tensor follows from the rules alone: count the rows of each state, the entries of each row, and
-take cumulative sums; then every row is filled by its one owner. Entries that an enemy makes impossible (a table with
-zeros) are dropped at the end.
+The pattern of the tensor follows from the rules alone: count the rows of each state and the entries of each row, take
+cumulative sums, then let each row be filled by its one owner. Entries that the enemy's policy makes impossible are
+dropped at the end.
 
 A compact tensor, in which rows share probabilities, takes two thirds of the memory and of the time of a sweep. It keeps
-impossible entries: its pattern is the same for all enemies.
+impossible entries, so its pattern is the same for all enemies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from punish_fast.punish._actions import N_MODES
 from punish_fast.punish._outcomes import N_PLAYS
 from punish_fast.punish.codes import Layout
 from punish_fast.punish.space import Progress, StateSpace
-from punish_fast.punish.strategy import StrategyError, StrategyTable, naive
+from punish_fast.punish.strategy import checked_policy
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
@@ -33,23 +33,23 @@ OnLayer = Callable[[MDP, int], None]
 TERMINAL_REWARD = np.array([1.0, -1.0])
 
 
-def build(space: StateSpace, enemy: StrategyTable | None = None, on_layer: OnLayer | None = None) -> MDP:
-    """The Markov decision process of one player against ``enemy`` (naive if None).
+def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer | None = None) -> MDP:
+    """The Markov decision process of one player against an enemy.
 
     Rows follow the states' codes and, within a state, the two-digit action codes; columns ``n_states`` and
     ``n_states + 1`` are win and loss, which pay +1 and -1. Within a row, columns ascend.
 
     Args:
         space: The states of the game.
-        enemy: The enemy's strategy table over the same states.
-        on_layer: Called as ``on_layer(mdp, number)`` as soon as the rows of a layer stand, so that they can be written
+        policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
+        on_layer: Called as ``on_layer(mdp, number)`` when the rows of a layer are complete, so that they can be written
             while the next ones are computed.
 
     Raises:
-        StrategyError: the strategy was made for other rules.
+        PolicyError: the policy does not belong to these states.
         MemoryError: the tensor would not fit into memory.
     """
-    enemy = _checked(space, enemy)
+    prepared = _prepare(space, policy)
     indptr, _, _ = _place(space)
     rows = _room_for_rows(space, indptr, indptr, int(indptr[-1]))
     mdp = MDP(
@@ -62,33 +62,31 @@ def build(space: StateSpace, enemy: StrategyTable | None = None, on_layer: OnLay
         layer_ptr=space.layer_ptr,
         action=space.action,
     )
-    prepared = _prepare(space, enemy)
     for number in range(mdp.n_layers):
         _fill(space, number, prepared, rows)
-        if on_layer is not None and enemy.is_naive:
+        if on_layer is not None and policy is None:
             on_layer(mdp, number)
-    if not enemy.is_naive:
+    if policy is not None:
         mdp = _without_zeros(mdp)
         for number in range(mdp.n_layers if on_layer is not None else 0):
             on_layer(mdp, number)  # type: ignore[misc]
     return mdp
 
 
-def build_compact(space: StateSpace, enemy: StrategyTable | None = None, progress: Progress | None = None) -> MDP:
-    """Like `build`, with probabilities that rows share, and with those that are zero.
+def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> MDP:
+    """Build the same process with probabilities that rows share, zeros included.
 
     Args:
         space: The states of the game.
-        enemy: The enemy's strategy table over the same states.
-        progress: Called as ``progress("tensor", done, layers)`` as soon as the rows of a layer stand.
+        policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
+        progress: Called as ``progress("tensor", done, layers)`` when the rows of a layer are complete.
 
     Raises:
-        StrategyError: the strategy was made for other rules.
+        PolicyError: the policy does not belong to these states.
         MemoryError: the tensor would not fit into memory.
     """
-    enemy = _checked(space, enemy)
+    prepared = _prepare(space, policy)
     rows = _room_for_rows(space, *_place(space))
-    prepared = _prepare(space, enemy)
     for number in range(len(space.layers)):
         _fill(space, number, prepared, rows)
         if progress is not None:
@@ -104,18 +102,6 @@ def build_compact(space: StateSpace, enemy: StrategyTable | None = None, progres
         layer_ptr=space.layer_ptr,
         action=space.action,
     )
-
-
-def _checked(space: StateSpace, enemy: StrategyTable | None) -> StrategyTable:
-    """The enemy, naive if None.
-
-    Raises:
-        StrategyError: the strategy was made for other rules.
-    """
-    enemy = naive() if enemy is None else enemy
-    if enemy.rules_digest not in (None, space.rules.digest):
-        raise StrategyError(f"strategy: made for rules {enemy.rules_digest}, but the game's are {space.rules.digest}")
-    return enemy
 
 
 def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, n_data: int) -> _tensor.Rows:
@@ -170,34 +156,28 @@ def _fill(space: StateSpace, number: int, enemy: _Enemy, rows: _tensor.Rows) -> 
     for_chunks(_redeal.fill_redeals, weights, *args)
 
 
-def _prepare(space: StateSpace, enemy: StrategyTable) -> _Enemy:
-    """The enemy as the kernels take it: as a naive one, or as a table."""
-    if enemy.is_naive:
-        return _naive_marginals(space), None
-    return None, _table(space, enemy)
+def _prepare(space: StateSpace, policy: np.ndarray | None) -> _Enemy:
+    """The enemy as the kernels take it: the uniform one has marginals that states share."""
+    return (_naive_marginals(space), None) if policy is None else (None, _weighted(space, policy))
 
 
-def _table(space: StateSpace, enemy: StrategyTable) -> _tensor.Table:
-    entry = np.full(space.n_states, -1, dtype=np.int32)
-    entry[enemy.state] = np.arange(len(enemy.state), dtype=np.int32)
-    weights = np.empty(len(space.action))
-    for_each(_marginals.weigh_rows, space.n_states, space.state_ptr, space.action, entry, enemy.p, weights)
-    return _tensor.Table(space.state_ptr, weights)
+def _weighted(space: StateSpace, policy: np.ndarray) -> _tensor.Table:
+    return _tensor.Table(space.state_ptr, _marginals.UNIT * checked_policy(space, policy))
 
 
-def refill(space: StateSpace, mdp: MDP, enemy: StrategyTable) -> None:
-    """Put the probabilities and rewards against another enemy in the place of those in ``mdp``.
+def refill(space: StateSpace, mdp: MDP, policy: np.ndarray) -> None:
+    """Replace the probabilities and rewards in ``mdp`` by those against another enemy.
 
     Args:
         space: The states of the game.
-        mdp: What `build_compact` made of them.
-        enemy: The enemy's strategy table over the same states.
+        mdp: The process that `build_compact` made of them.
+        policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``.
 
     Raises:
-        StrategyError: the strategy was made for other rules.
+        PolicyError: the policy does not belong to these states.
     """
     assert mdp.data_ptr is not None
-    table = _table(space, _checked(space, enemy))
+    table = _weighted(space, policy)
     rows = _tensor.Rows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward)
     for number, layer in enumerate(space.layers[:-1]):
         weights = mdp.indptr[mdp.state_ptr[layer.first]]
@@ -206,7 +186,7 @@ def refill(space: StateSpace, mdp: MDP, enemy: StrategyTable) -> None:
 
 
 def _naive_marginals(space: StateSpace) -> _tensor.Naive:
-    """The marginals that states share."""
+    """The marginals against the uniform enemy, which many states share."""
     layout: Layout = space.layout
     n_unseen = int(np.prod(layout.copies + 1))
     used = np.zeros(n_unseen * (layout.deck_size + 1) * N_MODES, dtype=np.uint8)

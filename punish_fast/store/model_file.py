@@ -11,10 +11,11 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import Solution, solve
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable
 from punish_fast.punish.tensor import build, build_compact
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import Writer, new_file
@@ -34,8 +35,8 @@ class ModelSource:
 
     Attributes:
         states: The states, or the file.
-        enemy: The enemy's strategy; None is uniform play. A file has its own.
-        note: What to note of the enemy, JSON-like with a ``kind``.
+        policy: The enemy's policy, float64 ``[n_rows]``; None is uniform play. A file has its own.
+        note: How the file names the enemy, JSON-like with a ``kind``.
         stage: Entered around each stage of the work, to time it.
         progress: Called as ``progress("tensor", layers, n_layers)``.
     """
@@ -43,15 +44,17 @@ class ModelSource:
     def __init__(
         self,
         states: StateSpace | Artefact,
-        enemy: StrategyTable | None = None,
+        policy: np.ndarray | None = None,
         note: dict[str, Any] | None = None,
         stage: Stage = _untimed,
         progress: StepProgress | None = None,
     ) -> None:
         self.states = states
         self.rules = states.rules
-        self.enemy = enemy
-        self.note = note or (states.enemy if isinstance(states, Artefact) else {"kind": "naive"})
+        self.policy = policy
+        random = {"kind": "built-in", "name": "random"}
+        known = states.enemy if isinstance(states, Artefact) else random if policy is None else None
+        self.note = note or known or {"kind": "unknown"}
         self.stage = stage
         self._progress = progress or (lambda *_: None)
 
@@ -79,8 +82,8 @@ class ModelSource:
     def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> MDP:
         if isinstance(self.states, StateSpace):
             if not keep_tensor:
-                return build_compact(self.states, self.enemy, self._progress)
-            return build(self.states, self.enemy, on_layer)
+                return build_compact(self.states, self.policy, self._progress)
+            return build(self.states, self.policy, on_layer)
         mdp = self.states.mdp()
         for layer in range(mdp.n_layers):
             on_layer(mdp, layer)

@@ -13,19 +13,21 @@ import h5py
 import numpy as np
 
 from punish_fast.mdp.model import MDP, ModelError, check
-from punish_fast.mdp.policy import first_best, greedy, softmax
+from punish_fast.mdp.policy import PolicyError, first_best, greedy, softmax
 from punish_fast.mdp.solver import Solution
 from punish_fast.mdp.value_iteration import Log
 from punish_fast.punish.codes import ACTIONS, Layout, layout_of
 from punish_fast.punish.information import MODELS
-from punish_fast.punish.rules import Rules, RulesError, from_json
+from punish_fast.punish.lifting import lift
+from punish_fast.punish.rules import Rules, RulesError, from_json, name_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, StrategyTable, from_policy, strategy_table
+from punish_fast.punish.strategy import StrategyError, policy_of_table
 from punish_fast.punish.tensor import TERMINAL_REWARD
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import layout
 from punish_fast.store.checksum import check_seal
+from punish_fast.store.policies import policy_of_units
 
 _ROOT = {"format_version": int, "kind": str, "rules": str, "rules_digest": str, "created": str, "package_version": str}
 _SOLVED = {
@@ -182,7 +184,8 @@ class Artefact:
             enemy = None
         if not isinstance(enemy, dict) or "kind" not in enemy:
             raise self._error("enemy", "no JSON object with a kind")
-        return enemy
+        # Older files call uniform play so, which is now the built-in player random.
+        return {"kind": "built-in", "name": "random"} if enemy == {"kind": "naive"} else enemy
 
     @cached_property
     def origin(self) -> dict[str, Any] | None:
@@ -393,22 +396,27 @@ class Artefact:
         win, loss = values.tolist()
         return win, loss
 
-    def must_have_rules(self, rules: Rules) -> None:
-        """Insist that the file belongs to ``rules``.
+    def must_have_rules(self, rules: Rules, any_redeal: bool = False) -> None:
+        """Insist that the file belongs to ``rules``, or with ``any_redeal`` to rules that differ in redeal only.
 
         Raises:
             ReadError: it belongs to others.
         """
-        if self.rules != rules:
-            raise self._error("rules_digest", f"{self.rules.digest}, but the game's rules have {rules.digest}")
+        own = self.rules._replace(redeal=rules.redeal) if any_redeal else self.rules
+        if own != rules:
+            text = f"{self.path}: made for rules {name_of(self.rules)}, but the game's are {name_of(rules)}"
+            raise ReadError(f"{text}; they may differ in redeal only" if any_redeal else text)
 
     def must_have_states(self, space: StateSpace) -> None:
-        """Insist that states and rows are those of ``space``, as they are in any file that we wrote.
+        """Insist that rules, states and rows are those of ``space``.
 
         Raises:
-            ReadError: they are not, or the file belongs to other rules.
+            ReadError: they are not.
         """
         self.must_have_rules(space.rules)
+        self._check_states(space)
+
+    def _check_states(self, space: StateSpace) -> None:
         state_ptr, action, _ = self.rows
         for name, found, wanted in (
             ("/states/code", self.code, space.code),
@@ -416,7 +424,7 @@ class Artefact:
             ("/rows/action", action, space.action),
         ):
             if not np.array_equal(found, wanted):
-                raise self._error(name, "is not that of a game by these rules")
+                raise self._error(name, f"is not that of a game under rules {name_of(space.rules)}")
 
     def solution_for(self, rules: Rules) -> Solution:
         """The solution, of a game by ``rules``.
@@ -427,33 +435,55 @@ class Artefact:
         self.must_have_rules(rules)
         return self.solution()
 
-    def table(self, space: StateSpace, temperature: float | None = None) -> StrategyTable:
-        """The strategy of the file: a strategy's table, or the policy of an agent.
+    def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
+        """The policy of a strategy or an agent, float64 ``[n_rows]`` along ``space.action``.
 
         Args:
-            space: The states of the game.
-            temperature: Let an agent play by softmax at this temperature instead of greedily. It is in the unit of the
-                values, so 0.05 is five percentage points if they are chances to win.
+            space: The states of the game, under the file's information model or a finer one.
+            temperature: Let an agent play by softmax at this temperature, in the unit of its values; greedily if None.
 
         Raises:
-            ReadError: the file is neither, is damaged, or belongs to other rules.
-            PolicyError: the temperature is not above 0.
+            ReadError: the file is neither, is damaged, or belongs to rules that differ in more than the redeal.
+            InformationError: the file's model remembers more than that of ``space``.
+            PolicyError: the temperature is not above 0, or the file is a strategy, which has no values.
         """
-        self.must_have_rules(space.rules)
+        self.must_play()
+        self.must_have_rules(space.rules, any_redeal=True)
+        if self.kind == "strategy" and temperature is not None:
+            raise PolicyError(f"temperature: {self.path} is a strategy, only agents have values")
+        if self.information != space.information.name:
+            own = StateSpace(space.rules, self.information)
+            return lift(space, own, self.policy(own, temperature))
         if self.kind == "agent":
-            self.must_have_states(space)
-        if self.kind not in ("strategy", "agent"):
-            what = "a tensor" if self.kind == "tensor" else "what an equilibrium goes on from"
-            raise self._error("kind", f"{what} is no enemy, allowed are a strategy and an agent")
-        try:
-            if self.kind == "strategy":
-                return strategy_table(space, *self.strategy(), name=self.path.stem)
+            self._check_states(space)
             q = self.solution().q
-            ptr = space.state_ptr
-            weight = greedy(ptr, q) if temperature is None else softmax(ptr, q, temperature)
-            return from_policy(space, weight, name=self.path.stem)
+            return greedy(space.state_ptr, q) if temperature is None else softmax(space.state_ptr, q, temperature)
+        if not space.is_view:
+            return policy_of_units(space, self._read("/strategy/rows", (len(space.action),)))
+        try:
+            return policy_of_table(space, *self.strategy())
         except StrategyError as error:
             raise ReadError(f"{self.path}: {error}") from None
+
+    def covered(self, space: StateSpace) -> np.ndarray:
+        """Which states the file has an entry for, bool ``[n_states]``; an agent has one for each.
+
+        Raises:
+            ReadError: see `policy` and `strategy`.
+        """
+        if self.kind == "agent":
+            return np.ones(space.n_states, dtype=np.bool_)
+        return np.isin(np.arange(space.n_states), self.strategy()[0])
+
+    def must_play(self) -> None:
+        """Insist that the file is an agent or a strategy.
+
+        Raises:
+            ReadError: it is a tensor or a checkpoint.
+        """
+        if self.kind not in ("agent", "strategy"):
+            what = "a tensor" if self.kind == "tensor" else "a checkpoint of an equilibrium"
+            raise ReadError(f"{self.path}: is {what}, allowed are agents and strategies")
 
     def strategy(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the states covered and their action probabilities, as stored.

@@ -19,7 +19,6 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import Solution
 from punish_fast.punish.rules import Rules, to_json
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable
 from punish_fast.runtime.files import explain, replacing
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.version import __version__
@@ -166,12 +165,6 @@ class Writer:
         with uninterrupted():
             self._sink.sync()
 
-    def strategy(self, table: StrategyTable) -> None:
-        """Write a strategy table."""
-        self._put("/strategy/state", table.state)
-        # Most actions are illegal in a state, and have probability 0.
-        self.array("/strategy/p", table.p, compressed=True)
-
     def tables(self, q: np.ndarray, visits: np.ndarray) -> None:
         """Write what a learner has learned."""
         self._put("/learner/q", q)
@@ -253,40 +246,27 @@ def _close(file: h5py.File) -> None:
 def save(
     path: str | Path,
     space: StateSpace,
-    mdp: MDP | None = None,
+    mdp: MDP,
     solution: Solution | None = None,
-    strategy: StrategyTable | None = None,
     enemy: dict[str, Any] | None = None,
-    origin: dict[str, Any] | None = None,
 ) -> None:
-    """Write a tensor (``mdp``), an agent (``solution``, and ``mdp`` with its transitions) or a strategy (alone).
+    """Write a tensor, or with its solution an agent; `save_policy` writes strategies.
 
     Args:
         path: The file.
         space: The states.
         mdp: The process.
-        solution: Its solution.
-        strategy: A strategy table.
-        enemy: What to note of the enemy, JSON-like with a ``kind``; unknown if None.
-        origin: What to note of how a strategy was made, JSON-like; nothing if None.
+        solution: Its solution; None for a tensor alone.
+        enemy: The enemy it was built against, JSON-like with a ``kind``; unknown if None.
 
     Raises:
-        ValueError: neither a process nor a strategy, or both, or a process of other states.
+        ValueError: the process has other states.
         WriteError: writing failed.
     """
-    if (mdp is None) == (strategy is None) or (mdp is None and solution is not None):
-        raise ValueError("save: either a process (with or without its solution) or a strategy")
-    if mdp is not None and mdp.n_states != space.n_states:
+    if mdp.n_states != space.n_states:
         raise ValueError(f"save: the process has {mdp.n_states} states, the space {space.n_states}")
-    path = Path(path)
-    if strategy is not None:
-        attributes = {"name": strategy.name} | ({} if origin is None else {"origin": json.dumps(origin)})
-        with new_file(path, "strategy", space.rules, **attributes) as out:
-            out.strategy(strategy)
-        return
-    assert mdp is not None
     kind = "tensor" if solution is None else "agent"
-    with new_file(path, kind, space.rules, enemy=json.dumps(enemy or {"kind": "unknown"})) as out:
+    with new_file(Path(path), kind, space.rules, enemy=json.dumps(enemy or {"kind": "unknown"})) as out:
         out.states(space.code, space.layer_ptr)
         out.rows(mdp)
         for layer in range(mdp.n_layers):

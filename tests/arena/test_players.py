@@ -2,22 +2,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from exact import random_table
+from exact import random_policy
 from houses import house_rules
 from hypothesis import given
 
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
-from punish_fast.arena.players import BUILT_IN, Entry, OpponentError, brief_name, names_of, opponent
+from punish_fast.arena.players import BUILT_IN, Player, PlayerError, brief_name, names_of
 from punish_fast.duel.exact_evaluation import check_policy
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
+from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import policy_of
+from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
+from punish_fast.store.policies import save_policy
 from punish_fast.store.writer import save
 
 TINY = PRESETS["tiny"]
@@ -41,7 +43,7 @@ def folder(tmp_path, monkeypatch):
     mdp = build(space)
     save("agent.h5", space, mdp, solve(mdp))
     save("tensor.h5", space, mdp)
-    save("table.h5", space, strategy=random_table(space, seed=1))
+    save_policy("table.h5", space, random_policy(space, seed=1))
     other = StateSpace(TINY._replace(healing=0))
     save("other.h5", other, build(other), solve(build(other)))
     return tmp_path
@@ -55,7 +57,7 @@ def played(space, weight, state):
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_what_is_built_in_is_a_policy(space, graph, name):
-    found = opponent(space, name)
+    found = Player(name).opponent(space)
     assert found.name == name
     check_policy(graph, found.policy)
 
@@ -96,60 +98,86 @@ def test_the_aggressive_one_feints_only_for_want_of_an_attack(tabletop):
 def test_naive_is_the_solution_by_the_true_redeal(space):
     expected = solve(build(space), discount=1.0).q
     for home in (space, StateSpace(TINY)):
-        assert np.array_equal(opponent(home, "naive").policy, greedy(space.state_ptr, expected))
+        assert np.array_equal(Player("naive").policy(home), greedy(space.state_ptr, expected))
     soft = softmax(space.state_ptr, expected, 0.3)
-    assert np.array_equal(opponent(space, "naive@0.3").policy, soft)
-    assert np.array_equal(opponent(space, "naive", temperature=0.3).policy, soft)
+    assert np.array_equal(Player("naive@0.3").policy(space), soft)
+    assert np.array_equal(Player("naive").policy(space, temperature=0.3), soft)
     # A temperature of one's own comes first.
-    assert np.array_equal(opponent(space, "naive@0.3", temperature=2.0).policy, soft)
+    assert np.array_equal(Player("naive@0.3").policy(space, temperature=2.0), soft)
 
 
 @pytest.mark.usefixtures("folder")
 def test_agents_and_strategies_come_from_files_for_either_redeal(space, graph):
     q = solve(build(StateSpace(TINY))).q
-    assert np.array_equal(opponent(space, "agent.h5").policy, greedy(space.state_ptr, q))
-    assert np.array_equal(opponent(space, "agent.h5@2").policy, softmax(space.state_ptr, q, 2.0))
+    assert np.array_equal(Player("agent.h5").policy(space), greedy(space.state_ptr, q))
+    assert np.array_equal(Player("agent.h5@2").policy(space), softmax(space.state_ptr, q, 2.0))
     home = StateSpace(TINY)
-    expected = policy_of(home, random_table(home, seed=1))
-    assert opponent(space, "table.h5", temperature=1.0).policy == pytest.approx(expected, abs=1e-15)
-    check_policy(graph, opponent(space, "table.h5").policy)
+    found = Player("table.h5").policy(space, temperature=1.0)
+    assert found == pytest.approx(random_policy(home, seed=1), abs=1e-15)
+    check_policy(graph, found)
 
 
 @pytest.mark.usefixtures("folder")
 def test_what_cannot_play_is_refused(space):
-    with pytest.raises(OpponentError, match=r"other\.h5: made for rules \w{16}, but the game's are \w{16}"):
-        opponent(space, "other.h5")
-    with pytest.raises(OpponentError, match=r"tensor\.h5: is a tensor, allowed are agents, strategies and random"):
-        opponent(space, "tensor.h5")
-    with pytest.raises(OpponentError, match=r"table\.h5@1: has no values"):
-        opponent(space, "table.h5@1")
-    with pytest.raises(OpponentError, match="random@1: has no values"):
-        opponent(space, "random@1")
-    for name in ("none.h5", "none.h5@1", "Random", "x" * 5000, "x@-", "a\0b@1"):
+    with pytest.raises(
+        ReadError, match=r"other\.h5: made for rules house-\w+, but the game's are tiny-reshuffle; they"
+    ):
+        Player("other.h5").policy(space)
+    with pytest.raises(ReadError, match=r"tensor\.h5: is a tensor, allowed are agents and strategies"):
+        Player("tensor.h5")
+    for name in ("table.h5@1", "random@1"):
+        with pytest.raises(PlayerError, match=f"{name}: has no values"):
+            Player(name)
+    for name in ("none.h5", "none.h5@1", "x@-", "a\0b@1"):
         with pytest.raises(ReadError, match="there is no such file"):
-            opponent(space, name)
+            Player(name)
     with pytest.raises(ReadError, match="is a folder"):
-        opponent(space, "")
+        Player("")
     with pytest.raises(PolicyError, match="must be above 0"):
-        opponent(space, "agent.h5@0")
+        Player("agent.h5@0")
+
+
+@pytest.mark.parametrize(("name", "near"), [("nave", "naive"), ("Random", "random"), ("foo", None), ("x" * 5000, None)])
+def test_an_unknown_name_lists_the_built_in_players(name, near):
+    hint = rf"; did you mean {near}\?$" if near else r"punisher$"
+    with pytest.raises(PlayerError, match=rf"no such file, and built-in players are random, naive, .*{hint}"):
+        Player(name)
+
+
+@pytest.mark.usefixtures("folder")
+def test_players_of_the_view_are_lifted_to_a_finer_model(space):
+    memory = StateSpace(space.rules, "memory")
+    for name in ("random", "naive", "agent.h5", "table.h5"):
+        player = Player(name)
+        assert np.array_equal(player.policy(memory), lift(memory, space, player.policy(space)))
+
+
+@pytest.mark.usefixtures("folder")
+def test_random_is_uniform_play_and_files_note_who_the_enemy_was(space):
+    assert np.array_equal(Player("random").policy(space), uniform_policy(space))
+    assert [Player(name).is_random for name in ("random", "naive", "agent.h5")] == [True, False, False]
+    assert Player("random").note() == {"kind": "built-in", "name": "random"}
+    assert Player("naive@2").note() == {"kind": "built-in", "name": "naive", "temperature": 2.0}
+    assert Player("table.h5").note() == {"kind": "strategy", "file": "table.h5"}
+    assert Player("agent.h5").note(0.5)["temperature"] == 0.5
 
 
 def test_a_file_with_an_at_sign_in_its_name_is_found(space, folder):
     (folder / "agent.h5").rename("agent@2")
-    assert np.isin(opponent(space, "agent@2").policy, [0.0, 1.0]).all()
+    assert np.isin(Player("agent@2").policy(space), [0.0, 1.0]).all()
 
 
 @pytest.mark.usefixtures("folder")
 def test_arguments_tell_their_rules_and_whether_they_have_values():
-    assert Entry("random").rules is None
-    assert Entry("agent.h5@3").rules == TINY
-    assert [Entry(name).has_values for name in ("random", "naive", "naive@1", "careful")] == [False, True, True, False]
-    assert [Entry(name).has_values for name in ("agent.h5", "agent.h5@1", "table.h5")] == [True, True, False]
+    assert Player("random").rules is None
+    assert Player("agent.h5@3").rules == TINY
+    assert [Player(name).has_values for name in ("random", "naive", "naive@1", "careful")] == [False, True, True, False]
+    assert [Player(name).has_values for name in ("agent.h5", "agent.h5@1", "table.h5")] == [True, True, False]
 
 
 def test_names_are_brief_but_different():
     assert brief_name("some/where/agent.h5@0.50") == "agent@0.5"
     arguments = ["random", "a/x.h5", "b/x.h5", "y.h5", "y.h5@1"]
     assert names_of(arguments) == ["random", "a/x.h5", "b/x.h5", "y", "y@1"]
-    with pytest.raises(OpponentError, match=r"y\.h5: stands twice"):
+    with pytest.raises(PlayerError, match=r"y\.h5: given twice"):
         names_of(["y.h5", "random", "y.h5"])

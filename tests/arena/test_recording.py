@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast.arena.players import Opponent, opponent
+from punish_fast.arena.players import Opponent, Player
 from punish_fast.arena.recording import record_match, record_tournament
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel import simulator as simulator_module
@@ -108,7 +108,7 @@ def test_recorded_games_of_the_standard_game_have_no_fault(tabletop):
 
 
 def test_a_tournament_stores_exactly_the_games_it_counts(graph, tmp_path):
-    opponents = [opponent(graph.space, name) for name in ("random", "naive@0.5", "careful")]
+    opponents = [Player(name).opponent(graph.space) for name in ("random", "naive@0.5", "careful")]
     report = record_tournament(graph, opponents, 50, 3, tmp_path / "x.db")
     assert (report.games, report.imported, report.remarks) == (150, 150, [])
     results = read_results(tmp_path / "x.db", Selection())
@@ -120,7 +120,7 @@ def test_a_tournament_stores_exactly_the_games_it_counts(graph, tmp_path):
 
 
 def test_too_many_games_are_refused(graph, tmp_path):
-    opponents = [opponent(graph.space, name) for name in ("random", "careful")]
+    opponents = [Player(name).opponent(graph.space) for name in ("random", "careful")]
     with pytest.raises(TournamentError, match="200,000 in all are too many to record, allowed are 100,000"):
         record_tournament(graph, opponents, 200_000, 1, tmp_path / "x.db")
     assert not list(tmp_path.iterdir())

@@ -7,7 +7,7 @@ import pytest
 
 from punish_fast.arena import tournament
 from punish_fast.arena.match_log import MatchLog, digest_of
-from punish_fast.arena.players import Opponent, opponent
+from punish_fast.arena.players import Opponent, Player
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
@@ -25,7 +25,7 @@ def graph() -> Graph:
 
 @pytest.fixture(scope="module")
 def opponents(graph) -> list[Opponent]:
-    return [opponent(graph.space, name) for name in NAMES]
+    return [Player(name).opponent(graph.space) for name in NAMES]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from bench.agreement import ENEMIES, Disagreement, Game, check, compare, extrapo
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS, REDEALS
-from punish_fast.punish.strategy import StrategyTable
 
 PROGRESS = [("agreement", 1, 3), ("agreement", 2, 3), ("agreement", 3, 3)]
 
@@ -158,8 +157,8 @@ def test_another_strategy_is_found(game):
 
 
 def test_check_finds_what_the_package_builds(monkeypatch):
-    def build(space: object, enemy: StrategyTable) -> MDP:
-        mdp = original(space, enemy)
+    def build(space: object) -> MDP:
+        mdp = original(space)
         return replace(mdp, data=np.where(mdp.data == mdp.data.max(), 0.5, mdp.data))
 
     original = agreement.build

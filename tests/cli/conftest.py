@@ -22,9 +22,9 @@ from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import from_policy
 from punish_fast.punish.tensor import build
 from punish_fast.runtime import _jit
+from punish_fast.store.policies import save_policy
 from punish_fast.store.writer import save
 
 COMMAND = [sys.executable, "-m", "punish_fast"]
@@ -35,7 +35,7 @@ def kernels() -> None:
     """Every kernel compiled, for tests that limit time, disk or memory."""
     space = StateSpace(PRESETS["tiny"])
     solution = solve(build(space))
-    build(space, from_policy(space, softmax(space.state_ptr, solution.q, 1.0)))
+    build(space, softmax(space.state_ptr, solution.q, 1.0))
     solve(build(space), schedule="jacobi", sweeps=1)
 
 
@@ -125,10 +125,10 @@ def _files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         space = StateSpace(PRESETS["tiny"] if preset == "tiny" else PRESETS["tiny"]._replace(redeal="reshuffle"))
         mdp = build(space)
         solution = solve(mdp)
-        table = from_policy(space, softmax(mdp.state_ptr, solution.q, 1.0), name="soft")
-        save(folder / f"{prefix}tensor.h5", space, mdp, enemy={"kind": "naive"})
-        save(folder / f"{prefix}agent.h5", space, mdp, solution, enemy={"kind": "naive"})
-        save(folder / f"{prefix}strategy.h5", space, strategy=table)
+        save(folder / f"{prefix}tensor.h5", space, mdp, enemy={"kind": "built-in", "name": "random"})
+        save(folder / f"{prefix}agent.h5", space, mdp, solution, enemy={"kind": "built-in", "name": "random"})
+        policy = softmax(mdp.state_ptr, solution.q, 1.0)
+        save_policy(folder / f"{prefix}strategy.h5", space, policy, name="soft")
     return folder
 
 

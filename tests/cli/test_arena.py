@@ -14,7 +14,7 @@ from store.damage import change, put
 
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.arena import tournament
-from punish_fast.arena.players import opponent
+from punish_fast.arena.players import Player
 from punish_fast.cli import arena
 from punish_fast.duel import monte_carlo
 from punish_fast.duel.exact_evaluation import head_to_head
@@ -35,7 +35,7 @@ def test_everybody_meets_everybody(run, graph):
     report = run("arena", "random", "careful", "punisher", *TINY, "--json").report
     names = ["random", "careful", "punisher"]
     assert (report["agents"], report["exact"], report["games"], report["seed"]) == (names, True, None, None)
-    policies = [opponent(graph.space, name).policy for name in names]
+    policies = [Player(name).policy(graph.space) for name in names]
     for i, own in enumerate(policies):
         for j, enemy in enumerate(policies):
             duel = head_to_head(graph, own, enemy)
@@ -152,8 +152,8 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
     [
         ([], ["AGENT"]),
         (["random"], ["agents: 1 cannot play a tournament"]),
-        (["random", "random"], ["random: stands twice"]),
-        (["random", "nobody"], ["nobody: there is no such file"]),
+        (["random", "random"], ["random: given twice"]),
+        (["random", "nobody"], ["'nobody': no such file, and built-in players are random"]),
         (["random", "."], ["is a folder"]),
         (["random", "tensor.h5"], ["tensor.h5: is a tensor"]),
         (["random", "strategy.h5@1"], ["strategy.h5@1: has no values"]),
@@ -315,7 +315,7 @@ def test_without_matplotlib_nothing_is_begun(run, folder, monkeypatch):
 @pytest.mark.usefixtures("files")
 def test_an_agent_is_exploited(run, graph):
     report = run("exploit", "agent.h5", "-q", "--json").report
-    policy = opponent(graph.space, "agent.h5").policy
+    policy = Player("agent.h5").policy(graph.space)
     expected = {beliefs: best_response(graph, policy, beliefs).win_probability for beliefs in ("uniform", "true")}
     assert {name: report["exploiters"][name] for name in expected} == expected
     assert 0.5 < expected["uniform"] <= expected["true"]
@@ -343,7 +343,7 @@ def test_an_exploit_is_told(run):
     ("arguments", "texts"),
     [
         ([], ["AGENT.h5"]),
-        (["nobody"], ["nobody: there is no such file"]),
+        (["nobody"], ["'nobody': no such file, and built-in players are random"]),
         (["tensor.h5"], ["tensor.h5: is a tensor"]),
         (["random", "--stray", "0"], ["--stray is 0.0, allowed is above 0 and at most 1"]),
         (["random", "--stray", "1.5"], ["--stray is 1.5"]),

@@ -63,7 +63,7 @@ def test_a_comparison_in_words(run):
     done = run("compare", "agent.h5", "counter.h5")
     assert (done.code, done.err) == (0, "")
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
-    assert "A agent.h5: against naive, discount 0.95" in lines
+    assert "A agent.h5: against random, discount 0.95" in lines
     assert "B counter.h5: against agent.h5, discount 0.95" in lines
     whole = f"all 558 {report['other_choice']} {report['other_choice_share']:.2%} {report['ties']}"
     assert whole in lines
@@ -106,7 +106,7 @@ def test_chances_are_compared_in_percent(run):
     report = run("compare", "agent-win.h5", "counter-win.h5", "--json").report
     assert [agent["objective"] for agent in report["agents"]] == ["win-probability"] * 2
     text = run("compare", "agent-win.h5", "counter-win.h5").out
-    assert "A  agent-win.h5: against naive, win probabilities" in text
+    assert "A  agent-win.h5: against random, win probabilities" in text
     assert f"{report['biggest'][0]['choices'][0]['values'][0]:.2%}" in text
 
 

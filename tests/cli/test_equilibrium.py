@@ -16,7 +16,6 @@ from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.checkpoints import load_checkpoint, save_checkpoint
-from punish_fast.store.policies import load_policy
 from punish_fast.store.reader import load
 
 RULES = true_rules(PRESETS["tiny"])
@@ -32,7 +31,7 @@ def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     equilibrium = Equilibrium(Graph(space), share=share)
     for _ in range(12):
         equilibrium.iterate()
-    found = load_policy(load(folder / output), space)
+    found = load(folder / output).policy(space)
     reached = np.repeat(equilibrium.reached, np.diff(space.state_ptr[: len(equilibrium.reached) + 1]))
     assert found[: len(reached)][reached] == pytest.approx(equilibrium.average[: len(reached)][reached], abs=1e-4)
     assert (report["iterations"], report["answers"], report["information"]) == (12, share, name)
@@ -130,7 +129,7 @@ def test_only_its_own_checkpoint_is_taken(run):
     own = ("--resume", "own.h5", "--iterations", "3", "--json")
     assert run("equilibrium", *TINY, *own, "--answers", "0.3").report["answers"] == 0.3
     assert run("equilibrium", *TINY, *own).report["answers"] == 0.3
-    run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("rules_digest")
+    run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("made for rules")
 
 
 def test_a_checkpoint_that_cannot_be_is_refused(run, folder):
@@ -172,7 +171,7 @@ def test_an_interrupt_keeps_what_was_learned_so_far(run, folder, monkeypatch):
     assert load(folder / "run.h5").attributes["iterations"] == 3
     run(*goal)
     run("equilibrium", *TINY, "--iterations", "8", "-o", "b.h5")
-    one, other = (load_policy(load(folder / name), StateSpace(RULES)) for name in ("a.h5", "b.h5"))
+    one, other = (load(folder / name).policy(StateSpace(RULES)) for name in ("a.h5", "b.h5"))
     assert np.array_equal(one, other)
 
 

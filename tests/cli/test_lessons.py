@@ -13,7 +13,6 @@ from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import CARDS, PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import read_choices
-from punish_fast.store.policies import load_policy
 from punish_fast.store.reader import load
 from punish_fast.study.deviations import deviations
 from punish_fast.study.frequencies import PLAYS
@@ -58,7 +57,7 @@ def test_progress_goes_to_stderr(run, monkeypatch):
 def test_lessons_are_those_of_the_library(run, equilibria):
     report = run("lessons", "view.h5", "--people", "games.db", "--json").report
     space = StateSpace(RULES)
-    play = self_play(Graph(space), load_policy(load(equilibria / "view.h5"), space))
+    play = self_play(Graph(space), load(equilibria / "view.h5").policy(space))
     found = lessons(play)
     assert (report["agent"], report["information"], report["plot"]) == ("view", "view", None)
     assert report["length"] == found.length

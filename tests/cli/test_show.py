@@ -47,7 +47,7 @@ def test_a_file_is_described(run, files, kind):
 def test_an_agent_is_described_with_its_solution(run, files):
     report = run("show", "agent.h5", "--json").report
     solution = load(files / "agent.h5").solution()
-    assert report["enemy"] == {"kind": "naive"}
+    assert report["enemy"] == {"kind": "built-in", "name": "random"}
     assert report["states_by_breath"] == [46, 462, 50]
     for name in ("discount", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint"):
         assert report[name] == getattr(solution, name)

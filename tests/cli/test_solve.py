@@ -16,7 +16,6 @@ from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import DEFAULT_TOLERANCE, solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import from_policy
 from punish_fast.punish.tensor import build
 from punish_fast.runtime import _jit
 from punish_fast.store.reader import load
@@ -77,7 +76,7 @@ def test_solve_writes_what_it_reports(run, folder):
     solution = file.solution()
     assert file.kind == "agent"
     assert file.rules == PRESETS["tiny"]
-    assert file.enemy == {"kind": "naive"}
+    assert file.enemy == {"kind": "built-in", "name": "random"}
     assert file.mdp().n_entries == report["nonzeros"]
     for name in ("discount", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint"):
         assert getattr(solution, name) == report[name]
@@ -93,7 +92,7 @@ def test_text_tells_the_same(run):
     done = run("solve", "--rules", "tiny")
     assert (done.code, done.err) == (0, "")
     report = run("solve", "--rules", "tiny", "--json").report
-    assert "rules tiny, enemy naive" in done.out
+    assert "rules tiny, enemy random" in done.out
     assert "46  462  50" in done.out
     assert "911 state-action rows, 4,111 nonzeros" in done.out
     assert f"fingerprint of the values {report['fingerprint']}" in done.out
@@ -308,7 +307,7 @@ def test_an_agent_as_enemy_plays_its_policy(run, files, options):
     space = StateSpace(PRESETS["tiny"])
     q = load(files / "agent.h5").solution().q
     weight = softmax(space.state_ptr, q, 0.5) if options else greedy(space.state_ptr, q)
-    mdp = build(space, from_policy(space, weight))
+    mdp = build(space, weight)
     assert report["nonzeros"] == mdp.n_entries
     assert report["fingerprint"] == solve(mdp).fingerprint
     arguments = ["--rules", "tiny", "--enemy", "agent.h5", *options, "-o", "y.h5", "--no-tensor", "--quiet", "--json"]
@@ -325,7 +324,7 @@ def test_an_agent_as_enemy_plays_its_policy(run, files, options):
 def test_a_strategy_as_enemy_plays_its_table(run, files):
     report = run("solve", "--rules", "tiny", "--enemy", "strategy.h5", "-o", "x.h5", "--quiet", "--json").report
     space = StateSpace(PRESETS["tiny"])
-    mdp = build(space, load(files / "strategy.h5").table(space))
+    mdp = build(space, load(files / "strategy.h5").policy(space))
     assert report["fingerprint"] == solve(mdp).fingerprint
     assert load(files / "x.h5").enemy == {"kind": "strategy", "file": "strategy.h5"}
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from enemies.recorded import recorded, recorded_counts, taste
-from punish_fast.enemies.choice_model import Habit, counts_at, fit_habit, habit_probabilities, habit_table
+from punish_fast.enemies.choice_model import Habit, counts_at, fit_habit, habit_policy, habit_probabilities
 from punish_fast.enemies.counts import CountsError, count_located
 from punish_fast.enemies.features import features_of
 from punish_fast.enemies.folds import FoldsError
 from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import legal_mask
+from punish_fast.punish.strategy import legal_mask, table_of_policy
 
 RIDGE = 2.0
 
@@ -77,9 +77,7 @@ def test_the_rest_has_no_weights(habit):
 
 
 def test_strategy_is_a_dirichlet_posterior_around_the_logit(space, habit):
-    table = habit_table(space, habit, name="taste")
-    assert table.name == "taste"
-    assert table.state.tolist() == list(range(space.n_states))
+    policy = habit_policy(space, habit)
     row = int(habit.counts.state[habit.counts.count.sum(axis=1).argmax()])
     count = habit.counts.count[habit.counts.state == row][0]
     utility = np.where(
@@ -90,7 +88,9 @@ def test_strategy_is_a_dirichlet_posterior_around_the_logit(space, habit):
     legal = legal_mask(space)[row]
     prior = 0.99 * np.exp(utility) / np.exp(utility).sum() + 0.01 * legal / legal.sum()
     k = habit.concentration
-    assert table.p[row] == pytest.approx((k * prior + count) / (k + count.sum()), abs=1e-12)
+    assert table_of_policy(space, policy, np.array([row]))[0] == pytest.approx(
+        (k * prior + count) / (k + count.sum()), abs=1e-12
+    )
 
 
 def test_many_choices_outweigh_the_prior_and_few_do_not(space, habit):

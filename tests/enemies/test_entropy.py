@@ -5,61 +5,70 @@ import pytest
 from exact import random_table
 from hypothesis import given
 from hypothesis import strategies as st
+from policies import uniform
 
 from punish_fast.enemies.entropy import entropies, entropy
-from punish_fast.mdp.policy import greedy
-from punish_fast.punish.strategy import StrategyError, from_policy, naive
+from punish_fast.mdp.policy import PolicyError, greedy
+from punish_fast.punish.strategy import policy_of_table
+
+
+class Rows:
+    """One state for each list of weights."""
+
+    def __init__(self, weights):
+        self.state_ptr = np.cumsum([0, *map(len, weights)])
+        self.policy = np.concatenate([np.array(each) / sum(each) for each in weights])
 
 
 def test_entropies_by_hand():
-    p = np.array([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25], [0.5, 0.25, 0.25, 0.0]])
-    assert entropy(p) == pytest.approx([0.0, np.log(2), np.log(4), 1.5 * np.log(2)], abs=1e-15)
-    assert entropy(p)[0] == 0
+    rows = Rows([[1, 0, 0, 0], [1, 1], [1, 1, 1, 1], [2, 1, 1]])
+    found = entropy(rows, rows.policy)
+    assert found == pytest.approx([0.0, np.log(2), np.log(4), 1.5 * np.log(2)], abs=1e-15)
+    assert found[0] == 0
 
 
 @given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=11))
-def test_entropy_is_between_nothing_and_that_of_uniform_play(weights):
-    p = np.array([weights]) / sum(weights)
-    (found,) = entropy(p)
+def test_entropy_is_at_most_that_of_uniform_play(weights):
+    rows = Rows([weights])
+    (found,) = entropy(rows, rows.policy)
     assert 0 <= found <= np.log(len(weights)) + 1e-12
 
 
-def test_an_agent_that_plays_greedily_is_never_undecided(tiny, tiny_mdp):
-    table = from_policy(tiny, greedy(tiny.state_ptr, tiny_mdp.reward))
-    found = entropies(tiny, table)
+def test_a_greedy_agent_has_no_entropy(tiny, tiny_mdp):
+    found = entropies(tiny, greedy(tiny.state_ptr, tiny_mdp.reward))
     assert np.array_equal(found.n_covered, found.n_states)
     assert found.n_states.tolist() == tiny.states_by_breath
     assert not found.mean.any()
 
 
-def test_uniform_play_is_as_undecided_as_can_be(tiny):
-    lengths = np.diff(tiny.state_ptr)
-    found = entropies(tiny, from_policy(tiny, np.repeat(1 / lengths, lengths)))
+def test_uniform_play_has_the_largest_entropy(tiny):
+    found = entropies(tiny, uniform(tiny))
     assert found.mean == pytest.approx(found.uniform, rel=1e-12)
     assert found.mean[-1] == 0
-    assert found.overall() == pytest.approx((np.log(lengths).mean(),) * 2, rel=1e-12)
+    assert found.overall() == pytest.approx((np.log(np.diff(tiny.state_ptr)).mean(),) * 2, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_means_are_those_of_single_states(tiny, seed):
-    table = random_table(tiny, seed, covered=0.3)
-    found = entropies(tiny, table)
+    state, p = random_table(tiny, seed, covered=0.3)
+    covered = np.isin(np.arange(tiny.n_states), state)
+    found = entropies(tiny, policy_of_table(tiny, state, p), covered)
+    single = -(p * np.log(np.where(p > 0, p, 1))).sum(axis=1)
     for layer in range(len(tiny.layer_ptr) - 1):
-        inside = (tiny.layer_ptr[layer] <= table.state) & (table.state < tiny.layer_ptr[layer + 1])
+        inside = (tiny.layer_ptr[layer] <= state) & (state < tiny.layer_ptr[layer + 1])
         assert found.n_covered[layer] == inside.sum()
-        assert found.mean[layer] == pytest.approx(entropy(table.p[inside]).mean(), abs=1e-12)
-    assert found.overall()[0] == pytest.approx(entropy(table.p).mean(), rel=1e-12)
+        assert found.mean[layer] == pytest.approx(single[inside].mean(), abs=1e-12)
+    assert found.overall()[0] == pytest.approx(single.mean(), rel=1e-12)
 
 
 def test_nothing_covered_has_no_mean(tiny):
-    found = entropies(tiny, naive())
+    found = entropies(tiny, uniform(tiny), np.zeros(tiny.n_states, dtype=bool))
     assert found.n_covered.sum() == 0
     assert np.isnan(found.mean).all()
     assert np.isnan(found.overall()).all()
 
 
-def test_a_strategy_of_other_rules_is_refused(tiny):
-    table = random_table(tiny, 1)
+def test_a_policy_of_other_rules_is_refused(tiny):
     other = type(tiny)(tiny.rules._replace(hp=3))
-    with pytest.raises(StrategyError, match=f"{tiny.rules.digest}.*{other.rules.digest}"):
-        entropies(other, table)
+    with pytest.raises(PolicyError, match="allowed is float64"):
+        entropies(other, uniform(tiny))

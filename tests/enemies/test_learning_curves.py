@@ -25,7 +25,8 @@ needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="n
 @pytest.fixture(scope="module")
 def examples():
     space = StateSpace(PRESETS["tiny"])
-    return examples_of(space, parless(space, recorded_counts(space, n_games=10)))
+    counts = recorded_counts(space, n_games=10)
+    return examples_of(space, parless(space, counts), counts.state)
 
 
 def made_up(n=3, epochs=5):

@@ -12,8 +12,7 @@ from punish_fast.enemies.parless import parless
 from punish_fast.punish.codes import ACTIONS, StateError, decimals_of, from_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, legal_mask
-from punish_fast.punish.tensor import build
+from punish_fast.punish.strategy import StrategyError, legal_mask, table_of_policy, uniform_policy
 
 # Rush and strike in hand, punish revealed, all HP: rush, strike, and a feint with either.
 KNOWN = 101010200220000001
@@ -24,26 +23,26 @@ def space() -> StateSpace:
     return StateSpace(PRESETS["tiny"])
 
 
-def probabilities(table, row):
-    """The actions that a table plays in a state."""
-    p = table.p[table.state.tolist().index(row)]
-    return {action: value for action, value in zip(ACTIONS, p.tolist(), strict=True) if value}
+def probabilities(space, policy, state):
+    """The actions that a policy plays in a state."""
+    rows = slice(*space.state_ptr[state : state + 2])
+    return dict(zip(space.action[rows].tolist(), policy[rows].tolist(), strict=True))
 
 
 def test_one_choice_among_four_actions(space):
-    table = parless(space, count_choices(space, [KNOWN], [40]))
+    policy = parless(space, count_choices(space, [KNOWN], [40]))
     row = space.row(from_decimal(space.layout, KNOWN))
-    assert table.state.tolist() == [row]
-    assert probabilities(table, row) == {20: 0.1875, 21: 0.1875, 40: 0.4375, 41: 0.1875}
-    assert (table.name, table.rules_digest) == ("parless", space.rules.digest)
+    assert probabilities(space, policy, row) == {20: 0.1875, 21: 0.1875, 40: 0.4375, 41: 0.1875}
+    others = np.delete(np.arange(len(policy)), np.arange(*space.state_ptr[row : row + 2]))
+    assert np.array_equal(policy[others], uniform_policy(space)[others])
 
 
 def test_an_illegal_choice_changes_nothing_but_makes_the_state_seen(space):
     row = space.row(from_decimal(space.layout, KNOWN))
     only_illegal = parless(space, count_choices(space, [KNOWN, KNOWN], [10, 90]))
-    assert probabilities(only_illegal, row) == dict.fromkeys((20, 21, 40, 41), 0.25)
+    assert probabilities(space, only_illegal, row) == dict.fromkeys((20, 21, 40, 41), 0.25)
     both = parless(space, count_choices(space, [KNOWN, KNOWN], [40, 50]))
-    assert probabilities(both, row)[40] == 0.4375
+    assert probabilities(space, both, row)[40] == 0.4375
 
 
 @given(
@@ -53,9 +52,9 @@ def test_an_illegal_choice_changes_nothing_but_makes_the_state_seen(space):
 def test_probabilities_are_the_posterior_means(space, choices, prior):
     rows = np.array([row for row, _ in choices]) * 18
     counts = count_choices(space, decimals_of(space, rows), [ACTIONS[column] for _, column in choices])
-    table = parless(space, counts, float(prior))
+    p_all = table_of_policy(space, parless(space, counts, float(prior)), counts.state)
     legal = legal_mask(space)
-    for state, p, count in zip(table.state, table.p, counts.count, strict=True):
+    for state, p, count in zip(counts.state, p_all, counts.count, strict=True):
         for column in range(11):
             expected = (int(count[column]) + prior / int(legal[state].sum())) / (int(count.sum()) + prior)
             assert p[column] == pytest.approx(float(expected * bool(legal[state, column])), rel=1e-14, abs=0)
@@ -63,18 +62,14 @@ def test_probabilities_are_the_posterior_means(space, choices, prior):
 
 def test_more_prior_is_nearer_to_uniform(space):
     counts = count_choices(space, [KNOWN], [40])
-    distances = [np.abs(parless(space, counts, prior).p[0] - legal_p(counts)).max() for prior in (0.1, 1, 3, 1000)]
+    uniform = uniform_policy(space)
+    distances = [np.abs(parless(space, counts, prior) - uniform).max() for prior in (0.1, 1, 3, 1000)]
     assert distances == sorted(distances, reverse=True)
     assert distances[-1] < 1e-3
 
 
-def legal_p(counts):
-    return counts.legal[0] / counts.legal[0].sum()
-
-
-def test_without_choices_the_enemy_is_naive(space):
-    assert parless(space, count_choices(space, [], [])).is_naive
-    assert np.array_equal(build(space, parless(space, count_choices(space, [], []))).data, build(space).data)
+def test_without_choices_the_enemy_plays_uniformly(space):
+    assert np.array_equal(parless(space, count_choices(space, [], [])), uniform_policy(space))
 
 
 @pytest.mark.parametrize("prior", [0, -1, np.nan, np.inf])
@@ -96,8 +91,8 @@ def test_games_without_decimal_codes_are_refused():
         count_choices(space, [KNOWN], [40])
 
 
-def played(space, table, decimal):
-    return probabilities(table, space.row(from_decimal(space.layout, decimal)))
+def played(space, policy, decimal):
+    return probabilities(space, policy, space.row(from_decimal(space.layout, decimal)))
 
 
 @pytest.mark.full
@@ -105,11 +100,11 @@ def test_published_probabilities_of_the_general_enemy(notebook, general_choices)
     counts = count_choices(notebook, general_choices.decimal, general_choices.action)
     assert (len(counts.state), counts.n_unknown) == (3991, 0)
     assert counts.count.sum() + counts.n_illegal == len(general_choices) == 5070
-    table = parless(notebook, counts)
+    policy = parless(notebook, counts)
     expected = dict.fromkeys((20, 21, 30, 31, 40, 41, 51), 0.09375)
-    assert played(notebook, table, 101112300350021000) == expected | {50: 0.34375}
+    assert played(notebook, policy, 101112300350021000) == expected | {50: 0.34375}
     expected = dict.fromkeys((11, 21, 31, 41, 51), 0.01875)
-    assert played(notebook, table, 111111300350011100) == pytest.approx(
+    assert played(notebook, policy, 111111300350011100) == pytest.approx(
         expected | {10: 0.14375, 20: 0.26875, 30: 0.33125, 40: 0.01875, 50: 0.14375}, rel=1e-14
     )
 
@@ -118,8 +113,8 @@ def test_published_probabilities_of_the_general_enemy(notebook, general_choices)
 def test_published_probabilities_of_the_champion(notebook, champion_choices):
     counts = count_choices(notebook, champion_choices.decimal, champion_choices.action)
     assert 2 * len(champion_choices) == 5070
-    table = parless(notebook, counts)
-    found = played(notebook, table, 111111300350021000)
+    policy = parless(notebook, counts)
+    found = played(notebook, policy, 111111300350021000)
     assert found == pytest.approx(
         dict.fromkeys((10, 11, 20, 21, 31, 40, 41, 51), 0.05) | {30: 0.65 / 3, 50: 1.15 / 3}, rel=1e-14
     )

@@ -13,13 +13,13 @@ from punish_fast.enemies.pawnn import (
     mean_squared_error,
     n_inputs,
     network_of,
-    network_table,
+    network_policy,
     output,
     probabilities,
 )
 from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.strategy import legal_mask, strategy_table
+from punish_fast.punish.strategy import legal_mask, table_of_policy, uniform_policy
 
 TINY = PRESETS["tiny"]
 
@@ -82,22 +82,19 @@ def test_no_digit_is_larger_than_the_largest(notebook):
 @pytest.mark.parametrize("softmax", [True, False])
 def test_strategy_is_the_output_over_legal_actions_normalised(tiny, softmax):
     network = network_of(tiny.rules, random_layers((18, 9, 11)), softmax=softmax)
-    table = network_table(tiny, network, name="random")
-    assert table.name == "random"
-    assert table.state.tolist() == list(range(tiny.n_states))
+    p = table_of_policy(tiny, network_policy(tiny, network), np.arange(tiny.n_states))
     y = np.maximum(output(network, tiny.rules, digits_of(tiny)), 0)
     weight = np.where(legal_mask(tiny), y, 0)
     total = weight.sum(axis=1)
     some = total > 0
     assert some.any()
-    assert table.p[some] == pytest.approx(weight[some] / total[some, np.newaxis], abs=1e-12)
+    assert p[some] == pytest.approx(weight[some] / total[some, np.newaxis], abs=1e-12)
 
 
 def test_nothing_above_zero_is_played_uniformly(tiny):
     layers = [(np.zeros((18, 11)), np.full(11, -1.0))]
-    table = network_table(tiny, network_of(tiny.rules, layers, softmax=False))
-    legal = legal_mask(tiny)
-    assert table.p == pytest.approx(legal / legal.sum(axis=1, keepdims=True), abs=1e-15)
+    policy = network_policy(tiny, network_of(tiny.rules, layers, softmax=False))
+    assert policy == pytest.approx(uniform_policy(tiny), abs=1e-15)
 
 
 def test_a_softmax_that_favours_illegal_actions_does_not_underflow(tiny):
@@ -116,10 +113,10 @@ def test_mean_squared_error_counts_illegal_actions_too(tiny):
     network = network_of(tiny.rules, random_layers((18, 11)))
     rows = np.array([0, 5])
     legal = legal_mask(tiny)[rows]
-    table = strategy_table(tiny, rows, legal / legal.sum(axis=1, keepdims=True))
-    y = output(network, tiny.rules, digits_of(tiny, rows))
-    expected = sum((y[i, a] - table.p[i, a]) ** 2 for i in range(2) for a in range(11)) / 22
-    assert mean_squared_error(network, tiny, table) == pytest.approx(expected)
+    digits, p = digits_of(tiny, rows), legal / legal.sum(axis=1, keepdims=True)
+    y = output(network, tiny.rules, digits)
+    expected = sum((y[i, a] - p[i, a]) ** 2 for i in range(2) for a in range(11)) / 22
+    assert mean_squared_error(network, tiny.rules, digits, p) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +146,5 @@ def test_actions_have_the_order_of_the_outputs(tiny):
     for column, action in enumerate(ACTIONS):
         bias = np.zeros(11)
         bias[column] = 50
-        p = network_table(tiny, network_of(tiny.rules, [(np.zeros((18, 11)), bias)])).p
-        legal = legal_mask(tiny)[:, column]
-        assert p[legal, column] == pytest.approx(1), action
+        policy = network_policy(tiny, network_of(tiny.rules, [(np.zeros((18, 11)), bias)]))
+        assert policy[tiny.action == action] == pytest.approx(1)

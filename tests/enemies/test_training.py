@@ -16,7 +16,7 @@ from punish_fast.enemies.training import Examples, examples_of, train
 from punish_fast.enemies.training_options import TrainingOptions
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import naive
+from punish_fast.punish.strategy import table_of_policy
 from punish_fast.runtime.extras import ExtraError
 
 TINY = RULES["tiny"]
@@ -31,24 +31,24 @@ def space() -> StateSpace:
 
 
 @pytest.fixture(scope="module")
-def table(space):
-    return parless(space, recorded_counts(space, n_games=20))
+def examples(space) -> Examples:
+    return learned(space, recorded_counts(space, n_games=20))
 
 
-@pytest.fixture(scope="module")
-def examples(space, table) -> Examples:
-    return examples_of(space, table)
+def learned(space, counts) -> Examples:
+    return examples_of(space, parless(space, counts), counts.state)
 
 
 def numbers_of(network):
     return np.concatenate([array.ravel() for layer in network.layers for array in layer])
 
 
-def test_examples_are_the_states_that_a_table_covers(space, table, examples):
-    assert len(examples) == len(table.state)
-    assert np.array_equal(examples.p, table.p)
-    with pytest.raises(NetworkError, match=r"^table: covers no state, so there is nothing to train on$"):
-        examples_of(space, naive())
+def test_examples_are_the_states_that_a_strategy_covers(space, examples):
+    counts = recorded_counts(space, n_games=20)
+    policy = parless(space, counts)
+    assert np.array_equal(examples.p, table_of_policy(space, policy, counts.state))
+    with pytest.raises(NetworkError, match=r"^strategy: covers no state to train on$"):
+        examples_of(space, policy, counts.state[:0])
 
 
 def test_without_jax_it_says_what_to_install(examples, monkeypatch):
@@ -68,11 +68,13 @@ def test_same_seed_same_network_and_another_seed_another(examples):
 
 
 @needs_jax
-def test_losses_are_those_of_the_network_with_dropout_off(space, table, examples):
+def test_losses_are_those_of_the_network_with_dropout_off(examples):
     trained = train(TINY, examples, QUICK, held_out=examples)
     assert trained.train.shape == (3, 2)
     assert np.array_equal(trained.train, trained.test)
-    assert trained.train[-1, 1] == pytest.approx(mean_squared_error(trained.network, space, table), rel=1e-4)
+    assert trained.train[-1, 1] == pytest.approx(
+        mean_squared_error(trained.network, TINY, examples.digits, examples.p), rel=1e-4
+    )
     entropic = train(TINY, examples, replace(QUICK, loss="cross-entropy"))
     y = output(entropic.network, TINY, examples.digits)
     assert entropic.train[-1, 0] == pytest.approx(-(examples.p * np.log(y)).sum(axis=1).mean(), rel=1e-4)
@@ -183,12 +185,12 @@ def test_nothing_to_train_on_is_said(examples):
         train(TINY, examples.part(np.zeros(0, dtype=np.int64)), QUICK)
 
 
-def real_table(notebook, winners):
+def real_examples(notebook, winners):
     from punish_fast.enemies.counts import count_choices
     from punish_fast.records.choices import read_choices
 
     choices = read_choices(os.environ["PUNISH_FAST_GAMES_DB"], winners=winners, until=1668358800)
-    return parless(notebook, count_choices(notebook, choices.decimal, choices.action))
+    return learned(notebook, count_choices(notebook, choices.decimal, choices.action))
 
 
 @pytest.mark.full
@@ -200,14 +202,15 @@ def real_table(notebook, winners):
 def test_published_weights_have_the_published_error(notebook, name, winners, error):
     arrays = json.loads((Path(os.environ["PUNISH_FAST_SAVES"]) / f"{name}_pawnn_parameters.json").read_text())
     network = network_of(notebook.rules, list(zip(arrays[::2], arrays[1::2], strict=True)))
-    assert mean_squared_error(network, notebook, real_table(notebook, winners)) == pytest.approx(error, abs=5e-8)
+    found = real_examples(notebook, winners)
+    assert mean_squared_error(network, notebook.rules, found.digits, found.p) == pytest.approx(error, abs=5e-8)
 
 
 @needs_jax
 @pytest.mark.full
 @pytest.mark.skipif(not os.environ.get("PUNISH_FAST_GAMES_DB"), reason="needs recorded games")
 def test_training_by_default_is_as_good_as_published(notebook):
-    table = real_table(notebook, False)
-    trained = train(notebook.rules, examples_of(notebook, table))
-    assert len(table.state) == 3991
-    assert mean_squared_error(trained.network, notebook, table) <= 0.0036
+    found = real_examples(notebook, False)
+    trained = train(notebook.rules, found)
+    assert len(found) == 3991
+    assert mean_squared_error(trained.network, notebook.rules, found.digits, found.p) <= 0.0036

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import twin
 
-from punish_fast.arena.players import opponent
+from punish_fast.arena.players import Player
 from punish_fast.duel.exact_evaluation import DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.best_response import Start, best_response
@@ -21,7 +21,6 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import from_policy
 from punish_fast.punish.tensor import build
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
@@ -114,7 +113,7 @@ def graph():
 def test_the_uniform_exploiter_is_the_solution_of_the_game_of_one_player(graph, seed):
     space = graph.space
     enemy = dyadic(space, seed)
-    expected = greedy(space.state_ptr, solve(build(space, from_policy(space, enemy)), discount=1.0).q)
+    expected = greedy(space.state_ptr, solve(build(space, enemy), discount=1.0).q)
     found = best_response(graph, enemy)
     assert np.array_equal(found.policy, expected)
     assert found.win_probability == pytest.approx(head_to_head(graph, expected, enemy).win_probability, abs=1e-9)
@@ -167,7 +166,7 @@ def test_small_steps_go_on_where_rounds_do_not_settle(monkeypatch, hp, seed, gai
 @pytest.mark.full
 def test_exploiters_in_the_standard_game(tabletop):
     graph = Graph(tabletop)
-    random, naive = (opponent(tabletop, name).policy for name in ("random", "naive"))
+    random, naive = (Player(name).policy(tabletop) for name in ("random", "naive"))
     # What naive was made for, it does.
     found = best_response(graph, random)
     assert np.array_equal(found.policy, naive)

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 import twin
-from exact import random_table, strategy_of, twin_of
+from exact import random_policy, strategy_of, twin_of
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
@@ -21,7 +21,6 @@ from punish_fast.punish._outcomes import DRAW_OF, FEINTS_OF, N_ENEMY_PLAYS, N_PL
 from punish_fast.punish._tensor import Table
 from punish_fast.punish.codes import ACTIONS, State, layout_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.strategy import policy_of
 
 NOTEBOOK = layout_of(PRESETS["notebook"])
 
@@ -200,10 +199,9 @@ def test_there_is_room_for_all_hands_and_no_more(tiny):
 
 
 def test_table_marginal_asks_the_mirrored_state_of_every_hand(tiny):
-    table = random_table(tiny, 6)
-    strategy = strategy_of(tiny, table)
-    weights = UNIT * policy_of(tiny, table)
-    enemy = Table(tiny.state_ptr, weights)
+    policy = random_policy(tiny, 6)
+    strategy = strategy_of(tiny, policy)
+    enemy = Table(tiny.state_ptr, UNIT * policy)
     action_of = 10 * (PICK_OF + 1) + FEINTS_OF
     action_of[0] = 90
     for row in range(0, tiny.layer_ptr[-2], 7):

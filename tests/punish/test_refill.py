@@ -2,39 +2,45 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from exact import random_table
+from exact import random_policy
 from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
+from policies import uniform
 
 from punish_fast.mdp.model import MDP, check, check_arrays
-from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.punish.refill import Refillable
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, StrategyTable, from_policy, naive
 from punish_fast.punish.tensor import build, build_compact
 from punish_fast.runtime._jit import max_threads, set_threads, threads
 
 DISCOUNTS = (0.95, 1.0)
 
 
-def mixed(space: StateSpace, seed: int) -> StrategyTable:
-    """A table that plays every legal action of every state, each differently."""
+def mixed(space: StateSpace, seed: int) -> np.ndarray:
+    """A policy that plays every legal action of every state, each differently."""
     values = np.random.default_rng(seed).random(len(space.action))
-    return from_policy(space, softmax(space.state_ptr, values, 0.5))
+    return softmax(space.state_ptr, values, 0.5)
 
 
-def pure(space: StateSpace, seed: int) -> StrategyTable:
-    """A table that plays one action in every state."""
+def pure(space: StateSpace, seed: int) -> np.ndarray:
+    """A policy that plays one action in every state."""
     values = np.random.default_rng(seed).random(len(space.action))
-    return from_policy(space, greedy(space.state_ptr, values))
+    return greedy(space.state_ptr, values)
 
 
-def enemies(space: StateSpace) -> list[StrategyTable]:
-    """One after another, zeros come, go, and come elsewhere."""
-    return [mixed(space, 1), random_table(space, 2), pure(space, 3), naive(), random_table(space, 4, covered=0.1)]
+def enemies(space: StateSpace) -> list[np.ndarray]:
+    """Policies in sequence: zeros come, go, and come elsewhere."""
+    return [
+        mixed(space, 1),
+        random_policy(space, 2),
+        pure(space, 3),
+        uniform(space),
+        random_policy(space, 4, covered=0.1),
+    ]
 
 
 def same_process(one: MDP, other: MDP) -> bool:
@@ -86,7 +92,7 @@ def test_values_against_a_sequence_of_enemies_are_those_of_new_tensors(tiny, dis
 @pytest.mark.parametrize("discount", DISCOUNTS)
 def test_policies_are_worth_the_same(tiny, discount):
     weight = softmax(tiny.state_ptr, np.random.default_rng(6).random(len(tiny.action)), 1.0)
-    enemy = random_table(tiny, 7)
+    enemy = random_policy(tiny, 7)
     found = evaluate(Refillable(tiny).fill(enemy), weight, discount, tolerance=1e-13)
     assert np.abs(found - evaluate(build(tiny, enemy), weight, discount, tolerance=1e-13)).max() <= 1e-11
 
@@ -104,7 +110,7 @@ def test_a_jacobi_run_is_the_same(tiny):
 def test_random_house_rules_are_refilled(rules, seed):
     space = StateSpace(rules)
     game = Refillable(space)
-    for enemy in (random_table(space, seed), naive(), mixed(space, seed)):
+    for enemy in (random_policy(space, seed), uniform(space), mixed(space, seed)):
         assert same_process(game.fill(enemy).expanded(), build(space, enemy))
         assert same_process(build_compact(space, enemy).expanded(), build(space, enemy))
     solution = solve(game.mdp)
@@ -112,12 +118,11 @@ def test_random_house_rules_are_refilled(rules, seed):
     assert np.abs(solution.v - expected.v).max() <= solution.error_bound + expected.error_bound
 
 
-def test_enemy_of_other_rules_is_refused(tiny):
-    other = StateSpace(PRESETS["tiny"]._replace(hp=1, redeal=tiny.rules.redeal))
-    with pytest.raises(StrategyError, match="made for rules"):
-        Refillable(tiny).fill(random_table(other, 1))
-    with pytest.raises(StrategyError, match="made for rules"):
-        build_compact(tiny, random_table(other, 1))
+def test_a_policy_of_other_states_is_refused(tiny):
+    policy = uniform(StateSpace(PRESETS["tiny"]._replace(hp=1, redeal=tiny.rules.redeal)))
+    for act in (Refillable(tiny).fill, lambda policy: build_compact(tiny, policy)):
+        with pytest.raises(PolicyError, match=r"^policy: float64 .*, allowed is float64"):
+            act(policy)
 
 
 def test_layers_are_told_as_they_stand(tiny):
@@ -157,9 +162,8 @@ def test_whole_game_is_refilled(request, name):
     game = Refillable(space)
     assert same_process(game.mdp.expanded(), request.getfixturevalue(f"{name}_mdp"))
     start = None
-    partial = mixed(space, 1)
-    covered = np.flatnonzero(np.random.default_rng(2).random(space.n_states) < 0.5)
-    partial = StrategyTable(partial.state[covered], partial.p[covered], "partial", partial.rules_digest)
+    covered = np.repeat(np.random.default_rng(2).random(space.n_states) < 0.5, np.diff(space.state_ptr))
+    partial = np.where(covered, mixed(space, 1), uniform(space))
     for enemy, discount in ((mixed(space, 3), 0.95), (partial, 1.0), (pure(space, 4), 0.95)):
         expected = build(space, enemy)
         mdp = game.fill(enemy)

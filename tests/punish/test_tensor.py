@@ -2,32 +2,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from exact import assert_rows_exact, random_table, strategy_of
+from exact import assert_rows_exact, random_policy, strategy_of
 from houses import house_rules
 from hypothesis import given, note
 from hypothesis import strategies as st
+from policies import uniform
 
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.solver import solve
 from punish_fast.punish._tensor import place_rows
-from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, naive, strategy_table
 from punish_fast.punish.tensor import build
 from punish_fast.runtime._jit import max_threads, set_threads, threads
 
-# Against a table, a probability is a float64 sum of positive terms.
-TABLE_ERROR = 4e-15
-
-
-def uniform_table(space: StateSpace) -> StrategyTable:
-    """A table that spells out what the naive enemy does."""
-    p = np.zeros((space.n_states, len(ACTIONS)))
-    columns = np.searchsorted(ACTIONS, space.action)
-    lengths = np.diff(space.state_ptr)
-    p[np.repeat(np.arange(space.n_states), lengths), columns] = np.repeat(1 / lengths, lengths)
-    return strategy_table(space, np.arange(space.n_states), p)
+# Against a policy, a probability is a float64 sum of positive terms.
+POLICY_ERROR = 4e-15
 
 
 def unseen_of(space: StateSpace, row: int) -> list[int]:
@@ -79,14 +69,14 @@ def test_rows_stand_side_by_side_and_probabilities_with_those_of_their_owner(dra
     assert np.array_equal(data_ptr, own_ptr[owner])
 
 
-def test_rows_against_the_naive_enemy_are_the_exact_ones_rounded_once(tiny, tiny_mdp):
+def test_rows_against_uniform_play_are_the_exact_ones_rounded_once(tiny, tiny_mdp):
     assert_rows_exact(tiny, tiny_mdp, range(tiny.n_states))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_rows_against_a_sparse_table_are_exact(tiny, seed):
-    table = random_table(tiny, seed)
-    assert_rows_exact(tiny, build(tiny, table), range(tiny.n_states), strategy_of(tiny, table), TABLE_ERROR)
+def test_rows_against_a_sparse_policy_are_exact(tiny, seed):
+    policy = random_policy(tiny, seed)
+    assert_rows_exact(tiny, build(tiny, policy), range(tiny.n_states), strategy_of(tiny, policy), POLICY_ERROR)
 
 
 @given(house_rules(), st.integers(0, 2**32 - 1))
@@ -97,15 +87,15 @@ def test_rows_of_random_house_rules_are_exact(rules, seed):
     mdp = build(space)
     assert_lawful(space, mdp)
     assert_rows_exact(space, mdp, sample)
-    table = random_table(space, seed)
-    mdp = build(space, table)
+    policy = random_policy(space, seed)
+    mdp = build(space, policy)
     assert_lawful(space, mdp)
-    assert_rows_exact(space, mdp, sample, strategy_of(space, table), TABLE_ERROR)
+    assert_rows_exact(space, mdp, sample, strategy_of(space, policy), POLICY_ERROR)
 
 
 def test_tensor_is_lawful(tiny, tiny_mdp):
     assert_lawful(tiny, tiny_mdp)
-    assert_lawful(tiny, build(tiny, random_table(tiny, 3)))
+    assert_lawful(tiny, build(tiny, random_policy(tiny, 3)))
 
 
 def test_rows_follow_states_and_their_legal_actions(tiny, tiny_mdp):
@@ -114,26 +104,19 @@ def test_rows_follow_states_and_their_legal_actions(tiny, tiny_mdp):
     assert np.array_equal(tiny_mdp.layer_ptr, tiny.layer_ptr)
 
 
-def test_table_of_uniform_play_is_the_naive_enemy(tiny, tiny_mdp):
-    mdp = build(tiny, uniform_table(tiny))
+def test_uniform_policy_gives_the_tensor_of_shared_marginals(tiny, tiny_mdp):
+    mdp = build(tiny, uniform(tiny))
     assert np.array_equal(mdp.indptr, tiny_mdp.indptr)
     assert np.array_equal(mdp.indices, tiny_mdp.indices)
     assert np.abs(mdp.data - tiny_mdp.data).max() <= 1e-15
     assert np.abs(mdp.reward - tiny_mdp.reward).max() <= 1e-15
 
 
-def test_empty_table_is_the_naive_enemy(tiny, tiny_mdp):
-    mdp = build(tiny, naive())
-    assert mdp.data.tobytes() == tiny_mdp.data.tobytes()
-    assert mdp.indices.tobytes() == tiny_mdp.indices.tobytes()
-
-
-def test_enemy_who_never_feints_draws_no_card():
+def test_an_enemy_that_never_feints_draws_no_card():
     space = StateSpace(PRESETS["tiny"])
-    uniform = uniform_table(space)
-    p = uniform.p.copy()
-    p[:, 1:10:2] = 0
-    mdp = build(space, strategy_table(space, uniform.state, p / p.sum(axis=1, keepdims=True)))
+    weight = np.where(space.action % 10 == 1, 0.0, 1.0)
+    sums = np.add.reduceat(weight, space.state_ptr[:-1])
+    mdp = build(space, weight / np.repeat(sums, np.diff(space.state_ptr)))
     deck = np.array([sum(unseen_of(space, row)) - space.state(row).enemy_hand for row in range(space.n_states)])
     for state in range(space.layer_ptr[-2]):
         for row in range(mdp.state_ptr[state], mdp.state_ptr[state + 1]):
@@ -143,7 +126,7 @@ def test_enemy_who_never_feints_draws_no_card():
 
 
 @pytest.mark.parametrize("breaths", [1, 3])
-def test_game_that_is_always_decided_at_once_is_solved(breaths):
+def test_a_game_decided_in_one_breath_is_solved(breaths):
     # One rush, one guard that stops nothing, 1 HP each: who holds the rush wins in the first breath.
     rules = Rules((1, 1, 0, 0, 0), hand_size=1, reveal_size=0, hp=1, breaths=breaths, feints=0, guard_reduction=0)
     space = StateSpace(rules)
@@ -154,9 +137,9 @@ def test_game_that_is_always_decided_at_once_is_solved(breaths):
     assert solve(mdp, schedule="jacobi").v == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("is_naive", [True, False])
-def test_rows_of_a_layer_stand_when_it_is_told(tiny, is_naive):
-    enemy = naive() if is_naive else random_table(tiny, 3)
+@pytest.mark.parametrize("seed", [None, 3])
+def test_rows_of_a_layer_are_complete_when_it_is_reported(tiny, seed):
+    policy = None if seed is None else random_policy(tiny, seed)
     told = []
 
     def on_layer(mdp, number):
@@ -164,7 +147,7 @@ def test_rows_of_a_layer_stand_when_it_is_told(tiny, is_naive):
         entries = slice(mdp.indptr[rows.start], mdp.indptr[rows.stop])
         told.append((number, mdp.indices[entries].tobytes(), mdp.data[entries].tobytes(), mdp.reward[rows].tobytes()))
 
-    mdp = build(tiny, enemy, on_layer=on_layer)
+    mdp = build(tiny, policy, on_layer=on_layer)
     assert [number for number, *_ in told] == [0, 1, 2]
     assert b"".join(indices for _, indices, _, _ in told) == mdp.indices.tobytes()
     assert b"".join(data for _, _, data, _ in told) == mdp.data.tobytes()
@@ -181,8 +164,7 @@ def thread_counts():
 
 def game_bytes(rules, seed):
     space = StateSpace(rules)
-    enemy = naive() if seed is None else random_table(space, seed)
-    mdp = build(space, enemy)
+    mdp = build(space, None if seed is None else random_policy(space, seed))
     layered, jacobi = solve(mdp), solve(mdp, schedule="jacobi", sweeps=10)
     arrays = (space.code, mdp.state_ptr, mdp.action, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
     solutions = (layered.v, layered.q, layered.choice, jacobi.v, jacobi.q, np.array(jacobi.log.rmse))
@@ -216,8 +198,8 @@ def test_whole_game_is_lawful_and_a_sample_of_its_rows_exact(request, name):
 
 
 @pytest.mark.full
-def test_whole_game_against_a_table_of_uniform_play_is_the_naive_one(notebook, notebook_mdp):
-    mdp = build(notebook, uniform_table(notebook))
+def test_whole_game_against_the_uniform_policy_has_the_shared_marginals(notebook, notebook_mdp):
+    mdp = build(notebook, uniform(notebook))
     assert np.array_equal(mdp.indptr, notebook_mdp.indptr)
     assert np.array_equal(mdp.indices, notebook_mdp.indices)
     assert np.abs(mdp.data - notebook_mdp.data).max() <= 1e-15

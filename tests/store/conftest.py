@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from punish_fast.mdp.model import MDP
@@ -15,9 +16,9 @@ from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import Solution, solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, from_policy
 from punish_fast.punish.tensor import build
 from punish_fast.store.formats.notebook_json import Values, export_notebook
+from punish_fast.store.policies import save_policy
 from punish_fast.store.writer import save
 
 # Rush and strike in hand, punish revealed, all HP.
@@ -33,15 +34,14 @@ class Game:
     space: StateSpace
     mdp: MDP
     solution: Solution
-    strategy: StrategyTable
+    policy: np.ndarray
 
     def save(self, path: Path, kind: str) -> Path:
-        parts = {
-            "tensor": {"mdp": self.mdp},
-            "agent": {"mdp": self.mdp, "solution": self.solution},
-            "strategy": {"strategy": self.strategy},
-        }
-        save(path, self.space, **parts[kind], enemy={"kind": "naive"})
+        if kind == "strategy":
+            save_policy(path, self.space, self.policy, name="soft")
+        else:
+            solution = self.solution if kind == "agent" else None
+            save(path, self.space, self.mdp, solution, {"kind": "built-in", "name": "random"})
         return path
 
 
@@ -50,7 +50,7 @@ def game() -> Game:
     space = StateSpace(PRESETS["tiny"])
     mdp = build(space)
     solution = solve(mdp)
-    return Game(space, mdp, solution, from_policy(space, softmax(mdp.state_ptr, solution.q, 1.0), name="soft"))
+    return Game(space, mdp, solution, softmax(mdp.state_ptr, solution.q, 1.0))
 
 
 @pytest.fixture(scope="session")

@@ -66,7 +66,7 @@ def test_root_attributes_of_every_kind(game, originals, kind):
 def test_attributes_of_an_agent_tell_how_it_was_solved(game, originals):
     with h5py.File(originals["agent"]) as file:
         attributes = dict(file.attrs)
-    assert json.loads(text(attributes["enemy"])) == {"kind": "naive"}
+    assert json.loads(text(attributes["enemy"])) == {"kind": "built-in", "name": "random"}
     assert attributes["discount"] == 0.95
     assert text(attributes["objective"]) == "discounted"
     assert text(attributes["schedule"]) == "layered"

@@ -6,11 +6,13 @@ from policies import mixed
 
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
+from punish_fast.mdp.policy import PolicyError
+from punish_fast.punish.information import InformationError
+from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyError
 from punish_fast.runtime.files import ReadError
-from punish_fast.store.policies import load_policy, save_policy
+from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
 from store.damage import set_attribute
 
@@ -25,11 +27,11 @@ def memory():
 def test_a_policy_of_the_view_is_an_ordinary_strategy(tmp_path):
     space = StateSpace(RULES)
     policy = mixed(space, 1)
-    save_policy(tmp_path / "a.h5", space, policy, {"kind": "test"})
+    save_policy(tmp_path / "a.h5", space, policy, origin={"kind": "test"})
     file = load(tmp_path / "a.h5")
     assert (file.kind, file.information, file.origin) == ("strategy", "view", {"kind": "test"})
-    assert load_policy(file, space) == pytest.approx(policy, abs=1e-15)
-    assert len(file.table(space).state) == space.n_states
+    assert file.policy(space) == pytest.approx(policy, abs=1e-15)
+    assert file.covered(space).all()
 
 
 def test_a_policy_of_a_finer_model_is_rounded_within_the_bound(tmp_path, memory):
@@ -37,7 +39,7 @@ def test_a_policy_of_a_finer_model_is_rounded_within_the_bound(tmp_path, memory)
     save_policy(tmp_path / "a.h5", memory, policy)
     file = load(tmp_path / "a.h5")
     assert (file.kind, file.information) == ("strategy", "memory")
-    found = load_policy(file, memory)
+    found = file.policy(memory)
     off = np.add.reduceat(np.abs(found - policy), memory.state_ptr[:-1])
     n_actions = np.diff(memory.state_ptr)
     assert (off <= n_actions / 65535).all()
@@ -50,8 +52,8 @@ def test_a_policy_of_a_finer_model_is_rounded_within_the_bound(tmp_path, memory)
 def test_states_that_are_not_reached_play_alike(tmp_path, memory):
     policy = mixed(memory, 1)
     reached = np.arange(memory.n_states) % 3 > 0
-    save_policy(tmp_path / "a.h5", memory, policy, reached=reached)
-    found = load_policy(load(tmp_path / "a.h5"), memory)
+    save_policy(tmp_path / "a.h5", memory, policy, covered=reached)
+    found = load(tmp_path / "a.h5").policy(memory)
     lengths = np.diff(memory.state_ptr)
     kept = np.repeat(reached, lengths)
     assert np.array_equal(found[~kept], np.repeat(1 / lengths, lengths)[~kept])
@@ -62,9 +64,9 @@ def test_what_is_compressed_may_be_larger_than_its_file(tmp_path):
     rules = PRESETS["tabletop"]._replace(copies=(2, 2, 2, 2, 2), hand_size=3, reveal_size=2, hp=1, breaths=2)
     space = StateSpace(rules, "memory")
     policy, path = mixed(space, 1), tmp_path / "a.h5"
-    save_policy(path, space, policy, reached=np.arange(space.n_states) == 0)
+    save_policy(path, space, policy, covered=np.arange(space.n_states) == 0)
     assert path.stat().st_size < 2 * len(space.action)
-    found = load_policy(load(path), space)
+    found = load(path).policy(space)
     lengths = np.diff(space.state_ptr)
     assert found[lengths[0] :] == pytest.approx(np.repeat(1 / lengths, lengths)[lengths[0] :], abs=1e-15)
     assert found[: lengths[0]] == pytest.approx(policy[: lengths[0]], abs=1e-3)
@@ -73,10 +75,17 @@ def test_what_is_compressed_may_be_larger_than_its_file(tmp_path):
 def test_files_of_another_model_or_game_are_refused(tmp_path, memory):
     path = tmp_path / "a.h5"
     save_policy(path, memory, mixed(memory, 1))
-    with pytest.raises(ReadError, match="'memory' is not allowed here, only 'view' is"):
-        load_policy(load(path), StateSpace(RULES))
-    with pytest.raises(ReadError, match=r"/strategy/rows: shape is .* allowed is"):
-        load_policy(load(path), StateSpace(RULES._replace(hp=3), "memory"))
+    with pytest.raises(InformationError):
+        load(path).policy(StateSpace(RULES))
+    with pytest.raises(ReadError, match=r"a\.h5: made for rules .*, but the game's are .*; they may differ in redeal"):
+        load(path).policy(StateSpace(RULES._replace(hp=3), "memory"))
+
+
+def test_a_policy_of_the_view_is_lifted_to_a_finer_model(tmp_path, memory):
+    space = StateSpace(RULES)
+    policy = mixed(space, 3)
+    save_policy(tmp_path / "a.h5", space, policy)
+    assert np.array_equal(load(tmp_path / "a.h5").policy(memory), lift(memory, space, policy))
 
 
 def test_an_unknown_model_is_refused(tmp_path, memory):
@@ -97,6 +106,6 @@ def test_an_unknown_model_is_refused(tmp_path, memory):
     ],
 )
 def test_what_is_no_policy_is_not_written(tmp_path, memory, change, message):
-    with pytest.raises(StrategyError, match=message):
+    with pytest.raises(PolicyError, match=message):
         save_policy(tmp_path / "a.h5", memory, change(mixed(memory, 1)))
     assert not list(tmp_path.iterdir())

@@ -12,12 +12,14 @@ import h5py
 import numpy as np
 import pytest
 
+from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS, to_json
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.layout import DTYPES
+from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.writer import save
 from store.damage import change, editing, put, remove, set_attribute, swap_first_two
@@ -366,32 +368,43 @@ def test_one_row_of_transitions_in_part(copies):
 def test_strategy_that_is_none(copies, game, damage, problem):
     change(copies["strategy"], "/strategy/p", damage)
     with pytest.raises(ReadError, match=rf"\A{re.escape(str(copies['strategy']))}: [^\n]*{problem}"):
-        load(copies["strategy"]).table(game.space)
+        load(copies["strategy"]).policy(game.space)
 
 
 @pytest.mark.parametrize("row", [-1, 0, 10**6])
 def test_strategy_of_states_that_are_none(copies, game, row):
     change(copies["strategy"], "/strategy/state", put(3, row))
     with pytest.raises(ReadError, match=rf"\A{re.escape(str(copies['strategy']))}: strategy: "):
-        load(copies["strategy"]).table(game.space)
+        load(copies["strategy"]).policy(game.space)
 
 
 @pytest.mark.parametrize("kind", ["agent", "strategy"])
 def test_enemy_of_another_game(originals, game, kind):
-    other = StateSpace(game.space.rules._replace(redeal="reshuffle"))
-    with named(originals[kind], "rules_digest", f"{game.space.rules.digest}.*{other.rules.digest}"):
-        load(originals[kind]).table(other)
+    other = StateSpace(game.space.rules._replace(hp=1))
+    with pytest.raises(
+        ReadError, match=r"made for rules tiny, but the game's are house-\w+; they may differ in redeal"
+    ):
+        load(originals[kind]).policy(other)
+
+
+@pytest.mark.parametrize("kind", ["agent", "strategy"])
+def test_an_enemy_may_have_another_redeal(originals, game, kind):
+    true = StateSpace(game.space.rules._replace(redeal="reshuffle"))
+    file = load(originals[kind])
+    assert np.array_equal(file.policy(true), file.policy(game.space))
 
 
 def test_agent_of_another_game(originals, game):
     other = game.space.rules._replace(redeal="reshuffle")
-    with named(originals["agent"], "rules_digest", f"{game.space.rules.digest}.*{other.digest}"):
+    with pytest.raises(ReadError, match=r"made for rules tiny, but the game's are tiny-reshuffle$"):
         load(originals["agent"]).solution_for(other)
 
 
 def test_kinds_are_not_taken_for_each_other(originals, game):
-    with named(originals["tensor"], "kind", "a tensor is no enemy"):
-        load(originals["tensor"]).table(game.space)
+    with pytest.raises(ReadError, match="is a tensor, allowed are agents and strategies"):
+        load(originals["tensor"]).policy(game.space)
+    with pytest.raises(PolicyError, match="is a strategy, only agents have values"):
+        load(originals["strategy"]).policy(game.space, temperature=1.0)
     with named(originals["tensor"], "kind", "has no solution"):
         load(originals["tensor"]).solution()
     with named(originals["strategy"], "kind", "has no solution"):
@@ -416,9 +429,14 @@ def test_further_attributes_and_datasets_do_no_harm(copies, kind):
 
 
 def test_bytes_of_attributes_may_be_of_fixed_length(copies):
-    note = json.dumps({"kind": "naive"})
+    note = json.dumps({"kind": "unknown"})
     set_attribute(copies["agent"], "enemy", np.bytes_(note))
-    assert load(copies["agent"]).enemy == {"kind": "naive"}
+    assert load(copies["agent"]).enemy == {"kind": "unknown"}
+
+
+def test_an_older_file_against_naive_is_one_against_uniform_play(copies):
+    set_attribute(copies["agent"], "enemy", json.dumps({"kind": "naive"}))
+    assert load(copies["agent"]).enemy == {"kind": "built-in", "name": "random"}
 
 
 @pytest.mark.parametrize("value", [1.0, "20", [1.0, 2.0, 3.0], [1, 2], [np.nan, -1.0], [np.inf, -1.0]])
@@ -448,9 +466,9 @@ def test_origin_that_is_no_note(copies, value):
 
 
 def test_origin_is_kept(game, tmp_path):
-    save(tmp_path / "a.h5", game.space, strategy=game.strategy)
+    save_policy(tmp_path / "a.h5", game.space, game.policy)
     assert load(tmp_path / "a.h5").origin is None
-    save(tmp_path / "b.h5", game.space, strategy=game.strategy, origin={"method": "by hand", "seed": 3})
+    save_policy(tmp_path / "b.h5", game.space, game.policy, origin={"method": "by hand", "seed": 3})
     assert load(tmp_path / "b.h5").origin == {"method": "by hand", "seed": 3}
 
 
@@ -464,14 +482,14 @@ def test_origin_is_kept(game, tmp_path):
 def test_states_and_rows_that_the_rules_do_not_have(copies, game, name, damage):
     load(copies["agent"]).must_have_states(game.space)
     change(copies["agent"], name, damage)
-    for ask in (Artefact.must_have_states, Artefact.table):
-        with named(copies["agent"], name, "not that of a game by these rules"):
+    for ask in (Artefact.must_have_states, Artefact.policy):
+        with named(copies["agent"], name, "is not that of a game under rules tiny"):
             ask(load(copies["agent"]), game.space)
 
 
 def test_an_interrupt_waits_until_a_file_is_read(tmp_path, monkeypatch):
     space = StateSpace(PRESETS["tiny"])
-    save(tmp_path / "a.h5", space, build(space), enemy={"kind": "naive"})
+    save(tmp_path / "a.h5", space, build(space))
 
     def read():
         load(tmp_path / "a.h5").mdp()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from exact import random_table
+from exact import random_policy, random_table
 from houses import house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import naive
+from punish_fast.punish.strategy import policy_of_table, uniform_policy
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
+from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
 from punish_fast.store.writer import new_file, save
 from store.damage import read_everything
@@ -50,11 +51,11 @@ def assert_same_solution(one, other):
 
 
 def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
-    save(tmp_path / "tensor.h5", tiny, tiny_mdp, enemy={"kind": "naive"})
+    save(tmp_path / "tensor.h5", tiny, tiny_mdp, enemy={"kind": "built-in", "name": "random"})
     file = load(tmp_path / "tensor.h5")
     assert file.kind == "tensor"
     assert file.rules == tiny.rules
-    assert file.enemy == {"kind": "naive"}
+    assert file.enemy == {"kind": "built-in", "name": "random"}
     assert_same_bits(file.code, tiny.code)
     assert_same_bits(file.layer_ptr, tiny.layer_ptr)
     assert_same_arrays(tiny_mdp, file.mdp())
@@ -94,28 +95,27 @@ def test_options_given_as_whole_numbers_survive(game, tmp_path, options):
 
 
 def test_strategy_survives_bit_by_bit(tiny, tmp_path):
-    table = random_table(tiny, seed=5)
-    save(tmp_path / "strategy.h5", tiny, strategy=table)
-    state, p = load(tmp_path / "strategy.h5").strategy()
-    assert_same_bits(state, table.state)
-    assert_same_bits(p, table.p)
-    again = load(tmp_path / "strategy.h5").table(tiny)
-    assert_same_arrays(table, again)
-    assert again.name == "strategy"
+    state, p = random_table(tiny, seed=5)
+    policy, covered = policy_of_table(tiny, state, p), np.isin(np.arange(tiny.n_states), state)
+    save_policy(tmp_path / "strategy.h5", tiny, policy, covered)
+    file = load(tmp_path / "strategy.h5")
+    assert_same_bits(file.strategy()[0], state.astype(np.int32))
+    assert_same_bits(file.policy(tiny), policy)
+    assert_same_bits(file.covered(tiny), covered)
+    assert file.attributes["name"] == "strategy"
 
 
 def test_empty_strategy_survives(tiny, tmp_path):
-    save(tmp_path / "nothing.h5", tiny, strategy=naive())
-    assert load(tmp_path / "nothing.h5").table(tiny).is_naive
+    save_policy(tmp_path / "nothing.h5", tiny, random_policy(tiny, 1), np.zeros(tiny.n_states, dtype=bool))
+    assert np.array_equal(load(tmp_path / "nothing.h5").policy(tiny), uniform_policy(tiny))
 
 
 def test_agent_plays_greedily_or_by_softmax(game, originals):
     file = load(originals["agent"])
     ptr, q = game.mdp.state_ptr, game.solution.q
     for temperature, weight in ((None, greedy(ptr, q)), (0.5, softmax(ptr, q, 0.5))):
-        table = file.table(game.space, temperature)
-        assert len(table.state) == game.space.n_states
-        assert_same_bits(table.p[table.p > 0], weight[weight > 0])
+        assert_same_bits(file.policy(game.space, temperature), weight)
+    assert file.covered(game.space).all()
 
 
 @settings(max_examples=8)
@@ -123,7 +123,7 @@ def test_agent_plays_greedily_or_by_softmax(game, originals):
 def test_games_of_house_rules_survive(tmp_path_factory, rules, seed):
     folder = tmp_path_factory.mktemp("house")
     space = StateSpace(rules)
-    mdp = build(space, random_table(space, seed))
+    mdp = build(space, random_policy(space, seed))
     solution = solve(mdp, sweeps=3)
     save(folder / "agent.h5", space, mdp, solution)
     file = load(folder / "agent.h5")
@@ -151,7 +151,7 @@ def test_one_row_is_read_without_the_others(game, originals):
 
 
 def test_agent_without_transitions_keeps_its_values(game, tmp_path):
-    with new_file(tmp_path / "agent.h5", "agent", game.space.rules, enemy='{"kind": "naive"}') as out:
+    with new_file(tmp_path / "agent.h5", "agent", game.space.rules, enemy='{"kind": "random"}') as out:
         out.states(game.space.code, game.space.layer_ptr)
         out.rows(game.mdp)
         out.solution(game.solution)
@@ -164,8 +164,8 @@ def test_agent_without_transitions_keeps_its_values(game, tmp_path):
         file.row(0)
 
 
-def test_save_wants_a_process_or_a_strategy(game, tmp_path):
-    for parts in ({}, {"mdp": game.mdp, "strategy": game.strategy}):
-        with pytest.raises(ValueError, match="either a process"):
-            save(tmp_path / "x.h5", game.space, **parts)
+def test_a_process_of_other_states_is_not_saved(game, tiny, tmp_path):
+    other = StateSpace(tiny.rules._replace(hp=1))
+    with pytest.raises(ValueError, match=r"^save: the process has 558 states, the space \d+$"):
+        save(tmp_path / "x.h5", other, game.mdp)
     assert list(tmp_path.iterdir()) == []

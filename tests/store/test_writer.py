@@ -12,7 +12,6 @@ import pytest
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import naive
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import WriteError
 from punish_fast.store.reader import load
@@ -28,7 +27,7 @@ def space():
 
 def write(path, space):
     """Write an agent, the solution after all else was to go to the disk."""
-    mdp = build(space, naive())
+    mdp = build(space)
     with new_file(path, "agent", TINY, enemy='{"kind": "naive"}') as out:
         out.states(space.code, space.layer_ptr)
         out.rows(mdp)

@@ -12,14 +12,14 @@ from punish_fast.cli.enemy.source import Source
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
-from punish_fast.enemies.choice_model import fit_habit, habit_table
+from punish_fast.enemies.choice_model import fit_habit, habit_policy
 from punish_fast.enemies.counts import locate_choices
 from punish_fast.enemies.cross_validation import MODELS, Located, Mean, free_choices, held_out_costs, mean_by_games
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Choices
 from punish_fast.runtime.extras import require
-from punish_fast.store.writer import save
+from punish_fast.store.policies import save_policy
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,12 @@ def model_command(source: Source, fit: Fit, rules: str | None, output: Path | No
     with clock("fit"):
         habit = fit_habit(space, choices.row, choices.column, choices.game, **asdict(fit))
     with clock("evaluation"):
-        table = habit_table(space, habit, name=f"{'champion' if source.winners else 'general'} habit")
+        policy = habit_policy(space, habit)
+    name = f"{'champion' if source.winners else 'general'} habit"
     origin = {"method": "habit", **asdict(fit), **source.note(), "concentration": habit.concentration}
-    save(output, space, strategy=table, origin=origin)
+    save_policy(output, space, policy, name=name, origin=origin)
     report: dict[str, Any] = {
-        "name": table.name,
+        "name": name,
         "rules": name_of(space.rules),
         "rules_digest": space.rules.digest,
         "origin": origin,
@@ -81,7 +82,7 @@ def model_command(source: Source, fit: Fit, rules: str | None, output: Path | No
         "illegal": habit.counts.n_illegal,
         "unreachable": habit.counts.n_unknown,
         "states_seen": len(habit.counts.state),
-        "states": len(table.state),
+        "states": space.n_states,
         "seconds": clock.seconds | {"total": clock.total()},
         "output": str(output),
         "output_bytes": output.stat().st_size,

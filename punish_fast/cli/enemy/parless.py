@@ -15,7 +15,7 @@ from punish_fast.enemies.counts import count_choices
 from punish_fast.enemies.parless import check_prior, parless
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.store.writer import save
+from punish_fast.store.policies import save_policy
 
 
 def parless_command(source: Source, prior: float, rules: str | None, output: Path | None, as_json: bool) -> None:
@@ -32,11 +32,11 @@ def parless_command(source: Source, prior: float, rules: str | None, output: Pat
     if len(counts.state) == 0:
         rules = rules or "notebook"
         raise UsageError(f"--rules {rules}: none of the {len(choices)} choices was made in a state of this game")
-    table = parless(space, counts, prior, name=f"{name} PARLESS")
+    policy, covered = parless(space, counts, prior), np.isin(np.arange(space.n_states), counts.state)
     origin = {"method": "parless", "prior": prior, **source.note(), "choices": int(counts.count.sum())}
-    save(output, space, strategy=table, origin=origin)
+    save_policy(output, space, policy, covered, f"{name} PARLESS", origin)
     report: dict[str, Any] = {
-        "name": table.name,
+        "name": f"{name} PARLESS",
         "rules": name_of(space.rules),
         "rules_digest": space.rules.digest,
         "origin": origin,
@@ -45,7 +45,7 @@ def parless_command(source: Source, prior: float, rules: str | None, output: Pat
         "counted": int(counts.count.sum()),
         "illegal": counts.n_illegal,
         "unreachable": counts.n_unknown,
-        "states": len(table.state),
+        "states": len(counts.state),
         "seconds": clock.total(),
         "output": str(output),
         "output_bytes": output.stat().st_size,

@@ -14,18 +14,17 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_json
 from punish_fast.enemies.learning_curves import FoldLosses, cross_validate, draw_losses
-from punish_fast.enemies.pawnn import Network, NetworkError, mean_squared_error, network_of, network_table
+from punish_fast.enemies.pawnn import Network, NetworkError, mean_squared_error, network_of, network_policy
 from punish_fast.enemies.training import Examples, examples_of, train
 from punish_fast.enemies.training_options import PRESETS, TrainingOptions
 from punish_fast.punish.rules import Rules, load_rules, name_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable
 from punish_fast.runtime.extras import require
 from punish_fast.runtime.figures import check_picture
 from punish_fast.runtime.files import explain, replacing
 from punish_fast.store.formats.flux import read_flux, write_flux
+from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
-from punish_fast.store.writer import save
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,7 @@ def pawnn_command(
         raise UsageError(f"{source}: is a file of kind {file.kind}, allowed is a strategy")
     with clock("states"):
         space = StateSpace(file.rules)
-        table = file.table(space)
-        examples = examples_of(space, table)
+        examples = examples_of(space, file.policy(space), np.flatnonzero(file.covered(space)))
     report: dict[str, Any] = {
         "rules": name_of(space.rules),
         "rules_digest": space.rules.digest,
@@ -115,7 +113,7 @@ def pawnn_command(
         with clock("cross-validation"):
             report["cross_validation"] = _cross_validate(space.rules, examples, method, validation, progress)
     if makes_strategy:
-        report |= _make(space, table, file.attributes["name"], method, output, weights, clock, progress)
+        report |= _make(space, examples, file.attributes["name"], method, output, weights, clock, progress)
     progress.clear()
     report["seconds"] = clock.seconds | {"total": clock.total()}
     if as_json:
@@ -126,7 +124,7 @@ def pawnn_command(
 
 def _make(
     space: StateSpace,
-    table: StrategyTable,
+    examples: Examples,
     table_name: str,
     method: TrainingOptions,
     output: Path,
@@ -139,11 +137,11 @@ def _make(
         progress.start()
         trained = train(
             space.rules,
-            examples_of(space, table),
+            examples,
             method,
             on_epoch=lambda done, total: progress.step("training", done, total),
         )
-    error = mean_squared_error(trained.network, space, table)
+    error = mean_squared_error(trained.network, space.rules, examples.digits, examples.p)
     origin = {"method": "pawnn", "table": table_name, **asdict(method), "mse": error}
     report = _write_strategy(space, trained.network, f"PAWNN of {table_name}", origin, output, clock)
     if weights is not None:
@@ -156,13 +154,13 @@ def _write_strategy(
     space: StateSpace, network: Network, name: str, origin: dict[str, Any], output: Path, clock: Stopwatch
 ) -> dict[str, Any]:
     with clock("evaluation"):
-        strategy = network_table(space, network, name)
+        policy = network_policy(space, network)
     with clock("store"):
-        save(output, space, strategy=strategy, origin=origin)
+        save_policy(output, space, policy, name=name, origin=origin)
     return {
-        "name": strategy.name,
+        "name": name,
         "origin": origin,
-        "evaluated": len(strategy.state),
+        "evaluated": space.n_states,
         "output": str(output),
         "output_bytes": output.stat().st_size,
     }

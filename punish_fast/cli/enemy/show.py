@@ -22,7 +22,7 @@ def describe_command(path: Path, temperature: float | None, as_json: bool) -> No
     if temperature is not None and file.kind != "agent":
         raise UsageError(f"--temperature goes with an agent only, {path} is a {file.kind}")
     space = StateSpace(file.rules)
-    found = entropies(space, file.table(space, temperature))
+    found = entropies(space, file.policy(space, temperature), file.covered(space))
     report = _report(file, temperature, found)
     if as_json:
         print_json(report)

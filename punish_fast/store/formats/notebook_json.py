@@ -32,12 +32,13 @@ from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import ACTIONS, decimals_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, legal_mask
+from punish_fast.punish.strategy import checked_policy
 from punish_fast.punish.tensor import TERMINAL_REWARD
 from punish_fast.runtime.files import explain, replacing
 from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
+from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, final_values
-from punish_fast.store.writer import new_file, save
+from punish_fast.store.writer import new_file
 
 KINDS = ("agent", "strategy")
 
@@ -57,8 +58,21 @@ class Values:
     terminals: tuple[float, float]
 
 
-def content_of(file: Artefact, space: StateSpace) -> Values | StrategyTable:
-    """What a file of ours has to tell the notebook.
+@dataclass(frozen=True)
+class Probabilities:
+    """The probabilities of a strategy.
+
+    Attributes:
+        policy: float64 ``[n_rows]``, uniform in states that are not covered.
+        covered: bool ``[n_states]``, the states that the file has an entry for.
+    """
+
+    policy: np.ndarray
+    covered: np.ndarray
+
+
+def content_of(file: Artefact, space: StateSpace) -> Values | Probabilities:
+    """The content of an agent or strategy file that the notebook's format can hold.
 
     Args:
         file: An agent or a strategy.
@@ -68,7 +82,7 @@ def content_of(file: Artefact, space: StateSpace) -> Values | StrategyTable:
         ReadError: the file is neither, is damaged, or belongs to other rules.
     """
     if file.kind == "strategy":
-        return file.table(space)
+        return Probabilities(file.policy(space), file.covered(space))
     file.must_have_states(space)
     solution = file.solution()
     if solution.objective == "win-probability":
@@ -77,13 +91,13 @@ def content_of(file: Artefact, space: StateSpace) -> Values | StrategyTable:
     return Values(solution.q, file.terminal_values)
 
 
-def export_notebook(path: str | Path, space: StateSpace, content: Values | StrategyTable) -> None:
+def export_notebook(path: str | Path, space: StateSpace, content: Values | Probabilities) -> None:
     """Write values or a strategy as the notebook does.
 
     Args:
         path: The file.
         space: The states of the game.
-        content: Values, or a strategy table, of this game.
+        content: Values or probabilities for this game.
 
     Raises:
         ValueError: the values or the strategy are of another game.
@@ -113,13 +127,12 @@ def _value_members(space: StateSpace, values: Values) -> Iterator[str]:
     )
 
 
-def _strategy_members(space: StateSpace, table: StrategyTable) -> Iterator[str]:
-    if table.rules_digest not in (None, space.rules.digest):
-        raise ValueError(f"export: a strategy for rules {table.rules_digest}, but the game has {space.rules.digest}")
-    legal = legal_mask(space)[table.state]
-    ptr = np.concatenate([[0], np.cumsum(legal.sum(axis=1))])
-    actions = np.broadcast_to(np.array(ACTIONS), legal.shape)[legal]
-    return _members(decimals_of(space, table.state), ptr, actions, table.p[legal])
+def _strategy_members(space: StateSpace, strategy: Probabilities) -> Iterator[str]:
+    lengths = np.diff(space.state_ptr)
+    rows = np.repeat(strategy.covered, lengths)
+    ptr = np.concatenate([[0], np.cumsum(lengths[strategy.covered])])
+    numbers = checked_policy(space, strategy.policy)[rows]
+    return _members(decimals_of(space, np.flatnonzero(strategy.covered)), ptr, space.action[rows], numbers)
 
 
 def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers: np.ndarray) -> Iterator[str]:
@@ -137,7 +150,7 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
 
 def read_notebook(
     path: str | Path, space: StateSpace, kind: str | None = None, discount: float = 0.95
-) -> Values | StrategyTable:
+) -> Values | Probabilities:
     """Read a file of the notebook.
 
     Args:
@@ -148,7 +161,7 @@ def read_notebook(
         discount: That of the values, which bounds them.
 
     Returns:
-        Values, or a strategy table that is named after the file.
+        Values or probabilities.
 
     Raises:
         ReadError: the file cannot be read, is no such JSON, or does not fit the game; the message names state and
@@ -162,12 +175,12 @@ def read_notebook(
     cells.read()
     if (kind or cells.kind()) == "agent":
         return Values(*cells.values(discount))
-    return cells.strategy()
+    return Probabilities(*cells.strategy())
 
 
 def import_notebook(
     source: str | Path, target: str | Path, rules: Rules, kind: str | None = None, discount: float = 0.95
-) -> Values | StrategyTable:
+) -> Values | Probabilities:
     """Make an agent or a strategy file of a file of the notebook.
 
     An agent made like this has no tensor, no rewards (they are NaN) and no bound on the error of its values.
@@ -190,8 +203,9 @@ def import_notebook(
     source, target = Path(source), Path(target)
     space = StateSpace(rules)
     content = read_notebook(source, space, kind, discount)
-    if isinstance(content, StrategyTable):
-        save(target, space, strategy=content, origin={"method": "imported", "file": source.name})
+    if isinstance(content, Probabilities):
+        origin = {"method": "imported", "file": source.name}
+        save_policy(target, space, content.policy, content.covered, source.stem, origin)
         return content
     enemy = json.dumps({"kind": "unknown", "imported_from": source.name})
     with new_file(target, "agent", rules, enemy=enemy) as out:

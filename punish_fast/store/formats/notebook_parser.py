@@ -13,7 +13,7 @@ from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._clash import LOSS, WIN
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, decimals_of, rows_of
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import COLUMN, StrategyError, StrategyTable, strategy_table
+from punish_fast.punish.strategy import COLUMN, StrategyError, policy_of_table
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.formats.json_stream import is_object, pieces
 from punish_fast.store.reader import final_values
@@ -164,8 +164,8 @@ class Cells:
                 text = f"allowed are {-most:g} to {most:g} at discount {discount:g}"
                 raise self._error(f"state {state}: action {action}: {value!r}, {text}")
 
-    def strategy(self) -> StrategyTable:
-        """The numbers as probabilities.
+    def strategy(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers as a policy, and the states that have an entry (bool ``[n_states]``).
 
         Raises:
             ReadError: they are not those of a strategy.
@@ -178,8 +178,10 @@ class Cells:
         p = np.zeros((len(rows), len(ACTIONS)))
         order = np.argsort(rows)
         p[order[np.searchsorted(rows, cell_rows, sorter=order)], columns] = numbers
+        covered = np.zeros(self._space.n_states, dtype=np.bool_)
+        covered[rows] = True
         try:
-            return strategy_table(self._space, rows, p, name=self._path.stem)
+            return policy_of_table(self._space, rows, p), covered
         except StrategyError as error:
             raise self._error(str(error)) from None
 

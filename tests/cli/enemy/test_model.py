@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 
-import numpy as np
 import pytest
 
 from cli.made_up_games import random_games, write_games
 from punish_fast.cli.report import Progress
-from punish_fast.enemies.choice_model import fit_habit, habit_table
+from punish_fast.enemies.choice_model import fit_habit, habit_policy
 from punish_fast.enemies.counts import locate_choices
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -37,9 +36,9 @@ def test_the_file_is_that_of_the_library(run, games, space):
     found = read_choices(games)
     row, column = locate_choices(space, found.decimal, found.action)
     habit = fit_habit(space, row, column, found.game)
-    state, p = load("habit.h5").strategy()
-    assert np.array_equal(state, np.arange(space.n_states))
-    assert p.tobytes() == habit_table(space, habit).p.tobytes()
+    file = load("habit.h5")
+    assert file.covered(space).all()
+    assert file.policy(space).tobytes() == habit_policy(space, habit).tobytes()
     assert (report["games"], report["choices"], report["states"]) == (30, 240, 558)
     assert report["origin"]["concentration"] == habit.concentration
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from punish_fast.cli.enemy.pawnn import method_of
-from punish_fast.enemies.pawnn import network_of, network_table
+from punish_fast.enemies.pawnn import network_of, network_policy
 from punish_fast.enemies.training_options import PRESETS
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.space import StateSpace
@@ -173,10 +173,8 @@ def test_imported_weights_play_as_the_network_does(run, parameters):
     assert report["units"] == [18, 3, 11]
     assert report["output"] == "params.h5"
     space = StateSpace(RULES["tiny"])
-    expected = network_table(space, network_of(space.rules, read_flux(parameters)))
-    state, p = load("params.h5").strategy()
-    assert np.array_equal(state, expected.state)
-    assert np.array_equal(p, expected.p)
+    expected = network_policy(space, network_of(space.rules, read_flux(parameters)))
+    assert np.array_equal(load("params.h5").policy(space), expected)
     assert load("params.h5").origin == {"method": "import-flux", "file": "params.json"}
 
 

@@ -31,7 +31,7 @@ def test_games_do_not_begin_hurt():
 
 
 def test_a_space_and_a_file_tell_the_same(game, originals):
-    of_space = process_of(game.space, game.mdp, {"kind": "naive"})
+    of_space = process_of(game.space, game.mdp, load(originals["agent"]).enemy)
     file = load(originals["agent"])
     of_file = process_of(file, file.mdp(), file.enemy)
     assert np.array_equal(of_space.fields, of_file.fields)

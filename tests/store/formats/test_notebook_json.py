@@ -6,24 +6,45 @@ import json
 
 import numpy as np
 import pytest
-from exact import random_table
+from exact import random_policy, random_table
 from houses import house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import StrategyTable, naive
+from punish_fast.punish.strategy import policy_of_table, uniform_policy
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import OutputError, ReadError
-from punish_fast.store.formats.notebook_json import Values, content_of, export_notebook, import_notebook, read_notebook
+from punish_fast.store.formats.notebook_json import (
+    Probabilities,
+    Values,
+    content_of,
+    export_notebook,
+    import_notebook,
+    read_notebook,
+)
 from punish_fast.store.reader import load
 from punish_fast.store.writer import save
 
 # Rush and strike in hand, punish revealed, all HP.
 KNOWN = "101010200220000001"
+
+
+def random_strategy(space, seed, covered=0.7):
+    state, p = random_table(space, seed, covered)
+    return Probabilities(policy_of_table(space, state, p), np.isin(np.arange(space.n_states), state))
+
+
+def strategy_of(game):
+    return Probabilities(game.policy, np.ones(game.space.n_states, dtype=bool))
+
+
+def empty(space):
+    return Probabilities(random_policy(space, 1), np.zeros(space.n_states, dtype=bool))
 
 
 def test_every_state_and_action_has_its_value(game, written):
@@ -65,29 +86,31 @@ def test_all_numbers_come_back_to_the_bit(tmp_path_factory, numbers, win, loss):
 @given(house_rules(), st.integers(0, 99), st.floats(0, 1))
 def test_strategies_of_house_rules_come_back_to_the_bit(tmp_path_factory, rules, seed, covered):
     space = StateSpace(rules)
-    table = random_table(space, seed, covered)
+    strategy = random_strategy(space, seed, covered)
     path = tmp_path_factory.mktemp("house") / "some.json"
-    export_notebook(path, space, table)
+    export_notebook(path, space, strategy)
     back = read_notebook(path, space)
-    assert isinstance(back, StrategyTable)
-    assert (back.state.tobytes(), back.p.tobytes()) == (table.state.tobytes(), table.p.tobytes())
-    assert (back.name, back.rules_digest) == ("some", rules.digest)
+    assert isinstance(back, Probabilities)
+    assert (back.policy.tobytes(), back.covered.tobytes()) == (strategy.policy.tobytes(), strategy.covered.tobytes())
 
 
 def test_a_strategy_has_all_legal_actions_of_the_states_it_covers(game, tmp_path):
-    table = random_table(game.space, 3)
-    export_notebook(tmp_path / "s.json", game.space, table)
+    strategy = random_strategy(game.space, 3)
+    export_notebook(tmp_path / "s.json", game.space, strategy)
     content = json.loads((tmp_path / "s.json").read_text())
-    assert [int(key) for key in content] == decimals_of(game.space, table.state).tolist()
-    for state, actions in zip(table.state.tolist(), content.values(), strict=True):
+    states = np.flatnonzero(strategy.covered)
+    assert [int(key) for key in content] == decimals_of(game.space, states).tolist()
+    for state, actions in zip(states.tolist(), content.values(), strict=True):
         rows = slice(*game.space.state_ptr[state : state + 2])
         assert [int(action) for action in actions] == game.space.action[rows].tolist()
 
 
-def test_the_naive_enemy_is_an_empty_object(game, tmp_path):
-    export_notebook(tmp_path / "naive.json", game.space, naive())
-    assert json.loads((tmp_path / "naive.json").read_text()) == {}
-    assert read_notebook(tmp_path / "naive.json", game.space).is_naive
+def test_a_strategy_that_covers_nothing_is_an_empty_object(game, tmp_path):
+    export_notebook(tmp_path / "empty.json", game.space, empty(game.space))
+    assert json.loads((tmp_path / "empty.json").read_text()) == {}
+    back = read_notebook(tmp_path / "empty.json", game.space)
+    assert np.array_equal(back.policy, uniform_policy(game.space))
+    assert not back.covered.any()
 
 
 def test_agents_come_back_from_the_notebook(game, tmp_path):
@@ -110,7 +133,7 @@ def test_agents_come_back_from_the_notebook(game, tmp_path):
 def test_an_imported_agent_plays_and_starts_others(game, written, tmp_path):
     import_notebook(written[1], tmp_path / "b.h5", game.space.rules)
     file = load(tmp_path / "b.h5")
-    answer = solve(build(game.space, file.table(game.space)))
+    answer = solve(build(game.space, file.policy(game.space)))
     assert answer.converged
     again = solve(game.mdp, start=file.solution_for(game.space.rules).v)
     assert again.sweeps <= game.solution.sweeps
@@ -156,11 +179,12 @@ def test_chances_to_win_become_values_that_the_notebook_knows(game, tmp_path):
 
 
 def test_strategies_come_back_from_the_notebook(game, tmp_path):
-    export_notebook(tmp_path / "soft.json", game.space, game.strategy)
-    assert isinstance(import_notebook(tmp_path / "soft.json", tmp_path / "soft.h5", game.space.rules), StrategyTable)
+    export_notebook(tmp_path / "soft.json", game.space, strategy_of(game))
+    assert isinstance(import_notebook(tmp_path / "soft.json", tmp_path / "soft.h5", game.space.rules), Probabilities)
     assert load(tmp_path / "soft.h5").origin == {"method": "imported", "file": "soft.json"}
-    state, p = load(tmp_path / "soft.h5").strategy()
-    assert (state.tobytes(), p.tobytes()) == (game.strategy.state.tobytes(), game.strategy.p.tobytes())
+    file = load(tmp_path / "soft.h5")
+    assert file.policy(game.space) == pytest.approx(game.policy, rel=1e-15)
+    assert file.covered(game.space).all()
 
 
 def test_values_of_another_game_are_refused(game, written, tmp_path):
@@ -169,8 +193,8 @@ def test_values_of_another_game_are_refused(game, written, tmp_path):
         read_notebook(written[1], other)
     with pytest.raises(ValueError, match="shape of the values"):
         export_notebook(tmp_path / "x.json", game.space, Values(np.zeros(3), (1.0, -1.0)))
-    with pytest.raises(ValueError, match="a strategy for rules"):
-        export_notebook(tmp_path / "x.json", other, game.strategy)
+    with pytest.raises(PolicyError, match=r"^policy: float64 "):
+        export_notebook(tmp_path / "x.json", other, Probabilities(game.policy, np.ones(other.n_states, dtype=bool)))
     assert not (tmp_path / "x.json").exists()
 
 
@@ -181,7 +205,7 @@ def test_nothing_is_written_of_a_file_that_is_refused(game, tmp_path):
         import_notebook(tmp_path / "x.json", tmp_path / "x.h5", game.space.rules)
     assert (tmp_path / "x.h5").read_bytes() == b"old"
     with pytest.raises(OutputError):
-        export_notebook(tmp_path / "no" / "x.json", game.space, naive())
+        export_notebook(tmp_path / "no" / "x.json", game.space, empty(game.space))
 
 
 @pytest.mark.full

@@ -57,7 +57,7 @@ def test_scipy_reads_the_transitions(tiny, tiny_mdp, tmp_path):
 def test_a_file_is_exported_like_what_was_saved(game, originals, tmp_path):
     file = load(originals["agent"])
     export_npz(tmp_path / "file.npz", file, file.mdp(), file.enemy)
-    export_npz(tmp_path / "memory.npz", game.space, game.mdp, {"kind": "naive"})
+    export_npz(tmp_path / "memory.npz", game.space, game.mdp, file.enemy)
     assert (tmp_path / "file.npz").read_bytes() == (tmp_path / "memory.npz").read_bytes()
 
 

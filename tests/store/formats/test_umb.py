@@ -164,7 +164,7 @@ def test_a_file_is_exported_like_what_was_saved(game, originals, tmp_path, monke
     monkeypatch.setattr(umb.time, "time", lambda: 1.5)
     file = load(originals["agent"])
     export_umb(tmp_path / "file.umb", file, file.mdp(), file.enemy)
-    export_umb(tmp_path / "memory.umb", game.space, game.mdp, {"kind": "naive"})
+    export_umb(tmp_path / "memory.umb", game.space, game.mdp, file.enemy)
     assert (tmp_path / "file.umb").read_bytes() == (tmp_path / "memory.umb").read_bytes()
 
 
