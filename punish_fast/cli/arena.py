@@ -95,8 +95,7 @@ class Job:
         """Everybody who was named, and the graph of the game."""
         self.progress.part("game", "agents", 1, 2)
         with self.clock("agents"):
-            is_view = self.information == "view"
-            space = StateSpace(self.rules) if is_view else StateSpace(self.rules, self.information)
+            space = StateSpace(self.rules, self.information)
             # Before the graph, which takes longer: whoever cannot play is found out soon.
             opponents = [
                 entry.opponent(space, self._temperature, name)

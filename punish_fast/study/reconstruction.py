@@ -61,7 +61,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     """
     space = play.graph.space
     known = np.flatnonzero(row >= 0)
-    if space.information.name == "view":
+    if space.is_view:
         return Reconstruction(known, row[known], np.ones(len(known)), len(known))
     mass: np.ndarray = np.add.reduceat(play.beliefs, play.graph.full.ptr[:-1])
     candidates = _Reconstructor(space).states_of(choices)
