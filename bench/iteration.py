@@ -112,7 +112,7 @@ def _total(seconds: dict[str, list[float]], kind: str, names: Iterable[str]) -> 
 def _entries_by_pass(by_breath: list[int]) -> dict[str, int]:
     """How many successors each pass goes to, by those of each breath."""
     walks = {f"{kind} {number}": n for number, n in enumerate(by_breath, start=1) for kind in ("spread", "regret")}
-    return walks | {"answer": sum(by_breath)}
+    return walks | {"response": sum(by_breath)}
 
 
 def _measured(name: str, seconds: list[float], best: float, entries: int, near: float | None = None) -> Measurement:

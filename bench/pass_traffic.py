@@ -19,7 +19,7 @@ from punish_fast.runtime._jit import set_threads
 
 READ, FAR, NEAR, HASTY = "read", "far ", "near ", "hasty "
 # What is made before and behind iterations that play it.
-EXCERPT = ("excerpt", "mark", "whole")
+EXCERPT = ("restrict", "mark", "merge")
 # The share of games against an answer that the command has by default for the view.
 ANSWERS = 0.9
 # By then the answer has settled, and the next iteration still goes everywhere.
@@ -57,14 +57,14 @@ def pass_bytes(measure: LayeredGraph) -> dict[str, int]:
     sizes = list(zip(*(np.diff(ptr).tolist() for ptr in ptrs), strict=True))
     listed = measure.redeal.deal.nbytes + measure.redeal.p.nbytes
     between = listed + _FLOAT * (sizes[0][1] + measure.n_nodes)
-    moved = {"deal": 2 * between, "nodes": between, "answer": between, "learn": 0}
+    moved = {"deal": 2 * between, "nodes": between, "response": between, "learn": 0}
     for number, (entries, here, n_rows, n_states) in enumerate(sizes):
         after = measure.room_after(number)[1]
         common = _INDEX * entries + (3 * _INDEX + 4 * _FLOAT) * here + (_FLOAT + _ACTION) * n_rows
         common += 2 * _POINTER * n_states
         moved[f"spread {number + 1}"] = common + _FLOAT * (n_rows + n_states + 4 * after)
         moved[f"regret {number + 1}"] = common + _FLOAT * (2 * n_rows + here + after + 2 * n_states)
-        moved["answer"] += common + _FLOAT * (here + after + 4 * n_states + 2 * n_rows)
+        moved["response"] += common + _FLOAT * (here + after + 4 * n_states + 2 * n_rows)
         moved["learn"] += _FLOAT * (7 * n_rows + 5 * n_states)
     return moved
 
@@ -118,7 +118,7 @@ class Learning:
         """What hasty iterations play, if it is not the whole game."""
         self.equilibrium.resume(_HASTY_BEFORE, self._hasty)
         self.equilibrium.iterate()
-        measure = self.equilibrium.measure
+        measure = self.equilibrium.current_graph
         return None if measure is self.graph else measure
 
     def run(self, watches: Stopwatches) -> None:

@@ -30,7 +30,7 @@ class Draws(NamedTuple):
         own: int64 ``[n_decks, 4, 25]``, the kind that the own side draws, 5 for none.
         enemy: int64 ``[n_decks, 4, 25]``, the kind that the enemy draws.
         left: int64 ``[n_decks, 4, 25]``, the deck that is left.
-        chance: float64 ``[n_decks, 4, 25]``, how likely the draw is.
+        p: float64 ``[n_decks, 4, 25]``, the probability of each draw.
     """
 
     copies: np.ndarray
@@ -38,7 +38,7 @@ class Draws(NamedTuple):
     own: np.ndarray
     enemy: np.ndarray
     left: np.ndarray
-    chance: np.ndarray
+    p: np.ndarray
 
 
 class Decks(NamedTuple):
@@ -74,13 +74,13 @@ def find_deck(copies, deck):
 
 
 @routine
-def enter_draw(draws, number, feinters, own, enemy, deck, chance):
+def enter_draw(draws, number, feinters, own, enemy, deck, p):
     """Enter one draw, which leaves ``deck``."""
     i = draws.n[number, feinters]
     draws.own[number, feinters, i] = own
     draws.enemy[number, feinters, i] = enemy
     draws.left[number, feinters, i] = find_deck(draws.copies, deck)
-    draws.chance[number, feinters, i] = chance
+    draws.p[number, feinters, i] = p
     draws.n[number, feinters] = i + 1
 
 
@@ -97,13 +97,13 @@ def tabulate_draws(begin, end, draws):
         for own in range(N_KINDS):
             if deck[own] == 0:
                 continue
-            chance = deck[own] / n_deck
+            p = deck[own] / n_deck
             deck[own] -= 1
-            enter_draw(draws, number, 1, own, N_KINDS, deck, chance)
-            enter_draw(draws, number, 2, N_KINDS, own, deck, chance)
+            enter_draw(draws, number, 1, own, N_KINDS, deck, p)
+            enter_draw(draws, number, 2, N_KINDS, own, deck, p)
             for enemy in range(N_KINDS):
                 if deck[enemy] > 0:
-                    both = chance * deck[enemy] / (n_deck - 1)
+                    both = p * deck[enemy] / (n_deck - 1)
                     deck[enemy] -= 1
                     enter_draw(draws, number, 3, own, enemy, deck, both)
                     deck[enemy] += 1

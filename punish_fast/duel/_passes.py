@@ -1,15 +1,11 @@
 """Passes through the graph of the real game: values backward, probabilities forward.
 
-In a full state the own side plays row ``a`` with probability ``x(a)``, the enemy row ``b`` with ``y(b)``, and what is
-drawn follows. So
+In a full state the own side plays row ``a`` with probability ``x(a)`` and the enemy row ``b`` with ``y(b)``; then
+``P(d)`` is the probability of the draws ``d``. So backward
 
-    v(s) = sum over a, b and draws d of x(a) y(b) P(d) v(what follows)
+    v(s) = sum over a, b and d of x(a) y(b) P(d) v(successor)
 
-backward, and forward every full state passes its probability on to what follows in the same shares. Full states are
-taken by their information states, whose successors stand side by side.
-
-Numba tests every signed index for being negative, which costs the passes over nodes half of their time; so theirs and
-those of the pass backward are unsigned.
+and forward every full state passes its reach probability to its successors in the same shares.
 """
 
 from __future__ import annotations
@@ -18,23 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.duel._prefetching import fetch_enemy, fetch_successor
-from punish_fast.runtime._jit import kernel
-
-# Unsigned, because a plain 1 and an unsigned integer would give a float.
-ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
+from punish_fast.duel._walk import ONE, TWO, ZERO, open_full, prefetch_enemy, prefetch_value, walk_row
+from punish_fast.runtime._jit import inlined_routine, kernel
 
 
 class Parts(NamedTuple):
-    """The information states of a breath, in parts that pass on their probabilities one beside the other.
+    """The information states of a breath, in parts that pass on reach probabilities in parallel.
 
-    Parts that write into one buffer have no successor in common, and what is summed is summed in the same order for
-    any number of threads.
+    Parts that write into one buffer share no successor, so sums do not depend on the number of threads.
 
     Attributes:
-        ptr: int64 ``[n_parts + 1]``, where the spans of each part begin.
-        spans: int64 ``[n, 2]``, first information state of a span and of what stands behind it.
-        buffer: int64 ``[n_parts]``, into which buffer a part writes.
+        ptr: int64 ``[n_parts + 1]``, the first span of each part.
+        spans: int64 ``[n, 2]``, first and last information state (exclusive) of each span.
+        buffer: int64 ``[n_parts]``, the buffer that each part writes into.
     """
 
     ptr: np.ndarray
@@ -42,43 +34,45 @@ class Parts(NamedTuple):
     buffer: np.ndarray
 
 
+@inlined_routine
+def add_value_and_length(total, enemy_row, entry, n, draw, args):
+    """Visitor: add value and length of the successors; ``total`` begins with the probability of the own row."""
+    own_weight, value, length = total
+    full, draws, enemy_weight, v = args
+    deck, feints = draw
+    weight = own_weight * enemy_weight[enemy_row]
+    prefetch_value(full.after, v, TWO, entry)
+    for i in range(n if weight > 0.0 else ZERO):
+        target = np.uint64(full.after[entry + i])
+        # Most often nothing is drawn.
+        p = weight * draws.p[deck, feints, i] if n > ONE else weight
+        value += p * v[target, ZERO]
+        length += p * v[target, ONE]
+    return own_weight, value, length
+
+
 @kernel
-def back_up_full(begin, end, full, draws, state_ptr, action, own_weight, enemy_weight, v):
+def back_up_full(begin, end, full, draws, rows, policies, v):
     """Value and length of the full states of the given information states, from those of their successors."""
-    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
-    n_draws, chances = draws.n, draws.chance
+    (state_ptr, action), (own_weight, enemy_weight) = rows, policies
+    args = full, draws, enemy_weight, v
     for row in range(begin, end):
         own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
-        entry = np.uint64(entry_ptr[row])
-        for number in range(np.uint64(full_ptr[row]), np.uint64(full_ptr[row + 1])):
-            fetch_enemy(state_ptr, action, enemy_weight, enemy_rows, number)
-            deck = np.uint64(decks[number])
-            enemy_state = np.uint64(enemy_rows[number])
-            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
-            value = 0.0
-            length = 1.0
+        for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):
+            prefetch_enemy(full, state_ptr, action, enemy_weight, number)
+            entry, enemy = open_full(full, state_ptr, number)
+            value, length = 0.0, 1.0
             for own_row in range(own_first, own_last):
-                own_feints = np.uint64(action[own_row]) & ONE
-                for enemy_row in range(first, last):
-                    feinters = own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)
-                    weight = own_weight[own_row] * enemy_weight[enemy_row]
-                    n = np.uint64(n_draws[deck, feinters])
-                    fetch_successor(after, v, TWO, entry)
-                    if weight > 0.0:
-                        for draw in range(n):
-                            target = np.uint64(after[entry + draw])
-                            # Most often nothing is drawn.
-                            p = weight * chances[deck, feinters, draw] if n > ONE else weight
-                            value += p * v[target, ZERO]
-                            length += p * v[target, ONE]
-                    entry += n
+                total = own_weight[own_row], value, length
+                total, entry = walk_row(add_value_and_length, total, entry, enemy, own_row, action, draws, args)
+                _, value, length = total
             v[number, ZERO] = value
             v[number, ONE] = length
 
 
 @kernel
 def back_up_nodes(begin, end, redeal, v, out):
-    """What is known of the given nodes, ``out[node]``, from the deals that follow: means of the columns of ``v``."""
+    """Means over the deals that follow each of the given nodes: ``out[node]`` from the columns of ``v``."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for node in range(begin, end):
@@ -92,49 +86,47 @@ def back_up_nodes(begin, end, redeal, v, out):
             out[node, column] = total
 
 
-@kernel
-def spread_full(begin, end, parts, full, draws, policies, rows, reach, targets, out, ends):
-    """Pass on the probabilities ``reach`` of the full states of the given parts to their successors.
-
-    They are added to ``out[buffer]``, which begins with number ``targets[0]``, and of each part those of win and loss,
-    whose numbers begin with ``targets[1]``, to ``ends[part]``.
-    """
-    own_weight, enemy_weight = policies
-    state_ptr, action = rows
-    parts_ptr, spans, buffers = parts.ptr, parts.spans, parts.buffer
-    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
-    n_draws, chances = draws.n, draws.chance
+@inlined_routine
+def pass_reach(total, enemy_row, entry, n, draw, args):
+    """Visitor: pass on the reach probability ``total`` of a full state and own row, also to win and loss."""
+    full, draws, enemy_weight, targets, into, ended = args
     origin, win = targets
+    deck, feints = draw
+    weight = total * enemy_weight[enemy_row]
+    for i in range(n if weight > 0.0 else ZERO):
+        target = np.uint64(full.after[entry + i])
+        p = weight * draws.p[deck, feints, i]
+        if target < win:
+            into[target - origin] += p
+        else:
+            ended[target - win] += p
+    return total
+
+
+@kernel
+def spread_full(begin, end, parts, full, draws, rows, policies, reach, targets, out):
+    """Pass on the reach probabilities of the full states of the given parts to their successors.
+
+    ``out`` is a pair: ``out[0][buffer]`` begins with number ``targets[0]``; ``out[1][part]`` gets the probabilities of
+    win and loss, whose numbers begin with ``targets[1]``.
+    """
+    (state_ptr, action), (own_weight, enemy_weight) = rows, policies
+    bounds = np.uint64(targets[0]), np.uint64(targets[1])
     for part in range(begin, end):
-        into = out[buffers[part]]
-        ended = ends[part]
-        for span in range(parts_ptr[part], parts_ptr[part + 1]):
-            for row in range(spans[span, 0], spans[span, 1]):
-                entry = entry_ptr[row]
-                for number in range(full_ptr[row], full_ptr[row + 1]):
-                    deck = decks[number]
-                    first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
-                    for own_row in range(state_ptr[row], state_ptr[row + 1]):
-                        own_feints = np.int64(action[own_row]) & 1
+        args = full, draws, enemy_weight, bounds, out[0][parts.buffer[part]], out[1][part]
+        for span in range(parts.ptr[part], parts.ptr[part + 1]):
+            for row in range(parts.spans[span, 0], parts.spans[span, 1]):
+                own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
+                for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):
+                    entry, enemy = open_full(full, state_ptr, number)
+                    for own_row in range(own_first, own_last):
                         share = reach[number] * own_weight[own_row]
-                        for enemy_row in range(first, last):
-                            feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
-                            weight = share * enemy_weight[enemy_row]
-                            n = n_draws[deck, feinters]
-                            if weight > 0.0:
-                                for draw in range(n):
-                                    target = np.int64(after[entry + draw])
-                                    p = weight * chances[deck, feinters, draw]
-                                    if target < win:
-                                        into[target - origin] += p
-                                    else:
-                                        ended[target - win] += p
-                            entry += n
+                        _, entry = walk_row(pass_reach, share, entry, enemy, own_row, action, draws, args)
 
 
 @kernel
 def spread_nodes(begin, end, chunks, redeal, reach, out):
-    """Pass on the probabilities ``reach`` of chunks of nodes to deals; chunk ``c`` writes into ``out[c]`` alone."""
+    """Pass on the reach probabilities of chunks of nodes to deals; chunk ``c`` writes into ``out[c]`` alone."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for chunk in range(begin, end):

@@ -67,8 +67,9 @@ class Outline:
         copies = np.array(decks, dtype=np.int64)
         shape = (len(copies), N_FEINTERS)
         table = np.zeros((*shape, MOST_DRAWS), dtype=np.int64)
-        chance = np.zeros((*shape, MOST_DRAWS))
-        draws = _decks.Draws(copies, np.zeros(shape, dtype=np.int64), table, table.copy(), table.copy(), chance)
+        draws = _decks.Draws(
+            copies, np.zeros(shape, dtype=np.int64), table, table.copy(), table.copy(), np.zeros(table.shape)
+        )
         for_each(_decks.tabulate_draws, len(copies), draws)
         return draws
 
@@ -122,6 +123,9 @@ class Graph(Outline, LayeredGraph):
             super().__init__(space)
         else:
             vars(self).update(vars(outline))
+        self.layer_ptr = self.space.layer_ptr[: self.space.rules.breaths + 1]
+        self.state_ptr = self.space.state_ptr[: len(self.full.ptr)]
+        self.action = self.space.action
         self.redeal = self.redeal_of(self._fill())
 
     @property
@@ -133,21 +137,6 @@ class Graph(Outline, LayeredGraph):
         """
         self.space.must_be_view()
         return self.space
-
-    @property
-    def layer_ptr(self) -> np.ndarray:
-        """See `LayeredGraph`."""
-        return self.space.layer_ptr[: self.space.rules.breaths + 1]
-
-    @property
-    def state_ptr(self) -> np.ndarray:
-        """See `LayeredGraph`."""
-        return self.space.state_ptr[: len(self.full.ptr)]
-
-    @property
-    def action(self) -> np.ndarray:
-        """See `LayeredGraph`."""
-        return self.space.action
 
     @property
     def indifferent(self) -> np.ndarray:
@@ -188,7 +177,7 @@ class Graph(Outline, LayeredGraph):
         Returns:
             float64 ``[n_nodes, 2]``, new values and lengths of the nodes.
         """
-        args = (self.full, self.draws, self.space.state_ptr, self.space.action, own_weight, enemy_weight, v)
+        args = (self.full, self.draws, (self.state_ptr, self.action), (own_weight, enemy_weight), v)
         for number in reversed(range(self.space.rules.breaths)):
             self.for_states(number, _passes.back_up_full, *args)
         return self.back_up_nodes(v)
@@ -204,7 +193,7 @@ class Graph(Outline, LayeredGraph):
         """
         state_ptr = self.space.state_ptr
         out = np.empty(int(state_ptr[self.space.layer_ptr[self.space.rules.breaths]]))
-        args = (self.full, self.draws, state_ptr, self.space.action, enemy_weight, belief, v, out)
+        args = (self.full, self.draws, (state_ptr, self.action), enemy_weight, belief, v, out)
         for number in range(self.space.rules.breaths):
             self.for_states(number, _best_response.value_actions, *args)
         return out
@@ -226,12 +215,12 @@ class Graph(Outline, LayeredGraph):
         """
         n_breaths = self.space.rules.breaths
         ends = np.zeros((n_breaths, 2))
-        args = (self.full, self.draws, (own_weight, enemy_weight), (self.space.state_ptr, self.space.action), reach)
+        args = (self.full, self.draws, (self.state_ptr, self.action), (own_weight, enemy_weight), reach)
         for number in range(n_breaths):
             parts, targets = self.parts_of(number), self.targets_of(number)
             out = np.zeros(self.room_after(number))
             ended = np.zeros((len(parts.buffer), 2))
-            for_chunks(_passes.spread_full, self.weights_of(number), parts, *args, targets, out, ended)
+            for_chunks(_passes.spread_full, self.weights_of(number), parts, *args, targets, (out, ended))
             ends[number] = ended.sum(axis=0)
             after: np.ndarray = out[0] if len(out) == 1 else out.sum(axis=0)
             if number < n_breaths - 1:

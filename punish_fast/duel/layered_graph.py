@@ -1,7 +1,7 @@
-"""One measure of the real game as a graph, of all its plays or of some, and the passes through it.
+"""One measure of the real game as a graph in layers, whole or restricted, and the passes through it.
 
 Information states are numbered breath by breath, their rows (own actions), full states and successors in the same
-order. Behind all full states come the nodes between measures, and behind these whatever play ends with.
+order. After all full states come the nodes between measures, then the numbers that play ends with.
 """
 
 from __future__ import annotations
@@ -19,41 +19,32 @@ from punish_fast.duel._graph import Full, Redeal
 from punish_fast.duel._passes import Parts
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Probabilities that many states pass on to one are summed in so many parts, whatever the number of threads.
+# Parts in which sums of reach are formed, for any number of threads.
 N_PARTS = 8
 
 
 class LayeredGraph(ABC):
-    """What can follow what in a measure.
+    """The full states of a measure and their successors.
 
     Attributes:
-        draws: All decks, and what is drawn from them.
+        draws: All decks and the draws from them.
         full: The full states and their successors.
         redeal: The deals that follow the measure.
+        layer_ptr: int ``[breaths + 1]``, the first information state of each breath, and the end of the last.
+        state_ptr: int64 ``[n_states + 1]``, the first row of each information state, and the end of the last.
+        action: uint8 ``[n_rows]``, the action of each row.
     """
 
     draws: Draws
     full: Full
     redeal: Redeal
-
-    @property
-    @abstractmethod
-    def layer_ptr(self) -> np.ndarray:
-        """The first information state of each breath, and what comes behind the last: ints ``[breaths + 1]``."""
-
-    @property
-    @abstractmethod
-    def state_ptr(self) -> np.ndarray:
-        """The first row of each information state, and what comes behind the last: int64 ``[n_states + 1]``."""
-
-    @property
-    @abstractmethod
-    def action(self) -> np.ndarray:
-        """The action of each row, uint8 ``[n_rows]``."""
+    layer_ptr: np.ndarray
+    state_ptr: np.ndarray
+    action: np.ndarray
 
     @abstractmethod
     def _cut(self, number: int) -> Parts:
-        """The information states of a breath, in parts that may pass on probabilities at the same time."""
+        """The information states of a breath, in parts that may pass on reach in parallel."""
 
     @property
     def n_breaths(self) -> int:
@@ -77,7 +68,7 @@ class LayeredGraph(ABC):
 
     @property
     def n_values(self) -> int:
-        """All numbers that a successor can have: of full states, nodes, and what play ends with."""
+        """All numbers of successors: full states, nodes, and what play ends with."""
         return self.n_full + self.n_nodes + 2
 
     @property
@@ -87,30 +78,29 @@ class LayeredGraph(ABC):
 
     @cached_property
     def most_decks(self) -> int:
-        """The most full states that an information state has."""
+        """The largest number of full states of an information state."""
         return int(np.diff(self.full.ptr).max(initial=0))
 
     def respond(
         self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray, least: float = 0.0
     ) -> None:
-        """The best answer to an enemy within a measure, for given values of the nodes.
+        """Compute the best response to an enemy within a measure, for given values of the nodes.
 
         Args:
             enemy_weight: float64 ``[n_rows]``, the enemy's policy.
             belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, of any sum.
-            v: float64 ``[n_values, k]``, values in the first column; full states are written unless they are passed
-                over, and read as all others are.
-            choice: int64 ``[n_states]``, the row chosen in each information state, written where another one is better.
-            least: Full states that weigh less are passed over: they keep their values and have no say.
+            v: float64 ``[n_values, k]``, values in the first column; those of full states are written.
+            choice: int64 ``[n_states]``, the row chosen in each information state, written where another is better.
+            least: Full states with less belief are skipped: they keep their values and do not count.
         """
-        args = (self.full, self.draws, self.state_ptr, self.action, self.most_decks, least)
+        args = (self.full, self.draws, (self.state_ptr, self.action), self.most_decks)
         for number in reversed(range(self.n_breaths)):
-            self.for_states(number, _best_response.respond_full, *args, enemy_weight, belief, v, choice)
+            self.for_states(number, _best_response.respond_full, *args, enemy_weight, belief, v, choice, least)
 
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
-        """Means of the deals that follow each node, float64 ``[n_nodes, k]``, of ``k`` columns of values ``v``.
+        """Means over the deals that follow each node, float64 ``[n_nodes, k]``, of the ``k`` columns of ``v``.
 
-        The nodes may be others than the measure's, if a ``redeal`` of them is given.
+        A ``redeal`` gives other nodes than the graph's.
         """
         redeal = redeal or self.redeal
         out = np.empty((len(redeal.node_pair), v.shape[1]))
@@ -119,7 +109,7 @@ class LayeredGraph(ABC):
         return out
 
     def deal_again(self, reach: np.ndarray) -> np.ndarray:
-        """How likely each full state of the first breath is, float64 ``[n]``, after nodes as likely as ``reach``."""
+        """Reach of each full state of the first breath, float64 ``[n]``, from that of the nodes."""
         lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
         chunks = balanced_chunks(cumulated(lengths), N_PARTS)
         out = np.empty((len(chunks) - 1, int(self.full.ptr[self.layer_ptr[1]])))
@@ -132,19 +122,19 @@ class LayeredGraph(ABC):
         for_chunks(kernel, self._entries_of(number), *args, origin=int(self.layer_ptr[number]))
 
     def parts_of(self, number: int) -> Parts:
-        """The information states of a breath, in parts that may pass on probabilities at the same time."""
+        """The information states of a breath, in parts that may pass on reach in parallel."""
         return self._parts[number]
 
     def weights_of(self, number: int) -> np.ndarray:
-        """Successors of the parts of a breath, cumulated from 0 on: int64 ``[n_parts + 1]``."""
+        """Successors of the parts of a breath, cumulated: int64 ``[n_parts + 1]``."""
         return self._part_weights[number]
 
     def targets_of(self, number: int) -> tuple[int, int]:
-        """The numbers of the first successor that the full states of a breath can have, and of what play ends with."""
+        """The first number that a successor of a breath can have, and the first that play ends with."""
         return int(self.full.ptr[self.layer_ptr[number + 1]]), self.n_full + self.n_nodes
 
     def room_after(self, number: int) -> tuple[int, int]:
-        """How many buffers the parts of a breath pass on into, and how many successors each of them must hold."""
+        """The number of buffers that the parts of a breath write into, and the successors that each must hold."""
         is_last = number == self.n_breaths - 1
         first, last = self.full.ptr[self.layer_ptr[number + 1 : number + 3]] if not is_last else (0, self.n_nodes)
         return 1 + int(self.parts_of(number).buffer.max(initial=0)), int(last - first)
@@ -159,6 +149,6 @@ class LayeredGraph(ABC):
         return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self._parts, strict=True)]
 
     def _entries_of(self, number: int) -> np.ndarray:
-        """Where the successors of each information state of a breath begin."""
+        """The first successor of each information state of a breath."""
         first, last = self.layer_ptr[number : number + 2]
         return self.full.entry_ptr[first : last + 1]

@@ -1,8 +1,8 @@
-"""Simulated matches of two policies: many games, and how exact what they show is.
+"""Monte Carlo evaluation of two policies: simulated games, and the standard error of their results.
 
-Games come in pairs unless told otherwise: the same cards and the same random numbers with the seats swapped. What the
-cards do to both sides then cancels out. The pairs are independent of each other, the games of a pair are not, so the
-standard error is that of the mean of pairs: with ``w`` wins in a pair, 0, 1 or 2, the variance of ``w / 2``.
+By default games come in pairs: the same cards and random numbers with the seats swapped, so the luck of the cards
+cancels out. Pairs are independent of each other, the games of a pair are not, so the standard error is that of the mean
+of pairs: with ``w`` wins in a pair, 0, 1 or 2, the variance of ``w / 2``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from punish_fast.duel.exact_evaluation import DuelError, check_policy
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.simulator import EndlessError, Games, Simulator
+from punish_fast.duel.simulator import EndlessError, GameResults, Simulator
 
-# Enough for a call to pay, few enough for an interrupt not to wait.
+# Few enough that an interrupt is handled soon.
 _DEALS_AT_ONCE = 1 << 18
 _MOST_GAMES = 1 << 48
 
@@ -25,16 +25,16 @@ _simulators: WeakKeyDictionary[Graph, Simulator] = WeakKeyDictionary()
 
 
 class Batch(NamedTuple):
-    """What came of simulated games.
+    """Counts of simulated games.
 
     Attributes:
-        games: How many were played.
-        wins: How many of them the own side won.
-        split: How many pairs of games both sides won once; 0 if not paired.
-        lengths: int64 ``[longest + 1]``, games by how many breaths they lasted.
-        openings: int64 ``[n_openings, 2]``, games and wins by the own hand and the revealed cards in the beginning, in
-            the order of the blocks of the first breath, ``StateSpace.layers[0].cards``.
-        paired: Whether games come in pairs, with the seats swapped in every second one.
+        games: Games played.
+        wins: Games won by the own side.
+        split: Pairs of games in which each side won once; 0 if not paired.
+        lengths: int64 ``[longest + 1]``, games by their length in breaths.
+        openings: int64 ``[n_openings, 2]``, games and wins by the first own hand and revealed cards, in the order of
+            the blocks of the first breath, ``StateSpace.layers[0].cards``.
+        paired: Whether games come in pairs with the seats swapped.
     """
 
     games: int
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
 
     @property
     def standard_error(self) -> float:
-        """How far `win_probability` is from the truth, in the root mean square; infinite for one game or pair."""
+        """Standard error of `win_probability`; infinite for one game or pair."""
         n = self.games // 2 if self.paired else self.games
         mean = self.win_probability
         # A pair that is split counts a half, its square a quarter.
@@ -60,7 +60,7 @@ class Batch(NamedTuple):
 
     @property
     def length(self) -> float:
-        """Breaths of a game, on average."""
+        """Mean length of a game in breaths."""
         return float(self.lengths @ np.arange(len(self.lengths))) / self.games
 
 
@@ -73,22 +73,22 @@ def simulate(
     paired: bool = True,
     first_game: int = 0,
 ) -> Batch:
-    """Play games and count.
+    """Play games and count their results.
 
     Args:
         graph: The game.
         own: float64 ``[n_rows]``, the own policy: the probability of each row of the state space in its state. It is
             played with probabilities rounded to multiples of 2^-31.
         enemy: float64 ``[n_rows]``, the enemy's.
-        n_games: How many games, both games of each pair counted.
-        seed: From 0 to 2^64 - 1; the same games come out for any number of threads.
+        n_games: Number of games, both games of each pair counted.
+        seed: Random seed, 0 to 2^64 - 1; results do not depend on the number of threads.
         paired: Whether to play every deal twice, with the seats swapped.
-        first_game: The number of the first game. Games with other numbers are other ones, so a match can be continued:
-            the counts of games 0 to ``n - 1`` and ``n`` to ``m - 1`` add up (`join`) to those of 0 to ``m - 1``.
+        first_game: Number of the first game. A match can be continued: the counts of games 0 to ``n - 1`` and ``n`` to
+            ``m - 1`` add up (`join`) to those of 0 to ``m - 1``.
 
     Raises:
-        DuelError: a policy is none, the games cannot be numbered or paired, the seed is out of range, or a game does
-            not end.
+        DuelError: an array is not a policy, games cannot be numbered or paired, the seed is out of range, or a game
+            does not end.
     """
     check_policy(graph, own)
     check_policy(graph, enemy)
@@ -104,7 +104,7 @@ def simulate(
 
 
 def join(one: Batch, other: Batch) -> Batch:
-    """The counts of two batches of the same match in one; both paired, or neither."""
+    """The sum of two batches of the same match, both paired or neither."""
     return Batch(
         games=one.games + other.games,
         wins=one.wins + other.wins,
@@ -116,7 +116,7 @@ def join(one: Batch, other: Batch) -> Batch:
 
 
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Counts of games by their lengths, int64 ``[longest + 1]``, in one."""
+    """The sum of two counts of games by length, int64 ``[longest + 1]``."""
     lengths = np.zeros(max(len(one), len(other)), dtype=np.int64)
     for counts in (one, other):
         lengths[: len(counts)] += counts
@@ -124,30 +124,30 @@ def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def simulator_of(graph: Graph) -> Simulator:
-    """The simulator of a graph, prepared when it is first asked for."""
+    """The simulator of a graph, prepared once."""
     if graph not in _simulators:
         _simulators[graph] = Simulator(graph)
     return _simulators[graph]
 
 
 def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> None:
-    """Insist that games can be numbered so.
+    """Check that games can be numbered like this.
 
     Raises:
-        DuelError: they cannot.
+        DuelError: a number is out of range, or pairs would be cut.
     """
     if not 1 <= n_games <= _MOST_GAMES:
         raise DuelError(f"games: {n_games}, allowed are 1 to {_MOST_GAMES}")
     if not 0 <= first_game <= _MOST_GAMES:
         raise DuelError(f"first game: {first_game}, allowed are 0 to {_MOST_GAMES}")
     if paired and (n_games % 2 or first_game % 2):
-        raise DuelError(f"games: {n_games} from number {first_game} on are no pairs, allowed are even numbers")
+        raise DuelError(f"games: {n_games} from number {first_game} on do not form pairs, allowed are even numbers")
     if not 0 <= seed < 1 << 64:
         raise DuelError(f"seed: {seed}, allowed are 0 to {(1 << 64) - 1}")
 
 
 class _Match:
-    """Two policies that play each other."""
+    """A match of two policies."""
 
     def __init__(self, graph: Graph, simulator: Simulator, own: np.ndarray, enemy: np.ndarray) -> None:
         self._simulator = simulator
@@ -172,7 +172,7 @@ class _Match:
         split = int(np.count_nonzero(won != games.won))
         return join(one, other)._replace(split=split, paired=True)
 
-    def _count(self, games: Games, won: np.ndarray, block: np.ndarray) -> Batch:
+    def _count(self, games: GameResults, won: np.ndarray, block: np.ndarray) -> Batch:
         opening = block[games.opening]
         openings = [np.bincount(which, minlength=self._n_blocks) for which in (opening, opening[won > 0])]
         lengths = np.bincount(games.breaths).astype(np.int64)

@@ -1,19 +1,19 @@
-"""Looking ahead with a belief: what an action is worth to somebody who remembers the whole measure.
+"""Depth-limited search over beliefs: the value of an action for a player with perfect recall within a measure.
 
-A player who knows the enemy's policy ``y`` and an information state ``s`` does not know the deck, and with it the
-enemy's hand. A *belief* has a weight ``w(d)`` for every deck ``d`` that is possible in ``s``, of any sum. After an own
-action ``a`` the player sees what the enemy did, ``b``, and what both drew, ``o``. All decks agree on the information
-state ``s'`` that follows, and the new belief has the weights
+The player knows the enemy's policy ``y`` and an information state ``s``, but not the deck, which decides the enemy's
+hand. A *belief* has a weight ``w(d)`` for every deck ``d`` possible in ``s``, of any sum. After the own action ``a``
+the player sees the enemy's action ``b`` and both draws ``o``. All decks agree on the next information state ``s'``, and
+the next belief has the weights
 
     w'(d') = sum of w(d) y(b | d) P(o | d) over the decks d of which d' is left
 
-whose sum is how likely all this is to happen. So what a belief is worth is, with ``q`` from a table,
+whose sum is the probability of all this. With ``q`` from a table, the value of a belief is
 
     V_1(s, w) = max over a of sum over d of w(d) q(s, d, a)
-    V_n(s, w) = max over a of (weight of winning at once + sum over what is seen of V_(n-1)(s', w'))
+    V_n(s, w) = max over a of (weight of an immediate win + sum over what is seen of V_(n-1)(s', w'))
 
-The pick of a feint and what was drawn instead are told apart, and so is the order of all that is seen: as the tree is
-walked through, nothing is forgotten.
+The pick of a feint and the card drawn for it count as different, and so does the order of all that is seen, so the tree
+has perfect recall.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ import numpy as np
 
 from punish_fast.duel._decks import Draws
 from punish_fast.duel._graph import Full
-from punish_fast.duel._simulator import count_before, pack_actions, split_actions
+from punish_fast.duel._walk import ZERO, action_shape, add_value, open_full, open_row, walk_row
 from punish_fast.punish._actions import N_ACTIONS
 from punish_fast.punish._multisets import N_KINDS
-from punish_fast.runtime._jit import kernel, routine
+from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
-# What may be seen in a breath: six picks of the enemy (0 is rest), plain or a feint, and two draws (5 is none).
+# What a breath may show: six picks of the enemy (0 is rest), plain or a feint, and two draws (5 is none).
 N_SEEN = 6 * 2 * (N_KINDS + 1) ** 2
-# Columns of `Room.walk` and `Room.value`.
+# Columns of `TreeRoom.walk` and `TreeRoom.value`.
 AT, TRIED, BEST, N_AFTER = range(4)
 SO_FAR, MOST = range(2)
 
 
-class Tree(NamedTuple):
-    """What looking ahead looks up.
+class BeliefTree(NamedTuple):
+    """The arrays that a search reads.
 
     Attributes:
         full: The full states.
-        draws: The decks, and what is drawn from them.
+        draws: The decks and the draws from them.
         state_ptr: int64 ``[n_states + 1]``, the first row of each information state.
         action: uint8 ``[n_rows]``, actions.
         enemy_weight: float64 ``[n_rows]``, the enemy's policy.
         row_of: int32 ``[n_full]``, the information state of each full state.
-        q_ptr: int64 ``[n_states + 1]``, where the values of each information state's actions begin, plus ``origin``.
-        origin: Where the first value is.
+        q_ptr: int64 ``[n_states + 1]``, the first value of each information state's actions, plus ``origin``.
+        origin: Place of the first value in ``q``.
         q: float64, values of actions, by information state, deck and action.
         win: The number of win.
-        bounds: Whether the table holds all breaths from the first one on, and nothing is worth more than what it says.
+        bounds: Whether ``q`` holds upper bounds, for all breaths from the first on; they prune the search.
     """
 
     full: Full
@@ -66,19 +66,19 @@ class Tree(NamedTuple):
     bounds: bool
 
 
-class Room(NamedTuple):
-    """Room for beliefs, by how many breaths they are ahead, and for where in the tree the walk is.
+class TreeRoom(NamedTuple):
+    """Working memory of a search, by depth.
 
     Attributes:
         slot: int32 ``[N_SEEN]``, the place of what was seen in the lists below, -1 for none.
         seen: int64 ``[depth, N_SEEN]``, what was seen.
-        row: int64 ``[depth, N_SEEN]``, the information state that follows.
-        weight: float64 ``[depth, N_SEEN, most_decks]``, the belief that follows.
+        row: int64 ``[depth, N_SEEN]``, the next information state.
+        weight: float64 ``[depth, N_SEEN, most_decks]``, the next belief.
         total: float64 ``[11]``, values of actions.
-        walk: int64 ``[depth, 4]``, the belief of the lists that the walk is at, the action it tries there, the best one
-            so far, and how many beliefs follow.
-        value: float64 ``[depth, 2]``, what is known of the value of that action, and the value of the best one.
-        bound: float64 ``[depth, 11]``, no action is worth more; -1 for what was tried.
+        walk: int64 ``[depth, 4]``, the belief that the search is at, the action it tries there, the best one so far,
+            and how many beliefs are left to search.
+        value: float64 ``[depth, 2]``, the value of that action so far, and the value of the best one.
+        bound: float64 ``[depth, 11]``, upper bounds on the values of actions; -1 for an action already tried.
     """
 
     slot: np.ndarray
@@ -93,8 +93,8 @@ class Room(NamedTuple):
 
 @routine
 def room_for_tree(depth, most_decks):
-    """Room to look ``depth`` breaths ahead."""
-    return Room(
+    """Working memory to search ``depth`` breaths ahead."""
+    return TreeRoom(
         slot=np.full(N_SEEN, -1, dtype=np.int32),
         seen=np.zeros((depth, N_SEEN), dtype=np.int64),
         row=np.zeros((depth, N_SEEN), dtype=np.int64),
@@ -107,11 +107,12 @@ def room_for_tree(depth, most_decks):
 
 
 @routine
-def what_is_seen(action, own_draw, enemy_draw):
+def what_is_seen(action, draws, deck, feints, draw):
     """The number of what a breath shows: the enemy's action and both draws."""
     code = np.int64(action)
     pick = (code // 10) % 9
-    return ((pick * 2 + code % 10 % 2) * (N_KINDS + 1) + own_draw) * (N_KINDS + 1) + enemy_draw
+    drawn = draws.own[deck, feints, draw] * (N_KINDS + 1) + draws.enemy[deck, feints, draw]
+    return (pick * 2 + code % 10 % 2) * (N_KINDS + 1) ** 2 + drawn
 
 
 @routine
@@ -121,34 +122,23 @@ def split_draws(seen):
 
 
 @kernel
-def fill_action_values(begin, end, full, draws, state_ptr, action, enemy_weight, v, q_ptr, origin, q):
+def fill_action_values(begin, end, tree, v):
     """Values of all actions in the full states of the given information states, from ``v``, those of all numbers."""
-    full_ptr, entry_ptr, enemy_rows, decks, after = full.ptr, full.entry_ptr, full.enemy_row, full.deck, full.after
-    n_draws, chances = draws.n, draws.chance
+    full, draws, state_ptr, action = tree.full, tree.draws, tree.state_ptr, tree.action
+    args = full, draws, tree.enemy_weight, v
     for row in range(begin, end):
-        entry = entry_ptr[row]
-        place = q_ptr[row] - origin
-        for number in range(full_ptr[row], full_ptr[row + 1]):
-            deck = decks[number]
-            first, last = state_ptr[enemy_rows[number]], state_ptr[enemy_rows[number] + 1]
-            for own_row in range(state_ptr[row], state_ptr[row + 1]):
-                own_feints = np.int64(action[own_row]) & 1
-                value = 0.0
-                for enemy_row in range(first, last):
-                    feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
-                    p = enemy_weight[enemy_row]
-                    n = n_draws[deck, feinters]
-                    if p > 0.0:
-                        for draw in range(n):
-                            value += p * chances[deck, feinters, draw] * v[after[entry + draw]]
-                    entry += n
-                q[place] = value
+        place = tree.q_ptr[row] - tree.origin
+        for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):
+            entry, enemy = open_full(full, state_ptr, number)
+            for own_row in range(np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])):
+                value, entry = walk_row(add_value, 0.0, entry, enemy, own_row, action, draws, args)
+                tree.q[place] = value
                 place += 1
 
 
 @routine
 def weigh_actions(tree, row, weight, total):
-    """``total[a]`` becomes what action ``a`` is worth by the table; return how many actions there are."""
+    """Write the value of each action under a belief, from the table; return the number of actions."""
     n_own = tree.state_ptr[row + 1] - tree.state_ptr[row]
     place = tree.q_ptr[row] - tree.origin
     q = tree.q
@@ -162,55 +152,54 @@ def weigh_actions(tree, row, weight, total):
     return n_own
 
 
+@inlined_routine
+def sort_successors(total, enemy_row, entry, n, draw, args):
+    """Visitor: add the successors to the beliefs that what is seen leads to."""
+    here, won, n_after = total
+    tree, slot, seens, rows, weights = args
+    deck, feints = draw
+    p = here * tree.enemy_weight[enemy_row]
+    for i in range(n if p > 0.0 else ZERO):
+        target = np.int64(tree.full.after[entry + i])
+        share = p * tree.draws.p[deck, feints, i]
+        if target == tree.win:
+            won += share
+        elif target < tree.win:
+            seen = what_is_seen(tree.action[enemy_row], tree.draws, deck, feints, i)
+            n_after = add_seen(tree, slot, seens, rows, weights, seen, target, share, n_after)
+    return here, won, n_after
+
+
+@routine
+def add_seen(tree, slot, seens, rows, weights, seen, target, share, n):
+    """Add a successor to the belief after what was seen; return how many beliefs there are."""
+    child = np.int64(slot[seen])
+    if child < 0:
+        child = n
+        slot[seen], seens[n], rows[n] = n, seen, tree.row_of[target]
+        weights[n, : tree.full.ptr[rows[n] + 1] - tree.full.ptr[rows[n]]] = 0.0
+        n += 1
+    weights[child, target - tree.full.ptr[rows[child]]] += share
+    return n
+
+
 @routine
 def branch(tree, room, level, row, weight, own):
-    """List what may be seen after an own action, in the lists of ``room`` for ``level``, that of what follows.
+    """List the beliefs that may follow an own action in the lists of ``room`` for ``level``, that of what follows.
 
-    Returns the weight of winning at once and how many different things may be seen.
+    Returns the weight of an immediate win and the number of beliefs.
     """
-    full, n_draws, action = tree.full, tree.draws.n, tree.action
+    full, first = tree.full, tree.full.ptr[row]
     slot, seens, rows, weights = room.slot, room.seen[level], room.row[level], room.weight[level]
-    _, n_own, own_may = split_actions(pack_actions(tree.state_ptr, action, row))
-    own_feints = own & own_may
-    feints_before = (own >> 1) * own_may
-    n_feints = (n_own >> 1) * own_may
-    entry = full.entry_ptr[row]
-    won = 0.0
-    n = 0
-    for number in range(full.ptr[row], full.ptr[row + 1]):
-        deck = full.deck[number]
-        first, n_enemy, may = split_actions(pack_actions(tree.state_ptr, action, full.enemy_row[number]))
-        enemy_feints = (n_enemy >> 1) * may
-        plain = count_before(n_enemy, enemy_feints, n_draws, deck, 0)
-        feint = count_before(n_enemy, enemy_feints, n_draws, deck, 1)
-        here = weight[number - full.ptr[row]]
-        if here > 0.0:
-            place = entry + (own - feints_before) * plain + feints_before * feint
-            for enemy_row in range(first, first + n_enemy):
-                feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
-                p = here * tree.enemy_weight[enemy_row]
-                if p > 0.0:
-                    for draw in range(n_draws[deck, feinters]):
-                        target = np.int64(full.after[place + draw])
-                        share = p * tree.draws.chance[deck, feinters, draw]
-                        if target == tree.win:
-                            won += share
-                        elif target < tree.win:
-                            own_draw = tree.draws.own[deck, feinters, draw]
-                            enemy_draw = tree.draws.enemy[deck, feinters, draw]
-                            seen = what_is_seen(action[enemy_row], own_draw, enemy_draw)
-                            child = np.int64(slot[seen])
-                            if child < 0:
-                                child = n
-                                slot[seen] = n
-                                seens[n] = seen
-                                rows[n] = tree.row_of[target]
-                                for i in range(full.ptr[rows[n] + 1] - full.ptr[rows[n]]):
-                                    weights[n, i] = 0.0
-                                n += 1
-                            weights[child, target - full.ptr[rows[child]]] += share
-                place += n_draws[deck, feinters]
-        entry += (n_own - n_feints) * plain + n_feints * feint
+    args = tree, slot, seens, rows, weights
+    own_first, _, may_feint = action_shape(tree.state_ptr, tree.action, row)
+    won, n = 0.0, 0
+    for number in range(first, full.ptr[row + 1]):
+        if weight[number - first] > 0.0:
+            entry, enemy = open_row(full, tree.draws, tree.state_ptr, tree.action, number, own, may_feint)
+            total = weight[number - first], won, n
+            total, _ = walk_row(sort_successors, total, entry, enemy, own_first + own, tree.action, tree.draws, args)
+            _, won, n = total
     for child in range(n):
         slot[seens[child]] = -1
     return won, n
@@ -218,7 +207,7 @@ def branch(tree, room, level, row, weight, own):
 
 @routine
 def best_by_table(tree, room, level, at):
-    """What a belief of the lists is worth by the table, and the best action."""
+    """The value of a belief of the lists, from the table, and the best action."""
     n_own = weigh_actions(tree, room.row[level, at], room.weight[level, at], room.total)
     best = 0
     for a in range(1, n_own):
@@ -229,7 +218,7 @@ def best_by_table(tree, room, level, at):
 
 @routine
 def enter(tree, room, level, at):
-    """Begin with a belief of the lists, before its first action."""
+    """Start at a belief of the lists, before its first action."""
     walk, value, bound = room.walk[level], room.value[level], room.bound[level]
     row = room.row[level, at]
     walk[AT], walk[TRIED], walk[BEST], walk[N_AFTER] = at, -1, 0, 0
@@ -242,9 +231,9 @@ def enter(tree, room, level, at):
 
 @routine
 def try_next(tree, room, level):
-    """Go on to the next action of the belief that the walk is at; False if no other one can be better.
+    """Go to the next action of the belief that the search is at; False if no other one can be better.
 
-    Actions that may be worth most are tried first, so that many others need not be.
+    Actions with the highest bounds come first, which prunes many others.
     """
     walk, value, bound = room.walk[level], room.value[level], room.bound[level]
     row = room.row[level, walk[AT]]
@@ -264,9 +253,9 @@ def try_next(tree, room, level):
 
 @routine
 def best_action(tree, room, depth, row, weight):
-    """What a belief is worth if the table is used in the last of ``depth`` breaths of one measure; the best action.
+    """The value of a belief if the table serves in the last of ``depth`` breaths of one measure; the best action.
 
-    The tree is walked through without recursion, which the compiler's cache does not stand.
+    The search does not recurse: Numba cannot cache recursive functions.
     """
     room.row[0, 0] = row
     for i in range(tree.full.ptr[row + 1] - tree.full.ptr[row]):
@@ -277,12 +266,12 @@ def best_action(tree, room, depth, row, weight):
     level = 0
     while True:
         if level == depth - 2:
-            # What follows is valued by the table.
+            # The table values what follows.
             while try_next(tree, room, level):
                 for after in range(room.walk[level, N_AFTER]):
                     room.value[level, SO_FAR] += best_by_table(tree, room, level + 1, after)[0]
         elif room.walk[level, N_AFTER] > 0 or try_next(tree, room, level):
-            # One of what may follow at a time, from the last to the first.
+            # One belief at a time, from the last to the first.
             if room.walk[level, N_AFTER] > 0:
                 room.walk[level, N_AFTER] -= 1
                 enter(tree, room, level + 1, room.walk[level, N_AFTER])
@@ -294,41 +283,39 @@ def best_action(tree, room, depth, row, weight):
         room.value[level, SO_FAR] += room.value[level + 1, MOST]
 
 
+@inlined_routine
+def list_seen(total, enemy_row, entry, n, draw, args):
+    """Visitor: list the successors after which the player has seen just this, and their weights."""
+    here, n_after = total
+    tree, seen, targets, shares = args
+    deck, feints = draw
+    for i in range(n):
+        if what_is_seen(tree.action[enemy_row], tree.draws, deck, feints, i) == seen:
+            share = here * tree.enemy_weight[enemy_row] * tree.draws.p[deck, feints, i]
+            if share > 0.0:
+                targets[n_after], shares[n_after] = tree.full.after[entry + i], share
+                n_after += 1
+    return here, n_after
+
+
 @routine
 def follow(tree, row, weight, own, seen, targets, shares):
     """List the numbers that may follow an own action and what was seen, and their weights; return how many."""
-    full, n_draws, action = tree.full, tree.draws.n, tree.action
-    _, n_own, own_may = split_actions(pack_actions(tree.state_ptr, action, row))
-    own_feints = own & own_may
-    feints_before = (own >> 1) * own_may
-    n_feints = (n_own >> 1) * own_may
-    entry = full.entry_ptr[row]
+    full, first = tree.full, tree.full.ptr[row]
+    args = tree, seen, targets, shares
+    own_first, _, may_feint = action_shape(tree.state_ptr, tree.action, row)
     n = 0
-    for number in range(full.ptr[row], full.ptr[row + 1]):
-        deck = full.deck[number]
-        first, n_enemy, may = split_actions(pack_actions(tree.state_ptr, action, full.enemy_row[number]))
-        enemy_feints = (n_enemy >> 1) * may
-        plain = count_before(n_enemy, enemy_feints, n_draws, deck, 0)
-        feint = count_before(n_enemy, enemy_feints, n_draws, deck, 1)
-        place = entry + (own - feints_before) * plain + feints_before * feint
-        for enemy_row in range(first, first + n_enemy):
-            feinters = own_feints + 2 * (np.int64(action[enemy_row]) & 1)
-            for draw in range(n_draws[deck, feinters]):
-                own_draw, enemy_draw = tree.draws.own[deck, feinters, draw], tree.draws.enemy[deck, feinters, draw]
-                if what_is_seen(action[enemy_row], own_draw, enemy_draw) == seen:
-                    share = weight[number - full.ptr[row]] * tree.enemy_weight[enemy_row]
-                    share *= tree.draws.chance[deck, feinters, draw]
-                    if share > 0.0:
-                        targets[n], shares[n] = full.after[place + draw], share
-                        n += 1
-            place += n_draws[deck, feinters]
-        entry += (n_own - n_feints) * plain + n_feints * feint
+    for number in range(first, full.ptr[row + 1]):
+        entry, enemy = open_row(full, tree.draws, tree.state_ptr, tree.action, number, own, may_feint)
+        total = weight[number - first], n
+        total, _ = walk_row(list_seen, total, entry, enemy, own_first + own, tree.action, tree.draws, args)
+        _, n = total
     return n
 
 
 @kernel
 def value_beliefs(begin, end, tree, depth, rows, which, beliefs, value, choice):
-    """What beliefs are worth, looking ahead over ``depth`` breaths that belong to one measure, and the best actions.
+    """Values of beliefs, searched over ``depth`` breaths of one measure, and the best actions.
 
     Item ``i`` is the information state ``rows[i]`` with the weights ``beliefs[which[i]]``.
     """
@@ -339,7 +326,7 @@ def value_beliefs(begin, end, tree, depth, rows, which, beliefs, value, choice):
 
 @kernel
 def take_best(begin, end, full_ptr, state_ptr, q, q_ptr, origin, v):
-    """``v[number]`` becomes the value of the best action for the full states of the given information states."""
+    """Write the value of the best action to ``v[number]`` for the full states of the given information states."""
     for row in range(begin, end):
         n_own = state_ptr[row + 1] - state_ptr[row]
         place = q_ptr[row] - origin

@@ -1,53 +1,48 @@
-"""Multiplicative weights in all information states at once, each at a rate of its own.
+"""Hedge: multiplicative weights in all information states at once, each with its own learning rate.
 
-Every iteration multiplies the weight of an action by what it regrets (``_regret.py``)::
+Every iteration multiplies the weight of an action by its regret (``_regret_matching.py``)::
 
     z(s, a) ~ z(s, a) exp(h(s) r(s, a))
 
-Played is what lies halfway between that and the mean ``m`` of all ``z`` so far, in which later ones count more::
+What is played lies halfway between that and the mean ``m`` of all ``z`` so far, weighted towards later ones::
 
     x(s, a) = (z(s, a) + m(s, a)) / 2
 
-The mean is what is learned. So regrets are those of somebody who is near it, and yet ``z`` is free to go on. That is
-meant to come as near as steps that become ever shorter towards an end which is known from the beginning, without
-knowing it (A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
+The result is the mean. Regrets are thus those of a player near it, while ``z`` is free to move. This replaces steps
+that shrink towards an end known in advance (A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
 
-A state's rate falls with the root of the sum, over all iterations, of how much its actions differed in worth, which is
-the variance of the regrets among the actions as they were played::
+The rate of a state falls with the root of the summed variance of its regrets under the strategies played::
 
     h(s) = min(c / sqrt(V(s)), 1 / max_a |r(s, a)|)        V(s) = sum over iterations and a of x(s, a) r(s, a)^2
 
-N. Cesa-Bianchi, Y. Mansour and G. Stoltz ("Improved second-order bounds for prediction with expert advice", Machine
-Learning 66, 2007) show that such rates need to know neither the number of iterations nor how large regrets are, and
-lose nothing by it. What decides a game in its last breath is worth more than what is played in its first: one rate for
-all would be too high for the one or too low for the other.
+Such rates lose nothing by not knowing the number of iterations or the size of regrets (N. Cesa-Bianchi, Y. Mansour and
+G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007). Choices in the
+last breath decide games, those in the first hardly do: one rate for all would be too high or too low.
 
-What is regretted where one seldom comes to, and by actions that are hardly played, may be worked out seldom, and counts
-for several iterations then.
+Regrets in states seldom reached and of actions hardly played may be updated seldom, and then count several times.
 
-What is kept are the sums of all ``z`` and the logarithms of the last, up to a number that those of a state have in
-common.
+The tables are the sums of all ``z`` and the logarithms of the last, up to a constant per state.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.equilibrium._regret_matching import OTHERS
+from punish_fast.equilibrium._reach import OTHERS
 from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Of which steps still know the size.
+# Smallest regret that a step is divided by.
 LEAST_REGRET = 1e-100
-# Keeps what is hardly ever played from being lost for ever.
+# Keeps rare actions from vanishing for good.
 LEAST_LOGIT = -20.0
 
 
 @inlined_routine
 def play_state(first, last, logit, total, strategy):
-    """Play what is halfway between what the logits say and the mean that ``total`` is, in the rows from ``first`` on.
+    """Play halfway between the softmax of the logits and the mean ``total``, in the rows from ``first`` to ``last``.
 
-    Where nothing was added up, what the logits say. ``last`` is behind the last row.
+    Where nothing was added up, play the softmax.
     """
     mass = 0.0
     mass_of_all = 0.0
@@ -63,18 +58,19 @@ def play_state(first, last, logit, total, strategy):
 
 
 @kernel
-def follow_regrets(begin, end, state_ptr, rate, weight, marks, times, regret, seen, strategy, variance, logit, total):
-    """Add what the logits of the given information states say to ``total``, move them, and play what follows.
+def follow_regrets(begin, end, state_ptr, steps, marks, regret, state_reach, strategy, tables):
+    """Add the softmax of the given information states to the total, move the logits, and play.
 
-    ``rate`` is c, ``weight`` that of the iteration, ``variance[state]`` is V and must be positive. For rows that were
-    not `INSIDE` the last excerpt by ``marks``, the iteration counts so many ``times``.
+    ``steps`` are c, the weight of the iteration, and how often it counts for rows whose ``marks`` are not `INSIDE` the
+    last restricted game; ``tables`` are V, which must be positive, the logits and the total.
 
-    The rows of an excerpt itself have no ``marks``. What its plays do not come to stays as it is. Logits are not
-    brought back to a largest one of 0, lest those of rows outside move along.
+    Within a restricted game ``marks`` is None. States not reached keep their logits, which are not shifted to a maximum
+    of 0 there, so that rows outside stay comparable.
     """
+    (rate, weight, times), (variance, logit, total) = steps, tables
     for state in range(begin, end):
         first, last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
-        if marks is None and seen[state, OTHERS] <= 0.0:
+        if marks is None and state_reach[state, OTHERS] <= 0.0:
             continue
         mass = 0.0
         for row in range(first, last):
@@ -99,6 +95,6 @@ def follow_regrets(begin, end, state_ptr, rate, weight, marks, times, regret, se
 
 @kernel
 def play_logits(begin, end, state_ptr, logit, total, strategy):
-    """Play what follows from the logits and ``total``, as `follow_regrets` does, in the given information states."""
+    """Play from the logits and the total, as `follow_regrets` does, in the given information states."""
     for state in range(begin, end):
         play_state(np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1]), logit, total, strategy)

@@ -1,8 +1,8 @@
-"""An excerpt of the real game's graph: the full states that are likely enough, and the actions that are worth a look.
+"""A restricted game: the full states likely enough to matter, and the actions worth playing.
 
-It is numbered like the whole (``_graph.py``): information states, their rows, full states and successors in the same
-order, without those that are left out. A play that leads to a full state outside ends there: such *leaves* come behind
-the nodes, and are worth what was last known of them.
+It is numbered like the whole graph (``duel/_graph.py``): information states, rows, full states and successors in the
+same order, without those left out. Play that leads to a full state outside ends there. Such *leaves* are numbered after
+the nodes and keep their last known values.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.duel._passes import ONE, TWO
-from punish_fast.equilibrium._regret_matching import OTHERS, RESPONSE_OTHERS
-from punish_fast.runtime._jit import kernel
+from punish_fast.duel._walk import ONE, ZERO, open_full, walk_row
+from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
+from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Of a full state, an information state, or a row. What is needed is there because others are, and not learned.
+# Marks of a full state, an information state or a row. What is NEEDED is in the restricted game because the enemy of
+# others gets there, and is not updated.
 OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 
 class Marks(NamedTuple):
-    """What an excerpt holds.
+    """What a restricted game holds.
 
     Attributes:
-        state: uint8 ``[n_states]``, `INSIDE`, `OUTSIDE`, or `NEEDED` if only an enemy is there.
+        state: uint8 ``[n_states]``, `INSIDE`, `OUTSIDE`, or `NEEDED` if only an enemy gets there.
         row: uint8 ``[n_rows]``, likewise for actions.
         full: uint8 ``[n_full]``, `INSIDE`, `OUTSIDE`, or `LEAF` if play ends there.
     """
@@ -35,17 +36,17 @@ class Marks(NamedTuple):
 
 @kernel
 def mark_likely(begin, end, first, full_ptr, reach, least_state, least_full, marks):
-    """Mark the given information states and their full states, if player or answer come there often enough.
+    """Mark the given information states and their full states if the player or the response reaches them.
 
     Those before number ``first`` are marked in any case.
     """
     for state in range(begin, end):
         others = 0.0
-        answer = 0.0
+        response = 0.0
         for number in range(full_ptr[state], full_ptr[state + 1]):
             others += reach[number, OTHERS]
-            answer += reach[number, RESPONSE_OTHERS]
-        is_inside = state < first or max(others, answer) >= least_state
+            response += reach[number, RESPONSE_OTHERS]
+        is_inside = state < first or max(others, response) >= least_state
         marks.state[state] = INSIDE if is_inside else OUTSIDE
         for number in range(full_ptr[state], full_ptr[state + 1]):
             is_likely = state < first or max(reach[number, OTHERS], reach[number, RESPONSE_OTHERS]) >= least_full
@@ -54,7 +55,7 @@ def mark_likely(begin, end, first, full_ptr, reach, least_state, least_full, mar
 
 @kernel
 def mark_enemies(begin, end, full_ptr, enemy_row, marks):
-    """Mark the information states in which the enemy is in marked full states of the given ones.
+    """Mark the information states of the enemy in marked full states of the given ones.
 
     Threads may mark the same one, but all write the same.
     """
@@ -65,73 +66,69 @@ def mark_enemies(begin, end, full_ptr, enemy_row, marks):
 
 @kernel
 def mark_rows(begin, end, state_ptr, strategy, regret, choice, least, marks):
-    """Mark the actions of marked information states that are played, regretted, or the answer's.
-
-    Played is what is at least as likely as ``least``.
-    """
+    """Mark the actions of marked information states that have probability ``least``, positive regret, or ``choice``."""
     for state in range(begin, end):
         for row in range(state_ptr[state], state_ptr[state + 1]):
             wanted = strategy[row] >= least or regret[row] > 0.0 or row == choice[state]
             marks.row[row] = marks.state[state] if wanted else OUTSIDE
 
 
+@inlined_routine
+def count_marked(total, enemy_row, entry, n, _draw, args):
+    """Visitor: count the successors of marked rows, and mark those outside as leaves."""
+    is_marked, count = total
+    after, row_marks, inside = args
+    for i in range(n if is_marked and row_marks[enemy_row] != OUTSIDE else ZERO):
+        target = np.uint64(after[entry + i])
+        if target < np.uint64(len(inside)) and inside[target] == OUTSIDE:
+            inside[target] = LEAF
+        count += ONE
+    return is_marked, count
+
+
+@inlined_routine
+def copy_marked(total, enemy_row, entry, n, _draw, args):
+    """Visitor: write the successors of marked rows to ``out`` from the place in ``total`` on."""
+    is_marked, place = total
+    after, row_marks, slot, out = args
+    for i in range(n if is_marked and row_marks[enemy_row] != OUTSIDE else ZERO):
+        out[place] = slot[np.uint64(after[entry + i])]
+        place += ONE
+    return is_marked, place
+
+
+@inlined_routine
+def walk_marked(visit, place, full, draws, rows, marks, row, number, args):
+    """Walk through a full state; return the place in ``total`` after it."""
+    state_ptr, action = rows
+    entry, enemy = open_full(full, state_ptr, number)
+    for own_row in range(np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])):
+        total = marks.row[own_row] != OUTSIDE, place
+        total, entry = walk_row(visit, total, entry, enemy, own_row, action, draws, args)
+        _, place = total
+    return place
+
+
 @kernel
-def count_plays(begin, end, full, draws, rows, marks, n_entries):
-    """Count the successors of marked full states by marked actions, and mark those that are outside as leaves.
+def count_successors(begin, end, full, draws, rows, marks, n_entries):
+    """Count the successors of marked full states by marked actions, and mark those outside as leaves.
 
     Threads may mark the same leaf, but all write the same.
     """
-    state_ptr, action = rows
-    inside, row_marks = marks.full, marks.row
-    full_ptr, entries, enemy_rows, decks, after = full.ptr, full.entry, full.enemy_row, full.deck, full.after
-    n_draws = draws.n
-    n_full = np.uint64(len(inside))
-    for state in range(begin, end):
-        own_first, own_last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
-        for number in range(np.uint64(full_ptr[state]), np.uint64(full_ptr[state + 1])):
+    args = full.after, marks.row, marks.full
+    for row in range(begin, end):
+        for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):
             n_entries[number] = 0
-            if inside[number] != INSIDE:
-                continue
-            entry = np.uint64(entries[number])
-            deck = np.uint64(decks[number])
-            enemy_state = np.uint64(enemy_rows[number])
-            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
-            for own_row in range(own_first, own_last):
-                own_feints = np.uint64(action[own_row]) & ONE
-                for enemy_row in range(first, last):
-                    n = np.uint64(n_draws[deck, own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)])
-                    if row_marks[own_row] != OUTSIDE and row_marks[enemy_row] != OUTSIDE:
-                        n_entries[number] += np.int64(n)
-                        for draw in range(n):
-                            target = np.uint64(after[entry + draw])
-                            if target < n_full and inside[target] == OUTSIDE:
-                                inside[target] = LEAF
-                    entry += n
+            if marks.full[number] == INSIDE:
+                n_entries[number] = walk_marked(count_marked, ZERO, full, draws, rows, marks, row, number, args)
 
 
 @kernel
-def fill_plays(begin, end, full, draws, rows, marks, place, slot, out):
-    """List the successors of marked full states by marked actions: ``out[place[number]]`` and on, as ``slot`` says."""
-    state_ptr, action = rows
-    inside, row_marks = marks.full, marks.row
-    full_ptr, entries, enemy_rows, decks, after = full.ptr, full.entry, full.enemy_row, full.deck, full.after
-    n_draws = draws.n
-    for state in range(begin, end):
-        own_first, own_last = np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1])
-        for number in range(np.uint64(full_ptr[state]), np.uint64(full_ptr[state + 1])):
-            if inside[number] != INSIDE:
-                continue
-            entry = np.uint64(entries[number])
-            deck = np.uint64(decks[number])
-            enemy_state = np.uint64(enemy_rows[number])
-            first, last = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
-            k = np.uint64(place[number])
-            for own_row in range(own_first, own_last):
-                own_feints = np.uint64(action[own_row]) & ONE
-                for enemy_row in range(first, last):
-                    n = np.uint64(n_draws[deck, own_feints + TWO * (np.uint64(action[enemy_row]) & ONE)])
-                    if row_marks[own_row] != OUTSIDE and row_marks[enemy_row] != OUTSIDE:
-                        for draw in range(n):
-                            out[k] = slot[np.uint64(after[entry + draw])]
-                            k += ONE
-                    entry += n
+def copy_successors(begin, end, full, draws, rows, marks, place, slot, out):
+    """List the successors of marked full states by marked actions from ``out[place[number]]`` on, as ``slot`` says."""
+    args = full.after, marks.row, slot, out
+    for row in range(begin, end):
+        for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):
+            if marks.full[number] == INSIDE:
+                first = np.uint64(place[number])
+                walk_marked(copy_marked, first, full, draws, rows, marks, row, number, args)

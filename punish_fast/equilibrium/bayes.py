@@ -161,9 +161,9 @@ class BayesExploiter:
     def _play(
         self, first_game: int, seed: int, games: tuple[np.ndarray, ...], room: tuple[np.ndarray, np.ndarray, np.ndarray]
     ) -> None:
-        chances = self.graph.redeal.p
-        args = (self._tree, self._draws, self._deals, chances, self._start, self._threshold, self._v, self.depth)
-        for_each(_bayes.play_believing, len(games[0]), (first_game, np.uint64(seed)), *args, games, room)
+        tables = self._draws, self._deals, self.graph.redeal.p, self._threshold
+        args = (self._tree, tables, self._start, self._v, self.depth)
+        for_each(_bayes.play_bayes_games, len(games[0]), (first_game, np.uint64(seed)), *args, games, room)
         if not games[0].all():
             raise EndlessError(f"games: one is not decided after {_MOST_BREATHS} breaths and may never end")
 

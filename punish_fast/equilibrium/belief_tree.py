@@ -11,7 +11,7 @@ import numpy as np
 
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import _belief_tree
-from punish_fast.equilibrium._belief_tree import Tree
+from punish_fast.equilibrium._belief_tree import BeliefTree
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated
 
@@ -28,7 +28,7 @@ class BeliefTrees:
         self.graph = graph
         self.enemy = enemy
 
-    def tree(self, v: np.ndarray, breaths: range) -> Tree:
+    def tree(self, v: np.ndarray, breaths: range) -> BeliefTree:
         """The tree whose table holds the values of actions in some breaths, if ``v`` is what everything is worth.
 
         Args:
@@ -43,7 +43,7 @@ class BeliefTrees:
             self._fill(tree, v, number)
         return tree
 
-    def best_tree(self, v: np.ndarray, n_breaths: int) -> Tree:
+    def best_tree(self, v: np.ndarray, n_breaths: int) -> BeliefTree:
         """The tree of the first breaths of a measure, if whoever chooses sees the enemy's hand.
 
         Its table holds what actions are worth then, and so bounds on what they are worth to anybody.
@@ -63,11 +63,10 @@ class BeliefTrees:
             graph.for_states(number, _belief_tree.take_best, graph.full.ptr, ptr, tree.q, tree.q_ptr, tree.origin, v)
         return first._replace(bounds=True)
 
-    def _fill(self, tree: Tree, v: np.ndarray, number: int) -> None:
-        args = (*tree[:5], v, tree.q_ptr, tree.origin, tree.q)
-        self.graph.for_states(number, _belief_tree.fill_action_values, *args)
+    def _fill(self, tree: BeliefTree, v: np.ndarray, number: int) -> None:
+        self.graph.for_states(number, _belief_tree.fill_action_values, tree, v[:, None])
 
-    def _room(self, breaths: range) -> Tree:
+    def _room(self, breaths: range) -> BeliefTree:
         """A tree with an empty table."""
         graph, space = self.graph, self.graph.space
         first, last = space.layer_ptr[breaths.start], space.layer_ptr[breaths.stop]
@@ -76,7 +75,7 @@ class BeliefTrees:
         q = np.empty(end - origin)
         rows = (space.state_ptr, space.action)
         win = graph.n_full + graph.n_nodes
-        return Tree(graph.full, graph.draws, *rows, self.enemy, self._row_of, self._q_ptr, origin, q, win, False)
+        return BeliefTree(graph.full, graph.draws, *rows, self.enemy, self._row_of, self._q_ptr, origin, q, win, False)
 
     @cached_property
     def _q_ptr(self) -> np.ndarray:

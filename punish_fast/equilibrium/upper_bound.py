@@ -33,7 +33,7 @@ import numpy as np
 from punish_fast.duel.exact_evaluation import DuelError, check_policy
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import _belief_tree, _upper_bound
-from punish_fast.equilibrium._belief_tree import Tree
+from punish_fast.equilibrium._belief_tree import BeliefTree
 from punish_fast.equilibrium.belief_tree import BeliefTrees
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.codes import split_pairs
@@ -141,7 +141,7 @@ class _Search:
         tree = self._show(depth)
         return self._kept.opening(self._kept.values(tree, depth, only_opening=True))
 
-    def _show(self, depth: int) -> Tree:
+    def _show(self, depth: int) -> BeliefTree:
         """The tree of the first breaths, if full states are known and what follows a measure is worth ``nodes``."""
         self._v[self.graph.n_full : -2] = self.nodes
         return self._lookahead.best_tree(self._v, depth)
@@ -173,7 +173,7 @@ class _Kept:
         self._used = np.zeros((len(kept), int(np.diff(layer.first).max())), dtype=bool)
         self._used[self._kept_of[redeal.node_pair], redeal.node_status] = True
 
-    def values(self, tree: Tree, depth: int, only_opening: bool = False) -> np.ndarray:
+    def values(self, tree: BeliefTree, depth: int, only_opening: bool = False) -> np.ndarray:
         """What each kept hand is worth in each information state, float64 ``[n_kept, n_states]``; 0 if it cannot be.
 
         Args:

@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.duel.exact_evaluation import Duel, DuelError, head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.equilibrium._regret_matching import LEAST_CHANCE
+from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 
 _MAX_MEASURES = 1000
 # A game that continues with a smaller probability is over.
@@ -56,7 +56,7 @@ class SelfPlay:
         belief = np.zeros(graph.n_full)
         belief[: len(self.dealt)] = self.dealt
         # Beliefs are then defined even where the policy never leads the enemy.
-        enemy = np.maximum(self.policy, LEAST_CHANCE)
+        enemy = np.maximum(self.policy, LEAST_PROBABILITY)
         graph.spread(np.ones(len(enemy)), enemy, belief)
         return belief
 

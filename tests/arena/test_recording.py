@@ -88,7 +88,7 @@ def test_players_need_different_names_and_policies(graph, players):
         record_match(graph, (ann, replace(ben, name="Ann")), 2, FIRST)
     with pytest.raises(DuelError, match="do not add up"):
         record_match(graph, (ann, replace(ben, policy=ben.policy / 2)), 2, FIRST)
-    with pytest.raises(DuelError, match="are no pairs"):
+    with pytest.raises(DuelError, match="do not form pairs"):
         record_match(graph, players, 3, FIRST)
 
 

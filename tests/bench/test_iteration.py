@@ -6,7 +6,7 @@ from bench.benchmark import Options
 from bench.iteration import MAKING, MEAN, PART, WHOLE, measurements_of, run
 from bench.pass_traffic import EXCERPT, FAR, HASTY, NEAR, READ
 
-PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "learn", "answer"]
+PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "learn", "response"]
 
 
 def test_tiny_is_measured(lines):

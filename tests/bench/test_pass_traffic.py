@@ -24,7 +24,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
-PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "learn", "answer"]
+PASSES = ["spread 1", "spread 2", "deal", "regret 2", "regret 1", "nodes", "learn", "response"]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_bytes_are_those_of_the_arrays(graph):
     assert moved["deal"] == 2 * moved["nodes"] == 2 * between
     # Values come from what is after, and are written; choices are read and written, and mixed with a strategy.
     mixed = 16 * n_rows + choice + 8 * n_states
-    assert moved["answer"] == walk + 8 * n_full + 8 * after + 2 * choice + mixed + between
+    assert moved["response"] == walk + 8 * n_full + 8 * after + 2 * choice + mixed + between
     # To learn, two tables and the strategy are read and written, regrets read, chances of states and where rows begin.
     tables = learning.minimiser.tables
     assert moved["learn"] == (2 * 3 + 1) * 8 * n_rows + 2 * tables["variance"].nbytes + (2 + 1) * 8 * n_states

@@ -125,8 +125,8 @@ def test_a_match_starts_from_the_other_side_as_well(graph):
     ("numbers", "message"),
     [
         ((0, 0, True, 0), "games: 0, allowed are 1 to"),
-        ((3, 0, True, 0), "games: 3 from number 0 on are no pairs"),
-        ((2, 0, True, 1), "games: 2 from number 1 on are no pairs"),
+        ((3, 0, True, 0), "games: 3 from number 0 on do not form pairs"),
+        ((2, 0, True, 1), "games: 2 from number 1 on do not form pairs"),
         ((2, -1, True, 0), "seed: -1, allowed are 0 to"),
         ((2, 1 << 64, True, 0), "seed: 18446744073709551616, allowed"),
         ((2, 0, False, -1), "first game: -1, allowed"),

@@ -82,7 +82,7 @@ def test_beliefs_are_of_its_own_deals_after_as_many_walks_as_that_takes(graph):
         reach.spread_all((once.policy, enemy), OFF_POLICY_WEIGHT)
         once.deal_again(reach.deal_again())
     expected = once.dealt.copy()
-    often.improve(enemy, reach, most_walks=60)
+    often.improve(enemy, reach, max_passes=60)
     assert often.dealt == pytest.approx(expected, abs=1e-8)
     once.choose(enemy, reach.table[:, 1])
     assert np.array_equal(once.choice, often.choice)

@@ -16,8 +16,8 @@ numbers = st.floats(-3, 3)
 
 
 def always(ptr):
-    """All rows were learnt by every iteration so far."""
-    return np.full(ptr[-1], INSIDE, dtype=np.uint8), 16.0
+    """Marks of a game in which all rows were updated by every iteration."""
+    return np.full(ptr[-1], INSIDE, dtype=np.uint8)
 
 
 def seen(ptr, chance=0.5):
@@ -69,7 +69,9 @@ def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
     last, total, variance = matched(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
     strategy = played(ptr, logit, total)
     after = strategy.copy()
-    follow_regrets(0, len(ptr) - 1, ptr, rate, 4.0, *always(ptr), regret, seen(ptr), after, variance, logit, total)
+    follow_regrets(
+        0, len(ptr) - 1, ptr, (rate, 4.0, 1.0), always(ptr), regret, seen(ptr), after, (variance, logit, total)
+    )
     for state, (first, end) in enumerate(itertools.pairwise(ptr)):
         varied = begin + strategy[first:end] @ regret[first:end] ** 2
         assert variance[state] == pytest.approx(varied, rel=1e-12)
@@ -92,7 +94,7 @@ def test_how_large_regrets_are_does_not_matter(drawn, scale):
         moved, variance = logit.copy(), np.full(len(ptr) - 1, 1e-2 * factor**2)
         scaled, total, strategy = factor * regret, np.zeros(len(logit)), matched(ptr, logit)
         follow_regrets(
-            0, len(ptr) - 1, ptr, 1.0, 1.0, *always(ptr), scaled, seen(ptr), strategy, variance, moved, total
+            0, len(ptr) - 1, ptr, (1.0, 1.0, 1.0), always(ptr), scaled, seen(ptr), strategy, (variance, moved, total)
         )
         found.append(moved)
     assert found[0] == pytest.approx(found[1], abs=1e-9)
@@ -104,7 +106,9 @@ def test_what_was_hardly_ever_played_can_come_back():
         for _ in range(300):
             given_up = np.array([regret, 0.0])
             strategy = played(ptr, logit, total)
-            follow_regrets(0, 1, ptr, 1.0, 1.0, *always(ptr), given_up, seen(ptr), strategy, variance, logit, total)
+            follow_regrets(
+                0, 1, ptr, (1.0, 1.0, 1.0), always(ptr), given_up, seen(ptr), strategy, (variance, logit, total)
+            )
         assert logit.min() == LEAST_LOGIT
         assert logit.argmax() == (0 if regret > 0 else 1)
 
@@ -112,7 +116,7 @@ def test_what_was_hardly_ever_played_can_come_back():
 def test_only_the_given_states_change():
     ptr, logit, total, variance = np.array([0, 2, 4]), np.zeros(4), np.zeros(4), np.full(2, 0.5)
     strategy, regret = matched(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0])
-    follow_regrets(1, 2, ptr, 1.0, 1.0, *always(ptr), regret, seen(ptr), strategy, variance, logit, total)
+    follow_regrets(1, 2, ptr, (1.0, 1.0, 1.0), always(ptr), regret, seen(ptr), strategy, (variance, logit, total))
     assert logit.tolist() == [0, 0, 0, -1]
     assert total.tolist() == [0, 0, 0.5, 0.5]
     assert variance.tolist() == [0.5, 1.0]
@@ -128,7 +132,9 @@ def test_rows_outside_of_the_excerpt_count_as_often_as_is_said(drawn, times, mar
     moved, variance, total = logit.copy(), np.full(len(ptr) - 1, 0.5), begin.copy()
     strategy = played(ptr, logit, begin)
     now = strategy.copy()
-    follow_regrets(0, len(ptr) - 1, ptr, 1.0, 4.0, marks, float(times), regret, seen(ptr), now, variance, moved, total)
+    follow_regrets(
+        0, len(ptr) - 1, ptr, (1.0, 4.0, float(times)), marks, regret, seen(ptr), now, (variance, moved, total)
+    )
     assert np.array_equal(now, played(ptr, moved, total))
     assert total == pytest.approx(begin + 4 * often * matched(ptr, logit), rel=1e-12)
     assert variance == pytest.approx(0.5 + np.add.reduceat(often * strategy * regret**2, ptr[:-1]), rel=1e-12)
@@ -145,9 +151,9 @@ def test_in_an_excerpt_logits_move_alike_but_stay_where_they_are(drawn):
     ptr, logit, regret = drawn
     begin, strategy = np.linspace(1, 2, len(logit)), matched(ptr, logit)
     found = []
-    for marks, times in (always(ptr), (None, 16.0)):
+    for marks, times in ((always(ptr), 1.0), (None, 16.0)):
         moved, now, variance, total = logit.copy(), strategy.copy(), np.full(len(ptr) - 1, 0.5), begin.copy()
-        follow_regrets(0, len(ptr) - 1, ptr, 1.0, 4.0, marks, times, regret, seen(ptr), now, variance, moved, total)
+        follow_regrets(0, len(ptr) - 1, ptr, (1.0, 4.0, times), marks, regret, seen(ptr), now, (variance, moved, total))
         found.append((moved, now, variance, total))
     (whole, *others), (part, *same) = found
     for one, other in zip(others, same, strict=True):
@@ -163,7 +169,7 @@ def test_in_an_excerpt_nothing_is_learnt_where_nobody_comes_to():
     ptr, logit, total, variance = np.array([0, 2, 4]), np.zeros(4), np.ones(4), np.full(2, 0.5)
     strategy, regret, chances = matched(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0]), seen(ptr)
     chances[0] = 0.0
-    follow_regrets(0, 2, ptr, 1.0, 1.0, None, 16.0, regret, chances, strategy, variance, logit, total)
+    follow_regrets(0, 2, ptr, (1.0, 1.0, 16.0), None, regret, chances, strategy, (variance, logit, total))
     assert logit.tolist() == [0, 0, 1, 0]
     assert total.tolist() == [1, 1, 1.5, 1.5]
     assert variance.tolist() == [0.5, 1.0]

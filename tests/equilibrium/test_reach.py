@@ -58,7 +58,7 @@ def test_chances_of_an_answer_are_those_it_has_by_itself(model):
     choice = graph.space.state_ptr[: len(n_rows)] + np.random.default_rng(3).integers(n_rows)
     chosen = np.zeros(len(own))
     chosen[choice] = 1
-    both, deals = Reach(graph, has_answer=True), np.random.default_rng(4).random((2, len(graph.dealt)))
+    both, deals = Reach(graph, has_response=True), np.random.default_rng(4).random((2, len(graph.dealt)))
     for _ in range(2):
         both.begin(*deals)
         for number in range(TINY.breaths):

@@ -19,7 +19,7 @@ TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 def begun(measure, graph, minimiser):
     v, dealt = np.full(measure.n_values, 0.5), graph.dealt
     v[-2:] = 1.0, 0.0
-    return RegretIteration(measure, minimiser, 0.5, dealt, v, CounterfactualResponse(measure, v[:, None].copy(), dealt))
+    return RegretIteration(measure, minimiser, dealt, v, 0.5, CounterfactualResponse(measure, v[:, None].copy(), dealt))
 
 
 @pytest.mark.parametrize("model", ["view", "memory"])
@@ -33,8 +33,8 @@ def test_an_excerpt_of_everything_is_played_like_the_whole(model):
         for played in (whole, part):
             for _, make in played.passes(iteration):
                 make()
-        assert np.array_equal(whole.answer.choice, part.answer.choice)
-        for name in ("strategy", "enemy", "v", "nodes", "seen"):
+        assert np.array_equal(whole.response.choice, part.response.choice)
+        for name in ("strategy", "enemy", "v", "nodes", "state_reach"):
             assert getattr(whole, name) == pytest.approx(getattr(part, name), abs=1e-12), name
         assert whole.reach.table == pytest.approx(part.reach.table, abs=1e-14)
 
@@ -43,7 +43,7 @@ def test_only_who_deals_goes_on_to_the_nodes():
     graph = Graph(StateSpace(TINY, "view"))
     played, dealt = begun(graph, graph, Hedge(graph.state_ptr)), []
     names = [name for name, _ in played.passes(1)]
-    assert names == ["spread 1", "regret 2", "regret 1", "nodes", "learn", "answer"]
+    assert names == ["spread 1", "regret 2", "regret 1", "nodes", "learn", "response"]
     passes = dict(played.passes(1, lambda: dealt.append(played.reach.nodes[:, 0].sum())))
     assert list(passes) == ["spread 1", "spread 2", "deal", *names[1:]]
     for make in passes.values():

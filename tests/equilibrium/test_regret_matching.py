@@ -1,4 +1,4 @@
-"""One iteration, against the formulas of ``_regret.py`` over the positions of the exact model."""
+"""One iteration, against the formulas of ``_regret_matching.py`` over the positions of the exact model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from positions import nodes_of, positions_of
 
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import regret_minimisers
-from punish_fast.equilibrium._regret_matching import LEAST_CHANCE, empty_buffers, mix_answer
+from punish_fast.equilibrium._reach import LEAST_PROBABILITY, sum_buffers
+from punish_fast.equilibrium._regret_matching import mix_response
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS
@@ -95,8 +96,8 @@ class Slow:
             for a, y, law in self.breaths(position):
                 for then, p in law.items():
                     x = self.strategy[position.view][a]
-                    reach[then][0] += here * x * max(y, LEAST_CHANCE) * p
-                    reach[then][1] += others * max(x, self.off_policy_weight) * max(y, LEAST_CHANCE) * p
+                    reach[then][0] += here * x * max(y, LEAST_PROBABILITY) * p
+                    reach[then][1] += others * max(x, self.off_policy_weight) * max(y, LEAST_PROBABILITY) * p
         return reach
 
     def backward(self):
@@ -256,19 +257,19 @@ def _own_reach(graph, chosen):
     return found
 
 
-def test_buffers_are_summed_in_their_order_and_left_empty():
+def test_buffers_are_summed_in_their_order_and_cleared():
     out = np.random.default_rng(2).random((3, 5, 2)) ** 9
     expected = (out[0] + out[1]) + out[2]
     untouched, into = out[:, 4].copy(), np.zeros((5, 2))
-    empty_buffers(0, 4, out, into)
+    sum_buffers(0, 4, out, into)
     assert np.array_equal(into[:4], expected[:4])
     assert not out[:, :4].any()
     assert np.array_equal(out[:, 4], untouched)
     assert not into[4].any()
 
 
-def test_an_answer_takes_its_share_of_the_times():
+def test_the_enemy_plays_the_response_with_its_share():
     state_ptr, choice = np.array([0, 2, 5]), np.array([1, 2])
     strategy, enemy = np.array([0.5, 0.5, 0.2, 0.3, 0.5]), np.full(5, np.nan)
-    mix_answer(0, 2, state_ptr, strategy, choice, 0.25, enemy)
+    mix_response(0, 2, state_ptr, strategy, choice, 0.25, enemy)
     assert enemy == pytest.approx([0.375, 0.625, 0.4, 0.225, 0.375], abs=1e-15)

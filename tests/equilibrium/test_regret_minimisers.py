@@ -123,7 +123,7 @@ def test_a_part_goes_on_with_what_was_learnt_and_gives_it_back():
         table[:] = generator.random(len(table))
     before = {name: table.copy() for name, table in minimiser.tables.items()}
     states, rows = np.array([1]), np.array([4])
-    part = minimiser.part(states, rows, np.array([0, 1]))
+    part = minimiser.restrict(states, rows, np.array([0, 1]))
     assert {name: table.tolist() for name, table in part.tables.items()} == {
         "logit": [before["logit"][4]],
         "total": [before["total"][4]],
@@ -131,7 +131,7 @@ def test_a_part_goes_on_with_what_was_learnt_and_gives_it_back():
     }
     for name in part.tables:
         part.tables[name] += 1
-    minimiser.take_back(part, states, rows)
+    minimiser.merge(part, states, rows)
     for name, places in (("logit", rows), ("total", rows), ("variance", states)):
         changed = minimiser.tables[name] - before[name]
         assert changed[places] == pytest.approx(1)

@@ -12,7 +12,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import restricted_game
 from punish_fast.equilibrium._regret_matching import regret_full
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
-from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_inside, fit, mark, restrict
+from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_inside, are_consistent, mark, restrict
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -28,7 +28,7 @@ class Part(NamedTuple):
     regret: np.ndarray
     choice: np.ndarray
     marks: restricted_game.Marks
-    excerpt: RestrictedGame
+    game: RestrictedGame
 
 
 @pytest.fixture(scope="module", params=["view", "memory"])
@@ -59,7 +59,7 @@ def plays_of(graph, number, state):
         for enemy_row in range(*graph.state_ptr[enemy : enemy + 2]):
             feinters = int(action[own_row] & 1) + 2 * int(action[enemy_row] & 1)
             for draw in range(draws.n[deck, feinters]):
-                yield own_row, enemy_row, draws.chance[deck, feinters, draw], int(full.after[k])
+                yield own_row, enemy_row, draws.p[deck, feinters, draw], int(full.after[k])
                 k += 1
 
 
@@ -88,8 +88,8 @@ def test_marked_is_what_is_likely_played_regretted_or_answered(part):
 
 def test_marks_fit_each_other_unless_something_is_left_out_that_is_needed(part):
     graph, marks = part.graph, part.marks
-    assert fit(graph, all_inside(graph))
-    assert fit(graph, marks)
+    assert are_consistent(graph, all_inside(graph))
+    assert are_consistent(graph, marks)
     inside = np.flatnonzero(marks.full == INSIDE)
     owner = np.repeat(np.arange(len(marks.state)), np.diff(graph.full.ptr))
     played = np.flatnonzero((marks.row == INSIDE) & (np.repeat(marks.state, np.diff(graph.state_ptr)) == INSIDE))
@@ -106,7 +106,7 @@ def test_marks_fit_each_other_unless_something_is_left_out_that_is_needed(part):
     for name, place, kind in wrong:
         changed = Marks(*(table.copy() for table in marks))
         getattr(changed, name)[place] = kind
-        assert not fit(graph, changed), (name, kind)
+        assert not are_consistent(graph, changed), (name, kind)
 
 
 def test_leaves_are_where_marked_plays_leave_the_excerpt(part):
@@ -118,11 +118,11 @@ def test_leaves_are_where_marked_plays_leave_the_excerpt(part):
                 if marks.row[own] and marks.row[enemy] and target < graph.n_full and marks.full[target] != INSIDE:
                     expected.add(target)
     assert expected
-    assert set(np.flatnonzero(marks.full == LEAF).tolist()) == set(part.excerpt.leaves.tolist()) == expected
+    assert set(np.flatnonzero(marks.full == LEAF).tolist()) == set(part.game.leaves.tolist()) == expected
 
 
 def test_an_excerpt_is_what_is_marked_in_the_same_order(part):
-    graph, marks, found = part.graph, part.marks, part.excerpt
+    graph, marks, found = part.graph, part.marks, part.game
     assert np.array_equal(found.states, np.flatnonzero(marks.state))
     assert np.array_equal(found.rows, np.flatnonzero(marks.row))
     assert np.array_equal(found.numbers, np.flatnonzero(marks.full == INSIDE))
@@ -155,7 +155,7 @@ def test_an_excerpt_is_what_is_marked_in_the_same_order(part):
 
 def test_values_in_an_excerpt_are_those_of_the_same_plays_in_the_game(part):
     """Strategies that do what is marked, against sums over all plays; leaves are worth what they are said to be."""
-    graph, found, generator = part.graph, part.excerpt, np.random.default_rng(8)
+    graph, found, generator = part.graph, part.game, np.random.default_rng(8)
     v = generator.random(graph.n_values)
     mine = found.take_values(v)
     own, enemy = generator.random((2, len(found.rows)))
@@ -168,7 +168,8 @@ def test_values_in_an_excerpt_are_those_of_the_same_plays_in_the_game(part):
     reach, regret, seen = np.ones((found.n_full, 2)), np.zeros(len(found.rows)), np.zeros((len(found.states), 2))
     rows = (found.state_ptr, found.action)
     for number in reversed(range(TINY.breaths)):
-        found.for_states(number, regret_full, found.full, found.draws, rows, (own, enemy), reach, mine, regret, seen)
+        args = (found.full, found.draws, rows, (own, enemy), reach, mine, regret, seen)
+        found.for_states(number, regret_full, *args)
     back = v.copy()
     found.give_values(mine, back)
     assert back == pytest.approx(expected, rel=1e-12)
@@ -179,7 +180,7 @@ def test_values_in_an_excerpt_are_those_of_the_same_plays_in_the_game(part):
 
 
 def test_parts_pass_on_to_what_no_other_part_of_their_buffer_does(part):
-    found = part.excerpt
+    found = part.game
     for number in range(TINY.breaths):
         parts, (first, end), room = found.parts_of(number), found.targets_of(number), found.room_after(number)
         covered, targets = [], {}

@@ -420,8 +420,8 @@ def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
         make()
     breaths = [str(number + 1) for number in range(TINY.breaths)]
     forward, backward = [f"spread {n}" for n in breaths], [f"regret {n}" for n in reversed(breaths)]
-    answer = ["answer"] if share else []
-    assert names == [*forward, "deal", *backward, "nodes", "learn", *answer]
+    response = ["response"] if share else []
+    assert names == [*forward, "deal", *backward, "nodes", "learn", *response]
     assert parts.iterations == 2
     assert all(np.array_equal(whole.tables[name], table) for name, table in parts.tables.items())
 
@@ -439,20 +439,20 @@ def test_hasty_iterations_play_an_excerpt(graph, monkeypatch):
     names, whole = [], []
     for _ in range(8):
         names.append(list(made(learning)))
-        whole.append(learning.measure is graph)
+        whole.append(learning.current_graph is graph)
     breaths = [str(number + 1) for number in range(TINY.breaths)]
-    backward = [*(f"regret {n}" for n in reversed(breaths)), "nodes", "learn", "answer"]
+    backward = [*(f"regret {n}" for n in reversed(breaths)), "nodes", "learn", "response"]
     thorough, hasty = [*(f"spread {n}" for n in breaths), "deal", *backward], [f"spread {n}" for n in breaths[:-1]]
     hasty += backward
     assert names == [
         thorough,
         [*thorough, "mark"],
-        ["excerpt", *hasty],
-        ["whole", *thorough, "mark"],
-        ["excerpt", *hasty],
+        ["restrict", *hasty],
+        ["merge", *thorough, "mark"],
+        ["restrict", *hasty],
         hasty,
         hasty,
-        ["whole", *thorough, "mark"],
+        ["merge", *thorough, "mark"],
     ]
     assert whole == ["spread 2" in passes for passes in names]
 
@@ -518,10 +518,10 @@ def test_what_is_held_is_no_more_than_what_was_announced(model, share):
     graph = Graph(StateSpace(TINY, model))
     learning = learnt(graph, 2, share)
     whole = learning._whole
-    arrays = [whole.v, whole.strategy, whole.seen, *learning.tables.values(), *graph.full]
+    arrays = [whole.v, whole.strategy, whole.state_reach, *learning.tables.values(), *graph.full]
     arrays += [array for name, array in vars(learning.reach).items() if isinstance(array, np.ndarray)]
     if share > 0:
-        arrays += [learning.minimiser.regret, whole.enemy, whole.answer.v]
+        arrays += [learning.minimiser.regret, whole.enemy, whole.response.v]
     # Next to a small game everything else is much, so it is left out.
     announced = bytes_needed(Outline(graph.space), share) - solver._PROGRAM
     assert sum(array.nbytes for array in arrays) < announced < 10 * sum(array.nbytes for array in arrays)

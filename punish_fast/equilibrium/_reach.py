@@ -1,0 +1,113 @@
+"""Reach probabilities of full states, passed forward through a measure.
+
+For a full state ``(s, e)``, an information state and the enemy's hand, let
+
+    R(s, e)   the probability that play reaches it,
+    C(s, e)   the same, but own choices since the deal weigh at least ``off_policy``.
+
+With ``off_policy`` 1, own choices drop out and ``C`` is the counterfactual reach: what chance and the enemy contribute.
+With less, own choices count, and rare ones count a little.
+
+An enemy who never plays some action would leave ``C`` at 0 behind it. What is played there keeps the enemy away and
+belongs into an average strategy; without it, opponents exploit the average by going there. So forward, the enemy plays
+every action with probability at least 1e-30: nothing beside any other probability, but ``R(s) / C(s)`` is then known
+wherever chance leads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.duel._walk import ONE, open_full, prefetch_enemy, walk_row
+from punish_fast.runtime._jit import inlined_routine, kernel
+from punish_fast.runtime._prefetch import prefetch
+
+# Columns of reach: R and C of the player, and of a best response to it.
+OWN, OTHERS, RESPONSE_OWN, RESPONSE_OTHERS = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+# Least probability of an enemy's action; eight of them, in the longest measure, still leave a normal number.
+LEAST_PROBABILITY = 1e-30
+
+
+@inlined_routine
+def pass_reaches(total, enemy_row, entry, n, draw, args):
+    """Visitor: pass on all columns of reach, ``total``; the two of a response only if ``choice`` is not None."""
+    full, draws, strategies, choice, targets, into = args
+    own, others, response_own, response_others = total
+    deck, feints = draw
+    enemy = max(strategies[1][enemy_row], LEAST_PROBABILITY)
+    met = max(strategies[0][enemy_row], LEAST_PROBABILITY)
+    for i in range(n):
+        target = np.uint64(full.after[entry + i])
+        if target < targets[1]:
+            # Most often nothing is drawn.
+            p = draws.p[deck, feints, i] if n > ONE else 1.0
+            place = target - targets[0]
+            into[place, OWN] += own * enemy * p
+            into[place, OTHERS] += others * enemy * p
+            if choice is not None:
+                into[place, RESPONSE_OWN] += response_own * met * p
+                into[place, RESPONSE_OTHERS] += response_others * met * p
+    return total
+
+
+@kernel
+def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weights, tables):
+    """Add the reach of the full states of the given parts, passed on, to the reach of their successors.
+
+    ``strategies`` are the own and the enemy's, ``parts`` is from `LayeredGraph.parts_of`, ``weights`` is ``off_policy``
+    and the least C below which a full state is skipped. ``tables`` are the reach, the range of numbers passed on to,
+    and ``out``, where ``out[buffer]`` begins with the first number of that range.
+
+    A response to the own strategy takes the rows ``choice`` and has two more columns of reach. One walk serves both:
+    finding successors takes longer than passing on. Without a response ``choice`` is None.
+    """
+    (state_ptr, action), (off_policy, least), (reach, bounds, out) = rows, weights, tables
+    strategy, enemy_strategy = strategies
+    targets = np.uint64(bounds[0]), np.uint64(bounds[1])
+    for part in range(begin, end):
+        args = full, draws, strategies, choice, targets, out[parts.buffer[part]]
+        for span in range(parts.ptr[part], parts.ptr[part + 1]):
+            for row in range(parts.spans[span, 0], parts.spans[span, 1]):
+                own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
+                for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):
+                    soon = prefetch_enemy(full, state_ptr, action, enemy_strategy, number)
+                    if choice is not None:
+                        prefetch(strategy, soon)
+                    if reach[number, OTHERS] < least:
+                        continue
+                    entry, enemy = open_full(full, state_ptr, number)
+                    for own_row in range(own_first, own_last):
+                        total = row_reach(reach, number, strategy, own_row, choice, row, off_policy)
+                        _, entry = walk_row(pass_reaches, total, entry, enemy, own_row, action, draws, args)
+
+
+@inlined_routine
+def row_reach(reach, number, strategy, own_row, choice, row, off_policy):
+    """The columns of reach of a full state after an own row."""
+    own = reach[number, OWN] * strategy[own_row]
+    others = reach[number, OTHERS] * max(strategy[own_row], off_policy)
+    response_own, response_others = 0.0, 0.0
+    if choice is not None:
+        chosen = 1.0 if own_row == np.uint64(choice[row]) else 0.0
+        response_own = reach[number, RESPONSE_OWN] * chosen
+        response_others = reach[number, RESPONSE_OTHERS] * max(chosen, off_policy)
+    return own, others, response_own, response_others
+
+
+@kernel
+def clear_rows(begin, end, into):
+    """Set the given rows of ``into`` to 0."""
+    for k in range(begin, end):
+        for column in range(into.shape[1]):
+            into[k, column] = 0.0
+
+
+@kernel
+def sum_buffers(begin, end, out, into):
+    """Sum the buffers ``out`` in their order into the given rows of ``into``, and clear them."""
+    for k in range(begin, end):
+        into[k] = 0.0
+        for buffer in range(out.shape[0]):
+            for column in range(out.shape[2]):
+                into[k, column] += out[buffer, k, column]
+                out[buffer, k, column] = 0.0
