@@ -92,7 +92,7 @@ def history() -> list[dict[str, bytes]]:
     while equilibrium.iterations < LAST:
         equilibrium.iterate()
         found.append(bytes_of(equilibrium.tables))
-    assert equilibrium.measure is not equilibrium.graph
+    assert equilibrium.current_graph is not equilibrium.graph
     return found
 
 
