@@ -1,10 +1,9 @@
-"""Beliefs at the beginning of a measure if the hand is known that the enemy has kept.
+"""Beliefs at the beginning of a measure, given the hand that the enemy has kept.
 
-Let the enemy have kept the hand ``k`` over the redeal, and let ``u`` be the cards that a player does not see after it.
-The deck ``d`` is then drawn from ``u - k``, and the enemy holds the rest: ``d`` comes about in as many equally likely
-ways as the product of ``C(u_i - k_i, d_i)`` says. What the player itself has kept, and how the measures before were
-played, says nothing more. So there are as many such beliefs as information states of the first breath and hands that
-the enemy may have kept.
+Let the enemy have kept the hand ``k`` over the redeal, and let ``u`` be the cards that the player does not see after
+it. The deck ``d`` is drawn from ``u - k`` and the enemy holds the rest, so there are as many equally likely ways to
+``d`` as the product of ``C(u_i - k_i, d_i)``. The player's own kept hand and earlier measures tell nothing more: there is one
+belief for each information state of the first breath and kept hand.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from punish_fast.runtime._jit import kernel
 
 @kernel
 def believe_kept(begin, end, layout, layer, full, copies, kept, beliefs):
-    """``beliefs[block, k]`` becomes the probabilities of the decks of the given blocks after the kept hand ``kept[k]``.
+    """Probabilities of the decks of the given blocks after the kept hand ``kept[k]``: ``beliefs[block, k]``.
 
-    They are 0 if this hand cannot have been kept. ``copies`` are the cards of every deck.
+    They are 0 if this hand cannot have been kept. ``copies`` holds the cards of every deck.
     """
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
@@ -45,7 +44,7 @@ def back_up_kept(begin, end, redeal, kept_of, row_of, values, out):
     """Values of the given nodes, from those of the deals that follow and the hand that the enemy has kept.
 
     ``kept_of`` is the kept hand of each pair, ``row_of`` the information state of each deal with the first status of
-    its block, and ``values[k, row]`` what the kept hand ``k`` is worth in an information state.
+    its block, and ``values[k, row]`` the value of an information state after the kept hand ``k``.
     """
     for node in range(begin, end):
         pair, status = redeal.node_pair[node], redeal.node_status[node]

@@ -1,13 +1,13 @@
-"""The strongest exploiter there is: it knows the policy it meets and forgets nothing, from the first deal on.
+"""The Bayes exploiter: it knows the policy it meets, has perfect recall from the first deal on, and looks ahead.
 
-It holds a belief about the enemy's hand that follows, by the rule of Bayes, from all it has seen in the game
-(``punish/_posterior.py``), and looks some breaths ahead before it values what may come by a *base*: another agent whose
-exact duel against the same policy is known. A look ahead over one breath already makes it at least as good as the base;
-the further it looks, the better it uses what it will see. It never looks past the end of a measure, so it is not the
-best answer of all, but a lower bound on it. An upper one is in ``ceiling.py``.
+Its belief about the enemy's hand follows by Bayes' rule from all it has seen in the game. It searches a few breaths
+ahead (``_belief_tree.py``) and values the leaves by a *base*: another agent whose exact duel against the same policy is
+known. A search of one breath is already at least as good as the base; deeper ones use what they will see. The search
+never crosses the end of a measure, so this is not the best response, but a lower bound on it. The upper one is in
+``upper_bound.py``.
 
-There are far too many histories for an exact duel. So its games are sampled, and what is averaged is what it gains over
-the base, whose own chance to win is exact.
+There are far too many histories for an exact duel, so its games are sampled. What is averaged is the gain over the
+base, whose own win probability is exact (``_bayes.py``).
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from punish_fast.punish._codes import play_status
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_each
 
-# Breaths; a game that lasts longer is taken for endless.
-_MOST_BREATHS = 100_000
-# Enough for a call to pay, few enough for an interrupt not to wait.
+# Breaths; a longer game counts as endless.
+_MAX_BREATHS = 100_000
+# Few enough that an interrupt is handled soon.
 _GAMES_AT_ONCE = 1 << 10
 
 Progress = Callable[[str, int, float], None]
 
 
 @dataclass(frozen=True)
-class Bayes:
-    """What the exploiter wins.
+class BayesResult:
+    """Results of the games of a Bayes exploiter.
 
     Attributes:
-        base: The exact chance to win of the base.
-        gain: float64 ``[n_games]``, what the actions of each game gain over the base, in chances to win; never below 0
-            but for rounding if it looks one breath ahead.
+        base: Exact win probability of the base.
+        gain: float64 ``[n_games]``, gain over the base in each game, in win probability; with a search of one breath
+            never below 0 but for rounding.
         won: uint8 ``[n_games]``, 1 for a win.
-        breaths: int32 ``[n_games]``, how long each game was.
+        breaths: int32 ``[n_games]``, lengths.
     """
 
     base: float
@@ -54,21 +54,21 @@ class Bayes:
 
     @property
     def win_probability(self) -> float:
-        """How likely it wins a game, from before the cards are dealt."""
+        """Probability that it wins, before the cards are dealt."""
         return self.base + float(self.gain.mean())
 
     @property
     def standard_error(self) -> float:
-        """How far `win_probability` is from the truth, in the root mean square; infinite for one game."""
+        """Standard error of `win_probability`; infinite for one game."""
         n = len(self.gain)
         return float(self.gain.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf
 
 
 class BeliefTrace(NamedTuple):
-    """What the exploiter believed in every breath of its games.
+    """The beliefs of the exploiter in every breath of its games.
 
     Attributes:
-        ptr: int64 ``[n_games + 1]``, where the breaths of each game begin.
+        ptr: int64 ``[n_games + 1]``, the first breath of each game.
         full: int64 ``[n]``, full states.
         rows: int64 ``[n, 2]``, the rows of the own action and of the enemy's.
         draws: int64 ``[n, 2]``, the kinds that feints of both drew, 5 for none.
@@ -83,26 +83,26 @@ class BeliefTrace(NamedTuple):
 
 
 class BayesExploiter:
-    """The exploiter of a policy.
+    """The Bayes exploiter of a policy.
 
     Attributes:
         graph: The game.
         base: The duel of the base.
-        depth: How many breaths it looks ahead.
+        depth: Search depth in breaths.
     """
 
     def __init__(self, graph: Graph, policy: np.ndarray, base: Duel, depth: int = 2) -> None:
-        """Work out what actions are worth to the base.
+        """Tabulate the values of actions to the base.
 
         Args:
-            graph: The game, with information states of any model in which the policy can be stated.
-            policy: float64 ``[n_rows]``, the policy to beat.
-            base: The duel of any agent against it on the same graph; best that of the best exploiter known.
-            depth: How many breaths to look ahead, 1 to those of a measure. Each one more takes longer by a factor of
-                ten to a hundred.
+            graph: The game under any information model in which the policy is defined.
+            policy: float64 ``[n_rows]``, the policy to exploit.
+            base: The duel of any agent against it on the same graph, best of the strongest known.
+            depth: Search depth in breaths, 1 to those of a measure. Each one more takes ten to a hundred times as
+                long.
 
         Raises:
-            DuelError: ``policy`` is no policy, ``base`` is of another graph, or ``depth`` is out of range.
+            DuelError: ``policy`` is not a policy, ``base`` is of another graph, or ``depth`` is out of range.
             MemoryError: the values of all actions would not fit into memory.
         """
         check_policy(graph, policy)
@@ -119,15 +119,15 @@ class BayesExploiter:
         self._draws, self._deals = prepare_draws(graph), prepare_deals(graph)
         rules, layer = graph.space.rules, graph.space.layers[0]
         status = play_status(graph.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
-        self._start = (int(layer.rank[0, status]), graph.n_full, n_breaths, _MOST_BREATHS)
+        self._start = (int(layer.rank[0, status]), graph.n_full, n_breaths, _MAX_BREATHS)
 
-    def play(self, n_games: int, seed: int = 0, first_game: int = 0, progress: Progress | None = None) -> Bayes:
-        """Play games: always the same ones for a seed and the number of the first, whatever the threads.
+    def play(self, n_games: int, seed: int = 0, first_game: int = 0, progress: Progress | None = None) -> BayesResult:
+        """Play games, which follow from the seed and the number of the first for any number of threads.
 
         Args:
-            n_games: How many.
-            seed: From 0 to 2^64 - 1.
-            first_game: The number of the first game.
+            n_games: Number of games.
+            seed: Random seed, 0 to 2^64 - 1.
+            first_game: Number of the first game.
             progress: Called as ``progress("bayes", games, win_probability)`` from time to time.
 
         Raises:
@@ -142,10 +142,10 @@ class BayesExploiter:
             self._play(first_game + begin, seed, games, nothing)
             if progress is not None:
                 progress("bayes", end, self.base.win_probability + float(gain[:end].mean()))
-        return Bayes(self.base.win_probability, gain, won, breaths)
+        return BayesResult(self.base.win_probability, gain, won, breaths)
 
     def belief_trace(self, n_games: int, seed: int = 0, first_game: int = 0) -> BeliefTrace:
-        """Play games and note what was believed; arguments and errors as in `play`."""
+        """Play games and record the beliefs; arguments and errors as in `play`."""
         ptr = cumulated(self.play(n_games, seed, first_game).breaths)
         room = self._room_for_insights(ptr)
         games = (np.zeros(n_games, np.int32), np.zeros(n_games, np.uint8), np.zeros(n_games))
@@ -165,7 +165,7 @@ class BayesExploiter:
         args = (self._tree, tables, self._start, self._v, self.depth)
         for_each(_bayes.play_bayes_games, len(games[0]), (first_game, np.uint64(seed)), *args, games, room)
         if not games[0].all():
-            raise EndlessError(f"games: one is not decided after {_MOST_BREATHS} breaths and may never end")
+            raise EndlessError(f"games: one is undecided after {_MAX_BREATHS} breaths and may never end")
 
 
 def bayes_response(
@@ -176,6 +176,6 @@ def bayes_response(
     seed: int = 0,
     depth: int = 2,
     progress: Progress | None = None,
-) -> Bayes:
-    """How often somebody who forgets nothing beats a policy; arguments and errors as for `BayesExploiter`."""
+) -> BayesResult:
+    """Sample the win probability of the Bayes exploiter; arguments and errors as for `BayesExploiter`."""
     return BayesExploiter(graph, policy, base, depth).play(n_games, seed, progress=progress)

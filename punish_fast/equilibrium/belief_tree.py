@@ -1,7 +1,4 @@
-"""Trees to look ahead in: what actions are worth in every full state, ready to be weighed by a belief.
-
-See ``_lookahead.py`` for what a tree is.
-"""
+"""Tables for searches over beliefs: the values of actions in every full state (``_belief_tree.py``)."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from punish_fast.runtime.parallel import cumulated
 
 
 class BeliefTrees:
-    """Trees against one enemy.
+    """Belief trees against one enemy.
 
     Attributes:
         graph: The game.
@@ -29,11 +26,11 @@ class BeliefTrees:
         self.enemy = enemy
 
     def tree(self, v: np.ndarray, breaths: range) -> BeliefTree:
-        """The tree whose table holds the values of actions in some breaths, if ``v`` is what everything is worth.
+        """The tree with the values of actions in some breaths, from the values of their successors.
 
         Args:
-            v: float64 ``[n_full + n_nodes + 2]``, values of all numbers.
-            breaths: Numbers of breaths, from 0 on.
+            v: float64 ``[n_values]``, values of all numbers.
+            breaths: Breaths, from 0 on.
 
         Raises:
             MemoryError: the table would not fit into memory.
@@ -44,13 +41,13 @@ class BeliefTrees:
         return tree
 
     def best_tree(self, v: np.ndarray, n_breaths: int) -> BeliefTree:
-        """The tree of the first breaths of a measure, if whoever chooses sees the enemy's hand.
+        """The tree of the first breaths of a measure, with values for a player that sees the enemy's hand.
 
-        Its table holds what actions are worth then, and so bounds on what they are worth to anybody.
+        They are upper bounds on the values of actions to any player.
 
         Args:
-            v: float64 ``[n_full + n_nodes + 2]``, values of all numbers; those of full states are written.
-            n_breaths: How many breaths are in the table.
+            v: float64 ``[n_values]``, values of all numbers; those of full states are written.
+            n_breaths: Breaths in the table.
 
         Raises:
             MemoryError: the table would not fit into memory.
@@ -79,7 +76,7 @@ class BeliefTrees:
 
     @cached_property
     def _q_ptr(self) -> np.ndarray:
-        """int64 ``[n_states + 1]``, where the values of the actions of each information state begin."""
+        """int64 ``[n_states + 1]``, the first value of the actions of each information state."""
         ptr = self.graph.full.ptr
         return cumulated(np.diff(ptr) * np.diff(self.graph.space.state_ptr[: len(ptr)]))
 

@@ -1,16 +1,16 @@
-"""How badly a policy can be beaten: agents made to beat just that one, and their exact chance to do so.
+"""Best responses to a policy: agents that exploit just that policy, and their exact win probability.
 
-An exploiter knows the policy ``p`` it meets, but not the hand that goes with it. What it takes for likely is one of:
+An exploiter knows the policy ``p`` it meets, but not the enemy's hand. It holds one of two beliefs about it:
 
-*uniform*: every possible hand alike, as in the model of one player. The exploiter is the undiscounted solution of that
-model with ``p`` as the enemy.
+*uniform*: every possible hand is equally likely, as in the model of one player. The exploiter is the undiscounted
+solution of that model with ``p`` as the enemy.
 
-*true*: as likely as ``p`` and the deals make it. An answer is improved round by round until it settles
-(``answer.py``); a duel then tells exactly what it is worth. The first one is the uniform exploiter, and the best one is
-kept. A round changes all choices at once, and what is best in one state may depend on what is chosen in another. So if
-answers do not settle, as where measures are short, the search goes on in small steps, each judged by a duel. If it
-begins with an answer that is given, that one itself is not judged. What is found is no more than what it was measured
-to be: a chance to win that is reached, a lower bound on the best one.
+*true*: as likely as ``p`` and the deals make it. A counterfactual response is improved until it converges
+(``counterfactual_response.py``), then a duel evaluates it exactly. The first one starts from the uniform exploiter, and
+the best one is returned. An iteration changes all choices at once, although the best choice in one state may depend on
+that in another. So if responses do not converge, as in games with short measures, the search continues in small steps,
+each evaluated by a duel. A given start is not evaluated itself. The result is the win probability of an actual agent,
+and so a lower bound on that of the best one.
 """
 
 from __future__ import annotations
@@ -31,28 +31,29 @@ from punish_fast.punish.tensor import build_compact
 
 BELIEFS = ("uniform", "true")
 
-# Answers that are tried, and rounds for each.
-_MOST_ANSWERS = 8
-_MOST_ROUNDS = 24
-# Then steps are tried, each in a random share of the states in which another choice is better.
-_MOST_STEPS = 40
+# Responses evaluated, and iterations for each.
+_MAX_RESPONSES = 8
+_MAX_ITERATIONS = 24
+# Then steps, each in a random share of the states in which another choice is better.
+_MAX_STEPS = 40
 _MOST_SHARE, _LEAST_SHARE = 1 / 2, 1 / 16
-# An answer that gains less is the last one, and rounds that change less have settled.
+# A response that gains less is the last one, and iterations that change less have converged.
 _LEAST_GAIN = 1e-6
 _LEAST_CHANGE = 1e-7
-# A step takes longer than a round; one that gains less is the last one.
+# A step takes longer than an iteration; one that gains less is the last one.
 _LEAST_STEP = 1e-5
-# Of the chances to win that rounds are compared by.
+# Of the win probabilities that responses are compared by.
 _TOLERANCE = 1e-10
+
 Progress = Callable[[str, int, float], None]
 
 
 class Start(NamedTuple):
-    """Where the search for an exploiter begins.
+    """A start for the search for an exploiter.
 
     Attributes:
-        policy: float64 ``[n_rows]``, an answer.
-        nodes: float64 ``[n_nodes, 2]``, chances to win and expected breaths from the nodes between measures.
+        policy: float64 ``[n_rows]``, a response.
+        nodes: float64 ``[n_nodes, 2]``, win probabilities and expected breaths from the nodes between measures.
     """
 
     policy: np.ndarray
@@ -61,12 +62,12 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True)
 class Exploiter:
-    """An agent made to beat a policy.
+    """An agent that exploits a policy.
 
     Attributes:
-        policy: float64 ``[n_rows]``, what it plays: one action in each state.
+        policy: float64 ``[n_rows]``, one action in each state.
         duel: Its exact duel against the policy.
-        win_probabilities: Chances to win of all answers that were tried, in their order.
+        win_probabilities: Win probabilities of all responses evaluated, in their order.
     """
 
     policy: np.ndarray
@@ -75,7 +76,7 @@ class Exploiter:
 
     @property
     def win_probability(self) -> float:
-        """How likely it wins a game, from before the cards are dealt."""
+        """Probability that it wins, before the cards are dealt."""
         return self.duel.win_probability
 
 
@@ -87,23 +88,23 @@ def best_response(
     start: Start | None = None,
     off_policy_weight: float = OFF_POLICY_WEIGHT,
 ) -> Exploiter:
-    """The agent that wins most often against a policy.
+    """Find the agent that wins most often against a policy.
 
     Args:
-        graph: The game, of any model of information; both sides know what it tells apart. The uniform exploiter takes
-            the redeal of its rules, all else is by the true one.
-        policy: float64 ``[n_rows]``, the policy to beat: the probability of each row of the state space in its state.
-        beliefs: What the exploiter takes for likely of the enemy's hand: ``"uniform"`` or ``"true"``.
-        progress: Called as ``progress(beliefs, answers, win_probability)`` after every answer.
-        start: What true beliefs begin with instead of the uniform exploiter.
+        graph: The game under any information model, which holds for both sides. The uniform exploiter is computed
+            under the redeal of the rules, everything else under the true one.
+        policy: float64 ``[n_rows]``, the policy to exploit: the probability of each row of the state space.
+        beliefs: Beliefs about the enemy's hand, ``"uniform"`` or ``"true"``.
+        progress: Called as ``progress(beliefs, responses, win_probability)`` after every response.
+        start: Start for true beliefs, instead of the uniform exploiter.
         off_policy_weight: Weight of the exploiter's own off-policy moves in its beliefs, above 0 and at most 1; 1 is
             counterfactual reach, which is right under perfect recall.
 
     Raises:
-        DuelError: ``beliefs`` is neither, ``policy`` is no policy, ``off_policy_weight`` is out of range, or the
+        DuelError: ``beliefs`` is neither, ``policy`` is not a policy, ``off_policy_weight`` is out of range, or the
             game may never end.
         SolveError: the game of one player may never end.
-        InformationError: the uniform exploiter is asked for, but the graph's model is not the view.
+        InformationError: the uniform exploiter needs the model ``view``, and the graph has another.
     """
     if beliefs not in BELIEFS:
         raise DuelError(f"beliefs: {beliefs!r} is not allowed, it must be one of {', '.join(BELIEFS)}")
@@ -113,13 +114,13 @@ def best_response(
     search = _Search(graph, policy, progress, off_policy_weight)
     if start is None or beliefs == "uniform":
         search.begin(_uniform_choice(graph, policy))
-        search.judge("uniform")
+        search.evaluate("uniform")
     else:
         search.begin(first_best(graph.space.state_ptr, start.policy), start.nodes)
-    if beliefs == "true" and not search.leap():
-        search.creep()
+    if beliefs == "true" and not search.iterate():
+        search.step()
     search.begin(search.choice)
-    return Exploiter(search.answer.policy, search.duel, search.win_probabilities)
+    return Exploiter(search.response.policy, search.duel, search.win_probabilities)
 
 
 def _uniform_choice(graph: Graph, policy: np.ndarray) -> np.ndarray:
@@ -130,14 +131,14 @@ def _uniform_choice(graph: Graph, policy: np.ndarray) -> np.ndarray:
 
 
 class _Search:
-    """A search for the best answer.
+    """A search for the best response.
 
     Attributes:
         graph: The game.
-        answer: The best one so far, or one that is being worked out from it.
-        choice: int64 ``[n_states]``, the rows that the best one takes.
+        response: The response being improved.
+        choice: int64 ``[n_states]``, the rows of the best one so far.
         duel: Its duel.
-        win_probabilities: Chances to win of all answers tried.
+        win_probabilities: Win probabilities of all responses evaluated.
     """
 
     choice: np.ndarray
@@ -145,10 +146,9 @@ class _Search:
 
     def __init__(self, graph: Graph, enemy: np.ndarray, progress: Progress | None, off_policy_weight: float) -> None:
         v = np.zeros((graph.n_values, 2))
-        # Nothing is known yet.
         v[:, 0] = 0.5
         self.graph = graph
-        self.answer = CounterfactualResponse(graph, v, graph.dealt)
+        self.response = CounterfactualResponse(graph, v, graph.dealt)
         self._reach = Reach(graph)
         self.enemy = enemy
         self.progress = progress
@@ -156,56 +156,56 @@ class _Search:
         self.win_probabilities: list[float] = []
 
     def begin(self, choice: np.ndarray, nodes: np.ndarray | None = None) -> None:
-        """Take over an answer, and what is known of the nodes, without a duel."""
-        self.answer.choice[:] = choice[: len(self.answer.choice)]
+        """Start at a choice of rows, and values of the nodes, without a duel."""
+        self.response.choice[:] = choice[: len(self.response.choice)]
         if nodes is not None:
-            self.answer.nodes[:] = nodes
+            self.response.nodes[:] = nodes
 
-    def judge(self, beliefs: str) -> float:
-        """Keep the answer if it is the best one; return how much it gains."""
-        answer = self.answer
-        duel = head_to_head(self.graph, answer.policy, self.enemy, _TOLERANCE, answer.nodes)
+    def evaluate(self, beliefs: str) -> float:
+        """Keep the response if it is the best one; return its gain over the best before."""
+        response = self.response
+        duel = head_to_head(self.graph, response.policy, self.enemy, _TOLERANCE, response.nodes)
         gain = duel.win_probability - max(self.win_probabilities, default=0.0)
         if not self.win_probabilities or gain > 0:
-            self.choice, self.duel = answer.choice.copy(), duel
-            # Of nodes, and of full states that the next answer passes over.
-            answer.v[:] = duel.v
+            self.choice, self.duel = response.choice.copy(), duel
+            # Values of nodes, and of full states that the next response skips.
+            response.v[:] = duel.v
         self.win_probabilities.append(duel.win_probability)
         if self.progress is not None:
             self.progress(beliefs, len(self.win_probabilities), max(self.win_probabilities))
         return gain
 
-    def leap(self) -> bool:
-        """Answers from the last one, until one gains nothing, or is worth what it was expected to be.
+    def iterate(self) -> bool:
+        """Find responses, each from the last, until one gains nothing or has the value expected of it.
 
-        Then the values it was made for are its own, and it answers itself: True if that is the best one.
+        Then it is a best response to its own values: True if it is also the best one found.
         """
-        for _ in range(_MOST_ANSWERS):
-            expected = self._settle()
-            gain = self.judge("true")
+        for _ in range(_MAX_RESPONSES):
+            expected = self._converge()
+            gain = self.evaluate("true")
             if abs(self.win_probabilities[-1] - expected) < _LEAST_GAIN:
                 return gain > -_LEAST_GAIN
             if gain < _LEAST_GAIN:
                 return False
         return False
 
-    def creep(self) -> None:
-        """Change the best answer so far in some of the states in which another choice is better, as long as it helps.
+    def step(self) -> None:
+        """Change the best response in some of the states in which another choice is better, as long as it helps.
 
-        What is better in each of two states need not be if both change. So after a step in vain the next is smaller.
+        Two changes that help alone may not help together. So after a step that does not, the next is smaller.
         """
         share, generator = _MOST_SHARE, np.random.default_rng(0)
         better = self._better()
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             states = np.flatnonzero(better != self.choice)
             if len(states) == 0:
                 return
             taken = states[generator.random(len(states)) < share]
             if len(taken) == 0:
                 taken = generator.choice(states, 1)
-            self.answer.choice[:] = self.choice
-            self.answer.choice[taken] = better[taken]
-            gain = self.judge("true")
+            self.response.choice[:] = self.choice
+            self.response.choice[taken] = better[taken]
+            gain = self.evaluate("true")
             if gain >= _LEAST_STEP:
                 share, better = min(2 * share, _MOST_SHARE), self._better()
             elif gain > 0 or share <= _LEAST_SHARE:
@@ -214,22 +214,22 @@ class _Search:
                 share /= 2
 
     def _better(self) -> np.ndarray:
-        """What is best in each state for whoever else plays the best answer so far, int64 ``[n_states]``."""
-        answer = self.answer
-        answer.choice[:], answer.v[:] = self.choice, self.duel.v
-        answer.improve(self.enemy, self._reach, self.off_policy_weight, _MOST_ROUNDS)
-        return answer.choice.copy()
+        """The best choice in each state if all others stay those of the best response, int64 ``[n_states]``."""
+        response = self.response
+        response.choice[:], response.v[:] = self.choice, self.duel.v
+        response.improve(self.enemy, self._reach, self.off_policy_weight, _MAX_ITERATIONS)
+        return response.choice.copy()
 
-    def _settle(self) -> float:
-        """Rounds, each for the deals and values of the one before, until they change little; return the chance to win.
+    def _converge(self) -> float:
+        """Iterate, each time for the deals and values before, until they change little; return the win probability.
 
-        It is what the last round expects of its answer; not a number if they went on changing.
+        It is the one that the last iteration expects of its response; NaN if there is no convergence.
         """
         numbers, p = self.graph.opening
         before = np.inf
-        for _ in range(_MOST_ROUNDS):
-            self.answer.improve(self.enemy, self._reach, self.off_policy_weight)
-            value = float(p @ self.answer.v[numbers, 0])
+        for _ in range(_MAX_ITERATIONS):
+            self.response.improve(self.enemy, self._reach, self.off_policy_weight)
+            value = float(p @ self.response.v[numbers, 0])
             if abs(value - before) < _LEAST_CHANGE:
                 return value
             before = value

@@ -1,26 +1,27 @@
-"""An upper bound on how often anybody at all can beat a policy.
+"""An upper bound on the win probability of any opponent of a policy.
 
-Whoever is shown more than the rules show can only do better: it may still play as if it had not looked. So let the
-exploiter remember everything, and besides show it
+Showing an exploiter more than the rules do can only help it, since it may ignore what it sees. So let it have perfect
+recall, and also show it
 
 - before every deal, the hand that the enemy has kept,
-- in every measure, the enemy's hand, after it has chosen in ``depth`` breaths without.
+- in every measure, the enemy's hand, after ``depth`` breaths of choices without it.
 
-The best that can be done with this is found exactly. Once the enemy's hand is shown, so is the full state, on which all
-that follows depends (the policy is a function of the enemy's information state): its value is the maximum over actions,
-breath by breath. Before that, the exploiter has a belief, which begins with the deal and the kept hand (``_kept.py``)
-and follows from all that it sees in the measure; nothing older matters, as all was shown before the deal. The tree of
-all it may see and do over ``depth`` breaths is walked through (``_lookahead.py``). It does not matter what the model of
-information of the graph forgets: the tree forgets nothing, and the model only has to say what the policy plays.
+The best response with this information can be found exactly. Once the enemy's hand is shown, so is the full state, on
+which all that follows depends, since the policy is a function of the enemy's information state: its value is the
+maximum over actions, breath by breath. Before that, the exploiter has a belief, which starts with the deal and the kept
+hand (``_upper_bound.py``) and follows from what it sees in the measure; nothing older matters, as everything was shown
+before the deal. The tree of all it may see and do over ``depth`` breaths is searched (``_belief_tree.py``). Imperfect
+recall in the graph's information model does not matter: the tree has perfect recall, and the model only says what the
+policy plays.
 
-The *nodes* between measures are where values are carried over. Let ``T u`` be their values if a measure is played in
-the best way and what follows it is worth ``u``. ``T`` is monotone. Let ``u*`` be the best chances to win with what is
-shown, no matter how many measures that takes: ``u* = T u*``. So from ``u >= u*`` follows ``T u >= T u* = u*``, and
-beginning with 1, the values of every round are an upper bound, up to rounding. A smaller depth shows more: its
-operator is nowhere below. So rounds of depth 0, which are cheap, may come first.
+The *nodes* between measures carry values over. Let ``T u`` be their values if a measure is played best and the nodes
+after it have values ``u``. ``T`` is monotone, and the best win probabilities with this information, over any number of
+measures, satisfy ``u* = T u*``. So ``u >= u*`` implies ``T u >= T u* = u*``: starting from 1, every iteration gives an
+upper bound, up to rounding. A smaller depth shows more and its bounds are nowhere lower, so cheap iterations of depth 0
+come first.
 
-With ``depth`` as long as a measure, all that is shown is the hand that is kept. Where nothing is kept, or what is known
-of the kept hand changes nothing, the bound is the best chance to win.
+With ``depth`` a whole measure, only the kept hand is shown. Where no hand is kept, or knowing it changes nothing, the
+bound is the best win probability.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ from punish_fast.punish._codes import play_status
 from punish_fast.punish.codes import split_pairs
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-_MOST_ROUNDS = 100
-# Rounds that show the hand at once end when no node gains more.
+_MAX_ITERATIONS = 100
+# Tolerance of the iterations of depth 0 before deeper ones.
 _ROUGH = 3e-3
 
 Progress = Callable[[str, int, float], None]
@@ -48,12 +49,12 @@ Progress = Callable[[str, int, float], None]
 
 @dataclass(frozen=True)
 class UpperBound:
-    """An upper bound on the chance to beat a policy.
+    """An upper bound on the win probability against a policy.
 
     Attributes:
-        win_probability: Nobody wins more often, from before the cards are dealt.
+        win_probability: The bound, before the cards are dealt.
         nodes: float64 ``[n_nodes]``, upper bounds from the nodes between measures, with the enemy's kept hand shown.
-        bounds: The bounds on ``win_probability`` after each round, descending.
+        bounds: The bound after each iteration, descending.
     """
 
     win_probability: float
@@ -69,19 +70,19 @@ def upper_bound(
     tolerance: float = 1e-4,
     progress: Progress | None = None,
 ) -> UpperBound:
-    """Bound how often anybody beats a policy.
+    """Compute an upper bound on the win probability of any opponent of a policy.
 
     Args:
-        graph: The game, with information states of any model in which the policy can be stated.
-        policy: float64 ``[n_rows]``, the policy to beat.
-        depth: In how many breaths of a measure the exploiter chooses without being shown the enemy's hand, 0 to all.
-            Each one more is tighter, and takes longer by a factor of ten to a hundred.
-        opening_depth: The same for the first measure of a game, whose deals are few; by default ``depth``.
-        tolerance: Stop when a round lowers the bound by less.
-        progress: Called as ``progress("ceiling", rounds, win_probability)`` after every round.
+        graph: The game under any information model in which the policy is defined.
+        policy: float64 ``[n_rows]``, the policy.
+        depth: Breaths of a measure in which the exploiter chooses without seeing the enemy's hand, 0 to all. Each one
+            more tightens the bound and takes ten to a hundred times as long.
+        opening_depth: The same for the first measure of a game, which has few deals; by default ``depth``.
+        tolerance: Stop when an iteration lowers the bound by less.
+        progress: Called as ``progress("upper bound", iterations, win_probability)`` after every iteration.
 
     Raises:
-        DuelError: ``policy`` is no policy, or a depth is out of range.
+        DuelError: ``policy`` is not a policy, or a depth is out of range.
         MemoryError: the values of all actions of a breath would not fit into memory.
     """
     check_policy(graph, policy)
@@ -99,11 +100,11 @@ def upper_bound(
 
 
 class _Search:
-    """Bounds that sink.
+    """Descending bounds.
 
     Attributes:
-        nodes: float64 ``[n_nodes]``, bounds so far.
-        bounds: Bounds on the chance to win.
+        nodes: float64 ``[n_nodes]``, bounds from the nodes.
+        bounds: Bounds on the win probability, one per iteration.
     """
 
     def __init__(self, graph: Graph, policy: np.ndarray, progress: Progress | None) -> None:
@@ -113,19 +114,19 @@ class _Search:
         self._lookahead = BeliefTrees(graph, policy)
         self._v = np.zeros(graph.n_values)
         self._v[-2] = 1.0
-        self._kept = _Kept(graph)
+        self._kept = _KeptHands(graph)
 
     def note(self, bound: float) -> float:
-        """Add a bound; return by how much it is lower than the last one."""
+        """Record a bound; return its distance below the last one."""
         before = self.bounds[-1] if self.bounds else 1.0
         self.bounds.append(bound)
         if self.progress is not None:
-            self.progress("ceiling", len(self.bounds), bound)
+            self.progress("upper bound", len(self.bounds), bound)
         return before - bound
 
     def lower(self, depth: int, tolerance: float) -> None:
-        """Rounds of one depth, until one lowers the bound by less than ``tolerance``."""
-        for _ in range(_MOST_ROUNDS):
+        """Iterate with one depth until the bound falls by less than ``tolerance``."""
+        for _ in range(_MAX_ITERATIONS):
             tree = self._show(depth)
             if depth == 0:
                 nodes, bound = self._shown()
@@ -137,23 +138,23 @@ class _Search:
                 return
 
     def opening(self, depth: int) -> float:
-        """The bound if the first measure is played to another depth."""
+        """The bound with another depth in the first measure."""
         tree = self._show(depth)
         return self._kept.opening(self._kept.values(tree, depth, only_opening=True))
 
     def _show(self, depth: int) -> BeliefTree:
-        """The tree of the first breaths, if full states are known and what follows a measure is worth ``nodes``."""
+        """The tree of the first breaths, with the values of known full states, from ``nodes``, at its leaves."""
         self._v[self.graph.n_full : -2] = self.nodes
         return self._lookahead.best_tree(self._v, depth)
 
     def _shown(self) -> tuple[np.ndarray, float]:
-        """Values of nodes and of the game, if full states are known from the deal on."""
+        """Values of nodes and of the game if full states are known from the deal on."""
         numbers, p = self.graph.opening
         return self.graph.back_up_nodes(self._v[:, None])[:, 0], float(np.sum(p * self._v[numbers]))
 
 
-class _Kept:
-    """Information states of the first breath, by the hand that the enemy has kept.
+class _KeptHands:
+    """Beliefs in the first breath, by the hand that the enemy has kept.
 
     The kept hand 0 is empty: that of the first deal.
     """
@@ -174,12 +175,12 @@ class _Kept:
         self._used[self._kept_of[redeal.node_pair], redeal.node_status] = True
 
     def values(self, tree: BeliefTree, depth: int, only_opening: bool = False) -> np.ndarray:
-        """What each kept hand is worth in each information state, float64 ``[n_kept, n_states]``; 0 if it cannot be.
+        """Values of information states by kept hand, float64 ``[n_kept, n_states]``; 0 if impossible.
 
         Args:
-            tree: Its table holds at least so many breaths.
-            depth: How many breaths are played with a belief.
-            only_opening: Whether only the states that begin a game matter.
+            tree: A tree with a table of at least ``depth`` breaths.
+            depth: Breaths played with a belief.
+            only_opening: Compute only states that begin a game.
         """
         used = np.zeros_like(self._used) if only_opening else self._used.copy()
         used[0, self._status] = True
@@ -204,7 +205,7 @@ class _Kept:
         return out
 
     def opening(self, values: np.ndarray) -> float:
-        """What a game is worth before it is dealt."""
+        """Value of a game before it is dealt."""
         redeal = self.graph.redeal
         deals = slice(0, redeal.ptr[1])
         return float(np.sum(redeal.p[deals] * values[0, self._row_of[redeal.deal[deals]] + self._status]))

@@ -93,7 +93,7 @@ def test_players_need_different_names_and_policies(graph, players):
 
 
 def test_games_that_do_not_end_are_refused(monkeypatch):
-    monkeypatch.setattr(simulator_module, "_MOST_BREATHS", 500)
+    monkeypatch.setattr(simulator_module, "_MAX_BREATHS", 500)
     graph = Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(graph.space, 1)
     with pytest.raises(DuelError, match="may never end"):

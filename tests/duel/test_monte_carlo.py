@@ -147,7 +147,7 @@ def test_what_is_no_policy_is_refused(graph):
 
 
 def test_games_that_do_not_end_are_refused(monkeypatch):
-    monkeypatch.setattr(simulator_module, "_MOST_BREATHS", 500)
+    monkeypatch.setattr(simulator_module, "_MAX_BREATHS", 500)
     graph = Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(graph.space, 1)
     with pytest.raises(DuelError, match="may never end"):

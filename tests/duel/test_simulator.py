@@ -94,7 +94,7 @@ def test_seeds_and_numbers_make_different_games(simulator):
 
 
 def test_games_that_do_not_end_are_noticed(monkeypatch):
-    monkeypatch.setattr(simulator_module, "_MOST_BREATHS", 500)
+    monkeypatch.setattr(simulator_module, "_MAX_BREATHS", 500)
     simulator = Simulator(Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0)))))
     policy = simulator.thresholds(mixed(simulator.space, 5))
     with pytest.raises(EndlessError, match="may never end"):

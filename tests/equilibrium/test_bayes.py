@@ -16,7 +16,7 @@ from positions import positions_of
 from punish_fast.duel.exact_evaluation import DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError
-from punish_fast.equilibrium.bayes import Bayes, BayesExploiter, bayes_response
+from punish_fast.equilibrium.bayes import BayesExploiter, BayesResult, bayes_response
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
@@ -162,7 +162,7 @@ def test_progress_is_told(graph, enemy, base):
 
 
 def test_one_game_tells_nothing_of_its_error():
-    one = Bayes(0.5, np.array([0.1]), np.ones(1, dtype=np.uint8), np.ones(1, dtype=np.int32))
+    one = BayesResult(0.5, np.array([0.1]), np.ones(1, dtype=np.uint8), np.ones(1, dtype=np.int32))
     assert one.win_probability == 0.6
     assert one.standard_error == np.inf
 
@@ -175,6 +175,6 @@ def test_what_cannot_be_looked_at_is_refused(graph, enemy, base, monkeypatch):
     other = Graph(StateSpace(BRIEF))
     with pytest.raises(DuelError, match="base: a duel of"):
         BayesExploiter(other, mixed(other.space, 1), base)
-    monkeypatch.setattr("punish_fast.equilibrium.bayes._MOST_BREATHS", 1)
+    monkeypatch.setattr("punish_fast.equilibrium.bayes._MAX_BREATHS", 1)
     with pytest.raises(EndlessError, match="may never end"):
         bayes_response(graph, enemy, base, n_games=10)

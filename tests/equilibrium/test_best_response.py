@@ -155,7 +155,7 @@ def test_small_steps_go_on_where_rounds_do_not_settle(monkeypatch, hp, seed, gai
     start = Start(enemy, graph.indifferent)
     found, again = (best_response(graph, enemy, "true", start=start) for _ in range(2))
     assert again.win_probabilities == found.win_probabilities
-    monkeypatch.setattr("punish_fast.equilibrium.best_response._MOST_STEPS", 0)
+    monkeypatch.setattr("punish_fast.equilibrium.best_response._MAX_STEPS", 0)
     rounds = best_response(graph, enemy, "true", start=start).win_probabilities
     assert found.win_probabilities[: len(rounds)] == rounds
     assert found.win_probability == max(found.win_probabilities) > max(rounds) + gain

@@ -98,7 +98,7 @@ def test_rounds_sink_and_the_opening_may_be_looked_at_more_closely():
     steps = []
     one = upper_bound(graph, enemy, 1, progress=lambda *step: steps.append(step))
     assert one.bounds == sorted(one.bounds, reverse=True)
-    assert steps == [("ceiling", k + 1, bound) for k, bound in enumerate(one.bounds)]
+    assert steps == [("upper bound", k + 1, bound) for k, bound in enumerate(one.bounds)]
     assert ((one.nodes >= 0) & (one.nodes <= 1)).all()
     closer = upper_bound(graph, enemy, 1, opening_depth=2)
     assert closer.bounds[:-1] == one.bounds
