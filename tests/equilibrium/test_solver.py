@@ -334,7 +334,7 @@ def test_what_cannot_have_been_learnt_is_refused(graph):
     learning = learnt(graph, 2, 0.5)
     tables = {name: table.copy() for name, table in learning.tables.items()}
     tables["marked_full"][0] = OUTSIDE
-    with pytest.raises(ValueError, match="what is marked needs what is not"):
+    with pytest.raises(ValueError, match="a marked entry needs one that is not marked"):
         learning.resume(2, tables)
 
 
