@@ -138,7 +138,9 @@ def test_a_checkpoint_that_cannot_be_is_refused(run, folder):
     kept = load_checkpoint(load(folder / "run.h5"), Equilibrium(Graph(space), share=0.9).tables)
     kept.tables["marked_full"][0] = 0
     save_checkpoint(folder / "run.h5", space, kept)
-    run("equilibrium", *TINY, "--resume", "run.h5").refused("run.h5: /equilibrium", "a marked entry needs one that is not marked")
+    run("equilibrium", *TINY, "--resume", "run.h5").refused(
+        "run.h5: /equilibrium", "a marked entry needs one that is not marked"
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for children")
