@@ -14,7 +14,6 @@ from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import Start, best_response
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.equilibrium.upper_bound import upper_bound
-from punish_fast.games.matches import simulate_games
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
@@ -99,7 +98,6 @@ def _play_small_games() -> None:
     """Other games."""
     positions = enumerate_positions(TapnSwap())
     solve_game(positions)
-    simulate_games(positions, positions.uniform(), positions.uniform(), 2)
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", 2)
     learn(positions, [learner], 2)

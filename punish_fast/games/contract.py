@@ -46,44 +46,29 @@ class Game(Protocol):
         is_zero_sum: Whether the returns always add up to 0.
     """
 
-    @property
-    def name(self) -> str: ...  # noqa: D102 - described above
-
-    @property
-    def n_players(self) -> int: ...  # noqa: D102
-
-    @property
-    def n_actions(self) -> int: ...  # noqa: D102
-
-    @property
-    def n_features(self) -> int: ...  # noqa: D102
-
-    @property
-    def is_zero_sum(self) -> bool: ...  # noqa: D102
+    name: str
+    n_players: int
+    n_actions: int
+    n_features: int
+    is_zero_sum: bool
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the variant, as JSON values."""
-        ...
 
     def initial(self) -> Any:
         """The initial state."""
-        ...
 
     def player(self, state: Any) -> int:
         """The player to move, or `CHANCE`; in a terminal state, the player who would move next."""
-        ...
 
     def is_terminal(self, state: Any) -> bool:
         """Whether the game is over."""
-        ...
 
     def actions(self, state: Any) -> Sequence[int]:
         """The legal actions, ascending."""
-        ...
 
     def probabilities(self, state: Any) -> Sequence[float]:
         """The probability of each action of a chance state; empty elsewhere."""
-        ...
 
     def apply(self, state: Any, action: int) -> Any:
         """The state after an action.
@@ -91,27 +76,21 @@ class Game(Protocol):
         Raises:
             GameError: The action is illegal.
         """
-        ...
 
     def returns(self, state: Any) -> Sequence[float]:
         """The return of each player; 0 before the end."""
-        ...
 
     def position(self, state: Any) -> Hashable:
         """The state up to symmetry."""
-        ...
 
     def text(self, state: Any) -> str:
         """The state in words or signs."""
-        ...
 
     def action_text(self, state: Any, action: int) -> str:
         """A legal action in words."""
-        ...
 
     def features(self, state: Any) -> np.ndarray:
         """The position as numbers, float32 ``[n_features]``."""
-        ...
 
 
 class TableGame(Game, Protocol):
@@ -119,11 +98,9 @@ class TableGame(Game, Protocol):
 
     def variant_text(self) -> str:
         """The game and its variant, in one line."""
-        ...
 
     def rules_text(self) -> str:
         """The rules, in a few lines."""
-        ...
 
     def state_of(self, text: str) -> Any:
         """The state that a text describes.
@@ -131,12 +108,9 @@ class TableGame(Game, Protocol):
         Raises:
             GameError: The text describes no state.
         """
-        ...
 
     def draw(self, state: Any, viewer: int, names: tuple[str, str]) -> str:
         """A picture of a state as ``viewer`` sees it, in lines of text."""
-        ...
 
     def counts(self) -> dict[str, int]:
         """Further counts of this game, by name."""
-        ...

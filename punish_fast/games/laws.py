@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from punish_fast.games.contract import CHANCE, Game, GameError
 _TOLERANCE = 1e-9
 _N_WALKS = 50
 _MAX_STEPS = 1000
+
+# The number of a law, whether it holds, and what is wrong otherwise.
+Finding = tuple[int, bool, str]
 
 
 class LawError(ValueError):
@@ -54,14 +57,15 @@ def check_game(game: Game, max_states: int = 2000, seed: int = 0) -> int:
 
 
 def _breadth_first(game: Game, first: Any, max_states: int) -> Iterator[Any]:
-    found, seen = [first], {first}
-    for state in found:
+    found = {first: None}
+    queue = [first]
+    for state in queue:
         yield state
         for action in game.actions(state):
             after = game.apply(state, action)
-            if after not in seen and len(found) < max_states:
-                seen.add(after)
-                found.append(after)
+            if after not in found and len(found) < max_states:
+                found[after] = None
+                queue.append(after)
 
 
 def _walks(game: Game, first: Any, generator: random.Random) -> Iterator[Any]:
@@ -89,114 +93,81 @@ class _LawCheck:
         """Test every law on a state that is new."""
         if state in self.seen:
             return
-        laws: tuple[Callable[[Any], None], ...] = (
-            self._players,
-            self._actions,
-            self._probabilities,
-            self._moves,
-            self._illegal,
-            self._returns,
-            self._words,
-            self._numbers,
-            self._symmetries,
-        )
         self.seen[state] = repr(state)
-        for law in laws:
-            law(state)
-            self._must(repr(state) == self.seen[state], 1, state, "the state has changed")
+        for test in (self._turn, self._moves, self._illegal, self._returns, self._words, self._numbers, self._future):
+            for law, holds, problem in (*test(state), (1, repr(state) == self.seen[state], "the state has changed")):
+                if not holds:
+                    raise LawError(f"{self._game.name}: law {law}: in {self.seen[state]}, {problem}")
 
-    def _must(self, holds: bool, law: int, state: Any, problem: str) -> None:
-        if not holds:
-            raise LawError(f"{self._game.name}: law {law}: in {self.seen.get(state, state)}, {problem}")
-
-    def _players(self, state: Any) -> None:
-        player, n_players = self._game.player(state), self._game.n_players
-        self._must(player == CHANCE or 0 <= player < n_players, 2, state, f"player {player} is not one of {n_players}")
-
-    def _actions(self, state: Any) -> None:
-        actions, n_actions = list(self._game.actions(state)), self._game.n_actions
-        self._must(actions == sorted(set(actions)), 3, state, f"actions {actions} are not ascending")
-        self._must(
-            all(0 <= action < n_actions for action in actions), 3, state, f"actions {actions} are not below {n_actions}"
-        )
-        ended = self._game.is_terminal(state)
-        self._must(bool(actions) != ended, 3, state, f"{len(actions)} actions, but is_terminal is {ended}")
-
-    def _probabilities(self, state: Any) -> None:
-        probabilities = list(self._game.probabilities(state))
-        if self._game.player(state) != CHANCE or self._game.is_terminal(state):
-            self._must(not probabilities, 4, state, "probabilities outside a chance state")
+    def _turn(self, state: Any) -> Iterator[Finding]:
+        game, player, ended = self._game, self._game.player(state), self._game.is_terminal(state)
+        yield 2, player == CHANCE or 0 <= player < game.n_players, f"player {player} is not one of {game.n_players}"
+        actions, probabilities = list(game.actions(state)), list(game.probabilities(state))
+        yield 3, actions == sorted(set(actions)), f"actions {actions} are not ascending"
+        yield 3, all(0 <= each < game.n_actions for each in actions), f"actions {actions} are not below n_actions"
+        yield 3, bool(actions) != ended, f"{len(actions)} actions, but is_terminal is {ended}"
+        if player != CHANCE or ended:
+            yield 4, not probabilities, "probabilities outside a chance state"
             return
-        fits = len(probabilities) == len(self._game.actions(state))
-        self._must(fits, 4, state, "not one probability for each action")
         sound = all(each > 0 for each in probabilities) and abs(sum(probabilities) - 1) <= _TOLERANCE
-        self._must(sound, 4, state, f"probabilities {probabilities} are not a distribution")
+        fits = len(probabilities) == len(actions)
+        yield 4, sound and fits, f"probabilities {probabilities} are not a distribution over {len(actions)} actions"
 
-    def _moves(self, state: Any) -> None:
+    def _moves(self, state: Any) -> Iterator[Finding]:
         for action in self._game.actions(state):
-            after = self._game.apply(state, action)
-            self._must(after == self._game.apply(state, action), 1, state, f"action {action} has different successors")
-            self._must(
-                hash(after) == hash(self._game.apply(state, action)), 1, state, "equal states have different hashes"
-            )
+            after, again = self._game.apply(state, action), self._game.apply(state, action)
+            yield 1, after == again, f"action {action} has different successors"
+            yield 1, hash(after) == hash(again), "equal states have different hashes"
 
-    def _illegal(self, state: Any) -> None:
-        legal = set(self._game.actions(state))
-        for action in (-1, *range(self._game.n_actions + 1)):
-            if action in legal:
-                continue
+    def _illegal(self, state: Any) -> Iterator[Finding]:
+        for action in {-1, *range(self._game.n_actions + 1)} - set(self._game.actions(state)):
             try:
                 self._game.apply(state, action)
             except GameError:
                 continue
-            self._must(False, 5, state, f"illegal action {action} was accepted")
+            yield 5, False, f"illegal action {action} was accepted"
 
-    def _returns(self, state: Any) -> None:
-        returns = list(self._game.returns(state))
-        self._must(
-            len(returns) == self._game.n_players,
-            6,
-            state,
-            f"returns {returns} do not fit {self._game.n_players} players",
-        )
-        self._must(all(math.isfinite(x) for x in returns), 6, state, f"returns {returns} are not finite")
-        if not self._game.is_terminal(state):
-            self._must(not any(returns), 6, state, f"returns {returns} before the end")
-        if self._game.is_zero_sum:
-            self._must(abs(sum(returns)) <= _TOLERANCE, 6, state, f"returns {returns} do not add up to 0")
+    def _returns(self, state: Any) -> Iterator[Finding]:
+        game, returns = self._game, list(self._game.returns(state))
+        yield 6, len(returns) == game.n_players, f"returns {returns} do not fit {game.n_players} players"
+        yield 6, all(math.isfinite(x) for x in returns), f"returns {returns} are not finite"
+        yield 6, game.is_terminal(state) or not any(returns), f"returns {returns} before the end"
+        yield 6, not game.is_zero_sum or abs(sum(returns)) <= _TOLERANCE, f"returns {returns} do not add up to 0"
 
-    def _words(self, state: Any) -> None:
+    def _words(self, state: Any) -> Iterator[Finding]:
         text = self._game.text(state)
-        self._must(_is_printable(text), 7, state, f"text {text!r} cannot be printed")
+        yield 7, _is_printable(text), f"text {text!r} cannot be printed"
         other = self._texts.setdefault(text, state)
-        self._must(other == state, 7, state, f"text {text!r} is also the text of {other}")
+        yield 7, other == state, f"text {text!r} is also the text of {other}"
         words = [self._game.action_text(state, action) for action in self._game.actions(state)]
-        self._must(all(map(_is_printable, words)), 7, state, f"texts {words} cannot be printed")
-        self._must(len(set(words)) == len(words), 7, state, f"action texts {words} are not all different")
+        yield 7, all(map(_is_printable, words)), f"action texts {words} cannot be printed"
+        yield 7, len(set(words)) == len(words), f"action texts {words} are not all different"
 
-    def _numbers(self, state: Any) -> None:
-        features = self._game.features(state)
-        sound = features.shape == (self._game.n_features,) and features.dtype == np.float32
-        problem = f"features are {features.dtype} {features.shape}, not float32 of length {self._game.n_features}"
-        self._must(sound, 8, state, problem)
-        self._must(bool(np.isfinite(features).all()), 8, state, "features are not finite")
-        position = self._game.position(state)
-        other = self._features.setdefault((self._game.player(state), features.tobytes()), position)
-        self._must(other == position, 8, state, f"features are also the features of {other}")
+    def _numbers(self, state: Any) -> Iterator[Finding]:
+        game, features = self._game, self._game.features(state)
+        sound = features.dtype == np.float32 and features.shape == (game.n_features,)
+        yield 8, sound, f"features are {features.dtype} {features.shape}, not float32 of length {game.n_features}"
+        yield 8, bool(np.isfinite(features).all()), "features are not finite"
+        position = game.position(state)
+        other = self._features.setdefault((game.player(state), features.tobytes()), position)
+        yield 8, other == position, f"features are also the features of {other}"
 
-    def _symmetries(self, state: Any) -> None:
-        game, player = self._game, self._game.player(state)
-        actions = tuple(game.actions(state))
-        after = [game.apply(state, action) for action in actions]
-        payoff = game.returns(state)[player] if player != CHANCE else tuple(game.returns(state))
-        turns = tuple(_turn(game, player, game.player(each)) for each in after)
-        successors = tuple(game.position(each) for each in after)
-        future = (actions, tuple(game.probabilities(state)), successors, turns, payoff, game.is_terminal(state))
-        other = self._positions.setdefault(game.position(state), future)
-        self._must(other == future, 9, state, f"position {game.position(state)} has states that are not equivalent")
+    def _future(self, state: Any) -> Iterator[Finding]:
+        game, player, position = self._game, self._game.player(state), self._game.position(state)
+        after = [game.apply(state, action) for action in game.actions(state)]
+        future = (
+            tuple(game.actions(state)),
+            tuple(game.probabilities(state)),
+            tuple(game.position(each) for each in after),
+            tuple(_seats_between(game, player, game.player(each)) for each in after),
+            game.returns(state)[player] if player != CHANCE else tuple(game.returns(state)),
+            game.is_terminal(state),
+        )
+        other = self._positions.setdefault(position, future)
+        yield 9, other == future, f"position {position} has states that are not equivalent"
 
 
-def _turn(game: Game, before: int, after: int) -> int:
+def _seats_between(game: Game, before: int, after: int) -> int:
     """The number of seats by which the turn passes, or the next player to or from chance."""
     return after if CHANCE in (before, after) else (after - before) % game.n_players
 

@@ -1,4 +1,4 @@
-"""Matches between two policies: exact scores, simulated games, and the best response to a policy.
+"""Matches between two policies: exact scores, and the best response to a policy.
 
 Against a known policy, a game is a Markov decision process. Its states are the positions before the end, each twice:
 with us to move, where every action is a row, and with the enemy to move, where one row has the probabilities of the
@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.games import _matches
 from punish_fast.games.positions import Positions
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import PolicyError, flaw_of
 from punish_fast.mdp.policy_iteration import absorption_values, reach
 from punish_fast.mdp.solver import solve
 from punish_fast.mdp.stopping_rule import SolveError
-from punish_fast.runtime.parallel import cumulated, for_each
+from punish_fast.runtime.parallel import cumulated
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
 _TERMINALS = 3
@@ -64,23 +63,6 @@ class Score:
     def points(self) -> float:
         """The expected points: 1 for a win and 1/2 for a draw."""
         return self.win + self.draw / 2
-
-
-@dataclass(frozen=True)
-class SimulatedScore:
-    """The score of the policy that moves first, in simulated games.
-
-    Attributes:
-        wins: Games won.
-        draws: Games drawn or stopped.
-        losses: Games lost.
-        plies: Actions of all games.
-    """
-
-    wins: int
-    draws: int
-    losses: int
-    plies: int
 
 
 def check_policy(positions: Positions, policy: np.ndarray) -> np.ndarray:
@@ -198,33 +180,3 @@ def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> 
     chain = mixing @ mdp.to_scipy()
     win, loss = (float(absorption_values(chain, np.eye(_TERMINALS)[end])[0]) for end in (_WIN, _LOSS))
     return Score(win, max(1 - win - loss, 0.0), loss)
-
-
-def simulate_games(
-    positions: Positions, first: np.ndarray, second: np.ndarray, n_games: int, seed: int = 0, max_plies: int = 10_000
-) -> SimulatedScore:
-    """Simulate games in which ``first`` moves first.
-
-    Args:
-        positions: The positions of the game.
-        first: float64 ``[n_rows]``, a policy; its probabilities are rounded to multiples of 2^-32.
-        second: The other policy.
-        n_games: Number of games.
-        seed: Random seed, 0 to 2^64 - 1; the games do not depend on the number of threads.
-        max_plies: Games stop after this number of actions.
-
-    Raises:
-        PolicyError: An argument is no policy.
-    """
-    until = np.stack([_cumulative(positions, check_policy(positions, policy)) for policy in (first, second)])
-    result, plies = np.empty(n_games, dtype=np.int8), np.empty(n_games, dtype=np.int32)
-    arrays = (positions.state_ptr, positions.after, positions.sign, positions.payoff)
-    for_each(_matches.simulate_matches, n_games, np.uint64(seed), arrays, until, max_plies, result, plies)
-    wins, losses = int((result > 0).sum()), int((result < 0).sum())
-    return SimulatedScore(wins, n_games - wins - losses, losses, int(plies.sum()))
-
-
-def _cumulative(positions: Positions, policy: np.ndarray) -> np.ndarray:
-    total = np.cumsum(policy)
-    before = np.concatenate([[0.0], total])[positions.state_ptr[positions.position_of_row]]
-    return np.asarray(total - before)
