@@ -12,10 +12,8 @@ from punish_fast.cli.report import Stopwatch, print_json, print_table, print_tex
 
 # Agents in the table of pairs.
 _MAX_COLUMNS = 8
-_SCORE = (
-    "score: mean points against all others, 1 for a win and 1/2 for a draw, exact, both seats alike. Perfect play does "
-    "not look for the moves on which others err, so agents with mistakes may score more."
-)
+_SCORE = "score: mean points against all others, exact, both seats alike; 1 for a win, 1/2 for a draw"
+_REMARK = "Perfect play does not seek the mistakes of others: an agent with mistakes may score more."
 
 
 @verb("punish-fast games tournament tapnswap agents", "punish-fast games tournament tapnswap agents --json")
@@ -40,7 +38,9 @@ def tournament(options: LeagueOptions) -> None:
     print(f"round {number} in {league.folder}: {len(names)} agents")
     print()
     print_table([["agent", "score"], *([place.agent, f"{place.score:.4f}"] for place in places)])
+    print()
     print_text(_SCORE)
+    print_text(_REMARK)
     if len(names) <= _MAX_COLUMNS:
         order = [names.index(place.agent) for place in places]
         rows = [[names[i], *("-" if i == j else f"{table[i, j]:.3f}" for j in order)] for i in order]

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
+
+PAGE = Path(__file__).parents[3] / "docs" / "games.md"
+# Options, positions, the first player's outcome, and both win probabilities of the best response.
+VARIANTS = re.findall(
+    r"^\| [^|]+ \|([^|]*)\| ([\d,]+) \| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE.read_text("utf-8"), re.MULTILINE
+)
 
 
 def test_solve_reports_all_numbers(run):
@@ -26,19 +35,19 @@ def test_solve_reports_all_numbers(run):
     assert len(report["line"]) == 26
 
 
-@pytest.mark.parametrize(
-    ("options", "start", "plies"),
-    [
-        (["--roll-over"], "draw", None),
-        (["--no-emptying"], "draw", None),
-        (["--taps-only"], "loss", 8),
-        (["--limit", "4"], "win", 17),
-        (["--limit", "3", "--taps-only"], "win", 5),
-    ],
-)
-def test_variants_are_solved(run, options, start, plies):
-    report = run("games", "solve", "tapnswap", *options, "--json").report
-    assert (report["start"], report["plies"]) == (start, plies)
+@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row[0].strip(" `") or "standard")
+def test_variants_are_solved_as_the_page_shows(run, row):
+    options, positions, outcome, *probabilities = row
+    report = run("games", "solve", "tapnswap", *options.replace("`", "").split(), "--json").report
+    assert report["states"] == int(positions.replace(",", ""))
+    plies = "" if report["plies"] is None else f" in {report['plies']}"
+    assert outcome == report["start"] + plies
+    best = report["best_response_vs_random"]
+    assert probabilities == [f"{best['first']:.6f}", f"{best['second']:.6f}"]
+
+
+def test_the_page_shows_all_variants():
+    assert len(VARIANTS) == 9
 
 
 def test_solve_prints_words_and_folds_the_line(run, monkeypatch):
