@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from punish_fast.cli.games.options import GamesOption, LeagueOptions, check_plot
+from punish_fast.cli.games.options import FolderArgument, GameArgument, GamesOption, LeagueOptions, check_plot
 from punish_fast.cli.games.rounds import train_round
 from punish_fast.cli.options import PlotOption, option, verb
 
@@ -14,6 +14,8 @@ from punish_fast.cli.options import PlotOption, option, verb
 class RetrainOptions(LeagueOptions):
     """Options of ``games retrain``."""
 
+    game: GameArgument
+    folder: FolderArgument
     best: Annotated[float, option("Train agents with this share of the top score; 0 takes all.", metavar="S")] = 0.9
     against: Annotated[
         str,
@@ -35,7 +37,7 @@ def retrain(options: RetrainOptions) -> None:
 
     Repeat the command to resume. After the next tournament, it starts the next round.
     """
-    league = options.open("retrain")
+    league = options.open(options.game, options.folder, "retrain")
     check_plot(options.plot)
     opponents = [word.strip() for word in options.against.split(",")]
     number = league.start_retraining(options.best, opponents, options.games)

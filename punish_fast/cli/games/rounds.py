@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def league_progress(options: LeagueOptions, stage: str) -> Iterator[Callable[[int, int], None]]:
+def league_progress(league: League, stage: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     """Progress of a stage; after an interrupt, how to resume."""
-    progress = Progress(options.quiet)
+    progress = Progress(quiet)
     try:
         yield lambda done, total: progress.step(stage, done, total)
     except KeyboardInterrupt:
         progress.clear()
-        say(f"{options.folder} holds all finished work; resume with the same command")
+        say(f"{league.folder} holds all finished work; resume with the same command")
         raise
     finally:
         progress.clear()
@@ -33,7 +33,7 @@ def league_progress(options: LeagueOptions, stage: str) -> Iterator[Callable[[in
 def train_round(league: League, number: int, options: LeagueOptions, plot: Path | None) -> None:
     """Train the agents of a round and report on them."""
     clock = Stopwatch()
-    with clock("train"), league_progress(options, "train") as step:
+    with clock("train"), league_progress(league, "train", options.quiet) as step:
         reports = league.train(number, options.n_processes, step)
     draw_curves({report.name: report.curve for report in reports}, plot)
     if options.as_json:

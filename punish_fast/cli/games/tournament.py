@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from punish_fast.cli.games.options import LeagueOptions
+from punish_fast.cli.games.options import FolderArgument, GameArgument, LeagueOptions
 from punish_fast.cli.games.rounds import league_progress
 from punish_fast.cli.options import verb
 from punish_fast.cli.report import Stopwatch, print_json, print_table, print_text
@@ -16,12 +16,20 @@ _SCORE = "score: mean points against all others, exact, both seats alike; 1 for 
 _REMARK = "Perfect play does not seek the mistakes of others: an agent with mistakes may score more."
 
 
+@dataclass(frozen=True, kw_only=True)
+class TournamentOptions(LeagueOptions):
+    """Options of ``games tournament``."""
+
+    game: GameArgument
+    folder: FolderArgument
+
+
 @verb("punish-fast games tournament tapnswap agents", "punish-fast games tournament tapnswap agents --json")
-def tournament(options: LeagueOptions) -> None:
+def tournament(options: TournamentOptions) -> None:
     """Rank the agents of the last round by an exact round-robin tournament."""
-    clock, league = Stopwatch(), options.open("tournament")
+    clock, league = Stopwatch(), options.open(options.game, options.folder, "tournament")
     number = league.last_round
-    with clock("matches"), league_progress(options, "tournament") as step:
+    with clock("matches"), league_progress(league, "tournament", options.quiet) as step:
         names, table, places = league.tournament(number, options.n_processes, step)
     if options.as_json:
         report: dict[str, Any] = {

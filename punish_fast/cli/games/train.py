@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import UsageError, say
-from punish_fast.cli.games.options import GamesOption, VariantOptions, check_plot, draw_curves
+from punish_fast.cli.games.options import GameArgument, GamesOption, VariantOptions, check_plot, draw_curves
 from punish_fast.cli.options import FixedSeedOption, OutputOption, PlotOption, option, verb
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_json, print_table
@@ -24,6 +24,7 @@ _MAX_ROWS = 12
 class TrainOptions(VariantOptions):
     """Options of ``games train``."""
 
+    game: GameArgument
     against: Annotated[
         str, option("The opponent of each session: random, self, or several.", metavar="OPPONENT,...")
     ] = "self"
@@ -75,7 +76,7 @@ def train(options: TrainOptions) -> None:
     from punish_fast.learn import training
     from punish_fast.learn.checkpoints import save_checkpoint
 
-    game = options.make("train")
+    game = options.make(options.game, "train")
     output = options.output or Path(f"{game.name}.h5")
     _check(options, output)
     clock, progress = Stopwatch(), Progress(options.quiet)
