@@ -12,7 +12,7 @@ import typer
 from punish_fast.cli.agents import agents
 from punish_fast.cli.build import build
 from punish_fast.cli.compare import compare
-from punish_fast.cli.enemy import commands
+from punish_fast.cli.enemy.group import enemy
 from punish_fast.cli.errors import guarded
 from punish_fast.cli.export import export
 from punish_fast.cli.games.group import games
@@ -27,10 +27,7 @@ from punish_fast.cli.plain_options import (
     QuietOption,
     ThreadsOption,
 )
-from punish_fast.cli.records.import_ import import_ as import_records
-from punish_fast.cli.records.player import player
-from punish_fast.cli.records.plot import plot
-from punish_fast.cli.records.summary import summary
+from punish_fast.cli.records.group import records
 from punish_fast.cli.show import show
 from punish_fast.cli.solve import solve
 from punish_fast.cli.startup import prepare_kernels
@@ -47,17 +44,8 @@ add_verb(app, agents, "This installation")
 for added in (solve, build, show, compare, export, import_):
     add_verb(app, added, "One-player model")
 add_verb(app, openings, "Lessons")
-records = family(
-    "records",
-    "Import, summarise and plot recorded games.",
-    "punish-fast records import saves.json --db games.db",
-    "punish-fast records summary --db games.db",
-    "punish-fast records plot win-rates --db games.db",
-)
-for added in (import_records, summary, plot, player):
-    add_verb(records, added)
 app.add_typer(records)
-app.add_typer(commands.group)
+app.add_typer(enemy)
 app.add_typer(games)
 
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.cli.arena import Job, Setting
-from punish_fast.cli.enemy.source import Source
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.lessons_text import print_lessons
 from punish_fast.cli.openings import worth_of_cards
@@ -19,6 +18,7 @@ from punish_fast.cli.plots import drawing, must_draw
 from punish_fast.cli.report import print_json
 from punish_fast.punish.rules import CARDS
 from punish_fast.punish.space import StateSpace
+from punish_fast.records.choices import read_choices
 from punish_fast.runtime.figures import check_picture
 from punish_fast.store.reader import load
 from punish_fast.study.deviations import Cost, Deviations, deviations
@@ -90,7 +90,9 @@ def study_file(path: Path, games: Path | None) -> Study:
     load(path)
     job = Job([str(path)], Setting(None, None, None, quiet=False))
     if games is not None:
-        choices = Source(games, winners=False, since=None, until=None, player=None).read()
+        choices = read_choices(games)
+        if len(choices) == 0:
+            raise UsageError(f"{games}: holds no games between people")
     part, n_parts = partial(job.progress.part, "lessons"), 2 if games is None else 3
     opponents, graph = job.prepare()
     with job.clock("lessons"):

@@ -1,28 +1,27 @@
-"""The habit: what people tend to do in what they see, corrected by what they did in that very state.
+"""The choice model: what people do given what they see, combined with their recorded choices in the same state.
 
-Choices are rare and states many: most states are never seen, and most of those seen only once. So states lend each
-other strength through what a player sees. A multinomial logit, in the form of McFadden (1974), gives the action of card
-``c`` and feint ``f`` (0 or 1) in a state with features ``x`` (see ``features.py``) the utility and the probability
+Most states are never seen in recorded games, and most of those seen only once, so states must share information. A
+multinomial logit (McFadden, 1974) gives the action of card ``c`` and feint ``f`` (0 or 1) in a state with features
+``x`` (see ``features.py``) the utility and the probability
 
     u(c, f) = x . (alpha_c + f (beta + gamma_c)),      pi(a | s) = exp u(a) / sum over legal b of exp u(b).
 
-Illegal actions are left out before normalising, so no probability is spent on them. The weights maximise the
-likelihood of the choices less a ridge penalty ``r / 2`` times the sum of their squares (le Cessie and van Houwelingen,
-1992): a concave problem with a single maximum, whatever one starts from. Sharing ``alpha`` and ``beta`` is what the
-penalty rewards: a feint with a card is like that card and like any feint, unless the choices say otherwise.
+The weights maximise the log-likelihood of the choices minus a ridge penalty, ``r / 2`` times the sum of their squares
+(le Cessie and van Houwelingen, 1992): a concave problem with one maximum. With the penalty, a feint with a card is like
+that card and like any feint, unless the choices say otherwise.
 
-A model of what people usually do is too sure of what they never do, and other people do it. So a choice is taken for a
-lapse with a small probability ``e``, and a lapse for any legal action (Wichmann and Hill, 2001):
+A logit is overconfident about rare actions, so it is mixed with uniform play at a small lapse rate ``e`` (Wichmann and
+Hill, 2001):
 
     m(a | s) = (1 - e) pi(a | s) + e / number of legal actions in s.
 
-This is the mean of a Dirichlet prior with concentration ``k``, as PARLESS has a uniform one (the hierarchical
-Dirichlet model of MacKay and Peto, 1995). With ``n(s, a)`` choices seen in the state, the strategy is
+This is the mean of a Dirichlet prior with concentration ``k``, where PARLESS has a uniform mean (the hierarchical
+Dirichlet model of MacKay and Peto, 1995). With ``n(s, a)`` choices recorded in the state, the strategy is
 
     p(a | s) = (k m(a | s) + n(s, a)) / (k + n(s)).
 
-The concentration maximises the likelihood of choices held out by game: of each fold of games, given a logit and
-counts of all other games. Taking it from the choices that the weights were fitted to would trust the logit too much.
+The concentration maximises the likelihood of held-out choices, by cross-validation over games; on the choices that the
+weights were fitted to it would come out too large.
 """
 
 from __future__ import annotations
@@ -47,17 +46,17 @@ FOLDS = 5
 _N_CARDS = 5
 _CONCENTRATIONS = (0.1, 10_000.0)
 _STEP_TOLERANCE = 1e-10
-_STATES_AT_ONCE = 256  # few enough for a matrix product to stay on one thread, whose sums have one order
+_STATES_AT_ONCE = 256  # keeps matrix products on one thread, so sums have one order
 
 
 @dataclass(frozen=True)
-class Habit:
-    """A fitted habit.
+class ChoiceModel:
+    """A fitted choice model.
 
     Attributes:
-        weights: float64 ``[11, n_features]``, so that ``weights @ x`` are the utilities of all actions.
-        lapse: Share of choices that are taken for lapses.
-        concentration: Weight of the model, in choices.
+        weights: float64 ``[11, n_features]``; ``weights @ x`` are the utilities of all actions.
+        lapse: Lapse rate.
+        concentration: Pseudo-counts of the prior.
         counts: The choices it was fitted to.
     """
 
@@ -67,7 +66,7 @@ class Habit:
     counts: Counts
 
 
-def fit_habit(
+def fit_choice_model(
     space: StateSpace,
     row: np.ndarray,
     column: np.ndarray,
@@ -76,21 +75,21 @@ def fit_habit(
     lapse: float = LAPSE,
     folds: int = FOLDS,
     seed: int = 0,
-) -> Habit:
-    """Fit a habit to choices.
+) -> ChoiceModel:
+    """Fit a choice model.
 
     Args:
         space: The states of the game.
         row: int64 ``[n]``, rows of the states, from `locate_choices`.
         column: int64 ``[n]``, columns of the actions, likewise.
-        game: ``[n]``, the game that each choice belongs to.
-        ridge: Penalty on the weights, above 0.
-        lapse: Share of choices to take for lapses, from 0 to 1.
-        folds: Into how many folds the games are dealt to find the concentration.
-        seed: What the deal follows from.
+        game: ``[n]``, the game of each choice.
+        ridge: Ridge penalty on the weights, above 0.
+        lapse: Lapse rate, from 0 to 1.
+        folds: Number of folds of games, to find the concentration.
+        seed: Random seed of the folds.
 
     Raises:
-        CountsError: the penalty or the share is out of range, or no state was seen in which there is a choice.
+        CountsError: the penalty or the lapse rate is out of range, or no choice was between two legal actions.
         FoldsError: there are fewer games than folds.
         StateError: the rules have counts above 9, for which there are no digits.
     """
@@ -101,31 +100,31 @@ def fit_habit(
     fold = folds_of(game, folds, seed)
     counts = count_located(space, row, column)
     weights = _fit_weights(space, counts, ridge)
-    return Habit(weights, lapse, _fit_concentration(space, (row, column, fold), ridge, lapse), counts)
+    return ChoiceModel(weights, lapse, _fit_concentration(space, (row, column, fold), ridge, lapse), counts)
 
 
-def habit_probabilities(space: StateSpace, habit: Habit, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """What a habit plays, float64 ``[k, 11]``.
+def choice_probabilities(space: StateSpace, model: ChoiceModel, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    """Probabilities of actions in some states, float64 ``[k, 11]``.
 
     Args:
         space: The states of the game.
-        habit: A habit fitted to it.
+        model: A choice model fitted to it.
         rows: int64 ``[k]``, rows of states.
         legal: bool ``[k, 11]``, which actions are legal there.
     """
-    prior = _prior(space, habit.weights, habit.lapse, rows, legal)
-    weight = habit.concentration * prior + counts_at(habit.counts, rows)
+    prior = _prior(space, model.weights, model.lapse, rows, legal)
+    weight = model.concentration * prior + counts_at(model.counts, rows)
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-def habit_policy(space: StateSpace, habit: Habit) -> np.ndarray:
-    """The policy of a habit, float64 ``[n_rows]``."""
+def choice_model_policy(space: StateSpace, model: ChoiceModel) -> np.ndarray:
+    """The policy of a choice model, float64 ``[n_rows]``."""
     rows = np.arange(space.n_states)
-    return policy_of_table(space, rows, habit_probabilities(space, habit, rows, legal_mask(space)))
+    return policy_of_table(space, rows, choice_probabilities(space, model, rows, legal_mask(space)))
 
 
 def counts_at(counts: Counts, rows: np.ndarray) -> np.ndarray:
-    """How often each action was chosen in given states, int64 ``[k, 11]``; 0 where a state was not seen."""
+    """Counts of each action in given states, int64 ``[k, 11]``; 0 where a state was not seen."""
     padded = np.vstack([counts.count, np.zeros((1, len(ACTIONS)), dtype=np.int64)])
     place = np.searchsorted(counts.state, rows)
     is_seen = np.isin(rows, counts.state)
@@ -133,7 +132,7 @@ def counts_at(counts: Counts, rows: np.ndarray) -> np.ndarray:
 
 
 def _prior(space: StateSpace, weights: np.ndarray, lapse: float, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """The logit with lapses, ``[k, 11]``."""
+    """The mean of the prior, ``[k, 11]``."""
     p = np.empty(legal.shape)
     digits = digits_of(space, rows)
     for begin in range(0, len(rows), _STATES_AT_ONCE):
@@ -143,7 +142,7 @@ def _prior(space: StateSpace, weights: np.ndarray, lapse: float, rows: np.ndarra
 
 
 def _choose(utility: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of the legal actions, and the logarithm of the sum that normalises them."""
+    """The softmax over the legal actions, and the logarithm of its normaliser."""
     utility = np.where(legal, utility, -np.inf)
     most = utility.max(axis=-1, keepdims=True)
     weight = np.exp(utility - most)
@@ -152,7 +151,7 @@ def _choose(utility: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _loadings() -> np.ndarray:
-    """Which of alpha (5), beta (1) and gamma (5) each action adds up, ``[11, 11]``; rest is never one of several."""
+    """The coefficients of alpha (5), beta (1) and gamma (5) for each action, ``[11, 11]``; rest is never a choice."""
     loadings = np.zeros((len(ACTIONS), 2 * _N_CARDS + 1))
     for column, action in enumerate(ACTIONS[:-1]):
         card, feint = action // 10 - 1, action % 10
@@ -165,9 +164,9 @@ def _fit_weights(space: StateSpace, counts: Counts, ridge: float) -> np.ndarray:
     """The weights of all actions, ``[11, n_features]``, that maximise the penalised likelihood."""
     is_free = (counts.legal.sum(axis=1) > 1) & (counts.count.sum(axis=1) > 0)
     if not is_free.any():
-        raise CountsError("choices: none was made where more than one action is legal, so there is nothing to learn")
+        raise CountsError("choices: none was between two legal actions, so there is nothing to learn")
     x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
-    # The rows that fill up the last block have one legal action and no choices, and so no weight.
+    # Padding rows have one legal action and no choices, so they have no effect.
     legal, count = _blocks(counts.legal[is_free]), _blocks(counts.count[is_free].astype(np.float64))
     legal[..., -1] |= ~legal.any(axis=-1)
     total = count.sum(axis=-1, keepdims=True)
@@ -198,7 +197,7 @@ def _fit_weights(space: StateSpace, counts: Counts, ridge: float) -> np.ndarray:
 
 
 def _blocks(array: np.ndarray) -> np.ndarray:
-    """An array in blocks of rows, the last filled up with zeros: matrix products on one thread each."""
+    """An array in blocks of rows, the last padded with zeros; each matrix product stays on one thread."""
     missing = -len(array) % _STATES_AT_ONCE
     padded = np.concatenate([array, np.zeros((missing, array.shape[1]), dtype=array.dtype)])
     return padded.reshape(-1, _STATES_AT_ONCE, array.shape[1])
@@ -207,7 +206,7 @@ def _blocks(array: np.ndarray) -> np.ndarray:
 def _fit_concentration(
     space: StateSpace, choices: tuple[np.ndarray, np.ndarray, np.ndarray], ridge: float, lapse: float
 ) -> float:
-    """The concentration under which choices held out by fold are likeliest; ``choices`` are row, column and fold."""
+    """The concentration of maximum held-out likelihood; ``choices`` are row, column and fold."""
     row, column, fold = choices
     held_out = []
     for number in range(fold.max() + 1):

@@ -1,7 +1,7 @@
-"""How often each action was chosen in each state, counted from recorded choices.
+"""Counts of actions by state, from recorded choices.
 
-A record may hold choices that the rules do not allow, since the programs that wrote it made mistakes, and states that
-no game by these rules reaches. Illegal choices count nothing, but their state counts as seen; unknown states do not.
+Records may hold illegal choices and unreachable states, since the programs that wrote them made mistakes. An illegal
+choice is not counted, but its state counts as seen; choices in unreachable states are ignored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from punish_fast.punish.strategy import COLUMN, legal_mask
 
 
 class CountsError(ValueError):
-    """Recorded choices that cannot be counted; the message says why."""
+    """Choices or options that cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Counts:
         state: int64 ``[k]``, rows of the states seen, ascending.
         legal: bool ``[k, 11]``, whether the actions 10, 11, 20, 21, ..., 51, 90 are legal there.
         count: int64 ``[k, 11]``, how often each was chosen; 0 where it is not legal.
-        n_illegal: Choices left out because they are not legal in their state.
-        n_unknown: Choices left out because no game reaches their state.
+        n_illegal: Number of choices left out as illegal in their state.
+        n_unknown: Number of choices left out because their state is unreachable.
     """
 
     state: np.ndarray
@@ -39,14 +39,14 @@ class Counts:
 
 
 def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where choices stand in a strategy table: rows and columns, both int64 ``[n]``.
+    """Rows and columns of choices in a strategy table, both int64 ``[n]``.
 
-    A state that no game reaches has row -1. A choice there, or one that is not legal in its state, has column -1.
+    An unreachable state has row -1. A choice there, or an illegal one, has column -1.
 
     Args:
         space: The states of the game.
-        decimals: int64 ``[n]``, decimal codes of the states in which the choices were made.
-        actions: ``[n]``, two-digit codes of the actions chosen.
+        decimals: int64 ``[n]``, decimal codes of the states.
+        actions: ``[n]``, two-digit codes of the actions.
 
     Raises:
         CountsError: the arrays are not of one length.
@@ -56,7 +56,6 @@ def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray)
     if decimals.ndim != 1 or decimals.shape != actions.shape:
         raise CountsError(f"choices: shapes are {decimals.shape} and {actions.shape}, allowed are (n,) and (n,)")
     row = rows_of(space, decimals)
-    # What is no action at all has no column; the last one stands in for it until it is left out.
     column = np.where((actions >= 0) & (actions < len(COLUMN)), COLUMN[actions % len(COLUMN)], -1)
     return row, np.where((row >= 0) & (column >= 0) & legal_mask(space)[row, column], column, -1)
 
@@ -67,7 +66,7 @@ def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) 
 
 
 def count_located(space: StateSpace, row: np.ndarray, column: np.ndarray) -> Counts:
-    """Count choices whose places `locate_choices` has found."""
+    """Count choices that `locate_choices` has located."""
     is_known = row >= 0
     state, place = np.unique(row[is_known], return_inverse=True)
     column = column[is_known]

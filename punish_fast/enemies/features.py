@@ -1,13 +1,13 @@
-"""What a player sees in a state, as numbers: the features that a model of choices is built on.
+"""Features of information states for the choice model.
 
-All follow from the information state and the rules, and lie between 0 and 1:
+All follow from the information state and the rules and lie between 0 and 1:
 
     1; the breath, own HP and enemy HP, an indicator for each value; feints made by either player, and whether the enemy
     is exhausted; sizes of both hands; and of each card: copies in hand, whether there is one, copies in the discard
-    pile, copies unseen, and the chance that the enemy can play one.
+    pile, copies unseen, and the probability that the enemy can play one.
 
-The last is 0 for an exhausted enemy. Otherwise, of ``U`` unseen cards, ``u`` of the kind, an enemy with ``H`` cards
-holds none with probability ``C(U - u, H) / C(U, H)``, since all ways to deal the unseen cards are alike.
+The last is 0 for an exhausted enemy. Otherwise, of ``U`` unseen cards with ``u`` of the kind, an enemy with ``H`` cards
+holds none with probability ``C(U - u, H) / C(U, H)``, since all deals of the unseen cards are equally likely.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def features_of(rules: Rules, digits: np.ndarray) -> np.ndarray:
             hand.sum(axis=1) / rules.hand_size,
             enemy_hand / rules.hand_size,
             *shares,
-            _chances(rules)[unseen, unseen.sum(axis=1)[:, np.newaxis], enemy_hand[:, np.newaxis]]
+            _probabilities(rules)[unseen, unseen.sum(axis=1)[:, np.newaxis], enemy_hand[:, np.newaxis]]
             * (1 - enemy_exhausted[:, np.newaxis]),
         ]
     )
 
 
-def _chances(rules: Rules) -> np.ndarray:
-    """The chance of a hand to hold a kind of card, by copies unseen, cards unseen in all, and size of the hand."""
+def _probabilities(rules: Rules) -> np.ndarray:
+    """The probability that a hand holds a kind, by unseen copies of it, all unseen cards and hand size."""
     shape = (max(rules.copies) + 1, rules.n_cards + 1, rules.hand_size + 1)
     table = np.zeros(shape)
     for kind, cards, size in np.ndindex(shape):

@@ -1,4 +1,4 @@
-"""Folds for cross-validation: groups dealt at random, as evenly as can be, so that a group is never torn apart."""
+"""Folds for cross-validation: a random, even split of groups that never divides a group."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 
 
 class FoldsError(ValueError):
-    """A number of folds that cannot be made; the message says what is allowed."""
+    """An impossible number of folds; the message says what is allowed."""
 
 
 def folds_of(group: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:
     """The fold of each item, int64 ``[n]``, from 0 to ``n_folds - 1``.
 
     Args:
-        group: ``[n]``, the group that each item belongs to; items of one group share a fold.
-        n_folds: How many folds, from 2 to the number of groups.
-        seed: What the deal follows from; the order of the items does not matter.
+        group: ``[n]``, the group of each item; items of one group share a fold.
+        n_folds: From 2 to the number of groups.
+        seed: Random seed; the order of the items does not matter.
 
     Raises:
         FoldsError: too few or too many folds, or a negative seed.

@@ -1,16 +1,16 @@
 """A small network from the digits of a state to action probabilities, evaluated on every state: PAWNN.
 
-PAWNN ("PARLESS augmented with neural networks") carries what people did in the states that were seen over to those
-that were not. With ``x`` the 18 digits of a state's decimal code, encoded as numbers, the network is
+PAWNN ("PARLESS augmented with neural networks") generalises from the states seen in recorded games to all others. With
+``x`` the encoded 18 digits of a state's decimal code, the network is
 
     h_0 = x,    h_l = max(0, h_(l-1) W_l + b_l),    z = h_(L-1) W_L + b_L,    y = softmax(z)
 
 with eleven outputs, one for each of the actions 10, 11, 20, 21, ..., 51, 90. As a strategy, the outputs of illegal
-actions are zeroed and the others normalised; for a softmax that is the softmax over the legal actions alone, and it is
-computed so, since then nothing underflows. A network without softmax may put out negative numbers, which count
-as zero, and a state left with none above zero is played uniformly.
+actions are zeroed and the others normalised. With a softmax that equals the softmax over the legal actions, which is
+computed instead because it cannot underflow. Without a softmax, negative outputs count as zero, and a state without a
+positive one is played uniformly.
 
-The forward pass is written for NumPy and for whatever else has NumPy's functions, so that it is trained as evaluated.
+The forward pass takes the array module as an argument, so training (JAX) and evaluation (NumPy) share it.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ ENCODINGS = ("raw", "scaled", "one-hot")
 
 Layers = tuple[tuple[np.ndarray, np.ndarray], ...]
 
-# Few enough for a matrix product not to be worth a second thread of BLAS, whose threads compete with other processes.
+# Few enough that BLAS uses one thread for a matrix product.
 _STATES_AT_ONCE = 256
 
 
 class NetworkError(ValueError):
-    """Layers or options that make no network; the message says why."""
+    """Layers or options that do not form a network; the message says why."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network and how to feed it.
+    """A network and its input encoding.
 
     Attributes:
         layers: Weights, float32 ``[n_in, n_out]``, and biases, float32 ``[n_out]``, of each layer in order.
-        encoding: How digits become numbers: ``"raw"``, ``"scaled"`` or ``"one-hot"``.
-        softmax: Whether the outputs go through a softmax.
+        encoding: ``"raw"``, ``"scaled"`` or ``"one-hot"``, see `encode`.
+        softmax: Whether the last layer is a softmax.
     """
 
     layers: Layers
@@ -62,7 +62,7 @@ def network_of(rules: Rules, layers: Sequence[tuple[Any, Any]], encoding: str = 
     n_in = n_inputs(rules, encoding)
     checked = []
     for number, (weight, bias) in enumerate(layers, 1):
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
+        with np.errstate(over="ignore"):  # overflow gives infinities, which are refused below
             w, b = np.asarray(weight).astype(np.float32), np.asarray(bias).astype(np.float32)
         if w.ndim != 2 or w.shape[0] != n_in or b.shape != w.shape[1:]:
             raise NetworkError(
@@ -78,7 +78,7 @@ def network_of(rules: Rules, layers: Sequence[tuple[Any, Any]], encoding: str = 
 
 
 def largest_digits(rules: Rules) -> np.ndarray:
-    """The largest value that each of the 18 digits of a state has, int64 ``[18]``."""
+    """The largest value of each of the 18 digits of a state, int64 ``[18]``."""
     status = [rules.hp, 1, rules.feints]
     enemy_status = [rules.hp, rules.hand_size, 1, rules.feints]
     hand = [min(copies, rules.hand_size) for copies in rules.copies]
@@ -86,7 +86,7 @@ def largest_digits(rules: Rules) -> np.ndarray:
 
 
 def n_inputs(rules: Rules, encoding: str) -> int:
-    """How many numbers a state is encoded as.
+    """The number of inputs of an encoding.
 
     Raises:
         NetworkError: no such encoding.
@@ -124,10 +124,10 @@ def forward(numerics: Any, layers: Any, x: Any, kept: Sequence[Any] = ()) -> Any
     """The last layer's sums ``z``, ``[..., 11]``.
 
     Args:
-        numerics: The module whose functions to use: NumPy or one like it.
+        numerics: NumPy or `jax.numpy`.
         layers: As in `Network`, of arrays of ``numerics``.
         x: ``[..., n_inputs]``, encoded states.
-        kept: A factor for the units of each of the first hidden layers, ``[..., n]``; how dropout is done.
+        kept: Dropout factors of the units of the first hidden layers, ``[..., n]`` each.
     """
     for number, (weight, bias) in enumerate(layers[:-1]):
         x = numerics.maximum(x @ weight + bias, 0)
@@ -144,13 +144,13 @@ def output(network: Network, rules: Rules, digits: np.ndarray) -> np.ndarray:
 
 
 def softmax(z: np.ndarray) -> np.ndarray:
-    """The softmax of each row, ``[k, n]``; what is minus infinity has probability 0."""
+    """The softmax of each row, ``[k, n]``; minus infinity has probability 0."""
     weight = np.exp(z - z.max(axis=1, keepdims=True))
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
 def probabilities(network: Network, rules: Rules, digits: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """What a network plays, float64 ``[k, 11]``: its outputs over the legal actions alone.
+    """The probabilities of the legal actions, float64 ``[k, 11]``.
 
     Args:
         network: The network.

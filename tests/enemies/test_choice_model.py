@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from enemies.recorded import recorded, recorded_counts, taste
-from punish_fast.enemies.choice_model import Habit, counts_at, fit_habit, habit_policy, habit_probabilities
+from punish_fast.enemies.choice_model import (
+    ChoiceModel,
+    choice_model_policy,
+    choice_probabilities,
+    counts_at,
+    fit_choice_model,
+)
 from punish_fast.enemies.counts import CountsError, count_located
 from punish_fast.enemies.features import features_of
 from punish_fast.enemies.folds import FoldsError
@@ -24,8 +30,8 @@ def space() -> StateSpace:
 
 
 @pytest.fixture(scope="module")
-def habit(space) -> Habit:
-    return fit_habit(space, *recorded(space), ridge=RIDGE)
+def model(space) -> ChoiceModel:
+    return fit_choice_model(space, *recorded(space), ridge=RIDGE)
 
 
 def slow_loss(space, counts, parts, ridge):
@@ -46,13 +52,13 @@ def slow_loss(space, counts, parts, ridge):
     return loss
 
 
-def test_weights_maximise_the_penalised_likelihood(space, habit):
+def test_weights_maximise_the_penalised_likelihood(space, model):
     """No small step in any direction that leads anywhere improves it; the parts follow from the weights at the maximum.
 
     With ``w(c, f)`` for the weights, the penalty is least where beta and gamma share what feints differ by.
     """
     counts = recorded_counts(space)
-    plain, feint = habit.weights[0:10:2], habit.weights[1:10:2]
+    plain, feint = model.weights[0:10:2], model.weights[1:10:2]
 
     def split(shared):
         return np.vstack([plain, shared, feint - plain - shared])
@@ -72,39 +78,41 @@ def test_weights_maximise_the_penalised_likelihood(space, habit):
         assert abs(there - back) < 1e-3 * (there + back - 2 * best)
 
 
-def test_the_rest_has_no_weights(habit):
-    assert (habit.weights[-1] == 0).all()
+def test_the_rest_has_no_weights(model):
+    assert (model.weights[-1] == 0).all()
 
 
-def test_strategy_is_a_dirichlet_posterior_around_the_logit(space, habit):
-    policy = habit_policy(space, habit)
-    row = int(habit.counts.state[habit.counts.count.sum(axis=1).argmax()])
-    count = habit.counts.count[habit.counts.state == row][0]
+def test_strategy_is_a_dirichlet_posterior_around_the_logit(space, model):
+    policy = choice_model_policy(space, model)
+    row = int(model.counts.state[model.counts.count.sum(axis=1).argmax()])
+    count = model.counts.count[model.counts.state == row][0]
     utility = np.where(
         legal_mask(space)[row],
-        features_of(space.rules, digits_of(space, np.array([row])))[0] @ habit.weights.T,
+        features_of(space.rules, digits_of(space, np.array([row])))[0] @ model.weights.T,
         -np.inf,
     )
     legal = legal_mask(space)[row]
     prior = 0.99 * np.exp(utility) / np.exp(utility).sum() + 0.01 * legal / legal.sum()
-    k = habit.concentration
+    k = model.concentration
     assert table_of_policy(space, policy, np.array([row]))[0] == pytest.approx(
         (k * prior + count) / (k + count.sum()), abs=1e-12
     )
 
 
-def test_many_choices_outweigh_the_prior_and_few_do_not(space, habit):
+def test_many_choices_outweigh_the_prior_and_few_do_not(space, model):
     rows = np.array([0])
     legal = legal_mask(space)[rows]
-    before = habit_probabilities(space, Habit(habit.weights, 0.0, 20.0, recorded_counts(space, n_games=0)), rows, legal)
+    before = choice_probabilities(
+        space, ChoiceModel(model.weights, 0.0, 20.0, recorded_counts(space, n_games=0)), rows, legal
+    )
     column = int(np.flatnonzero(legal[0])[0])
     for n in (1, 1_000_000):
         counts = count_located(space, np.zeros(n, dtype=np.int64), np.full(n, column))
-        after = habit_probabilities(space, Habit(habit.weights, 0.0, 20.0, counts), rows, legal)
+        after = choice_probabilities(space, ChoiceModel(model.weights, 0.0, 20.0, counts), rows, legal)
         assert after[0, column] == pytest.approx((20 * before[0, column] + n) / (20 + n))
 
 
-def test_it_finds_the_taste_of_the_players(space, habit):
+def test_it_finds_the_taste_of_the_players(space, model):
     """It is nearer to what the players really do than uniform play is, in states that were never seen too."""
     rows = np.arange(space.layer_ptr[-2])
     legal = legal_mask(space)[rows]
@@ -113,10 +121,10 @@ def test_it_finds_the_taste_of_the_players(space, habit):
     def distance(p):
         return (truth * np.log(np.where(legal, truth, 1) / np.where(legal, p, 1))).sum(axis=1).mean()
 
-    unseen = ~np.isin(rows, habit.counts.state)
+    unseen = ~np.isin(rows, model.counts.state)
     assert unseen.sum() > 30
     uniform = legal / legal.sum(axis=1, keepdims=True)
-    p = habit_probabilities(space, habit, rows, legal)
+    p = choice_probabilities(space, model, rows, legal)
     assert distance(p) < 0.25 * distance(uniform)
     assert (p[unseen] - truth[unseen]).std() < 0.5 * (uniform[unseen] - truth[unseen]).std()
 
@@ -124,27 +132,27 @@ def test_it_finds_the_taste_of_the_players(space, habit):
 def test_concentration_is_large_if_the_logit_says_all_and_small_if_states_differ(space):
     """Players who follow the features need no correction; players with a whim for each state need much."""
     row, column, game = recorded(space, n_games=300)
-    steady = fit_habit(space, row, column, game).concentration
+    steady = fit_choice_model(space, row, column, game).concentration
     generator = np.random.default_rng(1)
     whim = np.array([generator.permutation(np.flatnonzero(legal))[0] for legal in legal_mask(space)])
-    moody = fit_habit(space, row, whim[row], game).concentration
+    moody = fit_choice_model(space, row, whim[row], game).concentration
     assert moody < 1
     assert steady > 10
 
 
-def test_same_choices_in_any_order_give_the_same_habit(space, habit):
+def test_same_choices_in_any_order_give_the_same_habit(space, model):
     row, column, game = recorded(space)
     order = np.random.default_rng(3).permutation(len(row))
-    again = fit_habit(space, row[order], column[order], game[order], ridge=RIDGE)
-    assert np.array_equal(again.weights, habit.weights)
-    assert again.concentration == pytest.approx(habit.concentration, rel=1e-6)
+    again = fit_choice_model(space, row[order], column[order], game[order], ridge=RIDGE)
+    assert np.array_equal(again.weights, model.weights)
+    assert again.concentration == pytest.approx(model.concentration, rel=1e-6)
 
 
-def test_illegal_and_unknown_choices_change_nothing(space, habit):
+def test_illegal_and_unknown_choices_change_nothing(space, model):
     row, column, game = recorded(space)
     row, column = np.append(row, [-1, row[0]]), np.append(column, [-1, -1])
-    again = fit_habit(space, row, column, np.append(game, game[:2]), ridge=RIDGE)
-    assert np.array_equal(again.weights, habit.weights)
+    again = fit_choice_model(space, row, column, np.append(game, game[:2]), ridge=RIDGE)
+    assert np.array_equal(again.weights, model.weights)
 
 
 def test_counts_at_states_seen_and_not_seen(space):
@@ -158,21 +166,22 @@ def test_counts_at_states_seen_and_not_seen(space):
 @pytest.mark.parametrize("ridge", [0.0, -1.0, math.nan, math.inf])
 def test_penalties_not_above_zero_are_refused(space, ridge):
     with pytest.raises(CountsError, match=r"^ridge: .* is not allowed, it must be above 0$"):
-        fit_habit(space, *recorded(space), ridge=ridge)
+        fit_choice_model(space, *recorded(space), ridge=ridge)
 
 
 @pytest.mark.parametrize("lapse", [-0.1, 1.1, math.nan])
 def test_shares_that_are_none_are_refused(space, lapse):
     with pytest.raises(CountsError, match=r"^lapse: .* is not allowed, it must be from 0 to 1$"):
-        fit_habit(space, *recorded(space), lapse=lapse)
+        fit_choice_model(space, *recorded(space), lapse=lapse)
 
 
-def test_lapses_lift_what_nobody_does_and_all_lapses_are_uniform_play(space, habit):
+def test_lapses_lift_what_nobody_does_and_all_lapses_are_uniform_play(space, model):
     rows = np.arange(space.layer_ptr[-2])
     legal = legal_mask(space)[rows]
     nothing = recorded_counts(space, n_games=0)
     p, lifted, uniform = (
-        habit_probabilities(space, Habit(20 * habit.weights, lapse, 1.0, nothing), rows, legal) for lapse in (0, 0.1, 1)
+        choice_probabilities(space, ChoiceModel(20 * model.weights, lapse, 1.0, nothing), rows, legal)
+        for lapse in (0, 0.1, 1)
     )
     n_legal = legal.sum(axis=1, keepdims=True)
     assert uniform == pytest.approx(legal / n_legal, abs=1e-15)
@@ -184,10 +193,10 @@ def test_nothing_to_learn_is_said(space):
     forced = np.flatnonzero(legal_mask(space).sum(axis=1) == 1)[:6]
     column = legal_mask(space)[forced].argmax(axis=1)
     with pytest.raises(CountsError, match="nothing to learn"):
-        fit_habit(space, forced, column, np.arange(6))
+        fit_choice_model(space, forced, column, np.arange(6))
 
 
 def test_fewer_games_than_folds_are_refused(space):
     row, column, game = recorded(space, n_games=4)
     with pytest.raises(FoldsError, match=r"^folds: 5 are not allowed"):
-        fit_habit(space, row, column, game)
+        fit_choice_model(space, row, column, game)

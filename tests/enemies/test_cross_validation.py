@@ -9,13 +9,13 @@ import pytest
 from enemies.recorded import recorded, taste
 from punish_fast.enemies import cross_validation
 from punish_fast.enemies.counts import CountsError
-from punish_fast.enemies.cross_validation import Located, free_choices, held_out_costs, mean_by_games
+from punish_fast.enemies.cross_validation import Located, free_choices, held_out_losses, mean_by_games
 from punish_fast.enemies.folds import FoldsError, folds_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import legal_mask
 
-FAST = ("uniform", "parless", "habit")
+FAST = ("uniform", "parless", "choice-model")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def choices(space) -> Located:
 
 @pytest.fixture(scope="module")
 def costs(space, choices) -> dict[str, np.ndarray]:
-    return held_out_costs(space, choices, FAST)
+    return held_out_losses(space, choices, FAST)
 
 
 def test_uniform_costs_the_logarithm_of_the_number_of_actions(space, choices, costs):
@@ -42,7 +42,7 @@ def test_games_of_unknown_states_teach_nothing(space, choices):
     """Two games, one of them of other rules: of the sound one nothing can be learned but that."""
     game = np.array([1, 1, 2, 2])
     row, column = np.append(choices.row[:2], [-1, -1]), np.append(choices.column[:2], [-1, -1])
-    costs = held_out_costs(space, Located(row, column, game), ("uniform", "parless"), n_folds=2)
+    costs = held_out_losses(space, Located(row, column, game), ("uniform", "parless"), n_folds=2)
     assert costs["parless"].tolist() == costs["uniform"].tolist()
     assert len(costs["uniform"]) > 0
 
@@ -51,8 +51,8 @@ def test_no_model_beats_the_truth_and_the_habit_comes_near(space, choices, costs
     free = free_choices(space, choices)
     truth = -np.log(taste(space, choices.row)[np.arange(len(choices.row)), choices.column])[free].mean()
     means = {name: cost.mean() for name, cost in costs.items()}
-    assert truth < means["habit"] < means["parless"] < means["uniform"]
-    assert means["habit"] - truth < 0.3 * (means["uniform"] - truth)
+    assert truth < means["choice-model"] < means["parless"] < means["uniform"]
+    assert means["choice-model"] - truth < 0.3 * (means["uniform"] - truth)
 
 
 def test_no_model_sees_the_games_it_is_tested_on(space, choices, monkeypatch):
@@ -69,7 +69,7 @@ def test_no_model_sees_the_games_it_is_tested_on(space, choices, monkeypatch):
 
     seen: list[set[int]] = []
     monkeypatch.setitem(cross_validation.MODELS, "spy", spy)
-    held_out_costs(space, choices, ["spy"], n_folds=4, seed=2)
+    held_out_losses(space, choices, ["spy"], n_folds=4, seed=2)
     fold = folds_of(choices.game, 4, 2)
     everyone = set(choices.game.tolist())
     assert len(seen) == 4
@@ -86,7 +86,7 @@ def test_illegal_and_forced_choices_are_not_measured(space):
 
 def test_progress_counts_folds(space, choices):
     steps = []
-    held_out_costs(space, choices, ["uniform"], n_folds=3, on_fold=lambda *step: steps.append(step))
+    held_out_losses(space, choices, ["uniform"], n_folds=3, on_fold=lambda *step: steps.append(step))
     assert steps == [("uniform", 1, 3), ("uniform", 2, 3), ("uniform", 3, 3)]
 
 
@@ -125,14 +125,14 @@ def test_a_single_game_has_no_error_to_speak_of():
 
 def test_wrong_wishes_are_refused(space, choices):
     with pytest.raises(
-        CountsError, match=r"^model: 'oracle' is not known, allowed are uniform, parless, pawnn, habit$"
+        CountsError, match=r"^model: 'oracle' is not known, allowed are uniform, parless, pawnn, choice-model$"
     ):
-        held_out_costs(space, choices, ["oracle"])
+        held_out_losses(space, choices, ["oracle"])
     with pytest.raises(FoldsError, match=r"^folds: 1 are not allowed"):
-        held_out_costs(space, choices, n_folds=1)
+        held_out_losses(space, choices, n_folds=1)
     nobody = Located(np.array([-1, -1]), np.array([-1, -1]), np.arange(2))
     with pytest.raises(CountsError, match="nothing to predict"):
-        held_out_costs(space, nobody, n_folds=2)
+        held_out_losses(space, nobody, n_folds=2)
 
 
 @pytest.mark.full
@@ -143,8 +143,8 @@ def test_the_habit_predicts_people_better_than_parless(notebook):
 
     found = read_choices(os.environ["PUNISH_FAST_GAMES_DB"], until=1668358800)
     people = Located(*locate_choices(notebook, found.decimal, found.action), found.game)
-    costs = held_out_costs(notebook, people, FAST)
+    costs = held_out_losses(notebook, people, FAST)
     game = people.game[free_choices(notebook, people)]
     assert len(game) == 4501
-    assert mean_by_games(costs["parless"] - costs["habit"], game).interval[0] > 0.6
-    assert mean_by_games(costs["habit"], game).value < 1.05
+    assert mean_by_games(costs["parless"] - costs["choice-model"], game).interval[0] > 0.6
+    assert mean_by_games(costs["choice-model"], game).value < 1.05

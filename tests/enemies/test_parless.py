@@ -85,8 +85,7 @@ def test_counts_of_another_game_are_refused(space):
 
 
 def test_games_without_decimal_codes_are_refused():
-    space = StateSpace(PRESETS["tiny"])
-    space.rules = space.rules._replace(hp=10)
+    space = StateSpace(PRESETS["tiny"]._replace(hp=10))
     with pytest.raises(StateError, match="count up to 10"):
         count_choices(space, [KNOWN], [40])
 

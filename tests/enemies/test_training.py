@@ -175,7 +175,7 @@ def test_progress_counts_epochs(examples):
 @needs_jax
 def test_divergence_is_said(examples):
     method = TrainingOptions(hidden=(5,), dropout=(), softmax=False, optimiser="descent", rate=1e6, epochs=3)
-    with pytest.raises(NetworkError, match=r"^training: diverged, try a lower rate$"):
+    with pytest.raises(NetworkError, match=r"^training: diverged, try a lower learning rate$"):
         train(TINY, examples, method)
 
 

@@ -1,1 +1,1 @@
-"""The commands of ``punish-fast enemy``."""
+"""The verbs of ``punish-fast enemy``."""

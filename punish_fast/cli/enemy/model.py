@@ -1,75 +1,58 @@
-"""The commands ``enemy model`` and ``enemy validate``."""
+"""``punish-fast enemy model``: a strategy from a choice model of recorded choices."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import numpy as np
-
-from punish_fast.cli.enemy.source import Source
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
+from punish_fast.cli.options import FixedSeedOption, OutputOption, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
-from punish_fast.enemies.choice_model import fit_habit, habit_policy
-from punish_fast.enemies.counts import locate_choices
-from punish_fast.enemies.cross_validation import MODELS, Located, Mean, free_choices, held_out_costs, mean_by_games
-from punish_fast.punish.rules import load_rules, name_of
-from punish_fast.punish.space import StateSpace
-from punish_fast.records.choices import Choices
-from punish_fast.runtime.extras import require
-from punish_fast.store.policies import save_policy
+from punish_fast.cli.report import Stopwatch
 
 
-@dataclass(frozen=True)
-class Fit:
-    """How to fit a habit; see `fit_habit`."""
+@dataclass(frozen=True, kw_only=True)
+class ChoiceModelOptions(ChoicesOptions):
+    """Options of ``enemy model``."""
 
-    ridge: float
-    lapse: float
-    folds: int
-    seed: int
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What to compare, and over which folds."""
-
-    models: str
-    folds: int
-    seed: int
-
-    def names(self) -> list[str]:
-        """The models, each once, in the order given.
-
-        Raises:
-            UsageError: none, or one that is not known.
-            ExtraError: one needs what is not installed.
-        """
-        names = list(dict.fromkeys(name.strip() for name in self.models.split(",")))
-        for name in names:
-            if name not in MODELS:
-                raise UsageError(f"--models names {name!r}, allowed are {', '.join(MODELS)}")
-        if "pawnn" in names:
-            require("learn", "jax", "optax")
-        return names
+    ridge: Annotated[float, option("Ridge penalty on the weights.", metavar="R")] = 5.0
+    lapse: Annotated[float, option("Lapse rate: probability of a uniformly random action.", metavar="E")] = 0.01
+    folds: Annotated[int, option("Folds of games, to fit the concentration of the prior.", metavar="K")] = 5
+    seed: FixedSeedOption = 0
+    output: OutputOption = None
 
 
-def model_command(source: Source, fit: Fit, rules: str | None, output: Path | None, as_json: bool) -> None:
-    """Run ``punish-fast enemy model``."""
+@verb(
+    "punish-fast enemy model --db games.db -o choice-model.h5",
+    "punish-fast enemy model --db games.db --winners --until 1668358800 -o champion-model.h5",
+)
+def model(options: ChoiceModelOptions) -> None:
+    """Make an enemy from a choice model: a logit of what people do given what they see, updated by their choices.
+
+    Of all enemies learned from recorded games it predicts people best; see: punish-fast enemy validate. Only games
+    between people count. The default output is choice-model.h5.
+    """
+    import numpy as np
+
+    from punish_fast.enemies.choice_model import choice_model_policy, fit_choice_model
+    from punish_fast.enemies.counts import locate_choices
+    from punish_fast.enemies.cross_validation import Located, free_choices
+    from punish_fast.punish.rules import name_of
+    from punish_fast.store.policies import save_policy
+
     clock = Stopwatch()
-    output = output or Path("habit.h5")
-    check_outputs([output], [source.database], "learn from")
-    chosen, recorded = load_rules(rules or "notebook"), source.read()
-    space = StateSpace(chosen)
-    choices = _locate(space, recorded)
+    output = options.output or Path("choice-model.h5")
+    check_outputs([output], [options.database], "learn from")
+    space, recorded = options.read()
+    choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
+    settings = {name: getattr(options, name) for name in ("ridge", "lapse", "folds", "seed")}
     with clock("fit"):
-        habit = fit_habit(space, choices.row, choices.column, choices.game, **asdict(fit))
+        fitted = fit_choice_model(space, choices.row, choices.column, choices.game, **settings)
     with clock("evaluation"):
-        policy = habit_policy(space, habit)
-    name = f"{'champion' if source.winners else 'general'} habit"
-    origin = {"method": "habit", **asdict(fit), **source.note(), "concentration": habit.concentration}
+        policy = choice_model_policy(space, fitted)
+    name = f"{options.whose} choice model"
+    origin = {"method": "choice-model", **settings, **options.note(), "concentration": fitted.concentration}
     save_policy(output, space, policy, name=name, origin=origin)
     report: dict[str, Any] = {
         "name": name,
@@ -79,90 +62,19 @@ def model_command(source: Source, fit: Fit, rules: str | None, output: Path | No
         "games": len(np.unique(choices.game)),
         "choices": len(choices.row),
         "measured": int(free_choices(space, choices).sum()),
-        "illegal": habit.counts.n_illegal,
-        "unreachable": habit.counts.n_unknown,
-        "states_seen": len(habit.counts.state),
+        "illegal": fitted.counts.n_illegal,
+        "unreachable": fitted.counts.n_unknown,
+        "states_seen": len(fitted.counts.state),
         "states": space.n_states,
         "seconds": clock.seconds | {"total": clock.total()},
         "output": str(output),
         "output_bytes": output.stat().st_size,
     }
-    if as_json:
-        print_json(report)
-        return
+    options.print(report, _print_report)
+
+
+def _print_report(report: dict[str, Any]) -> None:
     print(f"{report['games']:,} games, {report['choices']:,} choices in {report['states_seen']:,} states")
-    print(f"the model weighs as much as {habit.concentration:.1f} choices in the state itself")
-    for key, reason in (("illegal", "not legal in their state"), ("unreachable", "in states that no game reaches")):
-        if report[key]:
-            print(f"left out {report[key]:,} choices {reason}")
+    print(f"the model weighs as much as {report['origin']['concentration']:.1f} choices in the state itself")
+    print_left_out(report)
     print(f"wrote {report['name']} of {report['states']:,} states to {report['output']}")
-
-
-def validate_command(source: Source, comparison: Comparison, rules: str | None, as_json: bool, quiet: bool) -> None:
-    """Run ``punish-fast enemy validate``."""
-    clock, progress = Stopwatch(), Progress(quiet)
-    names = comparison.names()
-    chosen, recorded = load_rules(rules or "notebook"), source.read()
-    space = StateSpace(chosen)
-    choices = _locate(space, recorded)
-    is_free = free_choices(space, choices)
-
-    def count(model: str, done: int, folds: int) -> None:
-        progress.step(model, done, folds)
-        if done == folds:
-            progress.start()
-
-    progress.start()
-    costs = held_out_costs(space, choices, names, comparison.folds, comparison.seed, count)
-    progress.clear()
-    game = choices.game[is_free]
-    report: dict[str, Any] = {
-        "rules": name_of(space.rules),
-        "rules_digest": space.rules.digest,
-        "origin": source.note(),
-        "games": len(np.unique(choices.game)),
-        "choices": len(choices.row),
-        "measured": len(game),
-        "folds": comparison.folds,
-        "seed": comparison.seed,
-        "reference": names[-1],
-        "models": {
-            name: {
-                "nats": _mean(mean_by_games(cost, game)),
-                "above_reference": _mean(mean_by_games(cost - costs[names[-1]], game)),
-            }
-            for name, cost in costs.items()
-        },
-        "seconds": clock.total(),
-    }
-    if as_json:
-        print_json(report)
-    else:
-        _print_scores(report)
-
-
-def _locate(space: StateSpace, choices: Choices) -> Located:
-    row, column = locate_choices(space, choices.decimal, choices.action)
-    return Located(row, column, choices.game)
-
-
-def _mean(mean: Mean) -> dict[str, Any]:
-    """A mean in JSON, which has no infinities."""
-    if not np.isfinite([mean.value, mean.error]).all():
-        return {"mean": mean.value if np.isfinite(mean.value) else None, "error": None, "interval": None}
-    return {"mean": mean.value, "error": mean.error, "interval": list(mean.interval)}
-
-
-def _print_scores(report: dict[str, Any]) -> None:
-    print(f"{report['games']:,} games in {report['folds']} folds, {report['measured']:,} choices between legal actions")
-    print()
-    rows = [["model", "nats per choice", "95 %", f"above {report['reference']}", "95 %"]]
-    for name, entry in report["models"].items():
-        above = ("", "") if name == report["reference"] else _cells(entry["above_reference"], "+")
-        rows.append([name, *_cells(entry["nats"], ""), *above])
-    print_table(rows)
-
-
-def _cells(entry: dict[str, Any], sign: str) -> tuple[str, str]:
-    mean = "infinite" if entry["mean"] is None else f"{entry['mean']:{sign}.4f}"
-    return mean, "-" if entry["interval"] is None else "{:.4f} to {:.4f}".format(*entry["interval"])

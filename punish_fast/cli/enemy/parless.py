@@ -1,48 +1,63 @@
-"""The command ``enemy parless``: from recorded games to a strategy file."""
+"""``punish-fast enemy parless``: a strategy from counts of recorded choices."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import numpy as np
-
-from punish_fast.cli.enemy.source import Source
+from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import OutputOption, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Stopwatch, print_json
-from punish_fast.enemies.counts import count_choices
-from punish_fast.enemies.parless import check_prior, parless
-from punish_fast.punish.rules import load_rules, name_of
-from punish_fast.punish.space import StateSpace
-from punish_fast.store.policies import save_policy
+from punish_fast.cli.report import Stopwatch
 
 
-def parless_command(source: Source, prior: float, rules: str | None, output: Path | None, as_json: bool) -> None:
-    """Run ``punish-fast enemy parless``."""
+@dataclass(frozen=True, kw_only=True)
+class ParlessOptions(ChoicesOptions):
+    """Options of ``enemy parless``."""
+
+    prior: Annotated[float, option("Total pseudo-counts of the uniform Dirichlet prior.", metavar="C")] = 3.0
+    output: OutputOption = None
+
+
+@verb(
+    "punish-fast enemy parless --db games.db -o general.h5",
+    "punish-fast enemy parless --db games.db --winners --until 1668358800 -o champion.h5",
+)
+def parless(options: ParlessOptions) -> None:
+    """Make the enemy PARLESS: the action frequencies of people in each state, smoothed by a Dirichlet prior.
+
+    Only games between people count. The default output is general.h5, or champion.h5 with --winners.
+    """
+    import numpy as np
+
+    from punish_fast.enemies import parless as method
+    from punish_fast.enemies.counts import count_choices
+    from punish_fast.punish.rules import name_of
+    from punish_fast.store.policies import save_policy
+
     clock = Stopwatch()
-    check_prior(prior)
-    name = "champion" if source.winners else "general"
-    output = output or Path(f"{name}.h5")
-    check_outputs([output], [source.database], "learn from")
-    house = load_rules(rules or "notebook")
-    choices = source.read()
-    space = StateSpace(house)
+    method.check_prior(options.prior)
+    output = options.output or Path(f"{options.whose}.h5")
+    check_outputs([output], [options.database], "learn from")
+    space, choices = options.read()
     counts = count_choices(space, choices.decimal, choices.action)
     if len(counts.state) == 0:
-        rules = rules or "notebook"
+        rules = options.rules or "notebook"
         raise UsageError(f"--rules {rules}: none of the {len(choices)} choices was made in a state of this game")
-    policy, covered = parless(space, counts, prior), np.isin(np.arange(space.n_states), counts.state)
-    origin = {"method": "parless", "prior": prior, **source.note(), "choices": int(counts.count.sum())}
-    save_policy(output, space, policy, covered, f"{name} PARLESS", origin)
+    name, counted = f"{options.whose} PARLESS", int(counts.count.sum())
+    origin = {"method": "parless", "prior": options.prior, **options.note(), "choices": counted}
+    covered = np.isin(np.arange(space.n_states), counts.state)
+    save_policy(output, space, method.parless(space, counts, options.prior), covered, name, origin)
     report: dict[str, Any] = {
-        "name": f"{name} PARLESS",
+        "name": name,
         "rules": name_of(space.rules),
         "rules_digest": space.rules.digest,
         "origin": origin,
         "games": len(np.unique(choices.game)),
         "choices": len(choices),
-        "counted": int(counts.count.sum()),
+        "counted": counted,
         "illegal": counts.n_illegal,
         "unreachable": counts.n_unknown,
         "states": len(counts.state),
@@ -50,15 +65,10 @@ def parless_command(source: Source, prior: float, rules: str | None, output: Pat
         "output": str(output),
         "output_bytes": output.stat().st_size,
     }
-    if as_json:
-        print_json(report)
-    else:
-        _print_report(report)
+    options.print(report, _print_report)
 
 
 def _print_report(report: dict[str, Any]) -> None:
     print(f"{report['games']:,} games, {report['choices']:,} choices in {report['states']:,} states")
-    for key, reason in (("illegal", "not legal in their state"), ("unreachable", "in states that no game reaches")):
-        if report[key]:
-            print(f"left out {report[key]:,} choices {reason}")
+    print_left_out(report)
     print(f"wrote {report['name']} to {report['output']}")

@@ -1,4 +1,4 @@
-"""The commands ``enemy pawnn`` and ``enemy import-flux``."""
+"""``punish-fast enemy pawnn``: a strategy from a network trained on another strategy."""
 
 from __future__ import annotations
 
@@ -6,68 +6,108 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
-
+from punish_fast.cli.enemy.network import print_network, write_network
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import CommonOptions, FixedSeedOption, OutputOption, PlotOption, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, in_units, print_json
-from punish_fast.enemies.learning_curves import FoldLosses, cross_validate, draw_losses
-from punish_fast.enemies.pawnn import Network, NetworkError, mean_squared_error, network_of, network_policy
-from punish_fast.enemies.training import Examples, examples_of, train
-from punish_fast.enemies.training_options import PRESETS, TrainingOptions
-from punish_fast.punish.rules import Rules, load_rules, name_of
-from punish_fast.punish.space import StateSpace
-from punish_fast.runtime.extras import require
-from punish_fast.runtime.figures import check_picture
-from punish_fast.runtime.files import explain, replacing
-from punish_fast.store.formats.flux import read_flux, write_flux
-from punish_fast.store.policies import save_policy
-from punish_fast.store.reader import load
+from punish_fast.cli.report import Progress, Stopwatch
+
+if TYPE_CHECKING:
+    from punish_fast.enemies.training import Examples
+    from punish_fast.enemies.training_options import TrainingOptions
+    from punish_fast.punish.rules import Rules
+
+Preset = Literal[
+    "final",
+    "initial",
+    "more-hidden",
+    "gradient-descent",
+    "mse",
+    "mse-more-hidden",
+    "mse-adam",
+    "no-softmax",
+    "dropouts",
+    "scaled",
+    "one-hot",
+    "longer",
+]
+_FROM_PRESET = ("hidden", "dropout", "encoding", "softmax", "loss", "optimiser", "rate", "epochs", "batch", "seed")
 
 
-@dataclass(frozen=True)
-class Validation:
-    """Whether and how to cross-validate, and what to write of it."""
+@dataclass(frozen=True, kw_only=True)
+class PawnnOptions(CommonOptions):
+    """Options of ``enemy pawnn``; None stands for the preset's value."""
 
-    folds: int | None
-    swapped: bool
-    log: Path | None
-    plot: Path | None
+    source: Annotated[Path, option("The strategy to learn.", "--from", metavar="PARLESS.h5")]
+    preset: Annotated[Preset, option("A published experiment to start from.")] = "final"
+    hidden: Annotated[str | None, option("Units of each hidden layer: 36,24,16.", metavar="N,N,...")] = None
+    dropout: Annotated[str | None, option("Dropout rate after each hidden layer.", metavar="R,R,...")] = None
+    encoding: Annotated[Literal["raw", "scaled", "one-hot"] | None, option("Encoding of the digits.")] = None
+    softmax: Annotated[bool | None, option("End in a softmax.", "--softmax/--no-softmax")] = None
+    loss: Annotated[Literal["mse", "cross-entropy"] | None, option("Loss.")] = None
+    optimiser: Annotated[Literal["adam", "descent"] | None, option("Optimiser.")] = None
+    rate: Annotated[float | None, option("Learning rate: 0.001 for adam, 0.1 for descent.", metavar="R")] = None
+    epochs: Annotated[int | None, option("Passes over the states.", metavar="N")] = None
+    batch: Annotated[int | None, option("States per step.", metavar="N")] = None
+    seed: FixedSeedOption = 0
+    cross_validate: Annotated[
+        int | None,
+        option("Measure the error on held-out states, in K folds; makes a strategy only with --output.", metavar="K"),
+    ] = None
+    swapped: Annotated[
+        bool, option("Train on one fold and test on all others, as the published experiments did by mistake.")
+    ] = False
+    log: Annotated[Path | None, option("Write the losses here.", metavar="FILE.json", writes=True)] = None
+    plot: PlotOption = None
+    weights: Annotated[
+        Path | None, option("Write the weights in the original's format.", metavar="FILE.json", writes=True)
+    ] = None
+    output: OutputOption = None
 
-    def check(self) -> None:
-        """Insist that the options go together.
+    def training(self) -> TrainingOptions:
+        """The options of training: the preset's, with the user's changes.
 
         Raises:
-            UsageError: they do not.
-            ExtraError: there is something to draw, and Matplotlib is not installed.
+            UsageError: a list is not a list of numbers.
+            NetworkError: an option is out of range.
         """
-        if self.folds is None:
-            for name in ("swapped", "log", "plot"):
-                if getattr(self, name):
-                    raise UsageError(f"--{name} goes with --cross-validate only")
+        from punish_fast.enemies.training_options import PRESETS
+
+        wanted = {name: getattr(self, name) for name in _FROM_PRESET if getattr(self, name) is not None}
+        for name, kind in (("hidden", int), ("dropout", float)):
+            if name in wanted:
+                wanted[name] = _numbers(name, wanted[name], kind)
+        if "hidden" in wanted and "dropout" not in wanted:
+            # Fewer layers than the preset has leave no room for all of its dropout.
+            wanted["dropout"] = PRESETS[self.preset].dropout[: len(wanted["hidden"])]
+        return replace(PRESETS[self.preset], **wanted)
+
+    def check(self, training: TrainingOptions) -> Path | None:
+        """Check options and outputs before any work; return the strategy file to write, if any.
+
+        Raises:
+            UsageError: options exclude each other, or an output is a file that is read.
+            FigureError, OutputError: a file cannot be written.
+            ExtraError: JAX, Optax or, for a plot, matplotlib is not installed.
+        """
+        from punish_fast.runtime.extras import require
+        from punish_fast.runtime.figures import check_picture
+
+        require("learn", "jax", "optax")
+        for name in ("swapped", "log", "plot"):
+            if self.cross_validate is None and getattr(self, name):
+                raise UsageError(f"--{name} goes with --cross-validate only")
         if self.plot is not None:
             check_picture(self.plot)
-
-
-def method_of(preset: str, changes: dict[str, Any]) -> TrainingOptions:
-    """The method of a preset with what the user changed; None stands for no change.
-
-    Raises:
-        UsageError: there is no such preset, or a list is no list of numbers.
-        NetworkError: an option is out of range.
-    """
-    if preset not in PRESETS:
-        raise UsageError(f"--preset is {preset!r}, allowed are {', '.join(PRESETS)}")
-    wanted = {name: value for name, value in changes.items() if value is not None}
-    for name, kind in (("hidden", int), ("dropout", float)):
-        if name in wanted:
-            wanted[name] = _numbers(name, wanted[name], kind)
-    if "hidden" in wanted and "dropout" not in wanted:
-        # Fewer layers than the preset has leave no room for all of its dropout.
-        wanted["dropout"] = PRESETS[preset].dropout[: len(wanted["hidden"])]
-    return replace(PRESETS[preset], **wanted)
+        if self.weights is not None and (training.encoding != "raw" or not training.softmax):
+            raise UsageError("--weights goes with raw digits and a softmax only, the original's format has no others")
+        makes_strategy = self.cross_validate is None or self.output is not None or self.weights is not None
+        output = self.output or Path(f"{self.source.stem}-pawnn.h5") if makes_strategy else None
+        files = (output, self.weights, self.log, self.plot)
+        check_outputs([path for path in files if path is not None], [self.source], "learn from")
+        return output
 
 
 def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> tuple[Any, ...]:
@@ -77,183 +117,111 @@ def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> tuple[Any, ...
         raise UsageError(f"--{name} is {text!r}, allowed are numbers with commas between them") from None
 
 
-def pawnn_command(
-    source: Path,
-    method: TrainingOptions,
-    validation: Validation,
-    weights: Path | None,
-    output: Path | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Run ``punish-fast enemy pawnn``."""
-    clock, progress = Stopwatch(), Progress(quiet)
-    require("learn", "jax", "optax")
-    validation.check()
-    if weights is not None and (method.encoding != "raw" or not method.softmax):
-        raise UsageError("--weights goes with raw digits and a softmax only: the original's files know nothing else")
-    makes_strategy = validation.folds is None or output is not None or weights is not None
-    output = output or Path(f"{source.stem}-pawnn.h5")
-    wanted = (output if makes_strategy else None, weights, validation.log, validation.plot)
-    check_outputs([path for path in wanted if path is not None], [source], "learn from")
-    file = load(source)
+@verb(
+    "punish-fast enemy pawnn --from general.h5 -o pawnn.h5",
+    "punish-fast enemy pawnn --from general.h5 --encoding one-hot --epochs 200",
+    "punish-fast enemy pawnn --from general.h5 --preset dropouts --cross-validate 5 --plot curves.png",
+)
+def pawnn(options: PawnnOptions) -> None:
+    """Train the network PAWNN on a strategy and evaluate it on every state (extra learn).
+
+    Options left out are the preset's; the preset final is the published final model. The default output is
+    PARLESS-pawnn.h5.
+    """
+    import numpy as np
+
+    from punish_fast.enemies.training import examples_of
+    from punish_fast.punish.rules import name_of
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.store.reader import load
+
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    training = options.training()
+    output = options.check(training)
+    file = load(options.source)
     if file.kind != "strategy":
-        raise UsageError(f"{source}: is a file of kind {file.kind}, allowed is a strategy")
+        raise UsageError(f"{options.source}: is a file of kind {file.kind}, allowed is a strategy")
     with clock("states"):
         space = StateSpace(file.rules)
         examples = examples_of(space, file.policy(space), np.flatnonzero(file.covered(space)))
     report: dict[str, Any] = {
         "rules": name_of(space.rules),
         "rules_digest": space.rules.digest,
-        "table": str(source),
+        "table": str(options.source),
         "states": len(examples),
-        "training": asdict(method),
+        "training": asdict(training),
     }
-    if validation.folds is not None:
+    if options.cross_validate is not None:
         with clock("cross-validation"):
-            report["cross_validation"] = _cross_validate(space.rules, examples, method, validation, progress)
-    if makes_strategy:
-        report |= _make(space, examples, file.attributes["name"], method, output, weights, clock, progress)
+            report["cross_validation"] = _cross_validate(space.rules, examples, training, options, progress)
+    if output is not None:
+        with clock("training"):
+            trained = _train(space.rules, examples, training, progress)
+        name = file.attributes["name"]
+        origin = {"method": "pawnn", "table": name, **asdict(training), "mse": trained["mse"]}
+        report |= write_network(space, trained["network"], f"PAWNN of {name}", origin, output, clock)
+        report |= {"mse": trained["mse"]}
+        if options.weights is not None:
+            from punish_fast.store.formats.flux import write_flux
+
+            write_flux(options.weights, trained["network"].layers)
+            report["weights"] = str(options.weights)
     progress.clear()
-    report["seconds"] = clock.seconds | {"total": clock.total()}
-    if as_json:
-        print_json(report)
-    else:
-        _print_report(report)
+    options.print(report | {"seconds": clock.seconds | {"total": clock.total()}}, _print_report)
 
 
-def _make(
-    space: StateSpace,
-    examples: Examples,
-    table_name: str,
-    method: TrainingOptions,
-    output: Path,
-    weights: Path | None,
-    clock: Stopwatch,
-    progress: Progress,
-) -> dict[str, Any]:
-    """Train on the whole table and write what comes of it."""
-    with clock("training"):
-        progress.start()
-        trained = train(
-            space.rules,
-            examples,
-            method,
-            on_epoch=lambda done, total: progress.step("training", done, total),
-        )
-    error = mean_squared_error(trained.network, space.rules, examples.digits, examples.p)
-    origin = {"method": "pawnn", "table": table_name, **asdict(method), "mse": error}
-    report = _write_strategy(space, trained.network, f"PAWNN of {table_name}", origin, output, clock)
-    if weights is not None:
-        write_flux(weights, trained.network.layers)
-        report["weights"] = str(weights)
-    return report | {"mse": error}
+def _train(rules: Rules, examples: Examples, training: TrainingOptions, progress: Progress) -> dict[str, Any]:
+    """A network trained on all examples, and its mean squared error."""
+    from punish_fast.enemies.pawnn import mean_squared_error
+    from punish_fast.enemies.training import train
 
-
-def _write_strategy(
-    space: StateSpace, network: Network, name: str, origin: dict[str, Any], output: Path, clock: Stopwatch
-) -> dict[str, Any]:
-    with clock("evaluation"):
-        policy = network_policy(space, network)
-    with clock("store"):
-        save_policy(output, space, policy, name=name, origin=origin)
-    return {
-        "name": name,
-        "origin": origin,
-        "evaluated": space.n_states,
-        "output": str(output),
-        "output_bytes": output.stat().st_size,
-    }
+    progress.start()
+    network = train(rules, examples, training, on_epoch=lambda *step: progress.step("training", *step)).network
+    return {"network": network, "mse": mean_squared_error(network, rules, examples.digits, examples.p)}
 
 
 def _cross_validate(
-    rules: Rules, examples: Examples, method: TrainingOptions, validation: Validation, progress: Progress
+    rules: Rules, examples: Examples, training: TrainingOptions, options: PawnnOptions, progress: Progress
 ) -> dict[str, Any]:
-    assert validation.folds is not None
+    """Cross-validate; write the log and the plot."""
+    from statistics import fmean
+
+    from punish_fast.enemies.learning_curves import cross_validate, draw_losses
+    from punish_fast.runtime.files import write_text
+
+    folds = options.cross_validate or 0
     progress.start()
-    curves = cross_validate(
-        rules,
-        examples,
-        method,
-        validation.folds,
-        validation.swapped,
-        lambda done, total: progress.step("cross-validation", done, total),
+    rounds = cross_validate(
+        rules, examples, training, folds, options.swapped, lambda *step: progress.step("cross-validation", *step)
     )
-    final = {part: [float(getattr(curve, part)[-1, 1]) for curve in curves] for part in ("train", "test")}
-    report: dict[str, Any] = {"folds": validation.folds, "swapped": validation.swapped}
-    report |= {f"{part}_mse": float(np.mean(errors)) for part, errors in final.items()}
-    report |= {f"{part}_mse_by_fold": errors for part, errors in final.items()}
-    if validation.log is not None:
-        _write_log(validation.log, {"training": asdict(method), **report}, curves)
-        report["log"] = str(validation.log)
-    if validation.plot is not None:
-        draw_losses(curves, _title(validation), validation.plot)
-        report["plot"] = str(validation.plot)
+    errors = {part: [float(getattr(each, part)[-1, 1]) for each in rounds] for part in ("train", "test")}
+    report: dict[str, Any] = {"folds": folds, "swapped": options.swapped}
+    report |= {f"{part}_mse": fmean(found) for part, found in errors.items()}
+    report |= {f"{part}_mse_by_fold": found for part, found in errors.items()}
+    if options.log is not None:
+        curves = [each.to_mapping() for each in rounds]
+        log = {"training": asdict(training), **report, "curves": curves}
+        write_text(options.log, json.dumps(log, indent=1, allow_nan=False) + "\n")
+        report["log"] = str(options.log)
+    if options.plot is not None:
+        how = "trained on one, tested on all others (swapped)" if options.swapped else "each held out once"
+        draw_losses(rounds, f"PAWNN, {folds} folds, {how}", options.plot)
+        report["plot"] = str(options.plot)
     return report
-
-
-def _title(validation: Validation) -> str:
-    how = "trained on one, tested on all others (swapped)" if validation.swapped else "each held out once"
-    return f"PAWNN, {validation.folds} folds, {how}"
-
-
-def _write_log(path: Path, report: dict[str, Any], curves: list[FoldLosses]) -> None:
-    text = json.dumps(report | {"curves": [curve.to_mapping() for curve in curves]}, indent=1, allow_nan=False)
-    with replacing(path) as temporary:
-        try:
-            temporary.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise explain(path, error) from None
-
-
-def import_command(parameters: Path, rules: str | None, output: Path | None, as_json: bool) -> None:
-    """Run ``punish-fast enemy import-flux``."""
-    clock = Stopwatch()
-    output = output or Path(f"{parameters.stem}.h5")
-    check_outputs([output], [parameters], "learn from")
-    chosen = load_rules(rules or "notebook")
-    layers = read_flux(parameters)
-    try:
-        network = network_of(chosen, layers)
-    except NetworkError as error:
-        raise NetworkError(f"{parameters}: {error}") from None
-    with clock("states"):
-        space = StateSpace(chosen)
-    origin = {"method": "import-flux", "file": parameters.name}
-    report: dict[str, Any] = {
-        "rules": name_of(chosen),
-        "rules_digest": chosen.digest,
-        "units": [len(network.layers[0][0]), *(len(bias) for _, bias in network.layers)],
-        **_write_strategy(space, network, parameters.stem, origin, output, clock),
-    }
-    report["seconds"] = clock.seconds | {"total": clock.total()}
-    if as_json:
-        print_json(report)
-    else:
-        print(f"a network of {'-'.join(map(str, report['units']))} units")
-        _print_strategy(report)
 
 
 def _print_report(report: dict[str, Any]) -> None:
     if "cross_validation" in report:
         found = report["cross_validation"]
         print(f"{found['folds']} folds{', trained on one and tested on all others' if found['swapped'] else ''}")
-        print(f"mean squared error {found['train_mse']:.7f} on what was trained on, {found['test_mse']:.7f} held out")
+        print(f"mean squared error {found['train_mse']:.7f} in training, {found['test_mse']:.7f} held out")
         for key in ("log", "plot"):
             if key in found:
                 print(f"wrote {found[key]}")
     if "mse" in report:
-        print(f"{report['states']:,} states, {report['training']['epochs']} epochs, {_seconds(report, 'training')}")
+        seconds = report["seconds"]["training"]
+        print(f"{report['states']:,} states, {report['training']['epochs']} epochs, {seconds:.1f} s")
         print(f"mean squared error {report['mse']:.7f}")
-        _print_strategy(report)
+        print_network(report)
         if "weights" in report:
             print(f"wrote {report['weights']}")
-
-
-def _print_strategy(report: dict[str, Any]) -> None:
-    print(f"evaluated {report['evaluated']:,} states in {_seconds(report, 'evaluation')}")
-    print(f"wrote {report['name']} to {report['output']} ({in_units(report['output_bytes'], 'B')})")
-
-
-def _seconds(report: dict[str, Any], stage: str) -> str:
-    return f"{report['seconds'][stage]:.1f} s"

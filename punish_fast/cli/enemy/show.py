@@ -1,36 +1,47 @@
-"""The command ``enemy show``: how an enemy plays."""
+"""``punish-fast enemy show``: how an enemy plays."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.report import in_words, print_json, print_table
-from punish_fast.enemies.entropy import Entropies, entropies
-from punish_fast.punish.rules import name_of
-from punish_fast.punish.space import StateSpace
-from punish_fast.store.reader import Artefact, load
+from punish_fast.cli.options import CommonOptions, TemperatureOption, argument, verb
+from punish_fast.cli.report import in_words, print_table, print_text
+
+if TYPE_CHECKING:
+    from punish_fast.enemies.entropy import Entropies
+    from punish_fast.store.reader import Artefact
 
 
-def describe_command(path: Path, temperature: float | None, as_json: bool) -> None:
-    """Run ``punish-fast enemy show``."""
-    file = load(path)
-    if temperature is not None and file.kind != "agent":
-        raise UsageError(f"--temperature goes with an agent only, {path} is a {file.kind}")
+@dataclass(frozen=True, kw_only=True)
+class EnemyShowOptions(CommonOptions):
+    """Options of ``enemy show``."""
+
+    file: Annotated[Path, argument("FILE.h5", "A strategy, or an agent (its greedy policy).")]
+    temperature: TemperatureOption = None
+
+
+@verb("punish-fast enemy show champion.h5", "punish-fast enemy show naive.h5 --temperature 0.5")
+def show(options: EnemyShowOptions) -> None:
+    """Show how an enemy plays: rules, covered states, and the entropy of its actions in each breath."""
+    from punish_fast.enemies.entropy import entropies
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.store.reader import load
+
+    file = load(options.file)
+    if options.temperature is not None and file.kind != "agent":
+        raise UsageError(f"--temperature goes with an agent only, {options.file} is a {file.kind}")
     space = StateSpace(file.rules)
-    found = entropies(space, file.policy(space, temperature), file.covered(space))
-    report = _report(file, temperature, found)
-    if as_json:
-        print_json(report)
-    else:
-        _print_report(report)
+    found = entropies(space, file.policy(space, options.temperature), file.covered(space))
+    options.print(_report(file, options.temperature, found), _print_report)
 
 
 def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict[str, Any]:
+    from punish_fast.punish.rules import name_of
+
     report: dict[str, Any] = {
         "file": str(file.path),
         "kind": file.kind,
@@ -61,8 +72,8 @@ def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict
     }
 
 
-def _number(value: float | np.floating[Any]) -> float | None:
-    """A number as JSON has it; None where nothing is covered."""
+def _number(value: float) -> float | None:
+    """A number in JSON; None where nothing is covered."""
     return None if math.isnan(value) else float(value)
 
 
@@ -74,11 +85,13 @@ def _print_report(report: dict[str, Any]) -> None:
     if report.get("temperature") is not None:
         print(f"softmax at temperature {report['temperature']:g}")
     print()
-    header = ["breath", "states", "covered", "entropy", "if uniform", "actions"]
+    header = ["breath", "states", "covered", "entropy", "uniform", "effective actions"]
     print_table([header, *map(_cells, (*report["breaths"], {**report, "breath": "all"}))])
     print()
-    print("mean entropies in nats over the states covered, all others are played uniformly;")
-    print("actions: so many equally likely ones are as undecided")
+    print_text(
+        "Entropies are means in nats over the covered states; all others are played uniformly. The effective number of "
+        "actions is the exponential of the entropy."
+    )
 
 
 def _cells(entry: dict[str, Any]) -> list[str]:

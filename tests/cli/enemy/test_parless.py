@@ -1,4 +1,4 @@
-"""``enemy parless`` and ``enemy show``: from recorded games to an enemy to solve against."""
+"""``enemy parless``: from recorded games to an enemy to solve against."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_was_done_is_told_and_noted(run, folder, options, name):
     done = run("enemy", "parless", "--db", "few.db", *TINY, "--until", "250", *options)
     assert (done.code, done.err) == (0, "")
     assert "2 games" in done.out
-    assert ("left out 1 choices not legal in their state" in done.out) == (name == "general")
+    assert ("left out 1 choice illegal in their state" in done.out) == (name == "general")
     assert f"wrote {name} PARLESS to {name}.h5" in done.out
     origin = load(folder / f"{name}.h5").origin
     assert origin == {
@@ -160,7 +160,8 @@ def test_options_come_from_the_environment(run, folder, monkeypatch):
     for name, value in {"DB": "few.db", "WINNERS": "1", "RULES": "tiny", "OUTPUT": "y.h5", "PRIOR": "8"}.items():
         monkeypatch.setenv(f"PUNISH_FAST_{name}", value)
     assert run("enemy", "parless").code == 0
-    assert load(folder / "y.h5").origin["prior"] == 8
+    assert load(folder / "champion.h5").origin["prior"] == 8
+    assert not (folder / "y.h5").exists()
 
 
 def test_the_database_is_only_read(run, few):
@@ -168,54 +169,6 @@ def test_the_database_is_only_read(run, few):
     few.chmod(0o444)
     assert run("enemy", "parless", "--db", few, *TINY).code == 0
     assert few.read_bytes() == before
-
-
-@pytest.mark.usefixtures("games")
-def test_entropies_of_a_strategy(run, space):
-    run("enemy", "parless", "--db", "games.db", *TINY)
-    report = run("enemy", "show", "general.h5", "--json").report
-    state, p = load("general.h5").strategy()
-    assert (report["kind"], report["name"], report["rules"]) == ("strategy", "general PARLESS", "tiny")
-    assert report["origin"]["database"] == "games.db"
-    assert (report["states"], report["covered"]) == (space.n_states, len(state))
-    entropy = -(p * np.log(np.where(p > 0, p, 1))).sum(axis=1)
-    assert report["entropy"] == pytest.approx(entropy.mean(), rel=1e-12)
-    assert 0 < report["entropy"] < report["uniform_entropy"]
-    assert [entry["states"] for entry in report["breaths"]] == space.states_by_breath
-    assert sum(entry["covered"] for entry in report["breaths"]) == len(state)
-    assert report["breaths"][-1] == {"breath": 3, "states": 50, "covered": 0, "entropy": None, "uniform_entropy": None}
-    text = run("enemy", "show", "general.h5").out
-    assert f"general.h5: strategy general PARLESS, rules tiny ({space.rules.digest})" in text
-    assert f"{report['entropy']:.4f}" in text
-    assert "origin: method parless, prior 3.0, database games.db" in text
-
-
-@pytest.mark.usefixtures("files")
-def test_entropies_of_an_agent(run):
-    report = run("enemy", "show", "agent.h5", "--json").report
-    assert (report["kind"], report["entropy"], report["covered"]) == ("agent", 0.0, 558)
-    soft = run("enemy", "show", "agent.h5", "--temperature", "1", "--json").report
-    assert soft["entropy"] == pytest.approx(run("enemy", "show", "strategy.h5", "--json").report["entropy"], rel=1e-12)
-    softer = run("enemy", "show", "agent.h5", "--temperature", "5", "--json").report
-    assert soft["entropy"] < softer["entropy"] < softer["uniform_entropy"]
-    done = run("enemy", "show", "agent.h5", "--temperature", "0.5")
-    assert (done.code, done.err) == (0, "")
-    assert "softmax at temperature 0.5" in done.out
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(
-    ("arguments", "texts"),
-    [
-        (["tensor.h5"], ["tensor.h5: is a tensor, allowed are agents and strategies"]),
-        (["no.h5"], ["no.h5: there is no such file"]),
-        (["strategy.h5", "--temperature", "1"], ["--temperature", "strategy.h5 is a strategy"]),
-        (["agent.h5", "--temperature", "0"], ["temperature: 0.0"]),
-        ([], ["FILE.h5"]),
-    ],
-)
-def test_what_is_no_enemy_is_refused(run, arguments, texts):
-    run("enemy", "show", *arguments).refused(*texts)
 
 
 def test_unknown_commands_of_the_group_are_refused(run):

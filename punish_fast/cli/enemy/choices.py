@@ -1,0 +1,64 @@
+"""Options that select the recorded choices to learn an enemy from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import CommonOptions, DatabaseOption, RulesOption, option
+from punish_fast.cli.records.selection import SinceOption, UntilOption
+from punish_fast.cli.report import count
+
+if TYPE_CHECKING:
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.records.choices import Choices
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoicesOptions(CommonOptions):
+    """A database and the choices of it to learn from; only games between people count."""
+
+    database: DatabaseOption
+    winners: Annotated[bool, option("Learn only from the player who won each game (champion).")] = False
+    since: SinceOption = None
+    until: UntilOption = None
+    player: Annotated[str | None, option("Learn only from the choices of this player.", metavar="NAME")] = None
+    rules: RulesOption = None
+
+    @property
+    def whose(self) -> str:
+        """``"champion"`` for winners' choices, else ``"general"``."""
+        return "champion" if self.winners else "general"
+
+    def read(self) -> tuple[StateSpace, Choices]:
+        """The states of the game, and the choices.
+
+        Raises:
+            RulesError: there are no such rules.
+            RecordsError: the database cannot be read.
+            UsageError: there are no such choices.
+        """
+        from punish_fast.punish.rules import load_rules
+        from punish_fast.punish.space import StateSpace
+        from punish_fast.records.choices import read_choices
+
+        rules = load_rules(self.rules or "notebook")
+        limits = {"since": self.since, "until": self.until, "player": self.player}
+        choices = read_choices(self.database, winners=self.winners, **limits)  # type: ignore[arg-type]
+        if len(choices) == 0:
+            raise UsageError(f"{self.database}: holds no choices of such games")
+        return StateSpace(rules), choices
+
+    def note(self) -> dict[str, Any]:
+        """The selection, to be noted in a file made from it."""
+        options = {name: getattr(self, name) for name in ("since", "until", "player")}
+        given = {name: value for name, value in options.items() if value is not None}
+        return {"database": self.database.name, "winners": self.winners, **given}
+
+
+def print_left_out(report: dict[str, Any]) -> None:
+    """Print how many choices were left out, and why."""
+    for key, reason in (("illegal", "illegal in their state"), ("unreachable", "in unreachable states")):
+        if report[key]:
+            print(f"left out {count(report[key], 'choice')} {reason}")

@@ -1,0 +1,58 @@
+"""``punish-fast enemy import-flux``: a strategy from the original's published network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from punish_fast.cli.enemy.network import print_network, write_network
+from punish_fast.cli.options import CommonOptions, OutputOption, RulesOption, argument, verb
+from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.report import Stopwatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportFluxOptions(CommonOptions):
+    """Options of ``enemy import-flux``."""
+
+    parameters: Annotated[Path, argument("PARAMS.json", "Weights and biases of each layer in order, as Flux has them.")]
+    rules: RulesOption = None
+    output: OutputOption = None
+
+
+@verb("punish-fast enemy import-flux general_pawnn_parameters.json -o general-pawnn.h5")
+def import_flux(options: ImportFluxOptions) -> None:
+    """Make a strategy from the original's published weights, or from any network of relus and a softmax.
+
+    The default output is PARAMS.h5.
+    """
+    from punish_fast.enemies.pawnn import NetworkError, network_of
+    from punish_fast.punish.rules import load_rules, name_of
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.store.formats.flux import read_flux
+
+    clock, file = Stopwatch(), options.parameters
+    output = options.output or Path(f"{file.stem}.h5")
+    check_outputs([output], [file], "learn from")
+    rules = load_rules(options.rules or "notebook")
+    layers = read_flux(file)
+    try:
+        network = network_of(rules, layers)
+    except NetworkError as error:
+        raise NetworkError(f"{file}: {error}") from None
+    with clock("states"):
+        space = StateSpace(rules)
+    origin = {"method": "import-flux", "file": file.name}
+    report: dict[str, Any] = {
+        "rules": name_of(rules),
+        "rules_digest": rules.digest,
+        "units": [len(network.layers[0][0]), *(len(bias) for _, bias in network.layers)],
+        **write_network(space, network, file.stem, origin, output, clock),
+    }
+    options.print(report | {"seconds": clock.seconds | {"total": clock.total()}}, _print_report)
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    print(f"a network of {'-'.join(map(str, report['units']))} units")
+    print_network(report)

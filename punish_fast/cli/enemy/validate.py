@@ -1,0 +1,121 @@
+"""``punish-fast enemy validate``: cross-validation of enemies on recorded games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.enemy.choices import ChoicesOptions
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.options import FixedSeedOption, option, verb
+from punish_fast.cli.report import Progress, Stopwatch, print_table
+
+if TYPE_CHECKING:
+    from punish_fast.enemies.cross_validation import GameMean
+
+_MODELS = ("uniform", "parless", "pawnn", "choice-model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidateOptions(ChoicesOptions):
+    """Options of ``enemy validate``."""
+
+    models: Annotated[
+        str, option("Models to compare, the last one with all others; pawnn needs the extra learn.", metavar="NAME,...")
+    ] = ",".join(_MODELS)
+    folds: Annotated[int, option("Folds of games.", metavar="K")] = 5
+    seed: FixedSeedOption = 0
+
+    def names(self) -> list[str]:
+        """The models, each once, in the order given.
+
+        Raises:
+            UsageError: one is not known.
+            ExtraError: one needs an extra that is not installed.
+        """
+        from punish_fast.runtime.extras import require
+
+        names = list(dict.fromkeys(name.strip() for name in self.models.split(",")))
+        for name in names:
+            if name not in _MODELS:
+                raise UsageError(f"--models names {name!r}, allowed are {', '.join(_MODELS)}")
+        if "pawnn" in names:
+            require("learn", "jax", "optax")
+        return names
+
+
+@verb(
+    "punish-fast enemy validate --db games.db",
+    "punish-fast enemy validate --db games.db --models uniform,parless,choice-model --folds 10 --json",
+)
+def validate(options: ValidateOptions) -> None:
+    """Measure how well enemies predict people in games they have not seen: log loss in nats per choice.
+
+    Whole games are held out, so no game is in both the training and the test set.
+    """
+    import numpy as np
+
+    from punish_fast.enemies.counts import locate_choices
+    from punish_fast.enemies.cross_validation import Located, free_choices, held_out_losses, mean_by_games
+    from punish_fast.punish.rules import name_of
+
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    names = options.names()
+    space, recorded = options.read()
+    choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
+
+    def on_fold(model: str, done: int, folds: int) -> None:
+        progress.step(model, done, folds)
+        if done == folds:
+            progress.start()
+
+    progress.start()
+    losses = held_out_losses(space, choices, names, options.folds, options.seed, on_fold)
+    progress.clear()
+    game = choices.game[free_choices(space, choices)]
+    reference = losses[names[-1]]
+    models = {
+        name: {
+            "nats": _to_json(mean_by_games(loss, game)),
+            "above_reference": _to_json(mean_by_games(loss - reference, game)),
+        }
+        for name, loss in losses.items()
+    }
+    report = {
+        "rules": name_of(space.rules),
+        "rules_digest": space.rules.digest,
+        "origin": options.note(),
+        "games": len(np.unique(choices.game)),
+        "choices": len(choices.row),
+        "measured": len(game),
+        "folds": options.folds,
+        "seed": options.seed,
+        "reference": names[-1],
+        "models": models,
+        "seconds": clock.total(),
+    }
+    options.print(report, _print_report)
+
+
+def _to_json(mean: GameMean) -> dict[str, Any]:
+    """A mean in JSON, which has no infinities."""
+    from math import isfinite
+
+    if not (isfinite(mean.value) and isfinite(mean.error)):
+        return {"mean": mean.value if isfinite(mean.value) else None, "error": None, "interval": None}
+    return {"mean": mean.value, "error": mean.error, "interval": list(mean.interval)}
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    print(f"{report['games']:,} games in {report['folds']} folds, {report['measured']:,} choices between legal actions")
+    print()
+    rows = [["model", "nats per choice", "95%", f"above {report['reference']}", "95%"]]
+    for name, entry in report["models"].items():
+        above = ("", "") if name == report["reference"] else _cells(entry["above_reference"], "+")
+        rows.append([name, *_cells(entry["nats"], ""), *above])
+    print_table(rows)
+
+
+def _cells(entry: dict[str, Any], sign: str) -> tuple[str, str]:
+    mean = "infinite" if entry["mean"] is None else f"{entry['mean']:{sign}.4f}"
+    return mean, "-" if entry["interval"] is None else "{:.4f} to {:.4f}".format(*entry["interval"])

@@ -1,0 +1,19 @@
+"""``punish-fast records``: its verbs."""
+
+from __future__ import annotations
+
+from punish_fast.cli.options import add_verb, family
+from punish_fast.cli.records.import_ import import_
+from punish_fast.cli.records.player import player
+from punish_fast.cli.records.plot import plot
+from punish_fast.cli.records.summary import summary
+
+records = family(
+    "records",
+    "Import, summarise and plot recorded games.",
+    "punish-fast records import saves.json --db games.db",
+    "punish-fast records summary --db games.db",
+    "punish-fast records plot win-rates --db games.db",
+)
+for added in (import_, summary, plot, player):
+    add_verb(records, added)

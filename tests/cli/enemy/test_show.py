@@ -1,0 +1,60 @@
+"""``enemy show``: how undecided an enemy is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cli.made_up_games import random_games, write_games
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.reader import load
+
+
+def test_entropies_of_a_strategy(run, folder):
+    space = StateSpace(PRESETS["tiny"])
+    write_games(folder / "games.db", random_games(space, 1))
+    run("enemy", "parless", "--db", "games.db", "--rules", "tiny")
+    report = run("enemy", "show", "general.h5", "--json").report
+    state, p = load("general.h5").strategy()
+    assert (report["kind"], report["name"], report["rules"]) == ("strategy", "general PARLESS", "tiny")
+    assert report["origin"]["database"] == "games.db"
+    assert (report["states"], report["covered"]) == (space.n_states, len(state))
+    entropy = -(p * np.log(np.where(p > 0, p, 1))).sum(axis=1)
+    assert report["entropy"] == pytest.approx(entropy.mean(), rel=1e-12)
+    assert 0 < report["entropy"] < report["uniform_entropy"]
+    assert [entry["states"] for entry in report["breaths"]] == space.states_by_breath
+    assert sum(entry["covered"] for entry in report["breaths"]) == len(state)
+    assert report["breaths"][-1] == {"breath": 3, "states": 50, "covered": 0, "entropy": None, "uniform_entropy": None}
+    text = run("enemy", "show", "general.h5").out
+    assert f"general.h5: strategy general PARLESS, rules tiny ({space.rules.digest})" in text
+    assert f"{report['entropy']:.4f}" in text
+    assert "origin: method parless, prior 3.0, database games.db" in text
+
+
+@pytest.mark.usefixtures("files")
+def test_entropies_of_an_agent(run):
+    report = run("enemy", "show", "agent.h5", "--json").report
+    assert (report["kind"], report["entropy"], report["covered"]) == ("agent", 0.0, 558)
+    soft = run("enemy", "show", "agent.h5", "--temperature", "1", "--json").report
+    assert soft["entropy"] == pytest.approx(run("enemy", "show", "strategy.h5", "--json").report["entropy"], rel=1e-12)
+    softer = run("enemy", "show", "agent.h5", "--temperature", "5", "--json").report
+    assert soft["entropy"] < softer["entropy"] < softer["uniform_entropy"]
+    done = run("enemy", "show", "agent.h5", "--temperature", "0.5")
+    assert (done.code, done.err) == (0, "")
+    assert "softmax at temperature 0.5" in done.out
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        (["tensor.h5"], ["tensor.h5: is a tensor, allowed are agents and strategies"]),
+        (["no.h5"], ["no.h5: there is no such file"]),
+        (["strategy.h5", "--temperature", "1"], ["--temperature", "strategy.h5 is a strategy"]),
+        (["agent.h5", "--temperature", "0"], ["temperature: 0.0"]),
+        ([], ["FILE.h5"]),
+    ],
+)
+def test_what_is_no_enemy_is_refused(run, arguments, texts):
+    run("enemy", "show", *arguments).refused(*texts)
