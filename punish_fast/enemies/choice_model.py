@@ -91,7 +91,6 @@ def fit_choice_model(
     Raises:
         CountsError: the penalty or the lapse rate is out of range, or no choice was between two legal actions.
         FoldsError: there are fewer games than folds.
-        StateError: the rules have counts above 9, for which there are no digits.
     """
     if not (math.isfinite(ridge) and ridge > 0):
         raise CountsError(f"ridge: {ridge} is not allowed, it must be above 0")

@@ -50,7 +50,6 @@ def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray)
 
     Raises:
         CountsError: the arrays are not of one length.
-        StateError: the rules have counts above 9, for which there are no decimal codes.
     """
     decimals, actions = np.asarray(decimals, dtype=np.int64), np.asarray(actions, dtype=np.int64)
     if decimals.ndim != 1 or decimals.shape != actions.shape:

@@ -175,7 +175,6 @@ def network_policy(space: StateSpace, network: Network) -> np.ndarray:
         network: A network for its rules.
 
     Raises:
-        StateError: the rules have counts above 9, for which there are no digits.
         StrategyError: the outputs are not finite.
     """
     rows, digits = np.arange(space.n_states), digits_of(space)

@@ -87,7 +87,6 @@ def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Exa
 
     Raises:
         NetworkError: there is no state.
-        StateError: the rules have counts above 9, for which there are no digits.
     """
     if len(state) == 0:
         raise NetworkError("strategy: covers no state to train on")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from punish_fast.enemies.counts import CountsError, count_choices
 from punish_fast.enemies.parless import parless
-from punish_fast.punish.codes import ACTIONS, StateError, decimals_of, from_decimal
+from punish_fast.punish.codes import ACTIONS, decimals_of, from_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, legal_mask, table_of_policy, uniform_policy
@@ -82,12 +82,6 @@ def test_counts_of_another_game_are_refused(space):
     counts = count_choices(space, decimals_of(space), np.full(space.n_states, 90))
     with pytest.raises(StrategyError):
         parless(StateSpace(space.rules._replace(copies=(0, 2, 1, 2, 2))), counts)
-
-
-def test_games_without_decimal_codes_are_refused():
-    space = StateSpace(PRESETS["tiny"]._replace(hp=10))
-    with pytest.raises(StateError, match="count up to 10"):
-        count_choices(space, [KNOWN], [40])
 
 
 def played(space, policy, decimal):

@@ -101,7 +101,6 @@ def export_notebook(path: str | Path, space: StateSpace, content: Values | Proba
 
     Raises:
         ValueError: the values or the strategy are of another game.
-        StateError: the rules have counts above 9, for which there are no decimal codes.
         OutputError: nothing can be written there.
         WriteError: writing failed.
     """
@@ -166,7 +165,6 @@ def read_notebook(
     Raises:
         ReadError: the file cannot be read, is no such JSON, or does not fit the game; the message names state and
             action.
-        StateError: the rules have counts above 9, for which there are no decimal codes.
         SolveError: the discount is out of range.
     """
     check_options(discount)
