@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, PlotOption, argument, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.plots import drawing, must_draw
 from punish_fast.cli.report import print_table
 from punish_fast.punish.rules import CARDS, cards_text
 
@@ -39,7 +38,6 @@ def openings(options: OpeningsOptions) -> None:
     from punish_fast.store.reader import load
 
     if options.plot is not None:
-        must_draw()
         check_picture(options.plot)
         check_outputs([options.plot], [options.file], "show")
     file = load(options.file)
@@ -52,8 +50,8 @@ def openings(options: OpeningsOptions) -> None:
     if plot is not None:
         from punish_fast.study.openings_plot import draw_openings
 
-        with drawing(plot):
-            draw_openings(found, value, report["is_chance"], f"what openings are worth to {options.file.stem}", plot)
+        title = f"What openings are worth to {options.file.stem}"
+        draw_openings(found, value, report["is_chance"], title, plot)
     options.print(report, _print_report)
 
 

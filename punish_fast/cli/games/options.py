@@ -81,11 +81,9 @@ class LeagueOptions(CommonOptions):
 def check_plot(plot: Path | None) -> None:
     """Check, before any work, that a plot can be drawn."""
     if plot is not None:
-        from punish_fast.cli.plots import must_draw
         from punish_fast.runtime.figures import check_picture
         from punish_fast.runtime.files import check_output
 
-        must_draw()
         check_picture(plot)
         check_output(plot)
 
@@ -93,8 +91,6 @@ def check_plot(plot: Path | None) -> None:
 def draw_curves(curves: Mapping[str, Sequence[Mapping[str, Any]]], plot: Path | None) -> None:
     """Draw learning curves, if a plot is wanted."""
     if plot is not None:
-        from punish_fast.cli.plots import drawing
         from punish_fast.learn.plots import draw_learning
 
-        with drawing(plot):
-            draw_learning(curves, plot)
+        draw_learning(curves, plot)
