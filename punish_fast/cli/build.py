@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.agents import enemy_text
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import (
     ComputeOptions,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
     from punish_fast.punish.rules import Rules
     from punish_fast.store.model_file import ModelSource
+    from punish_fast.store.reader import Artefact
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +56,20 @@ class ModelOptions(ComputeOptions):
         enemy.settled(self.temperature)
         return rules, enemy
 
-    def enumerate(self, rules: Rules, enemy: Player, clock: Stopwatch, progress: Progress) -> ModelSource:
-        """The model with its states."""
+    def source(
+        self, origin: Rules | Artefact, enemy: Player | None, clock: Stopwatch, progress: Progress
+    ) -> ModelSource:
+        """The model: the states of some rules and the enemy's policy, or a file that holds its tensor."""
+        from punish_fast.punish.rules import Rules
         from punish_fast.punish.space import StateSpace
         from punish_fast.store.model_file import ModelSource
 
+        progress.start()
+        if not isinstance(origin, Rules):
+            return ModelSource(origin, stage=clock, progress=progress.step)
+        assert enemy is not None
         with clock("states"):
-            progress.start()
-            space = StateSpace(rules, progress=progress.step)
+            space = StateSpace(origin, progress=progress.step)
         with clock("tensor"):
             policy = None if enemy.is_random else enemy.policy(space, self.temperature)
         progress.start()
@@ -97,7 +105,7 @@ def build(options: ModelOptions) -> None:
     rules, enemy = options.find()
     output = options.output or Path(f"{stem_of(rules, enemy)}-tensor.h5")
     check_outputs([output], options.read(enemy), "build")
-    source = options.enumerate(rules, enemy, clock, progress)
+    source = options.source(rules, enemy, clock, progress)
     report = model_report(source, build_file(output, source), clock, output)
     progress.clear()
     options.print(report, _print_report)
@@ -129,10 +137,7 @@ def model_report(source: ModelSource, mdp: MDP, clock: Stopwatch, output: Path) 
 
 def print_model(report: dict[str, Any]) -> None:
     """Print the size of a model."""
-    enemy = report["enemy"]
-    temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
-    name = enemy.get("file", enemy.get("name", enemy["kind"]))
-    print(f"rules {report['rules']}, enemy {name}{temperature}, {report['threads']} threads\n")
+    print(f"rules {report['rules']}, enemy {enemy_text(report['enemy'])}, {report['threads']} threads\n")
     breaths = [["breath", *(str(k + 1) for k in range(len(report["states_by_breath"]))), "win, loss", "all"]]
     counts = [f"{n:,}" for n in report["states_by_breath"]]
     print_table([*breaths, ["states", *counts, "2", f"{report['states']:,}"]])

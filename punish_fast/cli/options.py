@@ -159,7 +159,7 @@ def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str,
     """The parameters of a command, and the environment variable of each flag."""
     hints = get_type_hints(options_class, include_extras=True)
     parameters, variables = [], {}
-    for field in _in_order(options_class):
+    for field in _in_order(options_class, hints):
         kind, told = get_args(hints[field.name])
         if isinstance(told, Declaration):
             variables[told.flags_of(field.name)[0]] = told.variable_of(field.name)
@@ -173,12 +173,19 @@ def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str,
     return parameters, variables
 
 
-def _in_order(options_class: Any) -> list[Any]:
-    """The fields, those of this file last, and of the others those of the class itself before inherited ones."""
-    bases = [each for each in options_class.__mro__[1:] if is_dataclass(each)]
-    shared = {field.name for each in bases if each.__module__ == __name__ for field in fields(each)}
-    inherited = {field.name for each in bases for field in fields(each)}
-    return sorted(fields(options_class), key=lambda field: (field.name in shared, field.name in inherited))
+def _in_order(options_class: Any, hints: dict[str, Any]) -> list[Any]:
+    """The fields: arguments of the class itself before inherited ones, options after them, those of this file last."""
+    depth: dict[str, tuple[bool, int]] = {}
+    for number, each in enumerate(options_class.__mro__):
+        if is_dataclass(each):
+            depth |= {field.name: (each.__module__ == __name__, number) for field in fields(each)}
+
+    def place(field: Any) -> tuple[bool, int]:
+        is_shared, number = depth[field.name]
+        is_option = isinstance(get_args(hints[field.name])[1], Declaration)
+        return is_shared, -number if is_option and not is_shared else number
+
+    return sorted(fields(options_class), key=place)
 
 
 def _prepare(options: Any) -> None:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solver import Solution, solve
+from punish_fast.mdp.solver import DEFAULT_DISCOUNT, Solution, solve
+from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build, build_compact
-from punish_fast.store.reader import Artefact
+from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.writer import Writer, new_file
 
 # Entered around each stage of the work: "tensor", "store", "solve".
@@ -88,6 +89,27 @@ class ModelSource:
         for layer in range(mdp.n_layers):
             on_layer(mdp, layer)
         return mdp
+
+
+def start_values(path: Path, rules: Rules, objective: str, discount: float | None = None) -> np.ndarray:
+    """An agent's values on the scale of another objective, to start a solver from, float64 ``[n_states]``.
+
+    Args:
+        path: The agent's file.
+        rules: The rules it must have.
+        objective: As for `punish_fast.mdp.solver.solve`.
+        discount: Likewise.
+
+    Raises:
+        ReadError: the file is no agent, is damaged, or belongs to other rules.
+    """
+    file = load(path)
+    v = file.solution_for(rules).v
+    win, loss = file.terminal_values
+    to_win, to_loss = final_values(DEFAULT_DISCOUNT if discount is None else discount, objective).tolist()
+    if (win, loss) == (to_win, to_loss) or win <= loss:
+        return v
+    return np.asarray(to_loss + (v - loss) * ((to_win - to_loss) / (win - loss)))
 
 
 def build_file(path: Path, source: ModelSource) -> MDP:

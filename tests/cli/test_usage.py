@@ -57,10 +57,10 @@ def output(folder):
         (["--objective", "draw"], "'draw' is not one of 'discounted', 'win-probability'"),
         (["--objective", ""], "--objective"),
         (
-            ["--objective", "win-probability", "--discount", "1"],
-            "--objective win-probability has no discount, but --discount is 1",
+            ["--objective", "win-probability", "--discount", "0.9"],
+            "discount: 0.9 is not allowed with the objective win-probability",
         ),
-        (["--objective", "win-probability", "--schedule", "jacobi"], "--schedule jacobi goes with"),
+        (["--objective", "win-probability", "--schedule", "jacobi"], "schedule: jacobi is not allowed with"),
         (["--schedule", "random"], "schedule"),
         (["--schedule", ""], "schedule"),
         (["--threads", "0"], "threads"),
