@@ -19,7 +19,6 @@ from bench.child import ROOT
 from bench.tables import Table, markdown
 from punish_fast.cli.errors import UsageError, guarded
 from punish_fast.cli.lessons_text import caveats, extremes
-from punish_fast.cli.startup import prepare_kernels
 from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.lessons_plot import draw_lessons
@@ -267,7 +266,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--people", type=Path, metavar="DB", help="a database of recorded games")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="default: docs/lessons.md")
     options = parser.parse_args(arguments)
-    prepare_kernels()
 
     def run() -> None:
         for path in make(options.file, options.people, options.page):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -11,9 +10,7 @@ _INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
-    # What is imported stays; looking for garbage among it takes an eighth of the start. `prepare_kernels` ends this.
-    gc.disable()
+    """Run the command line and exit with its code."""
     # Nothing here needs a BLAS; its idle threads would only compete with ours.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -23,11 +20,9 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = _INTERRUPTED
-    # The work is done; an interrupt from here on would only make it look otherwise.
+    # The work is done; an interrupt while Python shuts down would only print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Files are tidy and all is printed by now. Taking down every module takes as long as some sweeps, and threads that
-    # an interrupt caught while they were starting would be waited for in vain.
-    os._exit(code)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import typer
 from punish_fast.cli.agents import agents
 from punish_fast.cli.build import build
 from punish_fast.cli.compare import compare
+from punish_fast.cli.doctor import doctor
 from punish_fast.cli.enemy.group import enemy
 from punish_fast.cli.errors import guarded
 from punish_fast.cli.export import export
@@ -28,9 +29,11 @@ from punish_fast.cli.plain_options import (
     ThreadsOption,
 )
 from punish_fast.cli.records.group import records
+from punish_fast.cli.report import Progress
 from punish_fast.cli.show import show
 from punish_fast.cli.solve import solve
-from punish_fast.cli.startup import prepare_kernels
+from punish_fast.cli.warmup import warmup
+from punish_fast.runtime.compilation import announce_to
 from punish_fast.runtime.version import __version__
 
 app = family(
@@ -40,7 +43,8 @@ app = family(
     "punish-fast show naive.h5",
     "punish-fast show naive.h5 102012300350000300",
 )
-add_verb(app, agents, "This installation")
+for added in (agents, doctor, warmup):
+    add_verb(app, added, "This installation")
 for added in (solve, build, show, compare, export, import_):
     add_verb(app, added, "One-player model")
 add_verb(app, openings, "Lessons")
@@ -86,7 +90,6 @@ def lessons(
     as_json: JsonOption = False,
 ) -> None:
     """Show what an agent or a strategy teaches: what HP, hands and kept cards are worth, and how often to play what."""
-    prepare_kernels()
     from punish_fast.cli import lessons as lessons_verb
 
     lessons_verb.lessons_command(file, None, lessons_verb.Wanted(plot, people), as_json)
@@ -141,7 +144,6 @@ def arena(  # noqa: PLR0913, PLR0917 - every option of the command is a paramete
     quiet: QuietOption = False,
 ) -> None:
     """Let agents meet in the real game, every one every other one, and rank them."""
-    prepare_kernels()
     from punish_fast.cli import arena
 
     setting = arena.Setting(rules, temperature, threads, quiet)
@@ -189,7 +191,6 @@ def exploit(
     quiet: QuietOption = False,
 ) -> None:
     """Find out how often an agent is beaten by whoever knows it: agents are made to beat just that one."""
-    prepare_kernels()
     from punish_fast.cli import arena, exploit
 
     setting = arena.Setting(rules, temperature, threads, quiet)
@@ -262,34 +263,13 @@ def equilibrium(  # noqa: PLR0913, PLR0917 - every option of the command is a pa
     quiet: QuietOption = False,
 ) -> None:
     """Learn to play so that nobody has much to gain against it, and measure how much that is."""
-    prepare_kernels()
     from punish_fast.cli import equilibrium
 
     setting = equilibrium.Setting(rules, information, answers, output, resume, dry_run, threads, quiet)
     equilibrium.equilibrium_command(setting, equilibrium.Goal(iterations, target, seconds), as_json)
 
 
-@app.command(epilog="Example: punish-fast warmup")
-def warmup(as_json: JsonOption = False) -> None:
-    """Compile every kernel now, so that the first run is as fast as all others."""
-    prepare_kernels()
-    from punish_fast.cli.precompile import load_solver
-
-    load_solver(is_compact=False)
-    from punish_fast.cli import doctor
-
-    doctor.warmup_command(as_json)
-
-
-@app.command(epilog="Example: punish-fast doctor --json")
-def doctor(as_json: JsonOption = False) -> None:
-    """Check the installation: versions, threads, cache, memory, and a small game with known answers."""
-    prepare_kernels()
-    from punish_fast.cli import doctor
-
-    doctor.doctor_command(as_json)
-
-
 def run(arguments: list[str] | None = None) -> int:
     """Run a command line; return its exit code (0 done, 1 failed, 2 wrong usage or input, 130 interrupted)."""
+    announce_to(Progress().compiling)
     return guarded(lambda: app(args=arguments, prog_name="punish-fast", standalone_mode=False))

@@ -96,9 +96,6 @@ def build(options: ModelOptions) -> None:
 
     By default written to naive-tensor.h5.
     """
-    from punish_fast.cli.precompile import load_solver
-
-    load_solver(False, options.threads)
     from punish_fast.store.model_file import build_file
 
     clock, progress = Stopwatch(), Progress(options.quiet)

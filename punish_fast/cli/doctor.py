@@ -1,50 +1,29 @@
-"""The commands ``warmup`` and ``doctor``."""
+"""``punish-fast doctor``: the installation, and a small game with known answers."""
 
 from __future__ import annotations
 
 import platform
-import time
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import numpy as np
-
 from punish_fast.cli.errors import CheckError
-from punish_fast.cli.report import Progress, in_units, print_json, print_table
-from punish_fast.cli.warmup import rehearse
-from punish_fast.mdp.solver import solve
-from punish_fast.punish.codes import from_decimal
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
-from punish_fast.runtime import _jit
-from punish_fast.runtime.memory import total_memory
-from punish_fast.runtime.version import __version__
+from punish_fast.cli.options import CommonOptions, verb
+from punish_fast.cli.report import in_units, print_table
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "typer")
 
-# Rush and strike in hand, punish revealed, all HP: worked out by hand-written exact arithmetic.
+# Rush and strike in hand, punish revealed, all HP. The value comes from a calculation in fractions.
 _KNOWN_STATE = 101010200220000001
 _KNOWN_VALUE = 12.399994108689343
 
 
-def warmup_command(as_json: bool) -> None:
-    """Run ``punish-fast warmup``."""
-    begin = time.perf_counter()
-    progress = Progress()
-    rehearse(partial(progress.part, "warmup"))
-    progress.clear()
-    report = {"seconds": time.perf_counter() - begin, "cache": _jit.cache_folder}
-    if as_json:
-        print_json(report)
-    else:
-        where = f"kept in {report['cache']}" if report["cache"] else "not kept: there is nowhere to write"
-        print(f"all kernels compiled in {report['seconds']:.1f} s, {where}")
+@verb("punish-fast doctor", "punish-fast doctor --json")
+def doctor(options: CommonOptions) -> None:
+    """Check the installation: versions, threads, kernel cache, memory, and a small game with known answers."""
+    from punish_fast.runtime import _jit
+    from punish_fast.runtime.memory import total_memory
+    from punish_fast.runtime.version import __version__
 
-
-def doctor_command(as_json: bool) -> None:
-    """Run ``punish-fast doctor``."""
     checks = _self_test()
     report: dict[str, Any] = {
         "punish_fast": __version__,
@@ -59,17 +38,22 @@ def doctor_command(as_json: bool) -> None:
         "checks": checks,
         "ok": all(checks.values()),
     }
-    if as_json:
-        print_json(report)
-    else:
-        _print_doctor(report)
+    options.print(report, _print_report)
     if not report["ok"]:
         failed = ", ".join(name for name, holds in checks.items() if not holds)
         raise CheckError(f"the self-test failed: {failed}")
 
 
 def _self_test() -> dict[str, bool]:
-    """Solve the tiny game and compare with what is known of it."""
+    """Solve the tiny game and compare it with known figures."""
+    import numpy as np
+
+    from punish_fast.mdp.solver import solve
+    from punish_fast.punish.codes import from_decimal
+    from punish_fast.punish.rules import PRESETS
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.tensor import build
+
     space = StateSpace(PRESETS["tiny"])
     mdp = build(space)
     layered = solve(mdp)
@@ -92,14 +76,14 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _print_doctor(report: dict[str, Any]) -> None:
+def _print_report(report: dict[str, Any]) -> None:
     rows = [
         ["punish-fast", report["punish_fast"]],
         ["python", f"{report['python']} on {report['platform']}"],
         *([name, text or "not installed"] for name, text in report["packages"].items()),
         ["threads", f"{report['threads']} of {report['max_threads']}"],
         ["compiler", "on" if report["jit"] else "off (NUMBA_DISABLE_JIT)"],
-        ["kernel cache", report["cache"] or "none: every process compiles anew"],
+        ["kernel cache", report["cache"] or "none: every process compiles its kernels"],
         ["memory", in_units(report["memory"], "B") if report["memory"] else "unknown"],
     ]
     print_table(rows, left=2)

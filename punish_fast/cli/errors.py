@@ -1,4 +1,4 @@
-"""From exceptions to one line on stderr and an exit code."""
+"""Exceptions and interrupts as one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FAILED = 1
 WRONG = 2
 INTERRUPTED = 130
 
-# Errors of ours that are not the fault of the input.
+# Errors of this package that are not the fault of the input.
 _FAILURES = ("CheckError", "WriteError", "LockedError", "WorkerError")
 
 
 class CheckError(Exception):
-    """A check did not hold, or the work fell short; the message says how."""
+    """A check failed, or a goal was missed; the message says which."""
 
 
 class UsageError(Exception):
@@ -29,7 +29,7 @@ class UsageError(Exception):
 
 
 def say(message: str) -> None:
-    """Print a line on stderr, in the place of progress that stands there."""
+    """Print a line on stderr, in place of the progress shown there."""
     if "punish_fast.cli.report" in sys.modules:
         sys.modules["punish_fast.cli.report"].clear_progress()
     print(message, file=sys.stderr, flush=True)
@@ -37,17 +37,15 @@ def say(message: str) -> None:
 
 _RETRY_SECONDS = 0.01
 _interrupted = False
-# An interrupt will be tried again soon; another one before that does not wait.
+# An interrupt is deferred for a moment; another one before that is not.
 _put_off = False
-# What the work was ended by, with all that was half made then: LLVM may crash if it has to give that up.
-_kept: list[BaseException] = []
 
 
 def _interrupt(_number: int, frame: FrameType | None) -> None:
-    # The first interrupt stops cleanly; a second one while files are tidied up aborts.
+    # The first interrupt stops cleanly; a second one during the clean-up aborts.
     global _interrupted, _put_off  # noqa: PLW0603 - a signal is the whole process's
     if _is_importing(frame) and not _put_off:
-        # Compiled modules print what goes wrong while they import others, and make something else of it.
+        # Extension modules print exceptions of their imports, and raise others in their place.
         _put_off = True
         retry = threading.Timer(_RETRY_SECONDS, _interrupt_again)
         retry.daemon = True
@@ -87,16 +85,15 @@ def _warn(message: Warning | str, *_details: object) -> None:
 
 
 def _pass_over_interrupts(unraisable: Any) -> None:
-    # What an interrupt left half made may fail when it is given up.
+    # Objects that an interrupt left half made may fail when they are freed.
     if not _interrupted and unraisable.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(unraisable)
 
 
 def guarded(call: Callable[[], Any]) -> int:
-    """Call and return the exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
+    """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
     global _interrupted, _put_off  # noqa: PLW0603 - a signal is the whole process's
     _interrupted = _put_off = False
-    _kept.clear()
     signal.signal(signal.SIGINT, _interrupt)
     sys.unraisablehook = _pass_over_interrupts
     warnings.showwarning = _warn  # type: ignore[assignment]
@@ -104,14 +101,11 @@ def guarded(call: Callable[[], Any]) -> int:
         return _code_of(call())
     try:
         code = _code_of(call())
-    except KeyboardInterrupt as error:
-        _kept.append(error)
+    except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
-        # An interrupt may come out of a library as another error.
+        # A library may turn an interrupt into another error.
         code = INTERRUPTED if _interrupted else _explain(error)
-        if _interrupted:
-            _kept.append(error)
     if code != 0 and "punish_fast.runtime.files" in sys.modules:
         sys.modules["punish_fast.runtime.files"].discard_temporaries()
     code = _flush_output(code)
@@ -121,15 +115,15 @@ def guarded(call: Callable[[], Any]) -> int:
 
 
 def _flush_output(code: int) -> int:
-    """Print what is still to be printed; return the exit code, which is no longer 0 if that fails."""
-    if sys.stdout is None:  # closed by whoever started us
+    """Flush stdout; return the exit code, which is not 0 if that fails."""
+    if sys.stdout is None:  # closed by the parent process
         return code
     try:
         sys.stdout.flush()
     except OSError as error:
-        # Nothing more can be printed, and Python would try again when it ends.
+        # Python would try again, and fail again, when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # If whoever read our output is gone, there is nobody left to tell.
+        # A closed pipe is no news to its reader.
         if code == 0 and not isinstance(error, BrokenPipeError):
             say(f"error: the results cannot be printed ({error.strerror})")
         return code or FAILED
@@ -145,7 +139,7 @@ def _explain(error: Exception) -> int:
         return FAILED
     if type(error).__name__ == "Abort":
         return INTERRUPTED
-    if hasattr(error, "format_message"):  # what Typer raises for wrong usage
+    if hasattr(error, "format_message"):  # wrong usage, found by Typer
         say(f"error: {' '.join(error.format_message().split())}")
         return int(getattr(error, "exit_code", WRONG))
     if isinstance(error, MemoryError):

@@ -31,7 +31,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_o
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from punish_fast.cli.report import print_json
+from punish_fast.cli.report import clear_progress, print_json
+from punish_fast.runtime.compilation import announce_to
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
 
@@ -189,10 +190,9 @@ def _in_order(options_class: Any, hints: dict[str, Any]) -> list[Any]:
 
 
 def _prepare(options: Any) -> None:
-    """Do what comes before all work."""
-    from punish_fast.cli.startup import prepare_kernels
-
-    prepare_kernels()
+    """Apply the options that every verb treats alike."""
+    if getattr(options, "quiet", False):
+        announce_to(None)
     if getattr(options, "threads", None) is not None:
         from punish_fast.runtime._jit import set_threads
 
@@ -317,6 +317,7 @@ class CommonOptions:
 
     def print(self, report: dict[str, Any], as_text: Callable[[dict[str, Any]], None]) -> None:
         """Print what was found, by ``as_text`` unless JSON is asked for."""
+        clear_progress()
         if self.as_json:
             print_json(report)
         else:

@@ -18,14 +18,26 @@ _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
-# Progress that is shown on the terminal now.
-_on_terminal: set[Progress] = set()
+# Width of the line of progress that the terminal shows now.
+_width = 0
+
+
+def _show_on_terminal(text: str) -> None:
+    """Replace the line of progress on the terminal."""
+    global _width  # noqa: PLW0603 - there is one terminal
+    text = text[: shutil.get_terminal_size().columns - 1]
+    sys.stderr.write("\r" + text.ljust(_width))
+    sys.stderr.flush()
+    _width = max(_width, len(text))
 
 
 def clear_progress() -> None:
-    """Take every line of progress off the terminal."""
-    for progress in tuple(_on_terminal):
-        progress.clear()
+    """Take the line of progress off the terminal."""
+    global _width  # noqa: PLW0603 - as above
+    if _width:
+        sys.stderr.write("\r" + " " * _width + "\r")
+        sys.stderr.flush()
+        _width = 0
 
 
 def print_json(report: dict[str, Any]) -> None:
@@ -136,7 +148,8 @@ class Progress:
         self._live = sys.stderr.isatty()
         self._begin = time.perf_counter()
         self._last = self._begin if not self._live else 0.0
-        self._width = 0
+        # The first line of a compilation comes at once.
+        self._compiling_shown = -_SECONDS_BETWEEN_LINES
 
     def step(self, stage: str, done: int, total: int) -> None:
         """Report that ``done`` of ``total`` steps of a stage are done."""
@@ -161,17 +174,20 @@ class Progress:
         """Seconds since the stage began."""
         return time.perf_counter() - self._begin
 
+    def compiling(self, kernel: str, number: int, total: int) -> None:
+        """Report that kernel ``number`` of at most ``total`` is being compiled; called by any thread."""
+        now = time.perf_counter()
+        if self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES:
+            self._compiling_shown = now
+            self._write(f"compiling kernels (first run only): {kernel}, {number} of at most {total}")
+
     def start(self) -> None:
         """Begin a stage."""
         self._begin = time.perf_counter()
 
     def clear(self) -> None:
         """Take the line off the terminal."""
-        if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
-            sys.stderr.flush()
-            self._width = 0
-        _on_terminal.discard(self)
+        clear_progress()
 
     def show(self, text: str, is_last: bool = False) -> None:
         """Show the progress of a stage in one line, unless the last one is too recent."""
@@ -181,12 +197,11 @@ class Progress:
         if self._quiet or (now - self._last < pause and not (self._live and is_last)):
             return
         self._last = now
+        self._write(text)
+
+    def _write(self, text: str) -> None:
         if self._live:
-            text = text[: shutil.get_terminal_size().columns - 1]
-            sys.stderr.write("\r" + text.ljust(self._width))
-            sys.stderr.flush()
-            self._width = max(self._width, len(text))
-            _on_terminal.add(self)
+            _show_on_terminal(text)
         else:
             say(text)
 

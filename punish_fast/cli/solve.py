@@ -57,9 +57,6 @@ def solve(options: SolveOptions) -> None:
 
     By default the notebook's game against the uniform player, written to naive.h5.
     """
-    from punish_fast.cli.precompile import load_solver
-
-    load_solver(options.no_tensor, options.threads)
     from punish_fast.store.model_file import solve_file, start_values
 
     clock, progress = Stopwatch(), Progress(options.quiet)

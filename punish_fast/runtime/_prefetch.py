@@ -1,8 +1,8 @@
-"""Telling the processor what will be read soon.
+"""Prefetch hints.
 
-Processors see by themselves that an array is read from front to back and fetch what comes next, but they stop at the
-end of each page of memory, and they lose the thread between many short rows. A hint costs a cycle and changes nothing
-but the time that reading takes later: it may point anywhere, also behind the end of the array.
+Processors detect that an array is read from front to back and fetch the next entries, but they stop at the end of each
+page of memory, and they lose track between many short rows. A hint costs a cycle and changes only the time that reading
+takes later: it may point anywhere, also past the end of the array.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from numba import types
 
 from punish_fast.runtime._jit import intrinsic
 
-# What the hint tells: to read it, to keep it in all caches, and that it is data.
+# The hint: for reading, into all caches, data.
 _HINTS = (0, 3, 1)
 
 
 @intrinsic
 def prefetch(_context, array, index):
-    """Fetch an element of ``array`` into the cache: the one with so many before it, ``index``, which is unsigned."""
+    """Fetch element ``index``, unsigned, of ``array`` into the cache."""
 
     def generate(context, builder, signature, args):
         # Importing it takes as long as some sweeps, and only compiling needs it.

@@ -1,8 +1,8 @@
 """Counter-based random numbers for kernels.
 
 Philox4x32-10 (J. Salmon, M. Moraes, R. Dror and D. Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011) maps a
-counter and a key to four words of 32 bits. No state is carried from one draw to the next, so a draw is the same in
-whatever order, and on whatever thread, it is made.
+counter and a key to four words of 32 bits. There is no state between draws, so a draw depends neither on the order nor
+on the thread.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from punish_fast.runtime._jit import kernel, routine
 
-# Of Philox: multipliers, what the key grows by every round, and the number of rounds.
+# Constants of Philox: multipliers, increments of the key, and the number of rounds.
 _FACTOR_0 = np.uint64(0xD2511F53)
 _FACTOR_1 = np.uint64(0xCD9E8D57)
 _STEP_0 = np.uint64(0x9E3779B9)
@@ -38,7 +38,7 @@ def draw_words(game, breath, stream, seed):
 
 @kernel
 def fill_words(begin, end, counters, seeds, words):
-    """``words[i]`` becomes what is drawn for ``counters[i]``, the game, the breath and the stream."""
+    """``words[i]`` becomes the draw for ``counters[i]``, the game, the breath and the stream."""
     for i in range(begin, end):
         words[i, 0], words[i, 1], words[i, 2], words[i, 3] = draw_words(
             counters[i, 0], counters[i, 1], counters[i, 2], seeds[i]

@@ -1,4 +1,4 @@
-"""What is installed only if asked for: the package's extras."""
+"""Optional dependencies: the package's extras."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from importlib.util import find_spec
 
 
 class ExtraError(Exception):
-    """Something is not installed; the message says how to install it."""
+    """An extra is not installed; the message says how to install it."""
 
 
 def require(extra: str, *modules: str) -> None:
-    """Make sure that the modules of an extra are installed, without importing them.
+    """Check that the modules of an extra are installed, without importing them.
 
     Raises:
         ExtraError: one is missing.

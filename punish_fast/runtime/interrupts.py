@@ -1,7 +1,7 @@
-"""Putting off interrupts where one would do harm.
+"""Deferred interrupts.
 
-Python raises an interrupt between any two of its instructions in the main thread: also in the middle of a library's
-work that cannot be taken up again, and between taking a lock and being ready to release it.
+Python raises an interrupt between any two instructions of the main thread, even where a library cannot recover, or
+between taking a lock and being ready to release it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def uninterrupted() -> Iterator[list[int]]:
-    """Put off an interrupt until the block ends; the block gets a list that is empty as long as none has come.
+    """Defer interrupts until the block ends; the block gets a list that stays empty until one arrives.
 
-    Then it is left to the handler of before, which need not raise anything.
+    Then the previous handler is called, which need not raise anything.
 
-    HDF5 does not recover from an interrupt in the middle of its work. That holds for reading, too, and for giving its
-    objects up. A function that has some in local variables is best decorated as a whole, so that they are gone before
-    the block ends.
+    HDF5 cannot recover from an interrupt, not even one while it reads or frees its objects. Decorate a function that
+    keeps some in local variables as a whole, so that they are freed before the block ends.
     """
     pending: list[int] = []
     if threading.current_thread() is not threading.main_thread():

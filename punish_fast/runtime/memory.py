@@ -1,4 +1,4 @@
-"""How much memory there is, so that too large a game is refused in one line instead of ending the machine."""
+"""Memory of the machine, so that too large a game is refused instead of exhausting it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def total_memory() -> int | None:
-    """Bytes of memory of this machine, or None where the system does not tell."""
+    """Memory of this machine in bytes, or None where the system does not tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -14,10 +14,10 @@ def total_memory() -> int | None:
 
 
 def require_memory(n_bytes: int, what: str) -> None:
-    """Insist that the machine has ``n_bytes`` of memory in all.
+    """Check that the machine has ``n_bytes`` of memory in all.
 
     Raises:
-        MemoryError: it has less; the message says for ``what`` it was wanted.
+        MemoryError: it has less; the message says that ``what`` needs it.
     """
     total = total_memory()
     if total is not None and n_bytes > total:

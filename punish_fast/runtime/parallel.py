@@ -1,9 +1,9 @@
-"""Cutting work into pieces of like weight and sharing them among threads.
+"""Kernels over chunks of items, spread over threads.
 
-Kernels run over chunks of items and release the interpreter's lock, so plain threads share the work. Compared with
-parallel loops inside the kernels this compiles in half the time, needs no threading layer, and cuts long work into
-short calls, between which it can be interrupted. Every item has one owner, and what is summed is summed over chunks
-that do not depend on the number of threads, so neither do results.
+Kernels release the interpreter's lock, so plain threads can share the work. Compared with parallel loops inside the
+kernels this compiles in half the time, needs no threading layer, and cuts long work into short calls, between which it
+can be interrupted. Every item has one owner, and sums are taken over chunks that do not depend on the number of
+threads, so results do not either.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _PIECES_PER_THREAD = 4
 
 
 def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
-    """Cut items into chunks of like weight.
+    """Cut items into chunks of similar weight.
 
     Args:
         ptr: ``[n + 1]``, ascending; item ``i`` weighs ``ptr[i + 1] - ptr[i]``.
-        n_chunks: How many chunks at the most.
+        n_chunks: Largest number of chunks.
 
     Returns:
         int64 ``[k + 1]``, boundaries from 0 to ``n``, strictly ascending (``k`` is 0 for no items).
@@ -39,7 +39,7 @@ def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
 
 
 def cumulated(counts: np.ndarray) -> np.ndarray:
-    """int64 ``[n + 1]``: where each of the consecutive runs of so many items begins, and where the last one ends."""
+    """Offsets int64 ``[n + 1]`` of consecutive runs with these numbers of items."""
     ptr = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=ptr[1:])
     return ptr
@@ -51,10 +51,10 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
 
 
 def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin: int = 0) -> None:
-    """Call ``kernel(begin, end, *args)`` for chunks of items that together are all, spread over the threads.
+    """Call ``kernel(begin, end, *args)`` on chunks that cover all items, spread over the threads.
 
     Args:
-        kernel: Fills what belongs to the items from ``begin`` to ``end`` and nothing else.
+        kernel: Writes only the results of the items from ``begin`` to ``end``.
         ptr: ``[n + 1]``, ascending, the weights of the items as in `balanced_chunks`.
         *args: Further arguments.
         origin: The number of the first item.
@@ -63,7 +63,7 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
 
 
 def for_each(kernel: Callable[..., None], n_items: int, *args: Any) -> None:
-    """Like `for_chunks`, for items of equal weight; takes less time to start."""
+    """Like `for_chunks`, for items of equal weight."""
     _spread(kernel, _equal_pieces(n_items, threads() * _PIECES_PER_THREAD), args)
 
 
@@ -74,22 +74,12 @@ def _equal_pieces(n_items: int, n_pieces: int) -> list[tuple[int, int]]:
 
 
 def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
+    """Spread the pieces over the threads, the calling one included; an interrupt waits for the current pieces."""
     if threads() == 1:
         # Still in pieces, so that an interrupt does not wait for all of them.
         for begin, end in pieces:
             kernel(begin, end, *args)
         return
-    if getattr(kernel, "signatures", ()):
-        _share(kernel, pieces, args)
-        return
-    # A plain function, or a kernel that is compiled or loaded first. That can take seconds and is better left to other
-    # threads: this one waits, and can be interrupted.
-    for _ in _pool(threads()).map(lambda ends: kernel(*ends, *args), pieces):
-        pass
-
-
-def _share(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
-    """Spread the pieces over the threads, of which this one is one; an interrupt waits for those that are begun."""
     rest, failed = iter(pieces), Event()
     with uninterrupted() as pending:
 
@@ -107,10 +97,10 @@ def _share(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tup
             wait(others)
         for other in others:
             other.result()
-    # Whoever handles interrupts need not raise anything. Then the rest is still to be done.
+    # If the handler of interrupts raised nothing, the rest is still to do.
     left = list(rest)
     if left:
-        _share(kernel, left, args)
+        _spread(kernel, left, args)
 
 
 def _pairs(chunks: np.ndarray) -> list[tuple[int, int]]:

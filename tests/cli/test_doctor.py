@@ -10,7 +10,6 @@ import pytest
 
 from punish_fast import __version__
 from punish_fast.cli import doctor
-from punish_fast.cli import report as reporting
 from punish_fast.runtime import _jit
 
 
@@ -39,7 +38,7 @@ def test_doctor_in_words(run):
 
 def test_doctor_tells_what_is_missing(run, monkeypatch):
     monkeypatch.setattr(doctor, "_PACKAGES", ("numpy", "no-such-package"))
-    monkeypatch.setattr(doctor._jit, "cache_folder", None)
+    monkeypatch.setattr(_jit, "cache_folder", None)
     report = run("doctor", "--json").report
     assert report["packages"]["no-such-package"] is None
     assert report["cache"] is None
@@ -48,13 +47,10 @@ def test_doctor_tells_what_is_missing(run, monkeypatch):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")
-def test_warmup_compiles_and_tells_where(run, folder, monkeypatch):
+def test_warmup_compiles_and_tells_where(run, folder):
     report = run("warmup", "--json").report
     assert report["seconds"] > 0
     assert report["cache"] == _jit.cache_folder
     assert Path(report["cache"]).is_dir()
-    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    again = run("warmup")
-    assert "all kernels compiled" in again.out
-    assert again.err.splitlines()[::5] == ["warmup: one player (1 of 6)", "warmup: other games (6 of 6)"]
+    assert "all kernels compiled" in run("warmup").out
     assert list(folder.iterdir()) == []

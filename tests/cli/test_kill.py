@@ -66,6 +66,7 @@ def start() -> subprocess.Popen[str]:
 
 
 @WITH_JIT
+@pytest.mark.slow
 def test_killed_at_any_instant(folder, expected):
     path = folder / "x.h5"
     wrong = []
@@ -84,6 +85,7 @@ def test_killed_at_any_instant(folder, expected):
 
 
 @WITH_JIT
+@pytest.mark.slow
 def test_interrupted_at_any_instant(folder, expected):
     path = folder / "x.h5"
     wrong = []
@@ -105,6 +107,7 @@ def test_interrupted_at_any_instant(folder, expected):
 
 
 @WITH_JIT
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(("name", "when"), POINTS)
 def test_killed_at_the_moment_that_matters(run, folder, expected, name, when, number):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.cli.report import print_table, print_text
+from punish_fast.cli import report
+from punish_fast.cli.report import Progress, print_table, print_text
+from punish_fast.runtime.compilation import announce, announce_to
 
 HEADER = ["agent", *(f"measure {k}" for k in range(1, 9))]
 ROWS = [HEADER, ["naive", *["0.123456"] * 8], ["random", *["12.5 points"] * 8]]
@@ -53,3 +55,17 @@ def test_a_table_is_as_wide_as_it_is_where_there_is_no_terminal(monkeypatch, lin
     monkeypatch.delenv("COLUMNS", raising=False)
     print_table(ROWS)
     assert len(lines()) == len(ROWS)
+
+
+def test_compilation_is_reported_at_once_and_then_every_ten_seconds(monkeypatch, capsys):
+    clock = iter([0.0, 0.0, 9.9, 10.1])
+    monkeypatch.setattr(report.time, "perf_counter", lambda: next(clock))
+    announce_to(Progress().compiling)
+    try:
+        for number in (1, 2, 3):
+            announce("fill_blocks", number, 43)
+    finally:
+        announce_to(None)
+    announce("sweep", 4, 43)
+    line = "compiling kernels (first run only): fill_blocks, {} of at most 43"
+    assert capsys.readouterr().err.splitlines() == [line.format(1), line.format(3)]

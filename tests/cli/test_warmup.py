@@ -14,14 +14,15 @@ REHEARSED = """
 import importlib, pkgutil
 import punish_fast
 from punish_fast.cli.app import run
-from punish_fast.cli.warmup import rehearse
+from punish_fast.cli.rehearsal import rehearse
+from punish_fast.runtime._jit import _kernels
 
 def kernels():
     found = {}
     for module in pkgutil.walk_packages(punish_fast.__path__, "punish_fast."):
         if module.name.split(".")[-1].startswith("_") and not module.name.endswith("__main__"):
             for name, made in vars(importlib.import_module(module.name)).items():
-                if hasattr(getattr(made, "_cache", None), "signatures") and made.__module__ == module.name:
+                if callable(made) and made in _kernels and made.__module__ == module.name:
                     found[name] = len(made.signatures)
     return found
 

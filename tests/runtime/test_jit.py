@@ -1,111 +1,64 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from numba import config
 
 from punish_fast.runtime import _jit
+from punish_fast.runtime.compilation import announce_to
 
-# One kernel that calls another; what is looked up in `sys.modules` is of no use but to compile.
+WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
+PACKAGE = Path(_jit.__file__).parent.parent
+
+# Kernels that a process compiles, and kernels that it finds in the cache.
 CALLS = """
-import sys
-import numpy as np
+from punish_fast.runtime.compilation import announce_to
+told = []
+announce_to(lambda *announced: told.append(announced))
 from punish_fast.punish import _codes
-digit = _codes.pair_digit(np.int64(1), np.int64(2))
-hits = sum(_codes.pair_digit.stats.cache_hits.values())
-is_ready = "numba.np.linalg" in sys.modules
-if len(sys.argv) > 1:
-    from punish_fast.punish.codes import layout_of
-    from punish_fast.punish.rules import PRESETS
-    layout, hand, discard = layout_of(PRESETS["tiny"]), np.array([1, 0, 0, 0, 0]), np.array([2, 0, 0, 0, 0])
-    assert _codes.cards_code(layout, hand, discard) == layout.place[0] * digit
-print(hits, is_ready)
+assert _codes.pair_digit(1, 2) == 7
+print([name for name, number, total in told], sum(_codes.pair_digit.stats.cache_hits.values()))
+assert all(1 <= number <= total for _, number, total in told)
 """
 
 
-def calls(cache, *arguments):
-    """What a process prints that calls kernels and has its cache in the folder ``cache``."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
-    command = [sys.executable, "-c", CALLS, *arguments]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.split()
-
-
-@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
-def test_cached_kernels_are_called_without_getting_ready_to_compile(tmp_path):
-    assert calls(tmp_path) == ["0", "True"]
-    assert calls(tmp_path) == ["1", "False"]
-
-
-@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
-def test_kernels_that_are_not_cached_can_be_compiled_with_those_that_are(tmp_path):
-    calls(tmp_path)
-    assert calls(tmp_path, "callers too") == ["1", "False"]
-    assert len(list(tmp_path.rglob("_codes.cards_code-*.nbc"))) == 1
-
-
-AHEAD = """
-import threading
-import numpy as np
-from punish_fast.runtime import _jit
-from punish_fast.punish import _codes
-missing = []
-_jit.load_ahead([_codes.pair_digit, _codes.cards_code], lambda: missing.append("missing"))
-for thread in threading.enumerate():
-    if thread.name == "loader":
-        thread.join()
-loaded = sum(_codes.pair_digit.stats.cache_hits.values()), len(_codes.pair_digit.signatures)
-assert _codes.pair_digit(np.int64(1), np.int64(2)) == 7
-assert sum(_codes.pair_digit.stats.cache_misses.values()) == (0 if loaded[0] else 1)
-print(*loaded, *missing)
-"""
-
-
-@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
-def test_kernels_that_are_cached_are_loaded_ahead_and_others_wait_until_they_are_called(tmp_path):
+@WITH_JIT
+def test_a_kernel_is_announced_when_it_is_compiled_and_cached_for_other_processes(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", AHEAD]
-    for loaded in ("0 0 missing", "1 1 missing"):
-        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        assert (done.stdout.strip(), done.stderr) == (loaded, "")
+    for expected in ("['pair_digit'] 0", "[] 1"):
+        done = subprocess.run(
+            [sys.executable, "-c", CALLS], env=environment, check=True, capture_output=True, text=True
+        )
+        assert done.stdout.strip() == expected
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
-def test_a_cache_that_cannot_be_read_is_left_to_who_calls(tmp_path):
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", AHEAD]
-    subprocess.run(command, env=environment, check=True)
-    for index in tmp_path.rglob("*.nbi"):
-        index.write_bytes(b"damaged")
-    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
-    assert "loader" not in done.stderr
+@WITH_JIT
+def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch):
+    monkeypatch.setattr(_jit, "cache_folder", None)
 
+    @_jit.kernel
+    def double(n):
+        return 2 * n
 
-TYPES = """
-from punish_fast.runtime import _jit
-from punish_fast.punish import _codes
-_jit.compile_for(_codes.pair_digit, 1, 2)
-_jit.compile_for(_codes.pair_digit, 1.0, 2.0)
-print(sum(_codes.pair_digit.stats.cache_hits.values()), _codes.pair_digit(1, 2), _codes.pair_digit(1.0, 2.0))
-"""
+    def interrupt(*announced):
+        assert announced[0] == "double"
+        signal.raise_signal(signal.SIGINT)
 
-
-@pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
-def test_what_is_cached_under_the_name_of_other_types_is_compiled_again(tmp_path):
-    def run():
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-        command = [sys.executable, "-c", TYPES]
-        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.split()
-
-    assert run() == ["0", "7", "7.0"]
-    assert run() == ["2", "7", "7.0"]
-    [integers] = tmp_path.rglob("*.1.nbc")
-    [floats] = tmp_path.rglob("*.2.nbc")
-    integers.write_bytes(floats.read_bytes())
-    assert run() == ["1", "7", "7.0"]
-    assert run() == ["2", "7", "7.0"]
+    announce_to(interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            double(3)
+    finally:
+        announce_to(None)
+    assert len(double.signatures) == 1
+    assert double(3) == 6
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.fixture
@@ -124,7 +77,7 @@ def test_kernels_are_cached_in_a_folder_named_by_their_sources(home):
     assert _jit._find_cache_folder() == folder
 
 
-def test_folder_from_the_environment_comes_first(monkeypatch, home):
+def test_a_folder_from_the_environment_overrides_it(monkeypatch, home):
     monkeypatch.setattr(config, "CACHE_DIR", str(home / "elsewhere"))
     assert _jit._find_cache_folder() == str(home / "elsewhere")
     assert not (home / "cache").exists()
@@ -136,14 +89,14 @@ def test_nothing_is_cached_with_the_jit_off(monkeypatch, home):
     assert not (home / "cache").exists()
 
 
-def test_folder_that_cannot_be_made_means_no_cache_and_one_warning(home):
+def test_without_a_folder_there_is_no_cache_and_one_warning(home):
     (home / "cache").write_text("a file in the way", encoding="utf-8")
     with pytest.warns(UserWarning, match="kernels are compiled anew every time: cannot write") as caught:
         assert _jit._find_cache_folder() is None
     assert len(caught) == 1
 
 
-def test_folder_that_cannot_be_written_means_no_cache_and_one_warning(monkeypatch, home):
+def test_with_a_read_only_folder_there_is_no_cache_and_one_warning(monkeypatch, home):
     def refuse(**_options):
         raise PermissionError("read-only")
 
@@ -154,28 +107,38 @@ def test_folder_that_cannot_be_written_means_no_cache_and_one_warning(monkeypatc
     assert (home / "cache").exists()
 
 
-def test_digest_changes_with_the_kernels_and_with_nothing_else(monkeypatch, tmp_path):
-    monkeypatch.setattr(_jit, "_PACKAGE", tmp_path)
-    (tmp_path / "mdp").mkdir()
-    kernels, api = tmp_path / "mdp" / "_sweep.py", tmp_path / "mdp" / "sweep.py"
-    kernels.write_text("one", encoding="utf-8")
-    first = _jit._source_digest()
-    api.write_text("no kernel", encoding="utf-8")
-    assert _jit._source_digest() == first
-    kernels.write_text("two", encoding="utf-8")
-    second = _jit._source_digest()
-    kernels.rename(tmp_path / "mdp" / "_other.py")
-    assert len({first, second, _jit._source_digest()}) == 3
+ROOMS = sorted({path.parent.name for path in PACKAGE.rglob("_*.py") if not path.name.endswith("__.py")})
+
+
+def test_rooms_with_kernels_are_found():
+    assert {"duel", "equilibrium", "games", "learn", "mdp", "punish", "records", "runtime"} <= set(ROOMS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_digest_changes_with_every_kernel_file_of_a_room_and_with_nothing_else(monkeypatch, tmp_path, room):
+    shutil.copytree(PACKAGE, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(_jit, "_PACKAGE", tmp_path / "copy")
+    digests = [_jit._source_digest()]
+    for path in sorted((tmp_path / "copy").rglob(f"{room}/*.py")):
+        with path.open("a", encoding="utf-8") as file:
+            file.write("# edited\n")
+        after = _jit._source_digest()
+        assert (after not in digests) == path.name.startswith("_")
+        digests.append(after)
+        if path.name.startswith("_") and not path.name.endswith("__.py"):
+            path.rename(path.with_name("_renamed_" + path.name))
+            assert _jit._source_digest() not in digests
+            digests.append(_jit._source_digest())
 
 
 @pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])
-def test_digest_changes_with_what_the_machine_code_depends_on(monkeypatch, setting):
+def test_digest_changes_with_settings_of_the_compiler(monkeypatch, setting):
     before = _jit._source_digest()
     monkeypatch.setattr(config, setting, "something else")
     assert _jit._source_digest() != before
 
 
-def test_cache_folder_of_other_packages_is_put_back(monkeypatch):
+def test_the_cache_folder_of_other_packages_stays(monkeypatch):
     monkeypatch.setattr(config, "CACHE_DIR", "theirs")
     with pytest.raises(ArithmeticError), _jit._numba_cache_at("ours"):
         assert config.CACHE_DIR == "ours"
@@ -216,6 +179,5 @@ def test_impossible_thread_count_is_refused_with_what_is_allowed(count):
     assert _jit.threads() == before
 
 
-def test_compiled_kernels_go_where_the_package_says():
-    expected = None if config.DISABLE_JIT else str
-    assert _jit.cache_folder is None if expected is None else isinstance(_jit.cache_folder, expected)
+def test_there_is_a_cache_if_there_is_a_compiler():
+    assert (_jit.cache_folder is None) == bool(config.DISABLE_JIT)

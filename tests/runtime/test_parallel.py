@@ -84,7 +84,7 @@ def test_work_is_shared_among_as_many_threads_as_are_set(two_threads):
     workers = set()
 
     def work(*_):
-        # Nobody goes on before all threads have come.
+        # No thread continues before all have arrived.
         if len(workers) < two_threads:
             workers.add(threading.get_ident())
             barrier.wait(timeout=30)
@@ -93,17 +93,10 @@ def test_work_is_shared_among_as_many_threads_as_are_set(two_threads):
     assert len(workers) == two_threads
 
 
-def loaded(work):
-    """``work`` as if it were a kernel that is compiled already, which the calling thread takes a part of."""
-    work.signatures = ["(int64, int64)"]
-    return work
-
-
-def test_the_calling_thread_takes_a_part_of_what_is_compiled(two_threads):
+def test_the_calling_thread_takes_a_part(two_threads):
     barrier = threading.Barrier(two_threads)
     visits, workers = np.zeros(9, dtype=np.int64), set()
 
-    @loaded
     def work(begin, end):
         visits[begin:end] += 1
         if threading.get_ident() not in workers:
@@ -120,13 +113,12 @@ def test_an_interrupt_waits_for_the_pieces_that_are_begun_and_no_others(two_thre
     barrier = threading.Barrier(two_threads)
     begun, ended = [], []
 
-    @loaded
     def work(begin, _end):
         begun.append(begin)
         barrier.wait(timeout=30)
         if threading.current_thread() is threading.main_thread():
             signal.raise_signal(signal.SIGINT)
-        # The other one goes on when the interrupt has come.
+        # The other thread continues after the interrupt.
         barrier.wait(timeout=30)
         ended.append(begin)
 
@@ -141,7 +133,6 @@ def test_an_interrupt_waits_for_the_pieces_that_are_begun_and_no_others(two_thre
 def test_an_interrupt_that_is_ignored_leaves_nothing_undone():
     visits = np.zeros(99, dtype=np.int64)
 
-    @loaded
     def work(begin, end):
         visits[begin:end] += 1
         if threading.current_thread() is threading.main_thread():
@@ -157,7 +148,6 @@ def test_an_error_in_a_thread_ends_the_work_of_all(two_threads, is_here):
     barrier = threading.Barrier(two_threads)
     begun = []
 
-    @loaded
     def fail(begin, _end):
         begun.append(begin)
         barrier.wait(timeout=30)

@@ -1,0 +1,97 @@
+"""One small run of everything that calls a kernel, so that all of them are compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.duel.exact_evaluation import outcome_distribution
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.monte_carlo import simulate
+from punish_fast.equilibrium.bayes import bayes_response
+from punish_fast.equilibrium.best_response import Start, best_response
+from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.equilibrium.upper_bound import upper_bound
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.retrograde import solve_game
+from punish_fast.games.tapnswap import TapnSwap
+from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+from punish_fast.mdp.model import check
+from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.punish.information import MODELS
+from punish_fast.punish.lifting import lift
+from punish_fast.punish.refill import Refillable
+from punish_fast.punish.rules import PRESETS, true_rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.tensor import build
+from punish_fast.records.legality import judge
+from punish_fast.study.lessons import lessons
+from punish_fast.study.selfplay import self_play
+
+_RULES = PRESETS["tiny"]
+
+
+def rehearse() -> None:
+    """Call every kernel once."""
+    _solve()
+    for model in MODELS:
+        _meet(model)
+    _play_small_games()
+
+
+def _solve() -> None:
+    """The one-player model."""
+    space = StateSpace(_RULES)
+    mdp = check(build(space))
+    solution = solve(mdp)
+    solve(mdp, schedule="jacobi", sweeps=1)
+    policy = softmax(mdp.state_ptr, solution.q, 1.0)
+    evaluate(mdp, policy)
+    enemy = greedy(mdp.state_ptr, solution.q)
+    build(space, enemy)
+    compact = Refillable(space).fill(enemy)
+    compact.count_nonzeros()
+    solve(compact)
+    evaluate(compact, policy)
+    for row in (0, space.n_states - 1):
+        space.row(space.state(row))
+    no_breaths, nothing = np.zeros((0, 18)), np.zeros((0, 2))
+    judge(space, no_breaths, no_breaths, nothing, nothing[:, 0])
+
+
+def _meet(name: str) -> None:
+    """The real game, under an information model."""
+    view = StateSpace(true_rules(_RULES))
+    space = view if name == "view" else StateSpace(view.rules, name)
+    graph = Graph(space)
+    policy = _learn(graph)
+    if name == "view":
+        best_response(graph, policy, "uniform")
+    else:
+        lift(space, view, np.ones(len(view.action)))
+    exploiter = best_response(graph, policy, "true", start=Start(policy, graph.indifferent))
+    bayes_response(graph, policy, exploiter.duel, n_games=2)
+    upper_bound(graph, policy)
+    simulate(graph, policy, policy, 2)
+    outcome_distribution(graph, policy, policy)
+    play = self_play(graph, policy)
+    lessons(play)
+    graph.action_values(policy, play.beliefs, play.duel.v)
+
+
+def _learn(graph: Graph) -> np.ndarray:
+    """Self-play without and with responses; return the average policy."""
+    for share in (0.0, 0.5):
+        learning = Equilibrium(graph, share=share)
+        learning.iterate()
+    learning.compile_kernels()
+    return learning.average
+
+
+def _play_small_games() -> None:
+    """Other games."""
+    positions = enumerate_positions(TapnSwap())
+    solve_game(positions)
+    learner = new_learner(positions, Hyperparameters())
+    learner.plan("self", 2)
+    learn(positions, [learner], 2)
