@@ -11,14 +11,11 @@ import subprocess
 
 import h5py
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 from numba import config
 from store.damage import editing
 
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.cli import doctor, errors, solve
-from punish_fast.punish import rules as rules_module
 from punish_fast.punish import space
 
 OLD = b"old content"
@@ -150,71 +147,20 @@ def test_a_folder_that_is_not_ours_is_refused(run, folder):
     run("solve", "--rules", "tiny", "-o", "closed/x.h5").refused("closed/x.h5", "cannot write here")
 
 
+# What only TOML can say; fields and their ranges are tests of the rules themselves.
 RULES = [
-    "hp = 0",
-    "hp = 10",
-    "hp = -1",
-    "hp = 2.5",
-    "hp = '3'",
-    "hp = true",
     "hp = nan",
-    "hp = inf",
-    "hp = [3]",
-    "hp = {}",
     "hp = 2026-01-01",
-    "hp = 99999999999999999999999999",
     "hp = " + "9" * 5000,
     "hp = 0x" + "f" * 5000,
     "hp = " + "[" * 50_000,
     "a" + ".a" * 3000 + " = 1",
     "hp = 3\nhp = 4",
     "hp",
-    "hp =",
-    "= 3",
-    "[hp]",
     "[[hp]]",
-    "luck = 3",
-    "Hp = 3",
     '"" = 3',
     '"h\\np" = 3',
-    "copies = 3",
-    "copies = []",
-    "copies = [3, 3, 3, 3]",
-    "copies = [3, 3, 3, 3, 3, 3]",
-    "copies = [3, 3, 3, 3, -3]",
-    "copies = [3, 3, 3, 3, 10]",
-    "copies = [3, 3, 3, 3, '3']",
-    "copies = [0, 0, 0, 0, 0]",
-    "copies = [1, 1, 1, 1, 1]",
-    "copies = { joker = 3 }",
-    "copies = { strike = [1] }",
-    "copies = 'many'",
-    "hand_size = 0",
-    "hand_size = 9",
-    "reveal_size = 6",
-    "breaths = 0",
-    "breaths = 9",
-    "feints = 2",
-    "feints = -1",
-    "healing = 10",
-    "damage = [0, 1, 0, 2, 100]",
-    "damage = { rush = -1 }",
-    "guard_reduction = -1",
-    "dodge_stops = ['fireball']",
-    "dodge_stops = ['strike', 'strike']",
-    "dodge_stops = [[]]",
-    "dodge_stops = [{}]",
-    "dodge_stops = 'strike'",
-    "dodge_stops = [0, 0, 0, 1, 1]",
-    "exhausting = [1]",
-    "priority = []",
-    "priority = ['rest', 'guard', 'rush', 'dodge', 'strike']",
-    "priority = ['rest', 'guard', 'rush', 'dodge', 'strike', 'strike']",
-    "priority = [0, 1, 2, 3, 4, 5]",
     "redeal = 'often'",
-    "redeal = 1",
-    "redeal = ['discard']",
-    "redeal = {}",
     "\0",
     "hp = 3 # \x07",
     "\ufeffhp = 3",
@@ -231,27 +177,6 @@ def test_absurd_rules_are_refused(run, output, text):
 def test_rules_that_are_no_text_are_refused(run, output, content):
     (output.parent / "house.toml").write_bytes(content)
     run("solve", "--rules", "house.toml", "-o", output).refused("rules", "house.toml")
-
-
-_VALUES = st.recursive(
-    st.integers() | st.floats() | st.booleans() | st.text(max_size=8) | st.sampled_from(rules_module.CARDS),
-    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.sampled_from(rules_module.CARDS), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(st.dictionaries(st.sampled_from(rules_module.Rules._fields) | st.text(max_size=5), _VALUES, max_size=3))
-@example({"dodge_stops": [["strike"]]})
-@example({"copies": {"guard": {}}})
-def test_any_mapping_is_rules_or_is_refused_by_name(fields):
-    try:
-        rules = rules_module.from_mapping(fields)
-    except rules_module.RulesError as error:
-        assert str(error).startswith("rules: ")
-        assert "\n" not in str(error)
-    else:
-        assert rules_module.validate(rules) == rules
 
 
 @pytest.mark.parametrize(
@@ -306,8 +231,7 @@ def test_a_field_that_cannot_be_is_named(run, files, output, name):
 
 
 def test_a_process_of_its_own_refuses_the_same_way(files):
-    for arguments in (["solve", "--tolerance", "0"], ["solve", "none.h5"], ["show", "tensor.h5", "12"], ["nonsense"]):
-        run_apart(*arguments, cwd=files).refused()
+    run_apart("show", "tensor.h5", "12", cwd=files).refused()
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="counting so many hands takes minutes without kernels")

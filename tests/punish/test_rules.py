@@ -5,9 +5,11 @@ import re
 import numpy as np
 import pytest
 from houses import house_rules
-from hypothesis import given
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from punish_fast.punish.rules import (
+    CARDS,
     PRESETS,
     Rules,
     RulesError,
@@ -155,6 +157,27 @@ def test_mapping_lists_priority_lowest_first():
 def test_mapping_that_names_no_game_is_refused(fields, message):
     with pytest.raises(RulesError, match=re.escape(message)):
         from_mapping(fields)
+
+
+_VALUES = st.recursive(
+    st.integers() | st.floats() | st.booleans() | st.text(max_size=8) | st.sampled_from(CARDS),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.sampled_from(CARDS), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150)
+@given(st.dictionaries(st.sampled_from(Rules._fields) | st.text(max_size=5), _VALUES, max_size=3))
+@example({"dodge_stops": [["strike"]]})
+@example({"copies": {"guard": {}}})
+def test_any_mapping_is_rules_or_is_refused_by_name(fields):
+    try:
+        rules = from_mapping(fields)
+    except RulesError as error:
+        assert str(error).startswith("rules: ")
+        assert "\n" not in str(error)
+    else:
+        assert validate(rules) == rules
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "3", "null", '{"lives": 3}'])
