@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,32 +36,11 @@ from punish_fast.learn.agent_plans import AgentPlan, LeagueError, check_opponent
 from punish_fast.learn.checkpoints import load_checkpoint, save_checkpoint
 from punish_fast.learn.process_pool import OnTask, run_all
 from punish_fast.learn.qlearning import OPPONENTS, LearnError, QLearner, new_learner
-from punish_fast.learn.round_robin import Place, Row, pair_points, rank, score_table
+from punish_fast.learn.round_robin import Row, pair_points, rank, score_table
 from punish_fast.learn.training import assess, train
 from punish_fast.runtime.files import explain, replacing
 
 _FORMAT = {"format": "punish-fast championship", "format_version": 1}
-
-
-@dataclass(frozen=True)
-class TrainingReport:
-    """The result of an agent's training in a round.
-
-    Attributes:
-        name: Its name.
-        games: Games played in all.
-        win_share: Share of games won against the random player.
-        mistakes: Positions in which it gives away value.
-        is_rejected: Whether its training was undone because it would lose to its former self.
-        curve: Its learning curve.
-    """
-
-    name: str
-    games: int
-    win_share: float
-    mistakes: int
-    is_rejected: bool
-    curve: list[dict[str, float]]
 
 
 class League:
@@ -170,7 +149,7 @@ class League:
         if not 0 <= share <= 1:
             raise LeagueError(f"share: {share} is not allowed, it must be from 0 to 1")
         check_opponents(opponents, ("same", "other", *OPPONENTS))
-        best = {place.agent for place in places if place.score >= share * places[0].score}
+        best = {agent for agent, score in places if score >= share * places[0][1]}
         plans = [
             further_plan(plan, self.learner(number, plan.name).sessions[-1].opponent, opponent, games, number)
             for plan in self.plans(number)
@@ -183,8 +162,13 @@ class League:
         """Whether all agents of a round are trained."""
         return all(self.path(number, plan.name).exists() for plan in self.plans(number))
 
-    def train(self, number: int, n_processes: int = 1, on_task: OnTask | None = None) -> list[TrainingReport]:
+    def train(self, number: int, n_processes: int = 1, on_task: OnTask | None = None) -> list[dict[str, Any]]:
         """Train the agents of a round that are not trained yet, and report on all.
+
+        Returns:
+            For each agent its ``name``, the ``games`` played in all, the ``win_share`` against the random player, the
+            number of ``mistakes``, its learning ``curve``, and whether it ``is_rejected``: whether its training was
+            undone because it would lose to its former self.
 
         Raises:
             LeagueError: There is no such round, or a file is damaged.
@@ -209,7 +193,7 @@ class League:
 
     def tournament(
         self, number: int, n_processes: int = 1, on_task: OnTask | None = None
-    ) -> tuple[list[str], np.ndarray, list[Place]]:
+    ) -> tuple[list[str], np.ndarray, list[tuple[str, float]]]:
         """Hold the round-robin tournament of a round, as far as it is missing.
 
         Returns:
@@ -237,7 +221,7 @@ class League:
                 on_task(min(begin + size, len(tasks)), len(tasks))
         return names, score_table(names, known), rank(names, known)
 
-    def ranking(self, number: int) -> list[Place] | None:
+    def ranking(self, number: int) -> list[tuple[str, float]] | None:
         """The ranking of a round, best first; None if its tournament is not complete."""
         names = [plan.name for plan in self.plans(number)]
         known = self._known_rows(number, names)
@@ -261,7 +245,7 @@ class League:
     def _write_tournament(self, number: int, names: list[str], known: dict[str, Row]) -> None:
         content: dict[str, Any] = {"agents": names, "points": known}
         if set(names[:-1]) <= set(known):
-            content["ranking"] = [asdict(place) for place in rank(names, known)]
+            content["ranking"] = [{"agent": agent, "score": score} for agent, score in rank(names, known)]
         _write(self.folder / f"tournament-{number}.json", content)
 
 
@@ -272,7 +256,7 @@ def _solved(folder: Path) -> tuple[Positions, PerfectPlay]:
     return positions, solve_game(positions)
 
 
-def train_agent(folder: Path, number: int, plan: AgentPlan) -> TrainingReport:
+def train_agent(folder: Path, number: int, plan: AgentPlan) -> dict[str, Any]:
     """Train an agent unless its file exists; may run in a process of its own."""
     positions, perfect = _solved(folder)
     league = League(folder)
@@ -289,8 +273,8 @@ def train_agent(folder: Path, number: int, plan: AgentPlan) -> TrainingReport:
     learner = league.learner(number, plan.name)
     found = assess(positions, perfect, learner.policy(positions))
     is_rejected = plan.former is not None and learner.games == _former_self(league, number, plan, positions).games
-    mistakes = int(found["mistakes"])
-    return TrainingReport(plan.name, learner.games, found["win_share"], mistakes, is_rejected, learner.curve)
+    report = {"name": plan.name, "games": learner.games, "win_share": found["win_share"]}
+    return report | {"mistakes": int(found["mistakes"]), "is_rejected": is_rejected, "curve": learner.curve}
 
 
 def _former_self(league: League, number: int, plan: AgentPlan, positions: Positions) -> QLearner:

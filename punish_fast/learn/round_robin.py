@@ -8,7 +8,6 @@ look for the one on which an opponent errs. An agent with mistakes may therefore
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -18,19 +17,6 @@ from punish_fast.games.positions import Positions
 
 # The points of an agent against each agent after it, by name.
 Row = dict[str, float]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A place in the ranking.
-
-    Attributes:
-        agent: The name of the agent.
-        score: Mean points against the other agents, 0 to 1.
-    """
-
-    agent: str
-    score: float
 
 
 def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> float:
@@ -47,9 +33,8 @@ def score_table(names: list[str], rows: Mapping[str, Row]) -> np.ndarray:
     return table
 
 
-def rank(names: list[str], rows: Mapping[str, Row]) -> list[Place]:
-    """The agents by score, best first, equal ones by name."""
+def rank(names: list[str], rows: Mapping[str, Row]) -> list[tuple[str, float]]:
+    """The agents and their scores, 0 to 1, best first, equal ones by name."""
     others = ~np.eye(len(names), dtype=np.bool_)
     scores = score_table(names, rows).mean(axis=1, where=others).tolist()
-    places = [Place(name, score) for name, score in zip(names, scores, strict=True)]
-    return sorted(places, key=lambda place: (-place.score, place.agent))
+    return sorted(zip(names, scores, strict=True), key=lambda place: (-place[1], place[0]))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,8 @@ _FIRST_POINT = 100
 
 # Called with the games that each learner has played in its session, and the games of the session.
 OnPoint = Callable[[int, int], None]
+# The number of games between pauses, and what to do in one.
+Pause = tuple[int, Callable[[], None]]
 
 
 def points_of(n_games: int) -> list[int]:
@@ -51,19 +52,6 @@ def assess(positions: Positions, perfect: PerfectPlay, policy: np.ndarray) -> di
     }
 
 
-@dataclass(frozen=True)
-class Pause:
-    """A regular pause in training.
-
-    Attributes:
-        every: Number of games between pauses.
-        call: What to do in a pause.
-    """
-
-    every: int
-    call: Callable[[], None]
-
-
 def train(
     positions: Positions,
     perfect: PerfectPlay,
@@ -80,7 +68,7 @@ def train(
         perfect: Perfect play.
         learners: Learners with the same sessions, equally advanced.
         on_point: Called after each point, for progress and checkpoints.
-        pause: What else to do, and when.
+        pause: What to do regularly besides, and after how many games.
 
     Returns:
         Seconds spent playing, without compilation, measurements, ``on_point`` and pauses.
@@ -94,7 +82,7 @@ def train(
     seconds = 0.0
     while learners and (session := learners[0].session) is not None:
         point = next(point for point in points_of(session.wanted) if point > session.games)
-        until_pause = session.wanted if pause is None else pause.every - learners[0].games % pause.every
+        until_pause = session.wanted if pause is None else pause[0] - learners[0].games % pause[0]
         begin = time.perf_counter()
         learn(positions, learners, min(point - session.games, until_pause))
         seconds += time.perf_counter() - begin
@@ -104,8 +92,8 @@ def train(
                 learner.curve.append(entry)
             if on_point is not None:
                 on_point(point, session.wanted)
-        if pause is not None and learners[0].games % pause.every == 0:
-            pause.call()
+        if pause is not None and learners[0].games % pause[0] == 0:
+            pause[1]()
     return seconds
 
 

@@ -50,83 +50,80 @@ class Result:
     actions: list[str]
 
 
+@dataclass(eq=False)
 class TerminalGame:
-    """A game at the terminal, of two seats of which the first moves first."""
+    """A game at the terminal.
 
-    def __init__(
-        self,
-        game: TableGame,
-        positions: Positions,
-        seats: tuple[Seat, Seat],
-        ask: Ask,
-        tell: Tell,
-        generator: np.random.Generator,
-    ) -> None:
-        """Set up a game.
+    Attributes:
+        game: The game.
+        positions: Its positions.
+        seats: The players; the first moves first.
+        ask: Asks a person for a line; raises EOFError when there is none.
+        tell: Prints a text.
+        generator: Draws the actions of policies.
+    """
 
-        Args:
-            game: The game.
-            positions: Its positions.
-            seats: The players.
-            ask: Asks a person for a line; raises EOFError when there is none.
-            tell: Prints a text.
-            generator: Draws the actions of policies.
-        """
-        self._game, self._positions, self._seats = game, positions, seats
-        self._ask, self._tell, self._generator = ask, tell, generator
+    game: TableGame
+    positions: Positions
+    seats: tuple[Seat, Seat]
+    ask: Ask
+    tell: Tell
+    generator: np.random.Generator
+
+    def __post_init__(self) -> None:
         # States and actions so far, for undo.
-        self._states: list[Any] = [game.initial()]
+        self._states: list[Any] = [self.game.initial()]
         self._actions: list[str] = []
 
     def play(self) -> Result:
         """Play the game."""
-        game = self._game
+        game = self.game
         try:
             while not game.is_terminal(state := self._states[-1]):
-                seat = self._seats[game.player(state)]
+                seat = self.seats[game.player(state)]
                 action = self._asked(state) if seat.policy is None else self._drawn(state, seat.policy)
                 if action is None:
                     continue
                 self._actions.append(game.action_text(state, action))
-                self._tell(f"{seat.name}: {self._actions[-1]}\n")
+                self.tell(f"{seat.name}: {self._actions[-1]}\n")
                 self._states.append(game.apply(state, action))
         except (LeaveError, EOFError):
-            self._tell("You left the game.")
+            self.tell("You left the game.")
             return Result(None, False, self._actions)
-        person = int(self._seats[0].policy is not None and self._seats[1].policy is None)
-        self._tell(self._drawing(person))
+        person = int(self.seats[0].policy is not None and self.seats[1].policy is None)
+        self.tell(self._drawing(person))
         returns = game.returns(self._states[-1])
         winner = None if returns[0] == returns[1] else int(returns[1] > returns[0])
-        verdict = "Draw" if winner is None else f"{self._seats[winner].name} won"
-        self._tell(f"\n{verdict} after {len(self._actions)} moves.")
+        verdict = "Draw" if winner is None else f"{self.seats[winner].name} won"
+        self.tell(f"\n{verdict} after {len(self._actions)} moves.")
         return Result(winner, True, self._actions)
 
     def _drawing(self, viewer: int) -> str:
-        return self._game.draw(self._states[-1], viewer, (self._seats[0].name, self._seats[1].name))
+        return self.game.draw(self._states[-1], viewer, (self.seats[0].name, self.seats[1].name))
 
     def _drawn(self, state: Any, policy: np.ndarray) -> int:
-        rows = self._positions.rows(self._positions.find(state))
+        rows = self.positions.rows(self.positions.find(state))
         weight = policy[rows.start : rows.stop]
-        return int(self._positions.action[rows.start + self._generator.choice(len(rows), p=weight / weight.sum())])
+        return int(self.positions.action[rows.start + self.generator.choice(len(rows), p=weight / weight.sum())])
 
     def _asked(self, state: Any) -> int | None:
         """The action of a person; None after an undo."""
-        game, player = self._game, self._game.player(state)
+        game, player = self.game, self.game.player(state)
         actions = list(game.actions(state))
         texts = [game.action_text(state, action) for action in actions]
-        self._tell(self._drawing(player) + "\n")
+        self.tell(self._drawing(player) + "\n")
         for number, text in enumerate(texts, 1):
-            self._tell(f"  {number}  {text}")
+            self.tell(f"  {number}  {text}")
         while True:
-            prompt = f"{self._seats[player].name}, your move (1 to {len(texts)}, ? for help): "
-            answer = self._ask(prompt).strip().lower()
+            prompt = f"{self.seats[player].name}, your move (1 to {len(texts)}, ? for help): "
+            answer = self.ask(prompt).strip().lower()
             if answer in texts:
                 return actions[texts.index(answer)]
             if answer.isdecimal() and 1 <= int(answer) <= len(texts):
                 return actions[int(answer) - 1]
             if answer == "undo" and self._undo(player):
                 return None
-            self._tell(self._reply(answer, state))
+            self.tell(self._reply(answer, state))
 
     def _reply(self, answer: str, state: Any) -> str:
         if answer in {"q", "quit", "exit"}:
@@ -134,7 +131,7 @@ class TerminalGame:
         if answer in {"?", "h", "help"}:
             return _HELP
         if answer == "rules":
-            return self._game.rules_text()
+            return self.game.rules_text()
         if answer == "hint":
             return self._hint(state)
         return "There is no move to undo." if answer == "undo" else f"{answer!r} is not a move. {_HELP}"
@@ -142,14 +139,14 @@ class TerminalGame:
     def _undo(self, player: int) -> bool:
         """Return to the last state in which ``player`` or another person was to move; False if there is none."""
         for number in range(len(self._states) - 2, -1, -1):
-            mover = self._game.player(self._states[number])
-            if mover == player or self._seats[mover].policy is None:
+            mover = self.game.player(self._states[number])
+            if mover == player or self.seats[mover].policy is None:
                 del self._states[number + 1 :], self._actions[number:]
                 return True
         return False
 
     def _hint(self, state: Any) -> str:
-        perfect = solve_game(self._positions)
-        number = self._positions.find(state)
-        action = self._game.action_text(state, int(self._positions.action[perfect.best_rows()[number]]))
+        perfect = solve_game(self.positions)
+        number = self.positions.find(state)
+        action = self.game.action_text(state, int(self.positions.action[perfect.best_rows()[number]]))
         return f"{action} ({outcome_text(int(perfect.value[number]), int(perfect.distance[number]))} with perfect play)"

@@ -1,7 +1,7 @@
-"""Tables of learners on disk, of whatever game.
+"""Tables of Q-learners in files.
 
-What a game or a way to learn is called is none of our business here: both are JSON objects, written and read as they
-are. A file is whole or absent, and one that has changed since it was written is refused.
+The game and the description of the learner are JSON objects that this module does not interpret. A file is whole or
+absent, and a changed one is refused.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from punish_fast.store.writer import sealed_file
 
 
 class LearnerFile(NamedTuple):
-    """What stands in a file.
+    """The content of a file.
 
     Attributes:
-        game: The game, JSON-like.
-        learner: How was learned, JSON-like.
+        game: The game, a JSON object.
+        learner: The description of the learner, a JSON object.
         q: float64 ``[n_tables, n_rows]``.
         visits: int64 ``[n_tables, n_rows]``.
     """
@@ -42,15 +42,15 @@ def save_learner(
     """Write a learner.
 
     Args:
-        path: The file; what stands there is replaced when the new one is whole.
-        game: The game, JSON-like.
-        learner: How was learned, JSON-like.
+        path: The file, replaced when the new one is whole.
+        game: The game, a JSON object.
+        learner: The description of the learner, a JSON object.
         q: float64 ``[n_tables, n_rows]``.
         visits: int64 ``[n_tables, n_rows]``.
 
     Raises:
-        OutputError: nothing can be written there.
-        WriteError: it could not be written to its end.
+        OutputError: The file cannot be written there.
+        WriteError: Writing failed.
     """
     attributes = {"game": json.dumps(game), layout.LEARNER: json.dumps(learner)}
     with sealed_file(Path(path), layout.LEARNER, **attributes) as out:
@@ -62,7 +62,7 @@ def load_learner(path: str | Path) -> LearnerFile:
     """Read a learner.
 
     Raises:
-        ReadError: the file cannot be read, has changed, or holds something else; the message names the field.
+        ReadError: The file is not readable, has changed, or is not a learner; the message names the field.
     """
     path = Path(path)
     if not path.is_file():
@@ -76,7 +76,7 @@ def load_learner(path: str | Path) -> LearnerFile:
     except Exception as error:
         raise ReadError(f"{path}: not a readable HDF5 file ({error})") from None
     if attributes["kind"] != layout.LEARNER:
-        raise ReadError(f"{path}: kind: {attributes['kind']!r}, but a learner is needed")
+        raise ReadError(f"{path}: kind: {attributes['kind']!r}, must be a learner")
     if version != layout.FORMAT_VERSION:
         raise ReadError(f"{path}: format_version: {version} is not known, allowed is {layout.FORMAT_VERSION}")
     game, learner = (_object(path, name, attributes[name]) for name in ("game", layout.LEARNER))
@@ -92,7 +92,7 @@ def _object(path: Path, name: str, text: str | None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise ReadError(f"{path}: {name}: no JSON object")
+        raise ReadError(f"{path}: {name}: not a JSON object")
     return value
 
 

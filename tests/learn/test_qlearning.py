@@ -80,6 +80,7 @@ def test_negamax_learns_where_turns_are_kept():
     assert learner.q[0] == pytest.approx(rows_of(positions, table)[0])
 
 
+@pytest.mark.slow
 @WITH_JIT
 def test_the_right_target_plays_perfectly_after_200_000_games_and_the_authors_does_not(tapnswap):
     perfect = solve_game(tapnswap)

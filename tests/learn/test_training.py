@@ -8,7 +8,7 @@ from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.learn.qlearning import Hyperparameters, LearnError, new_learner
-from punish_fast.learn.training import Pause, assess, points_of, train
+from punish_fast.learn.training import assess, points_of, train
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_pauses_come_when_due_and_change_nothing(game):
         learner.plan("random", 150)
         learner.plan("self", 150)
     pauses = []
-    train(*game, learners[:1], pause=Pause(70, lambda: pauses.append(learners[0].games)))
+    train(*game, learners[:1], pause=(70, lambda: pauses.append(learners[0].games)))
     train(*game, learners[1:])
     assert pauses == [70, 140, 210, 280]
     assert learners[0].digest == learners[1].digest

@@ -59,11 +59,11 @@ def put(name, array):
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        (lambda file: file.attrs.modify("kind", "agent"), "kind: 'agent', but a learner is needed"),
+        (lambda file: file.attrs.modify("kind", "agent"), "kind: 'agent', must be a learner"),
         (lambda file: file.attrs.modify("format_version", 2), "format_version: 2 is not known, allowed is 1"),
-        (lambda file: file.attrs.modify("game", "{"), "game: no JSON object"),
-        (lambda file: file.attrs.modify("learner", "[1]"), "learner: no JSON object"),
-        (lambda file: file.attrs.pop("game"), "game: no JSON object"),
+        (lambda file: file.attrs.modify("game", "{"), "game: not a JSON object"),
+        (lambda file: file.attrs.modify("learner", "[1]"), "learner: not a JSON object"),
+        (lambda file: file.attrs.pop("game"), "game: not a JSON object"),
         (lambda file: file.pop("/learner/q"), "/learner/q: missing"),
         (put("/learner/q", np.zeros((2, 7), np.float32)), "/learner/q: float32 .* allowed is float64 in two dim"),
         (put("/learner/visits", np.zeros(7, np.int64)), "/learner/visits: int64 .* in two dimensions"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,16 +34,21 @@ def train_round(league: League, number: int, options: LeagueOptions, plot: Path 
     clock = Stopwatch()
     with clock("train"), league_progress(league, "train", options.quiet) as step:
         reports = league.train(number, options.n_processes, step)
-    draw_curves({report.name: report.curve for report in reports}, plot)
+    draw_curves({report["name"]: report["curve"] for report in reports}, plot)
     if options.as_json:
         told = {"game": league.game.name, "folder": str(league.folder), "round": number}
-        agents = [asdict(report) for report in reports]
-        print_json(told | {"agents": agents, "plot": plot and str(plot), "seconds": clock.seconds})
+        print_json(told | {"agents": reports, "plot": plot and str(plot), "seconds": clock.seconds})
         return
     print(f"round {number} in {league.folder}: {len(reports)} agents")
     print()
     rows = [
-        [each.name, f"{each.games:,}", f"{each.win_share:.6f}", f"{each.mistakes}", "rejected" * each.is_rejected]
+        [
+            each["name"],
+            f"{each['games']:,}",
+            f"{each['win_share']:.6f}",
+            str(each["mistakes"]),
+            "rejected" * each["is_rejected"],
+        ]
         for each in reports
     ]
     print_table([["agent", "games", "wins against random", "mistakes", ""], *rows])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from punish_fast.cli.games.options import FolderArgument, GameArgument, LeagueOptions
@@ -38,19 +38,19 @@ def tournament(options: TournamentOptions) -> None:
             "round": number,
             "agents": names,
             "points": table.tolist(),
-            "ranking": [asdict(place) for place in places],
+            "ranking": [{"agent": agent, "score": score} for agent, score in places],
             "seconds": clock.seconds,
         }
         print_json(report)
         return
     print(f"round {number} in {league.folder}: {len(names)} agents")
     print()
-    print_table([["agent", "score"], *([place.agent, f"{place.score:.4f}"] for place in places)])
+    print_table([["agent", "score"], *([agent, f"{score:.4f}"] for agent, score in places)])
     print()
     print_text(_SCORE)
     print_text(_REMARK)
     if len(names) <= _MAX_COLUMNS:
-        order = [names.index(place.agent) for place in places]
+        order = [names.index(agent) for agent, _ in places]
         rows = [[names[i], *("-" if i == j else f"{table[i, j]:.3f}" for j in order)] for i in order]
         print()
         print_table([["points of row", *(names[j] for j in order)], *rows])

@@ -97,7 +97,7 @@ def train(options: TrainOptions) -> None:
         seats = Seat("you"), Seat("learner", learner.policy(positions))
         play_at_terminal(game, positions, seats, options.seed, options.as_json)
 
-    pause = None if options.play_every is None else training.Pause(options.play_every, play)
+    pause = None if options.play_every is None else (options.play_every, play)
     with clock("train"):
         try:
             clock.seconds["games"] = training.train(positions, solve_game(positions), [learner], on_point, pause)
