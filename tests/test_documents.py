@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,19 @@ def test_what_a_page_shows_runs(page, folder, monkeypatch):
 def test_every_block_says_what_it_is():
     kinds = {block.kind for page in PAGES for block in blocks_of(page)}
     assert kinds <= {"console", "sh", "python", "toml", "json", "text"}
+
+
+def test_every_path_that_a_page_names_exists():
+    named = {
+        path for page in PAGES for path in re.findall(r"`((?:punish_fast|tests|bench|docs)/[\w/.]*)`", page.read_text())
+    }
+    assert {path for path in named if not (ROOT / path).exists()} == set()
+
+
+def test_every_link_between_pages_leads_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def test_the_readme_is_short():
