@@ -6,8 +6,8 @@ import os
 import signal
 from fractions import Fraction
 
+import exact_values
 import pytest
-import twin
 from hypothesis import HealthCheck, settings
 from numba import config
 
@@ -53,7 +53,7 @@ def tiny_mdp(tiny: StateSpace) -> MDP:
 @pytest.fixture(scope="session")
 def tiny_values(tiny: StateSpace) -> dict[tuple, Fraction]:
     """The exact optimal values of ``tiny`` against the naive enemy with discount 19/20."""
-    return dict(twin.solve(tiny.rules, Fraction(19, 20)))
+    return dict(exact_values.solve(tiny.rules, Fraction(19, 20)))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """The real game for two players, slow and exact, for checking the graph of full states.
 
-A position is what one player knows (a `twin.TwinState`) together with the other's hand; between two measures it is the
-two kept hands and both HP. Every probability is a fraction, and the rules of a breath are those of ``twin.py``.
+A position is what one player knows (a `reference.State`) together with the other's hand; between two measures it is
+the two kept hands and both HP. Every probability is a fraction; the rules of a breath are in ``bench/reference.py``.
 """
 
 from __future__ import annotations
@@ -11,24 +11,26 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import twin
-from twin import LOSS, WIN, Pile, TwinState
+import exact_values
 
-Policy = Callable[[TwinState], dict[int, Fraction]]
+from bench import reference
+from bench.reference import LOSS, WIN, Counts, State
+
+Policy = Callable[[State], dict[int, Fraction]]
 
 
 class Position(NamedTuple):
     """A position during a measure."""
 
-    view: TwinState
-    enemy: Pile
+    view: State
+    enemy: Counts
 
 
 class Node(NamedTuple):
     """What is left after a measure."""
 
-    own: Pile
-    enemy: Pile
+    own: Counts
+    enemy: Counts
     own_hp: int
     enemy_hp: int
 
@@ -36,20 +38,20 @@ class Node(NamedTuple):
 Successor = Position | Node | str
 
 
-def enemy_view(position: Position) -> TwinState:
-    return twin.mirror(position.view, position.enemy)
+def enemy_view(position: Position) -> State:
+    return reference.mirror(position.view, position.enemy)
 
 
-def deck_of(rules: Any, position: Position) -> Pile:
-    return twin._minus(twin._unseen(rules, position.view), position.enemy)
+def deck_of(rules: Any, position: Position) -> Counts:
+    return reference.minus(reference.unseen_cards(rules, position.view), position.enemy)
 
 
-def after(rules: Any, position: Position, own: twin._Move, enemy: twin._Move) -> Successor:
+def after(rules: Any, position: Position, own: reference.Play, enemy: reference.Play) -> Successor:
     """What follows two moves."""
-    view = twin._after(rules, position.view, own, enemy)
+    view = reference.play(rules, position.view, own, enemy)
     if isinstance(view, str):
         return view
-    hand = twin._minus(position.enemy, twin._pile([enemy.picked]))
+    hand = reference.minus(position.enemy, reference.counts_of([enemy.picked]))
     if view.breath > rules.breaths:
         return Node(view.hand, hand, view.own_hp, view.enemy_hp)
     return Position(view, hand)
@@ -58,7 +60,7 @@ def after(rules: Any, position: Position, own: twin._Move, enemy: twin._Move) ->
 def breath(rules: Any, position: Position, own: int, enemy: int) -> dict[Successor, Fraction]:
     """The law of what follows when both players have chosen."""
     law: defaultdict[Successor, Fraction] = defaultdict(Fraction)
-    for own_move, enemy_move, p in twin._moves(deck_of(rules, position), own, enemy):
+    for own_move, enemy_move, p in reference.clashes(own, enemy, deck_of(rules, position)):
         law[after(rules, position, own_move, enemy_move)] += p
     return dict(law)
 
@@ -66,14 +68,14 @@ def breath(rules: Any, position: Position, own: int, enemy: int) -> dict[Success
 def deal(rules: Any, node: Node) -> dict[Position, Fraction]:
     """The law of the position that follows when all cards but the kept ones are shuffled and dealt."""
     law: defaultdict[Position, Fraction] = defaultdict(Fraction)
-    pool = twin._minus(twin._minus(tuple(rules.copies), node.own), node.enemy)
-    for own, p_own in twin._subsets(pool, rules.hand_size - sum(node.own)).items():
-        rest = twin._minus(pool, own)
-        for enemy, p_enemy in twin._subsets(rest, rules.hand_size - sum(node.enemy)).items():
-            for shown, p_shown in twin._subsets(twin._minus(rest, enemy), rules.reveal_size).items():
-                hand = twin._plus(node.own, own)
-                view = TwinState(1, hand, node.own_hp, 0, 0, node.enemy_hp, rules.hand_size, 0, 0, shown)
-                law[Position(view, twin._plus(node.enemy, enemy))] += p_own * p_enemy * p_shown
+    pool = reference.minus(reference.minus(tuple(rules.copies), node.own), node.enemy)
+    for own, p_own in reference.hands(pool, rules.hand_size - sum(node.own)).items():
+        rest = reference.minus(pool, own)
+        for enemy, p_enemy in reference.hands(rest, rules.hand_size - sum(node.enemy)).items():
+            for shown, p_shown in reference.hands(reference.minus(rest, enemy), rules.reveal_size).items():
+                hand = reference.plus(node.own, own)
+                view = State(1, hand, node.own_hp, 0, 0, node.enemy_hp, rules.hand_size, 0, 0, shown)
+                law[Position(view, reference.plus(node.enemy, enemy))] += p_own * p_enemy * p_shown
     return dict(law)
 
 
@@ -90,8 +92,8 @@ def layers(rules: Any, nodes: set[Node]) -> list[set[Position]]:
 
 
 def _afters(rules: Any, position: Position) -> Iterator[Successor]:
-    for own in twin.actions(rules, position.view):
-        for enemy in twin.actions(rules, enemy_view(position)):
+    for own in reference.legal_actions(rules, position.view):
+        for enemy in reference.legal_actions(rules, enemy_view(position)):
             yield from breath(rules, position, own, enemy)
 
 
@@ -129,7 +131,7 @@ def duel(rules: Any, own: Policy, enemy: Policy) -> Fraction:
     for node in order:
         row = _mixed(value, deal(rules, node))
         equations.append([Fraction(int(k == place[node])) - row[k] for k in range(size - 1)] + [row[-1]])
-    solution = [*twin._eliminate(equations), Fraction(1)]
+    solution = [*exact_values.eliminate(equations), Fraction(1)]
     opening = _mixed(value, deal(rules, begin(rules)))
     return sum((a * x for a, x in zip(opening, solution, strict=True)), Fraction(0))
 

@@ -19,11 +19,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import duel_twin
-import twin
 from duel_twin import Node, Position
 from sequence_form import Key, Seen, key_of
 
-_PAYS = {twin.WIN: 1, twin.LOSS: -1}
+from bench import reference
+
+_PAYS = {reference.WIN: 1, reference.LOSS: -1}
 Branches = Sequence[Callable[[], Iterator[str]]]
 
 
@@ -80,21 +81,21 @@ class ExtensiveGame:
 
     def _own(self, point: Point) -> Iterator[str]:
         view = point.position.view
-        actions = twin.actions(self._rules, view)
+        actions = reference.legal_actions(self._rules, view)
         behind = [self._later(self._enemy, point, action) for action in actions]
         return self._choice(1, key_of(self._model, view, point.seen), actions, behind)
 
     def _enemy(self, point: Point, own: int) -> Iterator[str]:
         view = duel_twin.enemy_view(point.position)
-        actions = twin.actions(self._rules, view)
+        actions = reference.legal_actions(self._rules, view)
         behind = [self._later(self._clash, point, own, action) for action in actions]
         return self._choice(2, key_of(self._model, view, point.seen.mirrored), actions, behind)
 
     def _clash(self, point: Point, own: int, enemy: int) -> Iterator[str]:
-        moves = list(twin._moves(duel_twin.deck_of(self._rules, point.position), own, enemy))
+        moves = list(reference.clashes(own, enemy, duel_twin.deck_of(self._rules, point.position)))
         return self._chance([p for *_, p in moves], [self._later(self._after, point, *pair) for *pair, _ in moves])
 
-    def _after(self, point: Point, own: twin._Move, enemy: twin._Move) -> Iterator[str]:
+    def _after(self, point: Point, own: reference.Play, enemy: reference.Play) -> Iterator[str]:
         after = duel_twin.after(self._rules, point.position, own, enemy)
         if isinstance(after, Node):
             raise ValueError(f"the measure does not decide the game: it may leave {after}")

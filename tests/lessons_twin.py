@@ -12,10 +12,10 @@ from typing import Any
 
 import duel_twin
 import numpy as np
-import twin
 from duel_twin import Node, Position, Successor
 from exact import twin_of
 
+from bench import reference
 from punish_fast.punish.space import StateSpace
 
 _MEASURES = 60
@@ -43,7 +43,7 @@ class TwinPlay:
         self.visits = self._follow()
         self.belief = self._believe()
 
-    def chosen(self, view: twin.TwinState) -> dict[int, float]:
+    def chosen(self, view: reference.State) -> dict[int, float]:
         """What the policy plays."""
         return self._chosen[view]
 
@@ -55,13 +55,13 @@ class TwinPlay:
             for then, p in self._law(position, action, enemy).items()
         )
 
-    def seen_value(self, view: twin.TwinState, action: int) -> float:
+    def seen_value(self, view: reference.State, action: int) -> float:
         """The chance to win after an action, the enemy's hand being as likely as beliefs say."""
         weights = {position: self.belief[position] for position in self.belief_of(view)}
         total = sum(weights.values())
         return sum(w * self.action_value(position, action) for position, w in weights.items()) / total
 
-    def belief_of(self, view: twin.TwinState) -> list[Position]:
+    def belief_of(self, view: reference.State) -> list[Position]:
         """The positions that look so."""
         return [position for position in self.belief if position.view == view]
 
@@ -82,7 +82,7 @@ class TwinPlay:
                     yield then, (x if own_counts else 1.0) * y * p
 
     def _solve(self, nodes: set[Node]) -> dict[Any, float]:
-        value: dict[Any, float] = dict.fromkeys(nodes, 0.5) | {twin.WIN: 1.0, twin.LOSS: 0.0}
+        value: dict[Any, float] = dict.fromkeys(nodes, 0.5) | {reference.WIN: 1.0, reference.LOSS: 0.0}
         steps = {position: list(self._steps(position)) for layer in self._layers for position in layer}
         for _ in range(_MEASURES):
             for layer in reversed(self._layers):

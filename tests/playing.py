@@ -1,4 +1,4 @@
-"""Games played at random by the slow model of ``twin.py``, as logs record them."""
+"""Games played at random by the slow model of ``bench/reference.py``, as logs record them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-import twin
 
+from bench import reference
 from punish_fast.punish.codes import State, to_decimal
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.records.logs import RecordedGame, Side
@@ -22,41 +22,42 @@ FIRST_ID = 1_600_000_000
 class Breath(NamedTuple):
     """Both views of a breath, the winner's first, and what both did."""
 
-    own: twin.TwinState
-    enemy: twin.TwinState
+    own: reference.State
+    enemy: reference.State
     actions: tuple[int, int]
 
 
-def _move(action: int, deck: list[int]) -> twin._Move:
-    kind, is_feint = twin._decode(action)
-    return twin._Move(kind, deck.pop() if is_feint else None)
+def _play(action: int, deck: list[int]) -> reference.Play:
+    return reference.plays_of(action, deck.pop() if reference.is_feint(action) else reference.NO_CARD)
 
 
-def _deal(rules: Rules, generator: np.random.Generator, hands: Sequence[twin.Pile]) -> tuple[list, twin.Pile, list]:
+def _deal(
+    rules: Rules, generator: np.random.Generator, hands: Sequence[reference.Counts]
+) -> tuple[list, reference.Counts, list]:
     """Hands filled up, revealed cards and deck."""
     left = [count - sum(held) for count, *held in zip(rules.copies, *hands, strict=True)]
-    deck = generator.permutation(np.repeat(range(5), left)).tolist()
+    deck = generator.permutation(np.repeat(reference.CARDS, left)).tolist()
     full = []
     for hand in hands:
         drawn = [deck.pop() for _ in range(rules.hand_size - sum(hand))]
-        full.append(twin._plus(hand, twin._pile(drawn)))
-    return full, twin._pile([deck.pop() for _ in range(rules.reveal_size)]), deck
+        full.append(reference.plus(hand, reference.counts_of(drawn)))
+    return full, reference.counts_of([deck.pop() for _ in range(rules.reveal_size)]), deck
 
 
 def play(rules: Rules, generator: np.random.Generator) -> list[Breath]:
     """The breaths of a game between players who choose at random."""
     hands, revealed, deck = _deal(rules, generator, [(0,) * 5, (0,) * 5])
-    view = twin.TwinState(1, hands[0], rules.hp, 0, 0, rules.hp, rules.hand_size, 0, 0, revealed)
+    view = reference.State(1, hands[0], rules.hp, 0, 0, rules.hp, rules.hand_size, 0, 0, revealed)
     breaths = []
     while True:
-        views = view, twin.mirror(view, hands[1])
-        actions = tuple(int(generator.choice(twin.actions(rules, each))) for each in views)
+        views = view, reference.mirror(view, hands[1])
+        actions = tuple(int(generator.choice(reference.legal_actions(rules, each))) for each in views)
         breaths.append(Breath(*views, actions))
-        moves = [_move(action, deck) for action in actions]
-        after = twin._after(rules, view, *moves)
+        moves = [_play(action, deck) for action in actions]
+        after = reference.play(rules, view, *moves)
         if isinstance(after, str):
-            return breaths if after == twin.WIN else [Breath(b.enemy, b.own, b.actions[::-1]) for b in breaths]
-        hands = [after.hand, twin._minus(hands[1], twin._pile([moves[1].picked]))]
+            return breaths if after == reference.WIN else [Breath(b.enemy, b.own, b.actions[::-1]) for b in breaths]
+        hands = [after.hand, reference.minus(hands[1], reference.counts_of([moves[1].picked]))]
         if after.breath > rules.breaths:
             hands, revealed, deck = _deal(rules, generator, hands)
             after = after._replace(breath=1, hand=hands[0], enemy_hand=sum(hands[1]), discard=revealed)
@@ -65,26 +66,29 @@ def play(rules: Rules, generator: np.random.Generator) -> list[Breath]:
 
 def follows(rules: Rules, breath: Breath, after: Breath | None) -> bool:
     """Whether a breath can lead to another one, or to the win if there is none; by trying all draws."""
-    own, enemy = (twin._decode(action) for action in breath.actions)
-    deck = twin._minus(twin._unseen(rules, breath.own), breath.enemy.hand)
-    for draws in product(*(range(5) if is_feint else [None] for _, is_feint in (own, enemy))):
-        if min(twin._minus(deck, twin._pile(draws))) < 0:
+    deck = reference.minus(reference.unseen_cards(rules, breath.own), breath.enemy.hand)
+    drawn = [reference.CARDS if reference.is_feint(action) else [reference.NO_CARD] for action in breath.actions]
+    for draws in product(*drawn):
+        if min(reference.minus(deck, reference.counts_of(draws))) < 0:
             continue
-        successor = twin._after(rules, breath.own, twin._Move(own[0], draws[0]), twin._Move(enemy[0], draws[1]))
+        own, enemy = map(reference.plays_of, breath.actions, draws)
+        successor = reference.play(rules, breath.own, own, enemy)
         if isinstance(successor, str) or after is None:
-            if successor == twin.WIN and after is None:
+            if successor == reference.WIN and after is None:
                 return True
             continue
-        kept = successor.hand, twin._minus(breath.enemy.hand, twin._pile([enemy[0]]))
+        kept = successor.hand, reference.minus(breath.enemy.hand, reference.counts_of([enemy.picked]))
         if successor.breath > rules.breaths:
             more = [
-                twin._minus(hand, held) for hand, held in zip((after.own.hand, after.enemy.hand), kept, strict=True)
+                reference.minus(hand, held) for hand, held in zip((after.own.hand, after.enemy.hand), kept, strict=True)
             ]
-            pool = twin._minus(twin._minus(tuple(rules.copies), kept[0]), kept[1])
+            pool = reference.minus(reference.minus(tuple(rules.copies), kept[0]), kept[1])
             if rules.redeal == "discard":
                 pool = successor.discard
             fits = min(min(pile) for pile in more) >= 0
-            fits &= min(twin._minus(twin._minus(twin._minus(pool, more[0]), more[1]), after.own.discard)) >= 0
+            fits &= (
+                min(reference.minus(reference.minus(reference.minus(pool, more[0]), more[1]), after.own.discard)) >= 0
+            )
             fresh = successor._replace(
                 breath=1, hand=after.own.hand, enemy_hand=after.own.enemy_hand, discard=after.own.discard
             )
@@ -95,7 +99,7 @@ def follows(rules: Rules, breath: Breath, after: Breath | None) -> bool:
     return False
 
 
-def side_of(name: str, views: Sequence[twin.TwinState], actions: Sequence[int]) -> Side:
+def side_of(name: str, views: Sequence[reference.State], actions: Sequence[int]) -> Side:
     states = tuple(to_decimal(State(*view)) for view in views)
     return Side(name, tuple(range(len(states))), states, tuple(actions))
 

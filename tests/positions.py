@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import twin
 from duel_twin import Node, Position
 from exact import twin_of
 
+from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.codes import split_pairs, split_statuses
 
@@ -23,8 +23,8 @@ def positions_of(graph: Graph) -> list[Position]:
     for number in range(rules.breaths):
         for row in range(*graph.space.layer_ptr[number : number + 2]):
             view = twin_of(graph.space.state(row))
-            unseen = twin._unseen(rules, view)
-            positions += [Position(view, twin._minus(unseen, tuple(deck))) for deck in decks_of(graph, row)]
+            unseen = reference.unseen_cards(rules, view)
+            positions += [Position(view, reference.minus(unseen, tuple(deck))) for deck in decks_of(graph, row)]
     return positions
 
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import duel_twin
 import numpy as np
-import twin
 from sequence_form import Key, Seen, key_of
 
+from bench import reference
 from punish_fast.punish.codes import State, to_decimal
 from punish_fast.punish.rules import Rules
 from punish_fast.records.choices import Choices
@@ -55,15 +55,15 @@ def _play(rules: Rules, game: int, model: str, generator: np.random.Generator) -
             position = _draw(duel_twin.deal(rules, after), generator)
             seen = Seen(position.view.discard)
         views = position.view, duel_twin.enemy_view(position)
-        actions = [int(generator.choice(twin.actions(rules, view))) for view in views]
+        actions = [int(generator.choice(reference.legal_actions(rules, view))) for view in views]
         for view, what, action, is_first in zip(views, (seen, seen.mirrored), actions, (True, False), strict=True):
             key = key_of(model, view, what)
             played.append(Played(game, is_first, to_decimal(State(*view)), action, key))
-        moves = list(twin._moves(duel_twin.deck_of(rules, position), *actions))
+        moves = list(reference.clashes(*actions, duel_twin.deck_of(rules, position)))
         own, enemy, _ = moves[generator.choice(len(moves), p=[float(p) for *_, p in moves])]
         after = duel_twin.after(rules, position, own, enemy)
         if isinstance(after, str):
-            return played, after == twin.WIN
+            return played, after == reference.WIN
         seen = seen.after(own, enemy)
         if isinstance(after, duel_twin.Position):
             position = after

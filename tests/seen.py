@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import twin
 from sequence_form import Key
 
+from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status, split_status
 from punish_fast.punish.codes import cards_digits
@@ -32,14 +32,16 @@ def _keys_of_layer(space: StateSpace, number: int) -> Iterator[Key]:
             yield (view,) if model.name == "view" else (view, *seen)
 
 
-def _view(space: StateSpace, breath: int, hand: twin.Pile, discard: twin.Pile, status: int) -> twin.TwinState:
+def _view(
+    space: StateSpace, breath: int, hand: reference.Counts, discard: reference.Counts, status: int
+) -> reference.State:
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = map(
         int, split_status(space.layout, status)
     )
     deck = space.rules.deck_size - own_feinted - enemy_feinted
     enemy_hand = space.rules.n_cards - sum(hand) - sum(discard) - deck
     own, enemy = (own_hp, own_exhausted, own_feinted), (enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted)
-    return twin.TwinState(breath, hand, *own, *enemy, discard)
+    return reference.State(breath, hand, *own, *enemy, discard)
 
 
 def deals_to(graph: Graph, own_hp: int, enemy_hp: int) -> np.ndarray:

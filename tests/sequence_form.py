@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 
 import duel_twin
 import numpy as np
-import twin
 from duel_twin import Node, Position
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, hstack
+
+from bench import reference
 
 Key = tuple[Hashable, ...]
 Policy = Callable[[Key], Mapping[int, float]]
@@ -37,27 +38,27 @@ _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance":
 class Seen(NamedTuple):
     """What was to be seen in a measure: revealed cards, and what either player put down breath by breath."""
 
-    revealed: twin.Pile
-    own: tuple[twin.Pile, ...] = ()
-    enemy: tuple[twin.Pile, ...] = ()
+    revealed: reference.Counts
+    own: tuple[reference.Counts, ...] = ()
+    enemy: tuple[reference.Counts, ...] = ()
 
     @property
     def mirrored(self) -> Seen:
         return Seen(self.revealed, self.enemy, self.own)
 
-    def after(self, own: twin._Move, enemy: twin._Move) -> Seen:
-        return Seen(self.revealed, (*self.own, twin._pile(own)), (*self.enemy, twin._pile(enemy)))
+    def after(self, own: reference.Play, enemy: reference.Play) -> Seen:
+        return Seen(self.revealed, (*self.own, reference.counts_of(own)), (*self.enemy, reference.counts_of(enemy)))
 
 
-def key_of(model: str, view: twin.TwinState, seen: Seen) -> Key:
+def key_of(model: str, view: reference.State, seen: Seen) -> Key:
     """The information state of a player under a model of information."""
     if model == "view":
         return (view,)
     return view, seen.revealed, _together(seen.own), _together(seen.enemy)
 
 
-def _together(piles: tuple[twin.Pile, ...]) -> twin.Pile:
-    return tuple(sum(pile[kind] for pile in piles) for kind in twin.KINDS)
+def _together(piles: tuple[reference.Counts, ...]) -> reference.Counts:
+    return tuple(sum(pile[kind] for pile in piles) for kind in range(5))
 
 
 class Seat:
@@ -133,14 +134,16 @@ class Measure:
         then: defaultdict[Any, Fraction] = defaultdict(Fraction)
         for (position, seen, own_before, enemy_before), p in now.items():
             enemy_view = duel_twin.enemy_view(position)
-            mine = self.own.choose(key_of(model, position.view, seen), twin.actions(rules, position.view), own_before)
+            mine = self.own.choose(
+                key_of(model, position.view, seen), reference.legal_actions(rules, position.view), own_before
+            )
             theirs = self.enemy.choose(
-                key_of(model, enemy_view, seen.mirrored), twin.actions(rules, enemy_view), enemy_before
+                key_of(model, enemy_view, seen.mirrored), reference.legal_actions(rules, enemy_view), enemy_before
             )
             deck = duel_twin.deck_of(rules, position)
             for action, own in mine.items():
                 for reaction, enemy in theirs.items():
-                    for *moves, chance in twin._moves(deck, action, reaction):
+                    for *moves, chance in reference.clashes(action, reaction, deck):
                         after = duel_twin.after(rules, position, *moves)
                         if isinstance(after, Position):
                             then[after, seen.after(*moves), own, enemy] += p * chance
@@ -156,7 +159,7 @@ class Measure:
 
     def payoffs(self, nodes: Mapping[Node, float]) -> csr_array:
         """The chance to win by both sequences, with the worth of what is left after the measure."""
-        worth = {twin.WIN: 1.0, twin.LOSS: 0.0, **nodes}
+        worth = {reference.WIN: 1.0, reference.LOSS: 0.0, **nodes}
         shape = (self.own.n_sequences, self.enemy.n_sequences)
         total = csr_array(shape)
         for end, law in self._ends.items():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import exact_values
 import numpy as np
 import pytest
-import twin
 from exact import random_table, strategy_of, twin_of
 
 from punish_fast.mdp.solver import SCHEDULES, solve
@@ -40,7 +40,7 @@ def test_values_of_tiny_are_exact_within_the_error_bound(tiny, tiny_mdp, tiny_va
 def test_action_values_of_tiny_are_exact(tiny, tiny_mdp, tiny_values):
     solution = solve(tiny_mdp)
     for row in range(0, tiny.n_states, 5):
-        exact = twin.q_values(tiny.rules, tiny_values, twin_of(tiny.state(row)), Fraction(19, 20))
+        exact = exact_values.q_values(tiny.rules, tiny_values, twin_of(tiny.state(row)), Fraction(19, 20))
         q = solution.q[tiny.state_ptr[row] : tiny.state_ptr[row + 1]]
         assert q == pytest.approx([float(exact[action]) for action in sorted(exact)], abs=1e-9)
 
@@ -49,7 +49,7 @@ def test_values_against_a_sparse_table_are_exact_within_the_error_bound():
     space = StateSpace(PRESETS["tiny"])
     table = random_table(space, 8)
     solution = solve(build(space, table))
-    exact = twin.solve(space.rules, Fraction(19, 20), strategy_of(space, table))
+    exact = exact_values.solve(space.rules, Fraction(19, 20), strategy_of(space, table))
     worst = max(abs(v - float(exact[twin_of(space.state(row))])) for row, v in enumerate(solution.v.tolist()))
     assert worst <= solution.error_bound + DISCOUNT_ERROR
 
@@ -75,7 +75,7 @@ def test_undiscounted_values_are_chances_to_win_less_chances_to_lose(tiny_mdp, s
 
 def test_chances_to_win_tiny_are_exact_within_the_error_bound(tiny, tiny_mdp):
     solution = solve(tiny_mdp, objective="win-probability")
-    exact = twin.solve(tiny.rules, Fraction(1))
+    exact = exact_values.solve(tiny.rules, Fraction(1))
     for row in range(tiny.n_states):
         chance = (1 + exact[twin_of(tiny.state(row))]) / 2
         assert abs(Fraction(solution.v[row]) - chance) <= solution.error_bound
@@ -87,7 +87,7 @@ def test_chances_to_win_against_a_sparse_table_are_exact_within_the_error_bound(
     space = StateSpace(PRESETS["tiny"])
     table = random_table(space, 8)
     solution = solve(build(space, table), objective="win-probability")
-    exact = twin.solve(space.rules, Fraction(1), strategy_of(space, table))
+    exact = exact_values.solve(space.rules, Fraction(1), strategy_of(space, table))
     worst = max(abs(v - float(1 + exact[twin_of(space.state(row))]) / 2) for row, v in enumerate(solution.v.tolist()))
     # The table's probabilities are exact, so all that is left is how they were rounded on the way.
     assert worst <= solution.error_bound + 1e-13

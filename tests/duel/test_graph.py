@@ -3,13 +3,13 @@ from __future__ import annotations
 import duel_twin
 import numpy as np
 import pytest
-import twin
 from exact import twin_of
 from houses import house_rules
 from hypothesis import given
 from policies import mixed
 from positions import nodes_of, positions_of
 
+from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -38,13 +38,13 @@ def test_the_enemy_sees_the_mirrored_state(graph):
 def test_successors_are_those_of_the_exact_model(graph):
     rules = graph.space.rules
     positions, nodes = positions_of(graph), nodes_of(graph)
-    number_of = {after: number for number, after in enumerate([*positions, *nodes, twin.WIN, twin.LOSS])}
+    number_of = {after: number for number, after in enumerate([*positions, *nodes, reference.WIN, reference.LOSS])}
     expected = [
         number_of[duel_twin.after(rules, position, *moves)]
         for position in positions
-        for own in twin.actions(rules, position.view)
-        for enemy in twin.actions(rules, duel_twin.enemy_view(position))
-        for *moves, _ in twin._moves(duel_twin.deck_of(rules, position), own, enemy)
+        for own in reference.legal_actions(rules, position.view)
+        for enemy in reference.legal_actions(rules, duel_twin.enemy_view(position))
+        for *moves, _ in reference.clashes(own, enemy, duel_twin.deck_of(rules, position))
     ]
     assert graph.full.after.tolist() == expected
 

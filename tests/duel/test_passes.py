@@ -5,13 +5,13 @@ from collections import defaultdict
 import duel_twin
 import numpy as np
 import pytest
-import twin
 from duel_twin import Node, Position
 from houses import house_rules
 from hypothesis import given
 from policies import mixed
 from positions import nodes_of, positions_of
 
+from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.rules import PRESETS
@@ -50,7 +50,7 @@ def laws(graph, policies):
 
 def test_values_pass_backward_as_in_the_exact_model(graph, policies, laws):
     v = np.random.default_rng(3).random((graph.n_full + graph.n_nodes + 2, 2))
-    ends = [*nodes_of(graph), twin.WIN, twin.LOSS]
+    ends = [*nodes_of(graph), reference.WIN, reference.LOSS]
     value = dict(zip(ends, v[graph.n_full :].tolist(), strict=True))
     for position in reversed(list(laws)):
         worth, length = np.sum([np.multiply(p, value[then]) for then, p in laws[position].items()], axis=0)
@@ -78,7 +78,9 @@ def test_probabilities_pass_forward_as_in_the_exact_model(graph, policies, laws)
     assert reach == pytest.approx(np.array([expected[position] for position in laws]), abs=1e-12)
     assert nodes == pytest.approx(np.array([expected[node] for node in nodes_of(graph)]), abs=1e-12)
     breaths = range(1, graph.space.rules.breaths + 1)
-    assert ends == pytest.approx(np.array([[ended[n, twin.WIN], ended[n, twin.LOSS]] for n in breaths]), abs=1e-12)
+    assert ends == pytest.approx(
+        np.array([[ended[n, reference.WIN], ended[n, reference.LOSS]] for n in breaths]), abs=1e-12
+    )
     dealt = graph.deal_again(nodes)
     again = defaultdict(float)
     for node in nodes_of(graph):

@@ -8,11 +8,11 @@ from fractions import Fraction
 import duel_twin
 import numpy as np
 import pytest
-import twin
 from exact import twin_of
 from policies import mixed, uniform
 from positions import positions_of
 
+from bench import reference
 from punish_fast.duel.exact_evaluation import DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError
@@ -80,7 +80,7 @@ class Exact:
         after = defaultdict(Fraction)
         for position, weight in belief.items():
             p = self.plays[duel_twin.enemy_view(position)].get(actions[1], Fraction(0))
-            for own, enemy, chance in twin._moves(duel_twin.deck_of(self.rules, position), *actions):
+            for own, enemy, chance in reference.clashes(*actions, duel_twin.deck_of(self.rules, position)):
                 if p and (own.drawn, enemy.drawn) == draws:
                     after[duel_twin.after(self.rules, position, own, enemy)] += weight * p * chance
         return normalised(after)
@@ -102,7 +102,7 @@ def test_beliefs_are_the_exact_posterior_through_all_measures(graph, enemy, base
             expected = [float(belief.get(positions[other], 0)) for other in range(first, last)]
             assert belief_trace.beliefs[k, : last - first] == pytest.approx(expected, abs=1e-12)
             assert belief[positions[number]] > 0
-            draws = tuple(None if draw == NONE else int(draw) for draw in belief_trace.draws[k])
+            draws = tuple(0 if draw == NONE else int(draw) + 1 for draw in belief_trace.draws[k])
             following = exact.breath(belief, [int(graph.space.action[row]) for row in belief_trace.rows[k]], draws)
 
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 import duel_twin
 import numpy as np
 import pytest
-import twin
 from exact import twin_of
 from policies import mixed
 from positions import nodes_of, positions_of
 
+from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import _belief_tree
 from punish_fast.equilibrium.belief_tree import BeliefTrees
@@ -39,21 +39,21 @@ class Exact:
     def worth(self, belief, depth):
         """What weights of positions that look the same are worth, and the value of each action."""
         view = next(iter(belief)).view
-        return [self.outcome(belief, own, depth) for own in twin.actions(self.rules, view)]
+        return [self.outcome(belief, own, depth) for own in reference.legal_actions(self.rules, view)]
 
     def outcome(self, belief, own, depth):
         total, seen = Fraction(0), defaultdict(lambda: defaultdict(Fraction))
         for position, weight in belief.items():
             deck = duel_twin.deck_of(self.rules, position)
             for enemy, p in self.plays[duel_twin.enemy_view(position)].items():
-                for own_move, enemy_move, chance in twin._moves(deck, own, enemy):
+                for own_move, enemy_move, chance in reference.clashes(own, enemy, deck):
                     then = duel_twin.after(self.rules, position, own_move, enemy_move)
                     share = weight * p * chance
-                    if then == twin.WIN:
+                    if then == reference.WIN:
                         total += share
-                    elif then != twin.LOSS and depth == 1:
+                    elif then != reference.LOSS and depth == 1:
                         total += share * self.v[then]
-                    elif then != twin.LOSS:
+                    elif then != reference.LOSS:
                         seen[own_move, enemy_move][then] += share
         return total + sum((max(self.worth(after, depth - 1)) for after in seen.values()), Fraction(0))
 

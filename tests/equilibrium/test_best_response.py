@@ -9,8 +9,8 @@ from itertools import product
 import duel_twin
 import numpy as np
 import pytest
-import twin
 
+from bench import reference
 from punish_fast.arena.players import Player
 from punish_fast.duel.exact_evaluation import DuelError, head_to_head
 from punish_fast.duel.graph import Graph
@@ -57,7 +57,7 @@ def exact_answer(space, weight):
 
     def answer(belief):
         view = next(iter(belief)).view
-        return max(outcome(belief, own) for own in twin.actions(rules, view))
+        return max(outcome(belief, own) for own in reference.legal_actions(rules, view))
 
     def outcome(belief, own):
         wins, seen = Fraction(0), defaultdict(lambda: defaultdict(Fraction))

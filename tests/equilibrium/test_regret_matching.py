@@ -7,10 +7,10 @@ from collections import defaultdict
 import duel_twin
 import numpy as np
 import pytest
-import twin
 from duel_twin import Position
 from positions import nodes_of, positions_of
 
+from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import regret_minimisers
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY, sum_buffers
@@ -69,7 +69,7 @@ class Slow:
         self.off_policy_weight = off_policy_weight
         self.deals = {node: self.floats(duel_twin.deal(self.rules, node)) for node in self.nodes}
         self.reach = self.forward()
-        self.value = {twin.WIN: 1.0, twin.LOSS: 0.0, **dict(zip(self.nodes, tables["nodes"], strict=True))}
+        self.value = {reference.WIN: 1.0, reference.LOSS: 0.0, **dict(zip(self.nodes, tables["nodes"], strict=True))}
         self.q = self.backward()
 
     def floats(self, law):
@@ -82,8 +82,8 @@ class Slow:
     def breaths(self, position):
         """Numbers of both actions, and what follows."""
         enemy_view = duel_twin.enemy_view(position)
-        for a, own in enumerate(twin.actions(self.rules, position.view)):
-            for b, enemy in enumerate(twin.actions(self.rules, enemy_view)):
+        for a, own in enumerate(reference.legal_actions(self.rules, position.view)):
+            for b, enemy in enumerate(reference.legal_actions(self.rules, enemy_view)):
                 yield a, self.enemy[enemy_view][b], self.floats(duel_twin.breath(self.rules, position, own, enemy))
 
     def forward(self):
@@ -251,7 +251,7 @@ def _own_reach(graph, chosen):
         own_rows = range(*graph.space.state_ptr[rows[number] : rows[number] + 2])
         own = [int(graph.space.action[row]) for row in own_rows if chosen[row]]
         for action in own:
-            for enemy in twin.actions(graph.space.rules, duel_twin.enemy_view(position)):
+            for enemy in reference.legal_actions(graph.space.rules, duel_twin.enemy_view(position)):
                 law = duel_twin.breath(graph.space.rules, position, action, enemy)
                 found |= {then.view for then in law if isinstance(then, Position)}
     return found

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import duel_twin
 import numpy as np
 import pytest
-import twin
 from duel_twin import Node, Position
 from extensive_form import ExtensiveGame
 from policies import uniform
@@ -20,6 +19,7 @@ from positions import nodes_of, positions_of
 from seen import deals_to, keys_of
 from sequence_form import Game, Measure
 
+from bench import reference
 from punish_fast.duel.exact_evaluation import check_policy, head_to_head
 from punish_fast.duel.graph import Graph, Outline
 from punish_fast.equilibrium import regret_minimisers, restricted_game, solver
@@ -392,7 +392,7 @@ def test_an_average_comes_where_its_own_choices_lead(graph, share):
             continue
         for own_row in range(*graph.space.state_ptr[row : row + 2]):
             if average[own_row] > 0:
-                for enemy in twin.actions(graph.space.rules, duel_twin.enemy_view(position)):
+                for enemy in reference.legal_actions(graph.space.rules, duel_twin.enemy_view(position)):
                     law = duel_twin.breath(graph.space.rules, position, int(graph.space.action[own_row]), enemy)
                     for then in law:
                         if isinstance(then, Position):

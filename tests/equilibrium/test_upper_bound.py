@@ -5,10 +5,10 @@ from __future__ import annotations
 import duel_twin
 import numpy as np
 import pytest
-import twin
 from exact import twin_of
 from policies import mixed, uniform
 
+from bench import reference
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.bayes import bayes_response
@@ -48,12 +48,12 @@ def shown(graph, enemy):
                 for other, p in plays[duel_twin.enemy_view(position)].items()
                 for then, chance in duel_twin.breath(rules, position, own, other).items()
             ]
-            for own in twin.actions(rules, position.view)
+            for own in reference.legal_actions(rules, position.view)
         ]
         for layer in layers
         for position in layer
     }
-    value = dict.fromkeys(nodes, 1.0) | {twin.WIN: 1.0, twin.LOSS: 0.0}
+    value = dict.fromkeys(nodes, 1.0) | {reference.WIN: 1.0, reference.LOSS: 0.0}
     for _ in range(200):
         for layer in reversed(layers):
             for position in layer:

@@ -3,11 +3,11 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-import twin
 from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench import reference
 from punish_fast.punish._clash import (
     LOSS,
     REST,
@@ -40,26 +40,31 @@ def position(rules, numbers):
     return layout, status, own_feints, enemy_feints
 
 
-def move(card, feints):
-    return twin._Move(GUARD, card) if feints else twin._Move(card, None)
+def card_of(kind):
+    """A resolved kind as a card of the exact model."""
+    return 0 if kind == REST else kind + 1
+
+
+def move(kind, feints):
+    return reference.Play(card_of(GUARD), card_of(kind)) if feints else reference.Play(card_of(kind), 0)
 
 
 def expected_status(rules, status, is_last, moves):
     """What the exact model says of the same clash, as the parts of a status."""
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = status
     cards = (1,) * 5
-    state = twin.TwinState(
+    state = reference.State(
         rules.breaths if is_last else 0,
         cards,
         *(own_hp, own_exhausted, own_feinted),
         *(enemy_hp, 5, enemy_exhausted, enemy_feinted),
         cards,
     )
-    after = twin._after(rules, state, *moves)
+    after = reference.play(rules, state, *moves)
     if isinstance(after, str):
         return after
     if is_last:
-        drawn = own_feinted + enemy_feinted + sum(one.feinted for one in moves)
+        drawn = own_feinted + enemy_feinted + sum(one.drawn > 0 for one in moves)
         return after.own_hp, after.enemy_hp, drawn
     parts = (after.own_exhausted, after.own_feinted, after.enemy_exhausted, after.enemy_feinted)
     return after.own_hp, after.enemy_hp, *parts
@@ -80,7 +85,7 @@ def test_standard_damage():
 
 @given(house_rules(), resolved, resolved)
 def test_damage_is_that_of_the_exact_model(rules, own, enemy):
-    assert (damage_taken(rules, enemy, own), damage_taken(rules, own, enemy)) == twin.clash(rules, own, enemy)
+    assert damage_taken(rules, enemy, own) == reference.damage(rules, card_of(enemy), card_of(own))
 
 
 @given(house_rules(), resolved)
@@ -129,7 +134,7 @@ def test_status_after_a_clash_is_that_of_the_exact_model(rules, numbers, own, en
     own, enemy = min(own, REST - own_feints), min(enemy, REST - enemy_feints)
     after = next_status(rules, layout, status, is_last, own, enemy, own_feints, enemy_feints)
     if after in (WIN, LOSS):
-        found = twin.WIN if after == WIN else twin.LOSS
+        found = reference.WIN if after == WIN else reference.LOSS
     else:
         found = split_between_status(layout, after) if is_last else split_status(layout, after)
     moves = (move(own, own_feints), move(enemy, enemy_feints))

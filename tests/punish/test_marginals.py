@@ -7,12 +7,12 @@ from math import comb
 
 import numpy as np
 import pytest
-import twin
 from exact import random_policy, strategy_of, twin_of
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
+from bench import reference
 from punish_fast.punish import _marginals, _multisets, _space
 from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, RESTS, enemy_mode
 from punish_fast.punish._codes import split_status
@@ -207,9 +207,9 @@ def test_table_marginal_asks_the_mirrored_state_of_every_hand(tiny):
     for row in range(0, tiny.layer_ptr[-2], 7):
         state = twin_of(tiny.state(row))
         expected = defaultdict(Fraction)
-        for hand, p_hand in twin.enemy_hands(tiny.rules, state).items():
-            view = twin.mirror(state, hand)
-            for action, p in twin._enemy_choice(tiny.rules, view, strategy).items():
+        for hand, p_hand in reference.hands(reference.unseen_cards(tiny.rules, state), state.enemy_hand).items():
+            view = reference.mirror(state, hand)
+            for action, p in reference.behaviour(tiny.rules, strategy)(view).items():
                 expected[action] += p_hand * p
         marginal = table_marginal(tiny, enemy, row)[:N_ENEMY_PLAYS]
         played = {action: marginal[action_of == action].sum() for action in ACTIONS}
@@ -219,8 +219,8 @@ def test_table_marginal_asks_the_mirrored_state_of_every_hand(tiny):
 def test_the_mirror_of_a_state_is_a_state_for_every_hand_of_the_enemy(tiny):
     for row in range(tiny.layer_ptr[-2]):
         state = twin_of(tiny.state(row))
-        for hand in twin.enemy_hands(tiny.rules, state):
-            view = twin.mirror(state, hand)
+        for hand in reference.hands(reference.unseen_cards(tiny.rules, state), state.enemy_hand):
+            view = reference.mirror(state, hand)
             assert twin_of(tiny.state(tiny.row(State(*view)))) == view
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections import defaultdict
 
 import pytest
-import twin
 from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +24,7 @@ from punish_fast.punish._outcomes import (
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
-REST = twin.REST
+REST = 5
 NUMBER = {tuple(counts): number for number, counts in enumerate(ADDED.tolist())}
 
 
@@ -47,7 +46,7 @@ def expected_outcomes(space, code, way, is_last):
     status = split_status(space.layout, code)
     for own_draw, play in possible_plays(space, code, way):
         own = way if own_draw is None else own_draw
-        joined = twin._pile([own_draw, PICK_OF[play], DRAW_OF[play]])
+        joined = tuple([own_draw, PICK_OF[play], DRAW_OF[play]].count(kind) for kind in range(5))
         feints = int(own_draw is not None), FEINTS_OF[play]
         after = next_status(space.rules, space.layout, status, is_last, own, RESOLVED_OF[play], *feints)
         number = N_ENEMY_PLAYS * (0 if own_draw is None else own_draw + 1) + play

@@ -5,12 +5,12 @@ from math import comb
 
 import numpy as np
 import pytest
-import twin
 from exact import exact_row, twin_of
 from houses import house_rules
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from bench import reference
 from punish_fast.punish._redeal import count_deals, joining_cards, multiply_kind, redeal
 from punish_fast.punish.codes import encode, layout_of
 from punish_fast.punish.rules import PRESETS
@@ -36,7 +36,7 @@ def deals(space, state):
 def expected_deals(space, state):
     """The same by the exact model; all deals have the same HP, so they are told apart by their cards."""
     found = {}
-    for successor, p in twin.redeal(space.rules, twin_of(state)).items():
+    for successor, p in reference.redeal(space.rules, twin_of(state)).items():
         code = encode(space.layout, successor) // space.layout.n_statuses % space.layout.n_cards_codes
         found[code] = p
     return found
@@ -108,5 +108,5 @@ def test_deals_of_the_whole_game_are_exact(request, name):
 @pytest.mark.full
 def test_every_deal_of_the_whole_game_starts_a_measure(notebook):
     state = notebook.state(notebook.n_states - 1)
-    columns = exact_row(notebook, twin.redeal(notebook.rules, twin_of(state)))
+    columns = exact_row(notebook, reference.redeal(notebook.rules, twin_of(state)))
     assert max(columns) < notebook.layer_ptr[1]

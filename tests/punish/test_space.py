@@ -5,13 +5,13 @@ from math import prod
 
 import numpy as np
 import pytest
-import twin
 from exact import twin_of
 from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
 from seen import keys_of
 
+from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.punish import _space, space
 from punish_fast.punish._codes import split_status
@@ -23,13 +23,13 @@ from punish_fast.punish.space import StateSpace, must_have_numbers
 from punish_fast.runtime._jit import set_threads
 
 
-def states_of(found: StateSpace, layer: int) -> list[twin.TwinState]:
+def states_of(found: StateSpace, layer: int) -> list[reference.State]:
     return [twin_of(found.state(row)) for row in range(*found.layer_ptr[layer : layer + 2])]
 
 
 def assert_exact(found: StateSpace) -> None:
     """The layers are the sets of the exact model, in the order of their codes."""
-    expected = twin.layers(found.rules)
+    expected = [set(layer) for layer in reference.enumerate_states(found.rules)]
     assert len(found.layers) == len(expected)
     for number, layer in enumerate(expected):
         states = states_of(found, number)
@@ -47,7 +47,7 @@ def assert_consistent(found: StateSpace) -> None:
         state = found.state(row)
         assert found.row(state) == row
         legal = found.action[found.state_ptr[row] : found.state_ptr[row + 1]].tolist()
-        assert legal == twin.actions(rules, twin_of(state))
+        assert legal == reference.legal_actions(rules, twin_of(state))
         assert_cards_conserved(rules, state)
 
 
@@ -74,7 +74,7 @@ def test_states_of_random_house_rules_are_those_of_the_exact_model(rules):
 
 
 def test_openings_are_the_deals_of_a_hand_and_revealed_cards(tiny):
-    assert tiny.n_openings == len(twin.openings(tiny.rules))
+    assert tiny.n_openings == len(list(reference.deals(tiny.rules)))
 
 
 @pytest.mark.parametrize(("hp", "healing", "n_pairs"), [(3, 0, 9), (3, 1, 4), (3, 2, 1), (3, 9, 1), (1, 0, 1)])
@@ -174,7 +174,7 @@ def test_size_in_bytes_counts_all_tables(tiny):
 
 def memory_keys(rules):
     """The states with memory of the exact model, as `keys_of` names them."""
-    layer = {(view, view.discard, (0,) * 5, (0,) * 5) for view in twin._first_layer(rules)}
+    layer = {(view, view.discard, (0,) * 5, (0,) * 5) for view in reference.breath_1_states(rules)}
     found = set(layer)
     for _ in range(rules.breaths - 1):
         layer = {after for key in layer for after in memory_keys_after(rules, *key)}
@@ -183,13 +183,20 @@ def memory_keys(rules):
 
 
 def memory_keys_after(rules, view, revealed, own, enemy):
-    for hand in twin.enemy_hands(rules, view):
-        deck = twin._minus(twin._unseen(rules, view), hand)
-        for actions in product(twin.actions(rules, view), twin.actions(rules, twin.mirror(view, hand))):
-            for one, other, _ in twin._moves(deck, *actions):
-                after = twin._after(rules, view, one, other)
-                if isinstance(after, twin.TwinState):
-                    yield after, revealed, twin._plus(own, twin._pile(one)), twin._plus(enemy, twin._pile(other))
+    for hand in reference.hands(reference.unseen_cards(rules, view), view.enemy_hand):
+        deck = reference.minus(reference.unseen_cards(rules, view), hand)
+        for actions in product(
+            reference.legal_actions(rules, view), reference.legal_actions(rules, reference.mirror(view, hand))
+        ):
+            for one, other, _ in reference.clashes(*actions, deck):
+                after = reference.play(rules, view, one, other)
+                if isinstance(after, reference.State):
+                    yield (
+                        after,
+                        revealed,
+                        reference.plus(own, reference.counts_of(one)),
+                        reference.plus(enemy, reference.counts_of(other)),
+                    )
 
 
 def same_states(one, other):
@@ -207,7 +214,7 @@ def test_states_with_memory_are_those_of_the_exact_model(rules):
     assert set(keys_of(found)) == keys
     assert found.n_states == len(keys)
     assert [found.action[begin:end].tolist() for begin, end in pairwise(found.state_ptr)] == [
-        twin.actions(rules, view) for view, *_ in keys_of(found)
+        reference.legal_actions(rules, view) for view, *_ in keys_of(found)
     ]
 
 

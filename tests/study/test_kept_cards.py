@@ -5,11 +5,11 @@ from __future__ import annotations
 import duel_twin
 import numpy as np
 import pytest
-import twin
 from lessons_twin import TwinPlay
 from policies import mixed
 from positions import nodes_of
 
+from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import CARDS, PRESETS
@@ -39,7 +39,7 @@ def exact(play):
 
 
 def one(kind):
-    return twin._pile([kind])
+    return tuple(int(each == kind) for each in range(5))
 
 
 def test_kept_cards_are_worth_what_the_slow_model_says(play, kept, exact):
@@ -47,10 +47,10 @@ def test_kept_cards_are_worth_what_the_slow_model_says(play, kept, exact):
     for node in nodes_of(play.graph):
         for taken in [kind for kind in range(5) for _ in range(node.own[kind])]:
             weight = exact.visits[node] / sum(node.own)
-            gap = node._replace(own=twin._minus(node.own, one(taken)))
-            pool = twin._minus(twin._minus(RULES.copies, gap.own), gap.enemy)
+            gap = node._replace(own=reference.minus(node.own, one(taken)))
+            pool = reference.minus(reference.minus(RULES.copies, gap.own), gap.enemy)
             wins = {
-                kind: exact.node_value(gap._replace(own=twin._plus(gap.own, one(kind))))
+                kind: exact.node_value(gap._replace(own=reference.plus(gap.own, one(kind))))
                 for kind in range(5)
                 if pool[kind] > 0
             }
