@@ -7,7 +7,7 @@ from fractions import Fraction
 import exact_values
 import numpy as np
 import pytest
-from exact import random_table, strategy_of, twin_of
+from exact import random_policy, strategy_of, twin_of
 
 from punish_fast.mdp.solver import SCHEDULES, solve
 from punish_fast.punish.rules import PRESETS
@@ -47,9 +47,9 @@ def test_action_values_of_tiny_are_exact(tiny, tiny_mdp, tiny_values):
 
 def test_values_against_a_sparse_table_are_exact_within_the_error_bound():
     space = StateSpace(PRESETS["tiny"])
-    table = random_table(space, 8)
-    solution = solve(build(space, table))
-    exact = exact_values.solve(space.rules, Fraction(19, 20), strategy_of(space, table))
+    policy = random_policy(space, 8)
+    solution = solve(build(space, policy))
+    exact = exact_values.solve(space.rules, Fraction(19, 20), strategy_of(space, policy))
     worst = max(abs(v - float(exact[twin_of(space.state(row))])) for row, v in enumerate(solution.v.tolist()))
     assert worst <= solution.error_bound + DISCOUNT_ERROR
 
@@ -85,9 +85,9 @@ def test_chances_to_win_tiny_are_exact_within_the_error_bound(tiny, tiny_mdp):
 
 def test_chances_to_win_against_a_sparse_table_are_exact_within_the_error_bound():
     space = StateSpace(PRESETS["tiny"])
-    table = random_table(space, 8)
-    solution = solve(build(space, table), objective="win-probability")
-    exact = exact_values.solve(space.rules, Fraction(1), strategy_of(space, table))
+    policy = random_policy(space, 8)
+    solution = solve(build(space, policy), objective="win-probability")
+    exact = exact_values.solve(space.rules, Fraction(1), strategy_of(space, policy))
     worst = max(abs(v - float(1 + exact[twin_of(space.state(row))]) / 2) for row, v in enumerate(solution.v.tolist()))
     # The table's probabilities are exact, so all that is left is how they were rounded on the way.
     assert worst <= solution.error_bound + 1e-13
