@@ -1,8 +1,7 @@
 """Files that are whole or absent.
 
-A file is written under a temporary name in the folder where it is to stand, forced to disk, and renamed. Whatever stood
-there before stays until that moment. A process that is killed leaves its temporary file behind; the next one
-to write the same file removes it.
+A file is written under a temporary name in its folder, forced to disk, and renamed; until then the old file stays. A
+process that is killed leaves its temporary file behind; the next one that writes the same file removes it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ class StoreError(Exception):
 
 
 class ReadError(StoreError):
-    """A file that cannot be read, or is not what it should be; the message names the field."""
+    """A file that cannot be read or has wrong content; the message names the field."""
 
 
 class WriteError(StoreError):
@@ -29,7 +28,7 @@ class WriteError(StoreError):
 
 
 class OutputError(StoreError):
-    """A place where no file can be written, found out before any work was done."""
+    """A path where no file can be written, found before any work."""
 
 
 _numbers = itertools.count()
@@ -38,7 +37,7 @@ _temporaries: set[Path] = set()
 
 
 def discard_temporaries() -> None:
-    """Remove what an interrupted writer may have left; for the last moments of a process."""
+    """Remove the temporary files of interrupted writers, before the process ends."""
     for temporary in _temporaries:
         with suppress(OSError):
             temporary.unlink()
@@ -46,7 +45,7 @@ def discard_temporaries() -> None:
 
 
 def _is_alive(process: int) -> bool:
-    if os.name == "nt":  # there, signal 0 is not a question
+    if os.name == "nt":  # signal 0 does more than ask there
         return True
     try:
         os.kill(process, 0)
@@ -68,7 +67,7 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def check_output(path: Path) -> None:
-    """Find out whether a file can be written.
+    """Check that a file can be written.
 
     Raises:
         OutputError: the folder is missing or cannot be written to, or the path is a folder, a device or a pipe.
@@ -90,7 +89,7 @@ def check_output(path: Path) -> None:
 
 
 def explain(path: Path, error: Exception) -> WriteError:
-    """What went wrong in writing ``path``, in one line."""
+    """The error of writing ``path``, in one line."""
     number = getattr(error, "errno", None)
     text = str(error)
     if number == errno.ENOSPC or "No space left" in text or "errno = 28" in text:
@@ -109,7 +108,7 @@ def replacing(path: Path) -> Iterator[Path]:
         WriteError: the file could not be forced to disk or renamed.
     """
     check_output(path)
-    # A link stays, what it leads to is replaced.
+    # A link stays; its target is replaced.
     path = Path(os.path.realpath(path))
     _remove_leftovers(path)
     temporary = path.parent / f".{path.name}.{os.getpid()}-{next(_numbers)}.tmp"

@@ -1,0 +1,15 @@
+"""The examples in docstrings."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from punish_fast.mdp import policy, solver
+
+
+@pytest.mark.parametrize("module", [policy, solver], ids=lambda module: module.__name__)
+def test_examples_hold(module):
+    found = doctest.testmod(module)
+    assert (found.failed, found.attempted > 0) == (0, True)
