@@ -1,4 +1,4 @@
-"""``punish-fast openings``: how likely every opening is, what it is worth, and what a card in hand is worth."""
+"""``punish-fast openings``: probability and value of every opening, and the worth of a card in hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OpeningsOptions(CommonOptions):
 
 @verb("punish-fast openings naive.h5", "punish-fast openings naive.h5 --plot openings.png")
 def openings(options: OpeningsOptions) -> None:
-    """Show how an agent values every opening, and what a card in hand is worth."""
+    """Show the probability and the value of every opening, and the worth of a card in hand."""
     from punish_fast.punish import openings as dealt
     from punish_fast.runtime.figures import check_picture
     from punish_fast.store.reader import load
@@ -42,7 +42,7 @@ def openings(options: OpeningsOptions) -> None:
         check_outputs([options.plot], [options.file], "show")
     file = load(options.file)
     if file.kind != "agent":
-        raise UsageError(f"{options.file}: is a {file.kind}, openings can be shown of agents")
+        raise UsageError(f"{options.file}: is a {file.kind}, openings are shown of agents")
     found = dealt.openings(file)
     value, unit = _values(file, found)
     plot = options.plot
@@ -56,7 +56,7 @@ def openings(options: OpeningsOptions) -> None:
 
 
 def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
-    """What openings are worth, and what is meant by that."""
+    """The value of each opening, and what that is."""
     solution = file.solution()
     value = solution.v[found.row]
     if solution.objective == "win-probability":
@@ -67,7 +67,7 @@ def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
 
 
 def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any]:
-    """All openings of an agent, the best first, and what the cards are worth."""
+    """All openings of an agent, the best first, and the worth of each card."""
     from punish_fast.punish.codes import decimals_of
 
     order = (-value).argsort(kind="stable")
@@ -93,7 +93,7 @@ def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any
 
 
 def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
-    """What cards are worth by ``counts`` of their copies, int ``[n, 5]``."""
+    """The worth of each card by ``counts`` of its copies, int ``[n, 5]``."""
     from punish_fast.punish.openings import worth
 
     table = {}
@@ -110,7 +110,7 @@ def _print_report(report: dict[str, Any]) -> None:
     print(f"{len(found):,} openings, {report['value_is']} {form.format(report['mean'])} on average")
     for title, shown in (("best", found[:_SHOWN]), ("worst", found[: -_SHOWN - 1 : -1])):
         print(f"\n{title}")
-        rows = [["", "hand", "revealed", "chance", "value"]]
+        rows = [["", "hand", "revealed", "probability", "value"]]
         for entry in shown:
             hand, revealed = cards_text(entry["hand"]), cards_text(entry["revealed"])
             rows.append(["", hand, revealed, f"{entry['probability']:.4%}", form.format(entry["value"])])
@@ -123,13 +123,13 @@ def _print_report(report: dict[str, Any]) -> None:
 
 
 def print_worth(table: dict[str, Any], form: str) -> None:
-    """Print what `worth_of_cards` found."""
+    """Print what `worth_of_cards` returns."""
     most = max(copies for each in table.values() for copies in each["copies"])
     rows = [["card", *map(str, range(most + 1)), "one more"]]
     for card, each in table.items():
         means = dict(zip(each["copies"], each["mean"], strict=True))
         cells = [form.format(means[n]) if n in means else "" for n in range(most + 1)]
-        # A difference of chances is in percentage points.
+        # A difference of probabilities is in percentage points.
         unit = form.replace("{:", "{:+") if "+" not in form else form
         rows.append([card, *cells, unit.format(each["step"]) if each["step"] is not None else ""])
     print_table(rows, indent="  ")

@@ -306,7 +306,7 @@ def _print_probabilities(entries: list[dict[str, Any]], histories: int) -> None:
 
 def _print_value(report: dict[str, Any]) -> None:
     if report["objective"] == "win-probability":
-        print(f"wins {report['value']:.8%}, exactly from {report['lower']:.10%} to {report['upper']:.10%}")
+        print(f"wins {report['value']:.8%}, between {report['lower']:.10%} and {report['upper']:.10%}")
         return
     low, high = report["worst_possible"], report["best_possible"]
     wins = f"; wins {report['win_probability']:.4%}" if "win_probability" in report else ""

@@ -57,7 +57,7 @@ def test_an_agent_is_described_with_its_solution(run, files):
 
 
 @pytest.mark.usefixtures("files")
-def test_an_agent_of_so_many_sweeps_has_no_tolerance(run):
+def test_an_agent_of_a_number_of_sweeps_has_no_tolerance(run):
     run("solve", "tensor.h5", "--sweeps", "2", "-o", "x.h5")
     assert run("show", "x.h5", "--json").report["tolerance"] is None
     assert run("show", "x.h5").code == 0
@@ -80,7 +80,7 @@ def test_a_position_has_a_win_probability_at_discount_1(run, space):
 
 
 @pytest.mark.usefixtures("files")
-def test_a_position_of_an_agent_that_wants_to_win_is_shown_in_percent(run):
+def test_win_probabilities_are_shown_in_percent(run):
     run("solve", "tensor.h5", "--objective", "win-probability", "-o", "x.h5")
     file = load("x.h5")
     solution = file.solution()
@@ -92,14 +92,14 @@ def test_a_position_of_an_agent_that_wants_to_win_is_shown_in_percent(run):
     assert report["upper"] - report["lower"] == pytest.approx(2 * solution.error_bound)
     assert (report["worst_possible"], report["best_possible"]) == (0.0, 1.0)
     text = run("show", "x.h5", state).out
-    assert f"wins {report['value']:.8%}, exactly from" in text
+    assert f"wins {report['value']:.8%}, between" in text
     for entry in report["actions"]:
         assert any(entry["name"] in line and f"{entry['value']:.8%}" in line for line in text.splitlines())
     outcome = next(entry for entry in report["outcomes"] if "value" in entry)
     assert any(f"{outcome['value']:.2%}" in line and outcome["text"] in line for line in text.splitlines())
 
 
-def test_openings_are_shown_with_what_they_are_worth(run, files, space):
+def test_openings_are_shown_with_their_values(run, files, space):
     report = run("openings", "agent.h5", "--json").report
     v = load(files / "agent.h5").solution().v
     assert len(report["openings"]) == space.n_openings
@@ -116,7 +116,7 @@ def test_openings_are_shown_with_what_they_are_worth(run, files, space):
 
 
 @pytest.mark.usefixtures("files")
-def test_openings_of_an_agent_that_wants_to_win_are_chances(run):
+def test_openings_of_an_agent_for_wins_have_win_probabilities(run):
     solved = run("solve", "tensor.h5", "--objective", "win-probability", "-o", "x.h5", "--json").report
     report = run("openings", "x.h5", "--json").report
     assert report["is_chance"]
@@ -153,7 +153,7 @@ def test_openings_that_cannot_be_drawn_are_refused(run, folder, arguments, text)
 
 @pytest.mark.usefixtures("files")
 def test_openings_are_shown_of_agents_only(run):
-    run("openings", "tensor.h5").failed_with("is a tensor, openings can be shown of agents")
+    run("openings", "tensor.h5").failed_with("is a tensor, openings are shown of agents")
 
 
 @pytest.mark.usefixtures("files")
@@ -182,7 +182,7 @@ def test_positions_have_the_values_of_the_file(run, files, space, seed):
         assert report["value"] == max(entry["value"] for entry in report["actions"])
 
 
-def test_outcomes_are_the_likeliest_of_the_best_action(run, files, space):
+def test_outcomes_are_the_most_probable_of_the_best_action(run, files, space):
     file = load(files / "agent.h5")
     mdp, solution = file.mdp(), file.solution()
     for row in range(0, space.n_states, 40):
@@ -204,7 +204,7 @@ def test_outcomes_are_the_likeliest_of_the_best_action(run, files, space):
 
 
 @pytest.mark.usefixtures("files")
-def test_cards_out_of_sight_are_counted(run, space):
+def test_unseen_cards_are_counted(run, space):
     for row in range(0, space.n_states, 40):
         state = space.state(row)
         unseen = run("show", "agent.h5", str(to_decimal(state)), "--json").report["unseen"]

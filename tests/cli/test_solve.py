@@ -241,7 +241,7 @@ def test_options_of_the_solver_arrive(run, files, options, expected):
         ("other-tensor.h5", ["--schedule", "jacobi", "--sweeps", "2"], "discounted", 0.95),
     ],
 )
-def test_who_plays_the_real_game_is_to_win_it_unless_something_else_is_said(run, tensor, options, objective, discount):
+def test_an_agent_for_the_real_game_maximises_wins_by_default(run, tensor, options, objective, discount):
     report = run("solve", tensor, *options, "-o", "x.h5", "--json").report
     assert (report["objective"], report["discount"]) == (objective, discount)
     assert ("win_probability" in report) == (objective == "win-probability")
@@ -252,7 +252,7 @@ def test_the_default_objective_follows_the_rules():
     assert found == {"notebook": "discounted", "tabletop": "win-probability", "tiny": "discounted"}
 
 
-def test_chances_are_told_between_bounds(run, files):
+def test_win_probabilities_are_told_between_bounds(run, files):
     report = run("solve", "other-tensor.h5", "-o", "x.h5", "--json").report
     solution = load(files / "x.h5").solution()
     assert report["lower"] <= report["win_probability"] <= report["upper"]
@@ -268,7 +268,7 @@ def test_chances_are_told_between_bounds(run, files):
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("start", ["agent.h5", "chances.h5"])
 @pytest.mark.parametrize("objective", ["discounted", "win-probability"])
-def test_values_to_start_from_are_brought_to_the_scale_of_the_objective(run, start, objective):
+def test_start_values_are_brought_to_the_scale_of_the_objective(run, start, objective):
     run("solve", "tensor.h5", "--objective", "win-probability", "-o", "chances.h5")
     cold = run("solve", "tensor.h5", "--objective", objective, "-o", "cold.h5", "--json").report
     warm = run("solve", "tensor.h5", "--objective", objective, "--from", start, "-o", "x.h5", "--json").report

@@ -141,7 +141,7 @@ def test_mapping_lists_priority_lowest_first():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"lives": 3}, "'lives' is no field, allowed are copies, hand_size"),
+        ({"lives": 3}, "unknown field 'lives', allowed are copies, hand_size"),
         ({"copies": {"sword": 3}}, "copies names 'sword', allowed are guard"),
         ({"copies": 3}, "copies is 3, allowed is a list of 5 or a table"),
         ({"copies": [3, 3]}, "copies is (3, 3), allowed are 5 whole numbers"),
