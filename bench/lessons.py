@@ -63,8 +63,8 @@ def _source(report: dict[str, Any], origin: dict[str, Any]) -> str:
         f"by the rules `{report['rules']}`.",
         f"When it plays both sides, a game takes {report['length']:.1f} breaths on average.",
     ]
-    if "concedes" in origin:
-        lines.append(f"It concedes {origin['concedes']:.1f} points to who knows it and bears in mind as much.")
+    if "exploitability" in origin:
+        lines.append(f"Its exploitability is {origin['exploitability']:.1f} points.")
     return "\n".join(lines)
 
 
@@ -240,11 +240,11 @@ def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
     Raises:
         UsageError: the page has no place for a block, or the database no games between people.
     """
-    from punish_fast.cli.lessons import study_file
+    from punish_fast.cli.lessons import LessonsOptions, study_file
     from punish_fast.store.reader import load
 
     text = page.read_text(encoding="utf-8")
-    study = study_file(file, games)
+    study = study_file(LessonsOptions(file=file, records=games))
     text = replaced(text, blocks_of(study.report, load(file).origin))
     written = [page]
     with tempfile.TemporaryDirectory() as folder:

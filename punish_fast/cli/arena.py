@@ -1,220 +1,235 @@
-"""The command ``arena``: agents meeting agents; and what ``exploit`` shares with it."""
+"""``punish-fast arena``: a round-robin tournament; and options that verbs of the real game share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from punish_fast.arena.match_log import MatchLog
-from punish_fast.arena.players import Opponent, Player, names_of
-from punish_fast.arena.recording import check_recording, record_tournament
-from punish_fast.arena.tournament import Tournament, check_tournament, round_robin
 from punish_fast.cli.errors import CheckError, UsageError, say
-from punish_fast.cli.game_lengths import course_of_chances, course_of_games, print_course
+from punish_fast.cli.game_lengths import lengths_of_duel, lengths_of_games, print_lengths
+from punish_fast.cli.options import (
+    ComputeOptions,
+    GameRulesOption,
+    PlotOption,
+    SeedOption,
+    TemperatureOption,
+    argument,
+    complete_agents,
+    option,
+    verb,
+)
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.plots import drawing, must_draw
-from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
-from punish_fast.duel.exact_evaluation import outcome_distribution
-from punish_fast.duel.graph import Graph
-from punish_fast.duel.monte_carlo import check_numbers
-from punish_fast.mdp.policy import check_temperature
-from punish_fast.punish.information import MODELS, digits_within, information_of
-from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
-from punish_fast.punish.space import StateSpace
-from punish_fast.records.importing import ImportReport
-from punish_fast.runtime import _jit
-from punish_fast.runtime.figures import check_picture
+from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table, print_text
 
-# Exact games are followed until this share of them is left.
-_REST = 1e-9
+if TYPE_CHECKING:
+    from punish_fast.arena.lineup import Lineup
+    from punish_fast.arena.match_log import MatchLog
+    from punish_fast.arena.players import Opponent
+    from punish_fast.arena.tournament import Tournament
+    from punish_fast.duel.graph import Graph
+
+# The length of exact games is followed until they continue with this probability.
+_NEGLIGIBLE = 1e-9
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Options that ``arena`` and ``exploit`` share; None where the user said nothing."""
+@dataclass(frozen=True, kw_only=True)
+class PlayerOptions(ComputeOptions):
+    """Options of verbs that play the real game."""
 
-    rules: str | None
-    temperature: float | None
-    threads: int | None
-    quiet: bool
+    rules: GameRulesOption = None
+    temperature: TemperatureOption = None
 
+    def lineup(self, players: list[str]) -> Lineup:
+        """The players and their game."""
+        from punish_fast.arena.lineup import Lineup
+        from punish_fast.punish.rules import load_rules
 
-@dataclass(frozen=True)
-class Season:
-    """How agents are to meet, and what is to be written."""
+        return Lineup(players, None if self.rules is None else load_rules(self.rules), self.temperature)
 
-    exact: bool
-    games: int | None
-    seed: int | None
-    resume: Path | None
-    plot: Path | None
-    record: Path | None
+    def report(self, lineup: Lineup, clock: Stopwatch) -> dict[str, Any]:
+        """What every report of these verbs has."""
+        from punish_fast.punish.rules import name_of
+        from punish_fast.runtime import _jit
 
-
-class Job:
-    """One run: its clock, its progress, its game and who plays it."""
-
-    def __init__(self, arguments: list[str], setting: Setting) -> None:
-        if setting.threads is not None:
-            _jit.set_threads(setting.threads)
-        self.clock = Stopwatch()
-        self.progress = Progress(setting.quiet)
-        self.names = names_of(arguments)
-        self._entries = [Player(argument) for argument in arguments]
-        self.rules = _rules(self._entries, setting)
-        for entry in self._entries:
-            entry.must_fit(self.rules)
-            self._must_know(entry.information)
-        if setting.temperature is not None and not any(entry.has_values for entry in self._entries):
-            raise UsageError("--temperature goes with agent files and naive only")
-        if setting.temperature is not None:
-            check_temperature(setting.temperature)
-        self._temperature = setting.temperature
-
-    def _must_know(self, information: str) -> None:
-        """Insist that the game is played by a model that knows what another one does."""
-        fine, coarse = (information_of(name) for name in (self.information, information))
-        digits_within(fine, coarse, self.rules)
-
-    @property
-    def files(self) -> list[Path]:
-        """The files that agents come from."""
-        return [entry.path for entry in self._entries if entry.path is not None]
-
-    @property
-    def information(self) -> str:
-        """The model of information by which the game is played: one that somebody plays by, and none forgets less."""
-        return max((entry.information for entry in self._entries), key=MODELS.index)
-
-    def prepare(self) -> tuple[list[Opponent], Graph]:
-        """Everybody who was named, and the graph of the game."""
-        self.progress.part("game", "agents", 1, 2)
-        with self.clock("agents"):
-            space = StateSpace(self.rules, self.information)
-            # Before the graph, which takes longer: whoever cannot play is found out soon.
-            opponents = [
-                entry.opponent(space, self._temperature, name)
-                for name, entry in zip(self.names, self._entries, strict=True)
-            ]
-        self.progress.part("game", "graph", 2, 2)
-        with self.clock("graph"):
-            return opponents, Graph(space)
-
-    def report(self) -> dict[str, Any]:
-        """What is to be told in any case."""
         return {
-            "rules": name_of(self.rules),
-            "rules_digest": self.rules.digest,
-            "temperature": self._temperature,
+            "rules": name_of(lineup.rules),
+            "rules_digest": lineup.rules.digest,
+            "temperature": self.temperature,
             "threads": _jit.threads(),
-            "seconds": self.clock.seconds | {"total": self.clock.total()},
+            "seconds": clock.seconds | {"total": clock.total()},
         }
 
 
-def _rules(entries: list[Player], setting: Setting) -> Rules:
-    """The rules asked for, or those that the first file was made for; always with the true redeal."""
-    found = (entry.rules for entry in entries if entry.rules is not None)
-    rules = load_rules(setting.rules) if setting.rules is not None else next(found, load_rules("tabletop"))
-    return true_rules(rules)
+@dataclass(frozen=True, kw_only=True)
+class ArenaOptions(PlayerOptions):
+    """Options of ``arena``."""
+
+    agents: Annotated[
+        list[str],
+        argument(
+            "AGENT...",
+            "random, naive, careful, aggressive, punisher, or an agent or strategy file; with @T, an agent plays by "
+            "softmax at temperature T.",
+            complete_agents,
+        ),
+    ]
+    exact: Annotated[bool, option("Compute exact results, without playing games.  [default]")] = False
+    games: Annotated[
+        int | None, option("Play this many games of every pair: an even number, at least 4.", metavar="N")
+    ] = None
+    seed: SeedOption = None
+    resume: Annotated[
+        Path | None,
+        option("Resume from this match log, and keep all results in it.", metavar="FILE.json", writes=True),
+    ] = None
+    plot: PlotOption = None
+    record: Annotated[
+        Path | None,
+        option("Store the games, at most 100,000 in all, in this database.", metavar="DB", writes=True),
+    ] = None
+
+    def check(self) -> None:
+        """Check options that exclude each other, before any work.
+
+        Raises:
+            UsageError: options do not go together.
+            TournamentError: the number of agents or of games is not allowed.
+            DuelError: the seed is out of range.
+        """
+        from punish_fast.arena.tournament import check_tournament
+        from punish_fast.duel.monte_carlo import check_numbers
+        from punish_fast.runtime.figures import check_picture
+
+        if self.exact and self.games is not None:
+            raise UsageError("--exact and --games exclude each other")
+        for name, value in (("--seed", self.seed), ("--record", self.record)):
+            if self.games is None and value is not None:
+                raise UsageError(f"{name} goes with --games only")
+        check_tournament(len(self.agents), self.games)
+        if self.games is not None:
+            check_numbers(self.games, self.seed or 0, True, 0)
+        if self.plot is not None:
+            must_draw()
+            check_picture(self.plot)
 
 
-def _check(agents: list[str], season: Season) -> None:
-    """Refuse, before any work is done, what cannot be done."""
-    if season.exact and season.games is not None:
-        raise UsageError("--exact and --games exclude each other")
-    if season.games is None and season.seed is not None:
-        raise UsageError("--seed goes with --games only")
-    check_tournament(len(agents), season.games)
-    if season.games is not None:
-        check_numbers(season.games, season.seed or 0, True, 0)
-    if season.record is not None and season.games is None:
-        raise UsageError("--record goes with --games only")
-    if season.plot is not None:
-        must_draw()
-        check_picture(season.plot)
+@verb(
+    "punish-fast arena random naive careful",
+    "punish-fast arena naive.h5 naive.h5@0.2 random --games 100000 --seed 1 --resume arena.json",
+    "punish-fast arena one.h5 two.h5 --json --plot arena.png",
+)
+def arena(options: ArenaOptions) -> None:
+    """Run a round-robin tournament of the real game and rank the agents."""
+    from punish_fast.arena.match_log import MatchLog
+    from punish_fast.arena.recording import check_recording
+    from punish_fast.arena.tournament import round_robin
 
-
-def arena_command(agents: list[str], setting: Setting, season: Season, as_json: bool) -> None:
-    """Run ``punish-fast arena``."""
-    _check(agents, season)
-    job = Job(agents, setting)
-    outputs = [path for path in (season.resume, season.plot, season.record) if path is not None]
-    check_outputs(outputs, job.files, "play")
-    log = MatchLog(job.rules.digest, season.resume)
-    if season.record is not None:
-        if job.information != "view":
-            raise UsageError(f"--record goes with players of the view only, one is of the model {job.information!r}")
-        check_recording(job.names, season.games or 0, season.record)
-    seed = season.seed
-    if season.games is not None and seed is None:
-        # Games can be gone on with only by the seed that they began with.
-        seed = log.last_seed
-    if season.games is not None and seed is None:
-        seed = int(np.random.SeedSequence().generate_state(1)[0])
-    opponents, graph = job.prepare()
-    job.progress.start()
-    with _going_on_later(job, season), job.clock("matches"):
-        tournament = round_robin(graph, opponents, season.games, seed or 0, log, job.progress.step)
-    job.progress.clear()
-    course = None
-    if len(opponents) == 2:
-        with job.clock("course"):
-            course = _course(graph, opponents, tournament)
-    if season.record is not None and season.games is not None:
-        with _going_on_later(job, season), job.clock("record"):
-            recorded = record_tournament(graph, opponents, season.games, seed or 0, season.record)
-        _must_be_stored(recorded, season.record)
-    if season.plot is not None:
+    options.check()
+    lineup = options.lineup(options.agents)
+    check_outputs([path for path in (options.resume, options.plot, options.record) if path], lineup.files, "play")
+    log = MatchLog(lineup.rules.digest, options.resume)
+    if options.record is not None:
+        if lineup.information != "view":
+            raise UsageError(f"--record stores games of the view only, a player is of the model {lineup.information!r}")
+        check_recording(lineup.names, options.games or 0, options.record)
+    seed = None if options.games is None else _seed(options.seed, log)
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    graph, opponents = lineup.seat(game_stages(clock, progress))
+    progress.start()
+    with _interrupt_note(options.resume, progress):
+        with clock("matches"):
+            tournament = round_robin(graph, opponents, options.games, seed or 0, log, progress.step)
+        progress.clear()
+        lengths = None
+        if len(opponents) == 2:
+            with clock("lengths"):
+                lengths = _lengths(graph, opponents, tournament)
+        if options.record is not None:
+            with clock("record"):
+                _record(graph, opponents, options, seed or 0)
+    if options.plot is not None:
         from punish_fast.arena.tournament_plot import draw_heatmap
 
-        with drawing(season.plot):
-            draw_heatmap(tournament, season.plot)
-    report = _tournament_report(tournament, seed) | {"course": course} | job.report()
-    report |= {"resume": _text(season.resume), "plot": _text(season.plot), "record": _text(season.record)}
-    if as_json:
+        with drawing(options.plot):
+            draw_heatmap(tournament, options.plot)
+    report = _report(tournament, seed) | {"game_lengths": lengths} | options.report(lineup, clock)
+    report |= {name: text_of(getattr(options, name)) for name in ("resume", "plot", "record")}
+    if options.as_json:
         print_json(report)
     else:
-        _print_tournament(report)
+        _print_report(report)
 
 
-def _course(graph: Graph, opponents: list[Opponent], tournament: Tournament) -> list[dict[str, Any]]:
-    """When games of two agents end."""
+def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], AbstractContextManager[None]]:
+    """Contexts that time and show the stages of `Lineup.seat`."""
+
+    @contextmanager
+    def stage(name: str) -> Iterator[None]:
+        with progress.stage(f"game: {name} ({('agents', 'graph').index(name) + 1} of 2)"), clock(name):
+            yield
+
+    return stage
+
+
+def _seed(given: int | None, log: MatchLog) -> int:
+    """The seed asked for, or that of the match log, whose games continue by no other, or a new one."""
+    if given is None:
+        given = log.last_seed
+    return new_seed() if given is None else given
+
+
+def new_seed() -> int:
+    """A random seed that is short enough to be typed again."""
+    import numpy as np
+
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
+def _lengths(graph: Graph, opponents: list[Opponent], tournament: Tournament) -> list[dict[str, Any]]:
+    """When the games of two agents end."""
+    from punish_fast.duel.exact_evaluation import outcome_distribution
+
     if tournament.lengths is not None:
-        return course_of_games(tournament.lengths, graph.space.rules.breaths)
+        return lengths_of_games(tournament.lengths, graph.space.rules.breaths)
     one, other = (opponent.policy for opponent in opponents)
-    return course_of_chances(outcome_distribution(graph, one, other, _REST))
+    return lengths_of_duel(outcome_distribution(graph, one, other, _NEGLIGIBLE))
+
+
+def _record(graph: Graph, opponents: list[Opponent], options: ArenaOptions, seed: int) -> None:
+    from punish_fast.arena.recording import record_tournament
+
+    assert options.record is not None
+    assert options.games is not None
+    report = record_tournament(graph, opponents, options.games, seed, options.record)
+    if report.imported < report.games:
+        missing, reason = report.games - report.imported, report.remarks[0].reason
+        raise CheckError(f"{options.record}: {missing:,} games were not stored ({reason})")
 
 
 @contextmanager
-def _going_on_later(job: Job, season: Season) -> Iterator[None]:
-    """Say, after an interrupt, what is kept."""
+def _interrupt_note(log: Path | None, progress: Progress) -> Iterator[None]:
+    """Say what is kept after an interrupt."""
     try:
         yield
     except KeyboardInterrupt:
-        job.progress.clear()
-        if season.resume is None:
-            say("matches so far are not kept; with --resume FILE they would be")
-        elif season.resume.exists():
-            say(f"{season.resume} holds all matches so far; the same command goes on with them")
+        progress.clear()
+        if log is None:
+            say("no results are kept; --resume FILE would keep them")
+        elif log.exists():
+            say(f"{log} has all results so far; the same command resumes from it")
         raise
 
 
-def _must_be_stored(report: ImportReport, database: Path) -> None:
-    if report.imported < report.games:
-        missing, reason = report.games - report.imported, report.remarks[0].reason
-        raise CheckError(f"{database}: {missing:,} games were not stored ({reason})")
-
-
-def _text(path: Path | None) -> str | None:
+def text_of(path: Path | None) -> str | None:
+    """A path as JSON has it."""
     return None if path is None else str(path)
 
 
-def _tournament_report(tournament: Tournament, seed: int | None) -> dict[str, Any]:
+def _report(tournament: Tournament, seed: int | None) -> dict[str, Any]:
     return {
         "agents": tournament.agents,
         "exact": tournament.games is None,
@@ -227,10 +242,10 @@ def _tournament_report(tournament: Tournament, seed: int | None) -> dict[str, An
     }
 
 
-def _print_tournament(report: dict[str, Any]) -> None:
+def _print_report(report: dict[str, Any]) -> None:
     agents, exact = report["agents"], report["exact"]
-    how = "exact" if exact else f"{report['games']:,} games a pair, seed {report['seed']}"
-    print(f"rules {report['rules']}, {how}, {report['threads']} threads")
+    how = "exact" if exact else f"{report['games']:,} games of each pair, seed {report['seed']}"
+    print_text(f"rules {report['rules']}, {how}, {report['threads']} threads")
     print()
     order = [agents.index(standing["agent"]) for standing in report["ranking"]]
     for title, matrix, digits in (("wins of row", "win", 4), ("breaths", "breaths", 2)):
@@ -248,9 +263,9 @@ def _print_tournament(report: dict[str, Any]) -> None:
             rating += f" +- {standing['rating_margin']:.1f}"
         table.append([standing["agent"], win_rate, rating])
     print_table(table)
-    if report["course"] is not None:
+    if report["game_lengths"] is not None:
         print()
-        print_course(report["course"], agents)
+        print_lengths(report["game_lengths"], agents)
     for key in ("resume", "plot", "record"):
         if report[key] is not None:
             print(f"wrote {report[key]}")

@@ -1,308 +1,277 @@
-"""The command ``equilibrium``: strategies that nobody has much to gain against, and how much that is."""
+"""``punish-fast equilibrium``: approximate an equilibrium and measure its exploitability."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import CheckError, UsageError, say
+from punish_fast.cli.options import ComputeOptions, OutputOption, complete_rules, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table
-from punish_fast.duel.graph import Graph, Outline
-from punish_fast.equilibrium.best_response import best_response
-from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
-from punish_fast.punish.information import information_of
-from punish_fast.punish.rules import load_rules, name_of, true_rules
-from punish_fast.punish.space import StateSpace
-from punish_fast.runtime import _jit
-from punish_fast.runtime.files import ReadError
-from punish_fast.runtime.interrupts import uninterrupted
-from punish_fast.runtime.memory import require_memory
-from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
-from punish_fast.store.policies import save_policy
-from punish_fast.store.reader import Artefact, load
+from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table, print_text
 
-_DEFAULT_ITERATIONS = 80
-_MOST_ITERATIONS = 10_000
-# The share of games against an answer. Who forgets less comes nearer to an equilibrium by playing against an equal.
-_VIEW_ANSWERS, _FINER_ANSWERS = 0.9, 0.8
-# With a target, exploitability is measured after so many iterations, and whenever that number has doubled.
-_FIRST_MEASURE = 25
-_SECONDS_BETWEEN_CHECKPOINTS = 60.0
+if TYPE_CHECKING:
+    from punish_fast.duel.graph import Outline
+    from punish_fast.equilibrium.run import IterationStatus, Target
+    from punish_fast.equilibrium.solver import Equilibrium
+    from punish_fast.punish.rules import Rules
+    from punish_fast.store.reader import Artefact
 
 
-@dataclass(frozen=True)
-class Goal:
-    """When to stop; None where the user said nothing.
+@dataclass(frozen=True, kw_only=True)
+class EquilibriumOptions(ComputeOptions):
+    """Options of ``equilibrium``."""
 
-    Attributes:
-        iterations: After so many, those of before included.
-        target: When the strategy concedes at most so many percentage points.
-        seconds: After so many seconds.
+    rules: Annotated[
+        str | None,
+        option(
+            "A preset or a TOML file; the redeal is always the true one.  [default: tabletop]",
+            metavar="RULES",
+            complete=complete_rules,
+        ),
+    ] = None
+    information: Annotated[
+        Literal["view", "memory"],
+        option("Information model: view (the discard pile) or memory (also which side played which card)."),
+    ] = "view"
+    iterations: Annotated[
+        int | None,
+        option("Stop after this many iterations, at most 10000.  [default: 80 without another target]", metavar="N"),
+    ] = None
+    target: Annotated[float | None, option("Stop at this exploitability, in percentage points.", metavar="POINTS")] = (
+        None
+    )
+    time: Annotated[float | None, option("Stop learning after this many seconds.", metavar="SECONDS")] = None
+    best_response_share: Annotated[
+        float | None,
+        option(
+            "Share of games against a best response, 0 to 1; the others are self-play.  "
+            "[default: 0.9 for view, 0.8 for memory]",
+            metavar="SHARE",
+        ),
+    ] = None
+    output: OutputOption = None
+    resume: Annotated[
+        Path | None,
+        option("Resume from this checkpoint, if it exists, and save to it every minute.", metavar="FILE", writes=True),
+    ] = None
+    dry_run: Annotated[bool, option("Only print the size of the game and the memory it needs.")] = False
+
+
+@verb(
+    "punish-fast equilibrium",
+    "punish-fast equilibrium --information memory --time 1500 --resume run.h5",
+    "punish-fast equilibrium --rules tiny --target 0.5",
+)
+def equilibrium(options: EquilibriumOptions) -> None:
+    """Approximate an equilibrium and measure its exploitability.
+
+    By default written to equilibrium.h5, or equilibrium-memory.h5, as a strategy.
     """
+    from punish_fast.duel.graph import Graph, Outline
+    from punish_fast.equilibrium.run import Target
+    from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.runtime.memory import require_memory
 
-    iterations: int | None
-    target: float | None
-    seconds: float | None
-
-    def check(self) -> None:
-        """Insist that it can be reached.
-
-        Raises:
-            UsageError: a number is out of range.
-        """
-        for option, value in (("--iterations", self.iterations), ("--target", self.target), ("--time", self.seconds)):
-            if value is not None and not value > 0:
-                raise UsageError(f"{option} is {value}, allowed is more than 0")
-        if self.iterations is not None and self.iterations > _MOST_ITERATIONS:
-            raise UsageError(f"--iterations is {self.iterations}, allowed are up to {_MOST_ITERATIONS}")
-
-    @property
-    def last(self) -> int:
-        """The last iteration, if nothing else stops before."""
-        if self.iterations is not None:
-            return self.iterations
-        return _DEFAULT_ITERATIONS if self.target is None and self.seconds is None else _MOST_ITERATIONS
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What to solve, and what to write."""
-
-    rules: str | None
-    information: str
-    answers: float | None
-    output: Path | None
-    resume: Path | None
-    is_dry: bool
-    threads: int | None
-    quiet: bool
-
-
-class Job:
-    """One run.
-
-    Attributes:
-        clock: Seconds of its stages.
-        rules: Its rules.
-        output: The file to write.
-        space: The information states, once they are counted.
-    """
-
-    def __init__(self, setting: Setting, goal: Goal) -> None:
-        if setting.threads is not None:
-            _jit.set_threads(setting.threads)
-        goal.check()
-        self._goal = goal
-        self.clock = Stopwatch()
-        self._progress = Progress(setting.quiet)
-        self._information = setting.information
-        if setting.answers is not None and not 0 <= setting.answers <= 1:
-            raise UsageError(f"--answers is {setting.answers}, allowed is from 0 to 1")
-        self._resume = setting.resume
-        self.rules = true_rules(load_rules(setting.rules or "tabletop"))
-        information_of(setting.information)
-        name = "equilibrium" if setting.information == "view" else f"equilibrium-{setting.information}"
-        self.output = setting.output or Path(f"{name}.h5")
-        check_outputs([path for path in (self.output, self._resume) if path is not None], [], "read")
-        self._checkpoint = self._find_checkpoint()
-        self._answers = self._choose_answers(setting.answers)
-        self._measured: dict[str, Any] = {}
-
-    def _find_checkpoint(self) -> Artefact | None:
-        """The file to go on with, if there is one."""
-        if self._resume is None or not self._resume.exists():
-            return None
-        file = load(self._resume)
-        if file.kind != "equilibrium":
-            raise UsageError(
-                f"{self._resume}: is of kind {file.kind!r}, --resume takes an equilibrium's own checkpoint"
-            )
-        file.must_have_rules(self.rules)
-        if file.information != self._information:
-            raise UsageError(f"{self._resume}: is of the model {file.information!r}, not {self._information!r}")
-        return file
-
-    def _choose_answers(self, given: float | None) -> float:
-        """The share of games against an answer: what was asked for, or what was learnt with, or what is usual."""
-        usual = _VIEW_ANSWERS if self._information == "view" else _FINER_ANSWERS
-        if self._checkpoint is not None:
-            usual = float(self._checkpoint.attributes["answers"])
-            if given is not None and given != usual:
-                raise UsageError(f"{self._resume}: was learnt with --answers {usual:g}, not {given:g}")
-        return usual if given is None else given
-
-    def count(self) -> dict[str, Any]:
-        """How large the game is, and how much memory it takes."""
-        self._progress.part("game", "information states", 1, 2)
-        with self.clock("states"):
-            self.space: StateSpace = StateSpace(self.rules, self._information)
-            self._outline = outline = Outline(self.space)
-        self._progress.clear()
-        space = self.space
-        n_bytes = bytes_needed(outline, self._answers)
-        return {
-            "states": int(space.layer_ptr[self.rules.breaths]),
-            "rows": int(space.state_ptr[space.layer_ptr[self.rules.breaths]]),
-            "full_states": outline.n_full,
-            "successors": outline.n_entries,
-            "memory_bytes": n_bytes,
-        }
-
-    def run(self) -> dict[str, Any]:
-        """Learn, measure and write."""
-        self._progress.part("game", "graph", 2, 2)
-        with self.clock("graph"):
-            graph = Graph(self.space, self._outline)
-        equilibrium = Equilibrium(graph, share=self._answers)
-        self._go_on(equilibrium)
-        try:
-            self._learn(equilibrium)
-        except KeyboardInterrupt:
-            self._progress.clear()
-            if self._resume is not None:
-                _save(self._resume, equilibrium)
-                say(f"{self._resume} holds what was learned; the same command goes on with it")
-            else:
-                say("what was learned is not kept; with --resume FILE it would be")
-            raise
-        self._keep(equilibrium)
-        concession = self._measure(equilibrium)
-        with self.clock("store"):
-            origin = {
-                "kind": "equilibrium",
-                "iterations": equilibrium.iterations,
-                "answers": self._answers,
-                "concedes": concession,
-            }
-            reached = None if self._information == "view" else equilibrium.reached
-            save_policy(self.output, graph.space, equilibrium.average, reached, origin=origin)
-        return {
-            "iterations": equilibrium.iterations,
-            "concedes_points": concession,
-            "exploiter_wins": 0.5 + concession / 100,
-            "output": str(self.output),
-            "output_bytes": self.output.stat().st_size,
-            "resume": None if self._resume is None else str(self._resume),
-        }
-
-    def _go_on(self, equilibrium: Equilibrium) -> None:
-        """Take over what was learned before, whose tables are needed no longer than that."""
-        if self._checkpoint is not None:
-            begin = load_checkpoint(self._checkpoint, equilibrium.tables)
-            try:
-                equilibrium.resume(begin.iterations, begin.tables)
-            except ValueError as error:
-                raise ReadError(f"{self._checkpoint.path}: /equilibrium: {error}") from None
-
-    def _learn(self, equilibrium: Equilibrium) -> None:
-        begin = kept = time.perf_counter()
-        self._progress.start()
-        first = equilibrium.iterations
-        due = _FIRST_MEASURE
-        if first > self._goal.last:
-            say(f"{self._resume}: holds {first:,} iterations, more than the {self._goal.last:,} after which to stop")
-        while equilibrium.iterations < self._goal.last:
-            # An interrupt in the middle of an iteration would spoil what was learned.
-            with self.clock("iterations"), uninterrupted():
-                equilibrium.iterate()
-            elapsed = time.perf_counter() - begin
-            pace = self._progress.seconds / (equilibrium.iterations - first)
-            self._progress.show(f"equilibrium: iteration {equilibrium.iterations}, {pace:.2f} s each{self._told()}")
-            if time.perf_counter() - kept > _SECONDS_BETWEEN_CHECKPOINTS:
-                self._keep(equilibrium)
-                kept = time.perf_counter()
-            if self._goal.target is not None and equilibrium.iterations >= due:
-                self._keep(equilibrium)
-                due = 2 * equilibrium.iterations
-                if self._measure(equilibrium) <= self._goal.target:
-                    return
-            if self._goal.seconds is not None and elapsed >= self._goal.seconds:
-                return
-
-    def _keep(self, equilibrium: Equilibrium) -> None:
-        if self._resume is not None:
-            with self.clock("store"):
-                _save(self._resume, equilibrium)
-
-    def _told(self) -> str:
-        """The last measurement, for the line of progress."""
-        last = self._measured
-        return f", exploitability {last['points']:.3f} points after {last['iterations']}" if last else ""
-
-    def _measure(self, equilibrium: Equilibrium) -> float:
-        """How many percentage points the average concedes to who knows it, and no more than it does."""
-        if self._measured.get("iterations") != equilibrium.iterations:
-            start = equilibrium.exploiter_start
-            with self.clock("measure"):
-                found = best_response(equilibrium.graph, equilibrium.average, "true", self._progress.response, start)
-            points = 100 * (found.win_probability - 0.5)
-            self._measured = {"iterations": equilibrium.iterations, "points": points}
-        return float(self._measured["points"])
-
-    def report(self) -> dict[str, Any]:
-        """What is to be told in any case."""
-        self._progress.clear()
-        return {
-            "rules": name_of(self.rules),
-            "rules_digest": self.rules.digest,
-            "information": self._information,
-            "answers": self._answers,
-            "threads": _jit.threads(),
-            "seconds": self.clock.seconds | {"total": self.clock.total()},
-            "peak_memory_bytes": peak_memory(),
-        }
-
-    def must_have_reached(self, report: dict[str, Any]) -> None:
-        """Insist on the target.
-
-        Raises:
-            CheckError: it was missed.
-        """
-        target = self._goal.target
-        if target is not None and report["concedes_points"] > target:
-            points, n = report["concedes_points"], report["iterations"]
-            raise CheckError(f"the target of {target:g} points was not reached: {points:.3f} after {n:,} iterations")
-
-
-def _save(path: Path, equilibrium: Equilibrium) -> None:
-    now = Checkpoint(equilibrium.iterations, equilibrium.share, equilibrium.tables)
-    save_checkpoint(path, equilibrium.graph.space, now)
-
-
-def equilibrium_command(setting: Setting, goal: Goal, as_json: bool) -> None:
-    """Run ``punish-fast equilibrium``."""
-    job = Job(setting, goal)
-    size = job.count()
-    if not as_json and (setting.is_dry or not setting.quiet):
-        memory = in_units(size["memory_bytes"], "B")
-        tell = print if setting.is_dry else say
-        tell(f"{size['states']:,} information states, {size['full_states']:,} full states: takes {memory} of memory")
+    target = Target(options.iterations, options.target, options.time)
+    rules, output = _rules(options), _output(options)
+    checkpoint = _find_checkpoint(options, rules)
+    share = _best_response_share(options, checkpoint)
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    progress.part("game", "information states", 1, 2)
+    with clock("states"):
+        outline = Outline(StateSpace(rules, options.information))
+    progress.clear()
+    size = _size(outline, bytes_needed(outline, share))
+    if not options.as_json and (options.dry_run or not options.quiet):
+        _tell_size(size, print if options.dry_run else say)
     require_memory(size["memory_bytes"], "this equilibrium")
-    if setting.is_dry:
-        if as_json:
-            print_json(size | job.report())
-        return
-    found = job.run()
-    report = size | found | job.report()
-    if as_json:
+    found: dict[str, Any] = {}
+    if not options.dry_run:
+        progress.part("game", "graph", 2, 2)
+        with clock("graph"):
+            learner = Equilibrium(Graph(outline.space, outline), share=share)
+        _resume(learner, checkpoint, target)
+        found = _run(learner, target, options, output, clock, progress)
+    report = size | found | _run_report(options, rules, share, clock)
+    if options.as_json:
         print_json(report)
-    else:
-        _print(report)
-    job.must_have_reached(report)
+    elif not options.dry_run:
+        _print_report(report)
+    if target.exploitability is not None and not options.dry_run and found["exploitability"] > target.exploitability:
+        missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
+        raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")
 
 
-def _print(report: dict[str, Any]) -> None:
-    answers = f"{100 * report['answers']:g} % against answers"
-    print(f"rules {report['rules']}, information {report['information']}, {answers}, {report['threads']} threads")
+def _rules(options: EquilibriumOptions) -> Rules:
+    from punish_fast.punish.rules import load_rules, true_rules
+
+    return true_rules(load_rules(options.rules or "tabletop"))
+
+
+def _output(options: EquilibriumOptions) -> Path:
+    """The file to write, which must be writable, as the checkpoint must."""
+    name = "equilibrium" if options.information == "view" else f"equilibrium-{options.information}"
+    output = options.output or Path(f"{name}.h5")
+    check_outputs([output, *([] if options.resume is None else [options.resume])], [], "read")
+    return output
+
+
+def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artefact | None:
+    """The checkpoint to resume from, if there is one."""
+    from punish_fast.store.reader import load
+
+    path = options.resume
+    if path is None or not path.exists():
+        return None
+    file = load(path)
+    if file.kind != "equilibrium":
+        raise UsageError(f"{path}: is of kind {file.kind!r}, --resume takes a checkpoint of an equilibrium")
+    file.must_have_rules(rules)
+    if file.information != options.information:
+        raise UsageError(f"{path}: is of the information model {file.information!r}, not {options.information!r}")
+    return file
+
+
+def _best_response_share(options: EquilibriumOptions, checkpoint: Artefact | None) -> float:
+    """The share asked for, or that of the checkpoint, or the usual one."""
+    from punish_fast.equilibrium.run import default_response_share
+
+    given = options.best_response_share
+    if given is not None and not 0 <= given <= 1:
+        raise UsageError(f"--best-response-share is {given}, allowed is from 0 to 1")
+    if checkpoint is None:
+        return default_response_share(options.information) if given is None else given
+    share = float(checkpoint.attributes["answers"])
+    if given is not None and given != share:
+        raise UsageError(f"{checkpoint.path}: was made with --best-response-share {share:g}, not {given:g}")
+    return share
+
+
+def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
+    space = outline.space
+    n_states = int(space.layer_ptr[space.rules.breaths])
+    return {
+        "states": n_states,
+        "rows": int(space.state_ptr[n_states]),
+        "full_states": outline.n_full,
+        "successors": outline.n_entries,
+        "memory_bytes": n_bytes,
+    }
+
+
+def _tell_size(size: dict[str, Any], tell: Callable[[str], None]) -> None:
+    memory = in_units(size["memory_bytes"], "B")
+    tell(f"{size['states']:,} information states, {size['full_states']:,} full states: needs {memory} of memory")
+
+
+def _resume(learner: Equilibrium, checkpoint: Artefact | None, target: Target) -> None:
+    """Restore the tables of a checkpoint."""
+    from punish_fast.runtime.files import ReadError
+    from punish_fast.store.checkpoints import load_checkpoint
+
+    if checkpoint is None:
+        return
+    saved = load_checkpoint(checkpoint, learner.tables)
+    try:
+        learner.resume(saved.iterations, saved.tables)
+    except ValueError as error:
+        raise ReadError(f"{checkpoint.path}: /equilibrium: {error}") from None
+    if learner.iterations > target.max_iterations:
+        say(f"{checkpoint.path}: has {learner.iterations:,} iterations, more than the target {target.max_iterations:,}")
+
+
+def _run(
+    learner: Equilibrium,
+    target: Target,
+    options: EquilibriumOptions,
+    output: Path,
+    clock: Stopwatch,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Learn, measure and write the average strategy."""
+    from punish_fast.equilibrium.run import run_equilibrium
+    from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
+    from punish_fast.store.policies import save_policy
+
+    path, space = options.resume, learner.graph.space
+
+    def save(learner: Equilibrium) -> None:
+        if path is not None:
+            save_checkpoint(path, space, Checkpoint(learner.iterations, learner.share, learner.tables))
+
+    def show(status: IterationStatus) -> None:
+        progress.show(status_line(status))
+
+    try:
+        run = run_equilibrium(learner, target, save, show, progress.response)
+    except KeyboardInterrupt:
+        progress.clear()
+        if path is None:
+            say("the iterations made are not saved; --resume FILE would save them")
+        elif path.exists():
+            say(f"{path} has the iterations made; the same command resumes from it")
+        raise
+    progress.clear()
+    clock.seconds |= run.seconds
+    origin = {
+        "kind": "equilibrium",
+        "iterations": run.iterations,
+        "best_response_share": learner.share,
+        "exploitability": run.exploitability,
+    }
+    with clock("store"):
+        covered = None if options.information == "view" else learner.reached
+        save_policy(output, space, learner.average, covered, origin=origin)
+    return {
+        "iterations": run.iterations,
+        "exploitability": run.exploitability,
+        "exploiter_wins": 0.5 + run.exploitability / 100,
+        "output": str(output),
+        "output_bytes": output.stat().st_size,
+        "resume": None if path is None else str(path),
+    }
+
+
+def status_line(status: IterationStatus) -> str:
+    """An iteration in a line: ``equilibrium: iteration 13 of 80, 2.1 s each, 2:21 left``."""
+    parts = [f"iteration {status.iteration:,}" + ("" if status.last is None else f" of {status.last:,}")]
+    parts.append(f"{status.seconds_each:.{1 if status.seconds_each >= 1 else 3}f} s each")
+    if status.seconds_left is not None:
+        minutes, seconds = divmod(round(status.seconds_left), 60)
+        parts.append(f"{minutes}:{seconds:02} left")
+    if status.exploitability is not None:
+        parts.append(f"exploitability {status.exploitability:.3f}")
+    return f"equilibrium: {', '.join(parts)}"
+
+
+def _run_report(options: EquilibriumOptions, rules: Rules, share: float, clock: Stopwatch) -> dict[str, Any]:
+    from punish_fast.punish.rules import name_of
+    from punish_fast.runtime import _jit
+
+    return {
+        "rules": name_of(rules),
+        "rules_digest": rules.digest,
+        "information": options.information,
+        "best_response_share": share,
+        "threads": _jit.threads(),
+        "seconds": clock.seconds | {"total": clock.total()},
+        "peak_memory_bytes": peak_memory(),
+    }
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    share = f"{100 * report['best_response_share']:g} % of games against a best response"
+    print_text(f"rules {report['rules']}, information {report['information']}, {share}, {report['threads']} threads")
     print()
     names = ("states", "rows", "full_states", "successors", "iterations")
     print_table([[name.replace("_", " "), f"{report[name]:,}"] for name in names])
     print()
     print_table([["seconds", ""], *([name, f"{seconds:.1f}"] for name, seconds in report["seconds"].items())])
     print()
-    wins, points = report["exploiter_wins"], report["concedes_points"]
-    print(f"who knows it, and bears in mind as much, wins {wins:.4%}: it concedes {points:.3f} percentage points")
+    points, wins = report["exploitability"], report["exploiter_wins"]
+    print(f"exploitability {points:.3f} percentage points: the best response found wins {wins:.4%}")
     print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")

@@ -1,64 +1,67 @@
-"""When games of two agents end, for ``arena``: measure by measure, and in which breath of it.
+"""When the games of two agents end, for ``arena``: by measure, and by breath of the measure.
 
-Exact chances come with who wins then; of simulated games only their lengths are known.
+Exact results also tell who wins in each measure; simulated games are only counted by their length.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.report import print_table
 
-# Measures that fewer games reach are not printed.
+if TYPE_CHECKING:
+    import numpy as np
+
+# Measures that a smaller share of games reaches are not printed.
 _LEAST = 5e-4
 
 
-def course_of_chances(law: np.ndarray) -> list[dict[str, Any]]:
-    """What each measure contributes, ready for JSON.
+def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
+    """The end of exact games by measure, ready for JSON.
 
     Args:
-        law: float64 ``[measures, breaths, 2]``, the chances that the first agent and the second one win in each breath.
+        outcomes: float64 ``[measures, breaths, 2]``, probability that the first and the second agent win in each
+            breath.
     """
-    course = _course(law.sum(axis=2))
-    for entry, wins in zip(course, law.sum(axis=1).tolist(), strict=True):
+    entries = _entries(outcomes.sum(axis=2))
+    for entry, wins in zip(entries, outcomes.sum(axis=1).tolist(), strict=True):
         entry["wins"] = wins
-    return course
+    return entries
 
 
-def course_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
-    """The same of simulated games, without who wins.
+def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
+    """The end of simulated games by measure.
 
     Args:
-        lengths: int64 ``[longest + 1]``, games by how many breaths they lasted.
+        lengths: int64 ``[longest + 1]``, number of games by their length in breaths.
         breaths: Breaths of a measure.
     """
-    ended = lengths[1:]
-    ended = np.pad(ended, (0, -len(ended) % breaths)).reshape(-1, breaths)
-    return _course(ended / lengths.sum())
+    import numpy as np
+
+    ended = np.pad(lengths[1:], (0, -(len(lengths) - 1) % breaths)).reshape(-1, breaths)
+    return _entries(ended / lengths.sum())
 
 
-def _course(ended: np.ndarray) -> list[dict[str, Any]]:
-    # From the end, so that few games that go on are not lost among many that ended.
+def _entries(ended: np.ndarray) -> list[dict[str, Any]]:
+    # Summed from the end, so that small remainders are exact.
     total = ended.sum(axis=1)
-    going_on = np.append(np.cumsum(total[::-1])[::-1][1:], 0.0)
+    going_on = [*total[::-1].cumsum()[::-1][1:].tolist(), 0.0]
     return [
         {"measure": number, "ended": each, "going_on": left, "wins": None}
-        for number, (each, left) in enumerate(zip(ended.tolist(), going_on.tolist(), strict=True), 1)
+        for number, (each, left) in enumerate(zip(ended.tolist(), going_on, strict=True), 1)
     ]
 
 
-def print_course(course: list[dict[str, Any]], agents: list[str]) -> None:
-    """Print how games go, one line for each measure that is reached at all."""
-    breaths, has_wins = len(course[0]["ended"]), course[0]["wins"] is not None
+def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:
+    """Print one line for each measure that games reach."""
+    breaths, has_wins = len(entries[0]["ended"]), entries[0]["wins"] is not None
     columns = [f"{agent} wins" for agent in agents] if has_wins else ["ended"]
-    rows = [["measure", *columns, "going on", *(f"breath {k}" for k in range(1, breaths + 1))]]
+    rows = [["measure", *columns, "continue", *(f"breath {k}" for k in range(1, breaths + 1))]]
     reached = 1.0
-    for entry in course:
+    for entry in entries:
         if reached < _LEAST:
             break
         reached = entry["going_on"]
-        ends = entry["wins"] if has_wins else [sum(entry["ended"])]
-        rows.append([str(entry["measure"]), *(f"{chance:.2%}" for chance in (*ends, reached, *entry["ended"]))])
+        ended = entry["wins"] if has_wins else [sum(entry["ended"])]
+        rows.append([str(entry["measure"]), *(f"{share:.2%}" for share in (*ended, reached, *entry["ended"]))])
     print_table(rows)

@@ -1,39 +1,39 @@
-"""The view ``show --lessons``: what a strategy of the real game teaches, and where people play otherwise."""
+"""``punish-fast lessons``: what a strategy of the real game teaches, and where people deviate from it."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import numpy as np
-
-from punish_fast.cli.arena import Job, Setting
+from punish_fast.cli.arena import PlayerOptions, game_stages, text_of
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.lessons_text import print_lessons
 from punish_fast.cli.openings import worth_of_cards
+from punish_fast.cli.options import PlotOption, argument, complete_agents, option, verb
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.plots import drawing, must_draw
-from punish_fast.cli.report import print_json
+from punish_fast.cli.report import Progress, Stopwatch, print_json
 from punish_fast.punish.rules import CARDS
-from punish_fast.punish.space import StateSpace
-from punish_fast.records.choices import read_choices
-from punish_fast.runtime.figures import check_picture
-from punish_fast.store.reader import load
-from punish_fast.study.deviations import Cost, Deviations, deviations
-from punish_fast.study.frequencies import PLAYS, Habit
-from punish_fast.study.kept_cards import Kept
-from punish_fast.study.lessons import Lessons, lessons
-from punish_fast.study.selfplay import self_play
+
+if TYPE_CHECKING:
+    from punish_fast.study.deviations import Cost, Deviations
+    from punish_fast.study.frequencies import Habit
+    from punish_fast.study.lessons import Lessons
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A picture to draw and a database of games to compare with; None where the user said nothing."""
+@dataclass(frozen=True, kw_only=True)
+class LessonsOptions(PlayerOptions):
+    """Options of ``lessons``."""
 
-    plot: Path | None
-    games: Path | None
+    file: Annotated[Path, argument("FILE.h5", "An agent or a strategy, which plays both sides.", complete_agents)]
+    records: Annotated[
+        Path | None,
+        option("Show where people deviate in this database of recorded games, and what it costs them.", metavar="DB"),
+    ] = None
+    plot: PlotOption = None
 
 
 class Study(NamedTuple):
@@ -41,7 +41,7 @@ class Study(NamedTuple):
 
     Attributes:
         lessons: The lessons.
-        people: Where people play otherwise; None without recorded games.
+        people: Where people deviate; None without recorded games.
         report: All of it, as ``--json`` prints it.
     """
 
@@ -50,67 +50,67 @@ class Study(NamedTuple):
     report: dict[str, Any]
 
 
-def lessons_command(path: Path, state: str | None, wanted: Wanted, as_json: bool) -> None:
-    """Run ``punish-fast show --lessons``."""
-    if state is not None:
-        raise UsageError(f"--lessons and a state ({state}) exclude each other")
-    if wanted.plot is not None:
+@verb("punish-fast lessons equilibrium.h5", "punish-fast lessons equilibrium.h5 --records games.db --plot lessons.png")
+def lessons(options: LessonsOptions) -> None:
+    """Show what a strategy teaches: the value of HP, hands and kept cards, and how often to play each card."""
+    from punish_fast.runtime.figures import check_picture
+
+    if options.plot is not None:
         must_draw()
-        check_picture(wanted.plot)
-        check_outputs([wanted.plot], [path, *([] if wanted.games is None else [wanted.games])], "show")
-    study = study_file(path, wanted.games)
-    if wanted.plot is not None:
+        check_picture(options.plot)
+        check_outputs([options.plot], [path for path in (options.file, options.records) if path], "show")
+    study = study_file(options)
+    if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons
 
-        with drawing(wanted.plot):
-            draw_lessons(study.lessons, study.people, f"what {study.report['agent']} teaches", wanted.plot)
-    report = study.report | {"plot": None if wanted.plot is None else str(wanted.plot)}
-    if as_json:
+        with drawing(options.plot):
+            draw_lessons(study.lessons, study.people, f"what {study.report['agent']} teaches", options.plot)
+    report = study.report | {"plot": text_of(options.plot)}
+    if options.as_json:
         print_json(report)
     else:
         print_lessons(report)
 
 
-def study_file(path: Path, games: Path | None) -> Study:
-    """Work out what a file teaches.
-
-    Args:
-        path: An agent or a strategy.
-        games: A database of recorded games, to tell where people play otherwise; None for none.
+def study_file(options: LessonsOptions) -> Study:
+    """Study a file; ``options.plot`` and ``options.as_json`` are ignored.
 
     Raises:
         UsageError: the database holds no games between people.
-        DeviationError: none of its choices is between legal actions.
-        RecordsError: it cannot be read.
-        OpponentError: the file is neither agent nor strategy.
-        ReadError: it cannot be read.
+        DeviationError: no recorded choice is between legal actions.
+        RecordsError: the database cannot be read.
+        ReadError: the file is damaged, or neither agent nor strategy.
         DuelError: games of the strategy with itself may never end.
     """
-    # A built-in player of that name is not meant.
-    load(path)
-    job = Job([str(path)], Setting(None, None, None, quiet=False))
-    if games is not None:
-        choices = read_choices(games)
-        if len(choices) == 0:
-            raise UsageError(f"{games}: holds no games between people")
-    part, n_parts = partial(job.progress.part, "lessons"), 2 if games is None else 3
-    opponents, graph = job.prepare()
-    with job.clock("lessons"):
-        part("how it goes", 1, n_parts)
-        play = self_play(graph, opponents[0].policy)
-        part("what it teaches", 2, n_parts)
-        found = lessons(play)
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.records.choices import read_choices
+    from punish_fast.store.reader import load
+    from punish_fast.study import lessons as study
+    from punish_fast.study.deviations import deviations
+    from punish_fast.study.selfplay import self_play
+
+    # A file even if it is called like a built-in agent.
+    load(options.file)
+    lineup = options.lineup([str(options.file)])
+    choices = None if options.records is None else read_choices(options.records)
+    if choices is not None and len(choices) == 0:
+        raise UsageError(f"{options.records}: holds no games between people")
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    graph, (player,) = lineup.seat(game_stages(clock, progress))
+    n_parts = 2 if choices is None else 3
+    with progress.stage(f"lessons: self-play (1 of {n_parts})"), clock("lessons"):
+        play = self_play(graph, player.policy)
+    with progress.stage(f"lessons: values and frequencies (2 of {n_parts})"), clock("lessons"):
+        found = study.lessons(play)
     people = None
-    if games is not None:
-        with job.clock("people"):
-            part("what people do", 3, n_parts)
-            space = graph.space
-            view = space if space.is_view else StateSpace(job.rules)
+    if choices is not None:
+        with progress.stage("lessons: recorded choices (3 of 3)"), clock("people"):
+            view = graph.space if graph.space.is_view else StateSpace(lineup.rules)
             people = deviations(play, view, choices)
-    job.progress.clear()
-    report = {"agent": job.names[0], "information": graph.space.information.name}
-    report |= _lessons_report(found) | {"people": None if people is None else _people_report(people)}
-    return Study(found, people, report | job.report())
+    progress.clear()
+    report = {"agent": player.name, "information": graph.space.information.name} | _lessons_report(found)
+    report |= {"people": None if people is None else _people_report(people)}
+    return Study(found, people, report | options.report(lineup, clock))
 
 
 def _lessons_report(found: Lessons) -> dict[str, Any]:
@@ -122,28 +122,20 @@ def _lessons_report(found: Lessons) -> dict[str, Any]:
         "mean": float(found.openings.p @ found.value),
         "hands": [
             {"hand": hands.hand[k].tolist(), "probability": float(hands.p[k]), "win": float(hands.value[k])}
-            for k in np.argsort(-hands.value, kind="stable")
+            for k in (-hands.value).argsort(kind="stable")
         ],
         "in_hand": worth_of_cards(found.openings, found.openings.hand, found.value),
         "revealed": worth_of_cards(found.openings, found.openings.revealed, found.value),
-        "kept": _kept_report(found.kept),
+        "kept": {
+            card: {"share": _number(share), "over_fresh": _number(fresh), "over_other": _by_card(other)}
+            for card, share, fresh, other in zip(CARDS, *found.kept, strict=True)
+        },
         "habits": [_habit_report(habit) for habit in found.habits],
     }
 
 
-def _hps(chances: dict[tuple[int, int], float]) -> list[dict[str, Any]]:
-    return [{"own": own, "enemy": enemy, "win": win} for (own, enemy), win in chances.items()]
-
-
-def _kept_report(kept: Kept) -> dict[str, Any]:
-    return {
-        card: {
-            "share": _number(kept.share[kind]),
-            "over_fresh": _number(kept.over_fresh[kind]),
-            "over_other": _by_name(kept.over_other[kind], CARDS),
-        }
-        for kind, card in enumerate(CARDS)
-    }
+def _hps(wins: dict[tuple[int, int], float]) -> list[dict[str, Any]]:
+    return [{"own": own, "enemy": enemy, "win": win} for (own, enemy), win in wins.items()]
 
 
 def _habit_report(habit: Habit) -> dict[str, Any]:
@@ -151,10 +143,10 @@ def _habit_report(habit: Habit) -> dict[str, Any]:
         "grouping": habit.grouping,
         "situation": habit.label,
         "choices": habit.choices,
-        "shares": _by_name(habit.shares, PLAYS),
-        "possible": _by_name(habit.possible, PLAYS),
-        "when_possible": _by_name(habit.when_possible, PLAYS),
-        "given_up": _by_name(habit.given, CARDS),
+        "shares": _by_play(habit.shares),
+        "possible": _by_play(habit.possible),
+        "when_possible": _by_play(habit.when_possible),
+        "given_up": _by_card(habit.given),
     }
 
 
@@ -183,15 +175,21 @@ def _cost_report(cost: Cost) -> dict[str, Any]:
         "loss": cost.mean,
         "loss_error": _number(cost.error),
         "share": cost.share,
-        "people": _by_name(cost.people, PLAYS),
-        "strategy": _by_name(cost.policy, PLAYS),
+        "people": _by_play(cost.people),
+        "strategy": _by_play(cost.policy),
     }
 
 
-def _by_name(values: np.ndarray, names: tuple[str, ...]) -> dict[str, float | None]:
-    return {name: _number(value) for name, value in zip(names, values, strict=True)}
+def _by_card(values: Iterable[float]) -> dict[str, float | None]:
+    return {card: _number(value) for card, value in zip(CARDS, values, strict=True)}
 
 
-def _number(value: float | np.floating[Any]) -> float | None:
-    """A number as JSON has it; None for what is not known."""
-    return float(value) if np.isfinite(value) else None
+def _by_play(values: Iterable[float]) -> dict[str, float | None]:
+    from punish_fast.study.frequencies import PLAYS
+
+    return {play: _number(value) for play, value in zip(PLAYS, values, strict=True)}
+
+
+def _number(value: float) -> float | None:
+    """A number as JSON has it; None for unknown ones."""
+    return float(value) if math.isfinite(value) else None

@@ -1,26 +1,27 @@
-"""What ``show --lessons`` prints: short tables, each with a line that says how to read it."""
+"""What ``lessons`` prints: three headlines, then short tables, each under a line that says how to read it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from punish_fast.cli.openings import print_worth
-from punish_fast.cli.report import print_table
+from punish_fast.cli.report import print_table, print_text
 from punish_fast.punish.rules import CARDS, cards_text
-from punish_fast.study.frequencies import PLAYS
 
 _HANDS = 5
 _WORST = 8
-# Frequencies that differ by less are not worth a remark.
+# Smaller differences of frequencies are not mentioned.
 _LEAST_DIFFERENCE = 0.02
 
 
 def print_lessons(report: dict[str, Any]) -> None:
-    """Print a report of ``show --lessons``."""
-    print(f"what {report['agent']} teaches: rules {report['rules']}, information {report['information']};")
-    print(
-        f"it plays both sides, {report['length']:.2f} breaths a game; gains and losses are points: games in a hundred"
+    """Print the report of ``lessons``."""
+    print_text(
+        f"{report['agent']}, rules {report['rules']}, information {report['information']}: "
+        f"self-play, {report['length']:.2f} breaths a game; one point is one game in a hundred"
     )
+    for headline in headlines(report):
+        print_text(f"* {headline}")
     _print_hps(report)
     _print_hands(report)
     _print_kept(report["kept"])
@@ -31,13 +32,59 @@ def print_lessons(report: dict[str, Any]) -> None:
         print(f"\nwrote {report['plot']}")
 
 
+def headlines(report: dict[str, Any]) -> list[str]:
+    """The three most useful sentences of a report."""
+    found = [_people_headline(report["people"])] if report["people"] is not None else []
+    best, worst = report["hands"][0], report["hands"][-1]
+    steps = _ranked({card: each["step"] for card, each in report["in_hand"].items()})
+    step = f"; one more {steps[0][0]} is worth {_points(steps[0][1])} points" if steps else ""
+    found.append(
+        f"The best opening hand wins {_share(best['win'])} ({cards_text(best['hand'])}), the worst "
+        f"{_share(worst['win'])} ({cards_text(worst['hand'])}){step}."
+    )
+    kept = _ranked({card: each["over_fresh"] for card, each in report["kept"].items()})
+    if kept:
+        (keep, gain), (drop, loss) = kept[0], kept[-1]
+        found.append(
+            f"Kept over the redeal instead of a fresh card, {keep} gains most ({_points(gain)} points) and {drop} "
+            f"least ({_points(loss)})."
+        )
+    ahead = [each for each in report["hp_before_deals"] if each["own"] == each["enemy"] + 1]
+    if ahead:
+        told = [f"{each['own']} HP against {each['enemy']} wins {_share(each['win'])}" for each in ahead]
+        found.append(f"Before the cards are dealt, {' and '.join(told)}.")
+    always = report["habits"][0] if report["habits"] else None
+    if always is not None:
+        order = _ranked(always["shares"])
+        told = [f"{play} {_percent(share)} %" for play, share in order]
+        found.append(f"Of all choices: {', '.join(told)}.")
+    return found[:3]
+
+
+def _people_headline(people: dict[str, Any]) -> str:
+    often, seldom = extremes(people["costs"][0])
+    loss = f"People lose {100 * people['loss_per_game']:.1f} points in a game"
+    told = [f"too {word}: {play}" for word, play in (("often", often), ("seldom", seldom)) if play != "-"]
+    return f"{loss}; what they play {', '.join(told)} (in per cent)." if told else f"{loss}."
+
+
+def _ranked(values: dict[str, float | None]) -> list[tuple[str, float]]:
+    """Known values, the largest first."""
+    return sorted(((name, value) for name, value in values.items() if value is not None), key=lambda each: -each[1])
+
+
+def _print_title(title: str) -> None:
+    print()
+    print_text(title)
+
+
 def _print_hps(report: dict[str, Any]) -> None:
     for title, key in (
-        ("HP: chance to win before the cards of a measure are dealt", "hp_before_deals"),
-        ("HP: chance to win later in a measure, as games come to it", "hp_during_measures"),
+        ("HP: wins before the cards of a measure are dealt", "hp_before_deals"),
+        ("HP: wins later in a measure, as games reach it", "hp_during_measures"),
     ):
         if report[key]:
-            print(f"\n{title}")
+            _print_title(title)
             print_table(_hp_rows(report[key]), indent="  ")
 
 
@@ -45,26 +92,24 @@ def _hp_rows(entries: list[dict[str, Any]]) -> list[list[str]]:
     win = {(entry["own"], entry["enemy"]): entry["win"] for entry in entries}
     owns, enemies = (sorted({pair[k] for pair in win}, reverse=True) for k in (0, 1))
     rows = [["", *(f"enemy {enemy} HP" for enemy in enemies)]]
-    rows += [[f"{own} HP", *(_chance(win.get((own, enemy))) for enemy in enemies)] for own in owns]
-    return rows
+    return rows + [[f"{own} HP", *(_share(win.get((own, enemy))) for enemy in enemies)] for own in owns]
 
 
 def _print_hands(report: dict[str, Any]) -> None:
     hands = report["hands"]
-    mean = _chance(report["mean"])
-    print(f"\nopening hands: chance to win with the best and the worst of {len(hands)}, {mean} on average")
+    _print_title(
+        f"opening hands: wins with the best and the worst of {len(hands)}, {_share(report['mean'])} on average"
+    )
     shown = [*hands[:_HANDS], *hands[max(_HANDS, len(hands) - _HANDS) :]]
     rows = [["hand", "dealt", "wins"]]
-    rows += [[cards_text(entry["hand"]), f"{entry['probability']:.2%}", _chance(entry["win"])] for entry in shown]
+    rows += [[cards_text(entry["hand"]), f"{entry['probability']:.2%}", _share(entry["win"])] for entry in shown]
     print_table(rows, indent="  ")
-    print("\nopening hands: chance to win by copies of a card, and what one more is worth on average")
+    _print_title("opening hands: wins by copies of a card, and the average gain of one more")
     print_worth(report["in_hand"], "{:.1%}")
 
 
 def _print_kept(kept: dict[str, Any]) -> None:
-    print(
-        "\nkept cards: what it is worth to hold the card over a redeal, rather than a card freshly drawn or another one"
-    )
+    _print_title("kept cards: gain of keeping a card over the redeal, over a fresh card or over another one, in points")
     rows = [["", "kept", "than fresh", *(f"than {card}" for card in CARDS)]]
     for card, each in kept.items():
         others = ["-" if other == card else _points(gain) for other, gain in each["over_other"].items()]
@@ -73,43 +118,39 @@ def _print_kept(kept: dict[str, Any]) -> None:
 
 
 def _print_habits(habits: list[dict[str, Any]]) -> None:
-    print(
-        "\nhow often to play what, in per cent: of all choices / of those in which it is possible (a feint: any card)"
-    )
-    rows = [["", "a game", *PLAYS]]
+    _print_title("how often to play each card: per cent of all choices / of choices that allow it (feint: any card)")
+    plays = list(habits[0]["shares"]) if habits else []
+    rows = [["", "a game", *plays]]
     for habit in habits:
         cells = [
-            f"{_percent(habit['shares'][play])} / {_percent(habit['when_possible'][play])}"
-            if habit["when_possible"][play] is not None
-            else "-"
-            for play in PLAYS
+            "-" if share is None else f"{_percent(habit['shares'][play])}/{_percent(share)}"
+            for play, share in habit["when_possible"].items()
         ]
         rows.append([habit["situation"], f"{habit['choices']:.2f}", *cells])
     print_table(rows, indent="  ")
     given = habits[0]["given_up"] if habits else {}
     if any(share is not None for share in given.values()):
-        print("  cards given up by feints: " + ", ".join(f"{card} {_percent(given[card])}" for card in CARDS))
+        print_text("cards given up by feints: " + ", ".join(f"{card} {_percent(given[card])}" for card in CARDS), "  ")
 
 
 def _print_people(people: dict[str, Any]) -> None:
-    print(f"\npeople: {people['games']:,} recorded games, {people['choices']:,} choices between legal actions")
-    for line in caveats(people):
-        print(f"  {line}")
+    _print_title(f"people: {people['games']:,} recorded games, {people['choices']:,} choices between legal actions")
     error = "" if people["loss_per_game_error"] is None else f" +- {200 * people['loss_per_game_error']:.1f}"
-    loss = 100 * people["loss_per_game"]
-    print(f"  all choices of a player in a game lose {loss:.1f}{error} points together (+- two standard errors)")
-    own = 100 * people["strategy_loss_per_choice"]
-    print(f"  by the same measure, a choice of the strategy itself would lose {own:.2f} points in the same states")
-    print("\npeople: how often they play what in per cent, what the strategy would, and what a choice loses")
+    loss, own = 100 * people["loss_per_game"], 100 * people["strategy_loss_per_choice"]
+    for line in (
+        *caveats(people),
+        f"all choices of a player in a game lose {loss:.1f}{error} points together (+- two standard errors)",
+        f"by the same measure, a choice of the strategy itself loses {own:.2f} points in the same states",
+    ):
+        print_text(line, "  ")
+    _print_title("people: frequencies of theirs and of the strategy, in per cent, and the loss of a choice, in points")
     rows = [["", "choices", "people", "strategy", "loses", "+-", "of all losses"]]
     everything = people["costs"][0]
     for cost in (cost for cost in people["costs"] if cost["grouping"] == "play"):
-        play = cost["situation"]
-        rows.append(
-            [play, *_cost_cells(cost, _percent(everything["people"][play]), _percent(everything["strategy"][play]))]
-        )
+        shares = [_percent(everything[side][cost["situation"]]) for side in ("people", "strategy")]
+        rows.append([cost["situation"], *_cost_cells(cost, *shares)])
     print_table(rows, indent="  ")
-    print("\npeople: by situation, and the worst that come often; what they play most too often and most too seldom")
+    _print_title("people: losses by situation, the worst frequent ones last; what they play too often and too seldom")
     rows = [["", "choices", "loses", "+-", "of all losses", "too often", "too seldom"]]
     shown = [cost for cost in people["costs"] if cost["grouping"] != "play"] + people["worst"][:_WORST]
     rows += [[cost["situation"], *_cost_cells(cost), *extremes(cost)] for cost in shown]
@@ -117,21 +158,19 @@ def _print_people(people: dict[str, Any]) -> None:
 
 
 def caveats(people: dict[str, Any]) -> list[str]:
-    """What is left out of a report on people, or not certain, in lines."""
-    lines = [
-        f"left out {people[key]:,} choices {reason}"
-        for key, reason in (("illegal", "not legal in their state"), ("unknown", "in states that no game reaches"))
-        if people[key]
-    ]
+    """What a report on people leaves out or does not know for certain, in lines."""
+    reasons = {"illegal": "that are illegal in their state", "unknown": "in states that no game reaches"}
+    lines = [f"left out {people[key]:,} choices {reason}" for key, reason in reasons.items() if people[key]]
     unsure = people["choices"] - people["certain"]
     if unsure:
-        lines.append(f"of {unsure:,} choices it is not on record who had played what: these are means over what may be")
+        unknown = f"for {unsure:,} choices the log does not say which side played which card"
+        lines.append(f"{unknown}; we average over the possibilities")
     return lines
 
 
 def extremes(cost: dict[str, Any]) -> tuple[str, str]:
     """What people play most too often, and most too seldom: ``dodge 32 for 19``."""
-    surplus = {play: cost["people"][play] - cost["strategy"][play] for play in PLAYS}
+    surplus = {play: cost["people"][play] - cost["strategy"][play] for play in cost["people"]}
     often, seldom = max(surplus, key=lambda play: surplus[play]), min(surplus, key=lambda play: surplus[play])
     cells = []
     for play in (often, seldom):
@@ -145,7 +184,7 @@ def _cost_cells(cost: dict[str, Any], *shares: str) -> list[str]:
     return [f"{cost['choices']:,}", *shares, f"{100 * cost['loss']:.1f}", error, f"{cost['share']:.0%}"]
 
 
-def _chance(win: float | None) -> str:
+def _share(win: float | None) -> str:
     return "" if win is None else f"{win:.1%}"
 
 

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -168,6 +169,30 @@ class Progress:
     def response(self, stage: str, number: int, win_probability: float) -> None:
         """Report a response to a policy and how often the best one so far wins."""
         self.show(f"{stage}: response {number}, the best so far wins {win_probability:.6f} ({self.seconds:.1f} s)")
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Show a stage, and every 10 seconds without other progress how long it has taken."""
+        self.start()
+        self.show(name)
+        ended = threading.Event()
+        heartbeat = threading.Thread(target=self._beat, args=(name, ended), daemon=True)
+        if not self._quiet:
+            heartbeat.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            if not self._quiet:
+                heartbeat.join()
+
+    def _beat(self, name: str, ended: threading.Event) -> None:
+        pause = 1.0 if self._live else max(_SECONDS_BETWEEN_LINES, 1.0)
+        while not ended.wait(pause / 10):
+            now = time.perf_counter()
+            if now - self._last >= pause:
+                self._last = now
+                self._write(f"{name}, {self.seconds:.0f} s")
 
     @property
     def seconds(self) -> float:

@@ -1,4 +1,4 @@
-"""``arena`` and ``exploit``: who wins, as text, as JSON, as a picture, and in a file to go on with."""
+"""``arena`` and ``exploit``: results as text, JSON and a plot, match logs, and what is refused."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import pytest
 from store.damage import change, put
 
 from cli.conftest import COMMAND, clean_environment, run_apart
-from punish_fast.arena import tournament
+from punish_fast.arena import lineup, tournament
 from punish_fast.arena.players import Player
-from punish_fast.cli import arena
 from punish_fast.duel import monte_carlo
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
@@ -31,7 +30,7 @@ def graph():
     return Graph(StateSpace(true_rules(PRESETS["tiny"])))
 
 
-def test_everybody_meets_everybody(run, graph):
+def test_a_tournament_is_a_round_robin_of_exact_duels(run, graph):
     report = run("arena", "random", "careful", "punisher", *TINY, "--json").report
     names = ["random", "careful", "punisher"]
     assert (report["agents"], report["exact"], report["games"], report["seed"]) == (names, True, None, None)
@@ -71,13 +70,13 @@ def test_games_are_the_same_for_a_seed(run):
     assert all(standing["rating_margin"] > 0 for standing in one["ranking"])
 
 
-def test_a_seed_that_was_drawn_is_told(run):
+def test_a_random_seed_is_reported(run):
     report = run("arena", "random", "careful", *TINY, "--games", "400", "--json").report
     again = run("arena", "random", "careful", *TINY, "--games", "400", "--seed", report["seed"], "--json").report
     assert again["win"] == report["win"]
 
 
-def test_a_seed_that_was_drawn_is_gone_on_with(run):
+def test_a_match_log_continues_by_its_own_seed(run):
     command = ("arena", "random", "careful", *TINY, "--resume", "x.json", "--json")
     one = run(*command, "--games", "100").report
     assert run(*command, "--games", "100").report["win"] == one["win"]
@@ -89,31 +88,31 @@ def test_a_seed_that_was_drawn_is_gone_on_with(run):
 
 
 @pytest.mark.parametrize("games", [[], ["--games", "100", "--seed", "1"]])
-def test_what_was_found_is_told(run, folder, games):
+def test_results_are_printed(run, folder, games):
     done = run("arena", "random", "careful", *TINY, *games, "--resume", "x.json", "--plot", "x.png")
     assert (done.code, done.err) == (0, "")
     for text in ("wins of row", "breaths", "ranking", "wrote x.json", "wrote x.png"):
         assert text in done.out
-    assert ("100 games a pair, seed 1" if games else "exact") in done.out
+    assert ("100 games of each pair, seed 1" if games else "exact") in done.out
     assert (" +- " in done.out) == bool(games)
     assert (folder / "x.png").stat().st_size > 1000
     assert not list(folder.glob(".*"))
 
 
-def test_two_agents_are_told_how_their_games_go(run):
+def test_two_agents_get_the_lengths_of_their_games(run):
     report = run("arena", "naive", "careful", *TINY, "--json").report
-    course = report["course"]
+    course = report["game_lengths"]
     wins = np.array([entry["wins"] for entry in course]).sum(axis=0)
     assert wins == pytest.approx([report["win"][0][1], report["win"][1][0]], abs=2e-9)
     ended = np.array([entry["ended"] for entry in course]).ravel()
     assert ended @ np.arange(1, len(ended) + 1) == pytest.approx(report["breaths"][0][1], abs=1e-6)
-    assert set(report["seconds"]) == {"graph", "agents", "matches", "course", "total"}
-    played = run("arena", "naive", "careful", *TINY, "--games", "4000", "--seed", "1", "--json").report["course"]
+    assert set(report["seconds"]) == {"graph", "agents", "matches", "lengths", "total"}
+    played = run("arena", "naive", "careful", *TINY, "--games", "4000", "--seed", "1", "--json").report["game_lengths"]
     assert np.array([entry["ended"] for entry in played]).ravel()[:2] == pytest.approx(ended[:2], abs=0.05)
-    assert run("arena", "random", "naive", "careful", *TINY, "--json").report["course"] is None
+    assert run("arena", "random", "naive", "careful", *TINY, "--json").report["game_lengths"] is None
 
 
-def test_an_arena_goes_on_where_it_was_interrupted(run, folder, monkeypatch):
+def test_an_interrupted_tournament_resumes(run, folder, monkeypatch):
     command = ("arena", "random", "careful", "punisher", *TINY, "--games", "400", "--seed", "3", "--json")
     expected = run(*command).report
     calls = []
@@ -127,7 +126,7 @@ def test_an_arena_goes_on_where_it_was_interrupted(run, folder, monkeypatch):
     monkeypatch.setattr(tournament, "simulate", interrupt)
     done = run(*command, "--resume", "x.json")
     assert (done.code, done.out) == (130, "")
-    assert "x.json holds all matches so far" in done.err
+    assert "x.json has all results so far" in done.err
     assert len(json.loads((folder / "x.json").read_text())["sampled"]) == 3
     report = run(*command, "--resume", "x.json").report
     assert len(calls) == 7
@@ -142,7 +141,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
     monkeypatch.setattr(tournament, "head_to_head", interrupt)
     done = run("arena", "random", "careful", *TINY)
     assert (done.code, done.out) == (130, "")
-    assert "matches so far are not kept; with --resume FILE they would be" in done.err
+    assert "no results are kept; --resume FILE would keep them" in done.err
     assert not list(folder.iterdir())
 
 
@@ -160,7 +159,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random", "agent.h5@0"], ["temperature: 0.0"]),
         (["random", "agent.h5", "--temperature", "-1"], ["temperature: -1.0"]),
         (["random", "agent.h5", "--temperature", "nan"], ["temperature: nan"]),
-        (["random", "strategy.h5", "--temperature", "1"], ["--temperature goes with agent files and naive only"]),
+        (["random", "strategy.h5", "--temperature", "1"], ["temperature: goes with naive and agent files only"]),
         (["random", "agent.h5", "--rules", "notebook"], ["agent.h5: made for rules", "may differ in redeal only"]),
         (["random", "careful", "--rules", "chess"], ["'chess' is neither a preset"]),
         (["random", "careful", "--exact", "--games", "10"], ["--exact and --games exclude each other"]),
@@ -183,7 +182,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random", "careful", "--games", "10", "--record", "no/x.db"], ["there is no folder no"]),
     ],
 )
-def test_what_cannot_meet_is_refused(run, folder, arguments, texts):
+def test_wrong_input_is_refused(run, folder, arguments, texts):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     run("arena", *arguments, "-q").refused(*texts)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -214,7 +213,7 @@ def test_wrong_options_are_refused_before_any_work(run, folder, monkeypatch, arg
 
     (folder / ("long" + 60 * "g" + ".h5")).write_bytes((folder / "agent.h5").read_bytes())
     for name in ("StateSpace", "Graph"):
-        monkeypatch.setattr(arena, name, work)
+        monkeypatch.setattr(lineup, name, work)
     run(*arguments, "-q").refused()
 
 
@@ -238,12 +237,12 @@ def negative(p):
         ("strategy.h5", "/strategy/state", put(0, 1 << 20)),
     ],
 )
-def test_policies_that_are_none_are_refused_before_the_graph(run, folder, monkeypatch, verb, file, field, change_array):
+def test_damaged_policies_are_refused_before_the_graph(run, folder, monkeypatch, verb, file, field, change_array):
     def work(*_args, **_options):
         raise AssertionError
 
     change(folder / file, field, change_array)
-    monkeypatch.setattr(arena, "Graph", work)
+    monkeypatch.setattr(lineup, "Graph", work)
     run(*verb, file, "-q").refused(file)
 
 
@@ -254,7 +253,7 @@ def test_states_that_a_strategy_says_nothing_about_are_played_uniformly(run, fol
     assert run("arena", "strategy.h5", "random", "-q", "--json").report["win"][0][1] == pytest.approx(0.5)
 
 
-def test_an_interrupt_from_outside_loses_no_match(folder):
+def test_a_signal_loses_no_match(folder):
     command = ["arena", "random", "careful", *TINY, "--games", str(1 << 32), "--seed", "3", "--resume", "x.json"]
     child = subprocess.Popen(
         [*COMMAND, *command], cwd=folder, env=clean_environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE
@@ -265,7 +264,7 @@ def test_an_interrupt_from_outside_loses_no_match(folder):
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert (child.returncode, out) == (130, b"")
-    assert b"x.json holds all matches so far" in err
+    assert b"x.json has all results so far" in err
     assert b"Traceback" not in err
     kept = json.loads((folder / "x.json").read_text())
     games = {key: entry["games"] for key, entry in kept["sampled"].items()}
@@ -323,12 +322,12 @@ def test_an_agent_is_exploited(run, graph):
     assert max(report["rounds"]["true"]) == expected["true"]
     soft = run("exploit", "agent.h5", "--temperature", "5", "-q", "--json").report
     assert soft["exploiters"]["uniform"] != expected["uniform"]
-    plain = run("exploit", "agent.h5", "--exploiter", "true", "--stray", "1", "-q", "--json").report
+    plain = run("exploit", "agent.h5", "--exploiter", "true", "--off-policy-weight", "1", "-q", "--json").report
     assert plain["exploiters"]["true"] == best_response(graph, policy, "true", off_policy_weight=1.0).win_probability
-    assert (report["stray"], plain["stray"]) == (0.01, 1.0)
+    assert (report["off_policy_weight"], plain["off_policy_weight"]) == (0.01, 1.0)
 
 
-def test_an_exploit_is_told(run):
+def test_exploiters_are_printed(run):
     done = run("exploit", "random", *TINY)
     assert (done.code, done.err) == (0, "")
     assert "against random" in done.out
@@ -342,16 +341,16 @@ def test_an_exploit_is_told(run):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        ([], ["AGENT.h5"]),
+        ([], ["AGENT"]),
         (["nobody"], ["'nobody': no such file, and built-in players are random"]),
         (["tensor.h5"], ["tensor.h5: is a tensor"]),
-        (["random", "--stray", "0"], ["--stray is 0.0, allowed is above 0 and at most 1"]),
-        (["random", "--stray", "1.5"], ["--stray is 1.5"]),
-        (["random", "--temperature", "1"], ["--temperature goes with agent files and naive only"]),
+        (["random", "--off-policy-weight", "0"], ["--off-policy-weight is 0.0, allowed is above 0 and at most 1"]),
+        (["random", "--off-policy-weight", "1.5"], ["--off-policy-weight is 1.5"]),
+        (["random", "--temperature", "1"], ["temperature: goes with naive and agent files only"]),
         (["agent.h5", "--rules", "tabletop"], ["agent.h5: made for rules"]),
     ],
 )
-def test_what_cannot_be_exploited_is_refused(run, arguments, texts):
+def test_wrong_input_to_exploit_is_refused(run, arguments, texts):
     run("exploit", *arguments, "-q").refused(*texts)
 
 

@@ -1,17 +1,15 @@
-"""``equilibrium``: what it writes and says, how it stops and goes on, and what it refuses."""
+"""``equilibrium``: files, reports, targets, checkpoints, and what is refused."""
 
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
 
-from cli.conftest import COMMAND, clean_environment
+from punish_fast.cli.equilibrium import status_line
 from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.run import IterationStatus
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
@@ -34,15 +32,15 @@ def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     found = load(folder / output).policy(space)
     reached = np.repeat(equilibrium.reached, np.diff(space.state_ptr[: len(equilibrium.reached) + 1]))
     assert found[: len(reached)][reached] == pytest.approx(equilibrium.average[: len(reached)][reached], abs=1e-4)
-    assert (report["iterations"], report["answers"], report["information"]) == (12, share, name)
+    assert (report["iterations"], report["best_response_share"], report["information"]) == (12, share, name)
     assert report["output"] == output
     assert report["full_states"] == equilibrium.graph.n_full
-    assert report["exploiter_wins"] == pytest.approx(0.5 + report["concedes_points"] / 100)
-    assert 0 < report["concedes_points"] < 5
+    assert report["exploiter_wins"] == pytest.approx(0.5 + report["exploitability"] / 100)
+    assert 0 < report["exploitability"] < 5
     assert load(folder / output).origin["iterations"] == 12
 
 
-def test_it_is_told_in_words(run):
+def test_results_are_printed(run):
     done = run("equilibrium", "--rules", "tiny", "--iterations", "3")
     assert done.code == 0
     assert "percentage points" in done.out
@@ -60,20 +58,20 @@ def test_a_dry_run_says_how_much_memory_and_does_nothing(run, folder):
     assert "of memory" in done.out
 
 
-def test_it_stops_at_the_target_or_says_that_it_was_missed(run, folder):
-    report = run("equilibrium", *TINY, "--answers", "0", "--target", "0.3", "--json").report
-    assert (report["answers"], report["concedes_points"] <= 0.3) == (0, True)
+def test_a_target_is_reached_or_reported_as_missed(run, folder):
+    report = run("equilibrium", *TINY, "--best-response-share", "0", "--target", "0.3", "--json").report
+    assert (report["best_response_share"], report["exploitability"] <= 0.3) == (0, True)
     done = run("equilibrium", *TINY, "--target", "0.0001", "--iterations", "30", "-o", "b.h5")
     done.failed_with("the target of 0.0001 points was not reached", "after 30 iterations")
     assert done.code == 1
     assert (folder / "b.h5").exists()
 
 
-def test_it_stops_in_time(run):
+def test_a_run_ends_in_time(run):
     assert run("equilibrium", *TINY, "--time", "0.01", "--json").report["iterations"] < 500
 
 
-def test_it_goes_on_as_if_it_had_never_stopped(run, folder):
+def test_a_resumed_run_ends_like_an_unbroken_one(run, folder):
     run("equilibrium", *TINY, "--iterations", "10", "-o", "whole.h5")
     run("equilibrium", *TINY, "--iterations", "4", "--resume", "run.h5", "-o", "part.h5")
     report = run("equilibrium", *TINY, "--iterations", "10", "--resume", "run.h5", "-o", "part.h5", "--json").report
@@ -85,50 +83,55 @@ def test_it_goes_on_as_if_it_had_never_stopped(run, folder):
 def test_iterations_are_not_taken_back(run, folder):
     run("equilibrium", *TINY, "--iterations", "4", "--resume", "run.h5", "-o", "a.h5")
     done = run("equilibrium", *TINY, "--iterations", "3", "--resume", "run.h5", "-o", "b.h5")
-    assert (done.code, done.err) == (0, "run.h5: holds 4 iterations, more than the 3 after which to stop\n")
+    assert (done.code, done.err) == (0, "run.h5: has 4 iterations, more than the target 3\n")
     assert load(folder / "b.h5").origin["iterations"] == 4
 
 
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["--information", "everything"], ["'everything' is not allowed", "view, memory"]),
-        (["--iterations", "0"], ["--iterations is 0"]),
+        (["--information", "everything"], ["everything", "view"]),
+        (["--iterations", "0"], ["iterations: 0"]),
         (["--iterations", "10001"], ["allowed are up to 10000"]),
-        (["--target", "-1"], ["--target is -1"]),
-        (["--answers", "1.5"], ["--answers is 1.5, allowed is from 0 to 1"]),
-        (["--answers", "nan"], ["--answers is nan"]),
-        (["--target", "nan"], ["--target is nan"]),
-        (["--time", "0"], ["--time is 0"]),
+        (["--target", "-1"], ["exploitability: -1"]),
+        (["--best-response-share", "1.5"], ["--best-response-share is 1.5, allowed is from 0 to 1"]),
+        (["--best-response-share", "nan"], ["--best-response-share is nan"]),
+        (["--target", "nan"], ["exploitability: nan"]),
+        (["--time", "0"], ["seconds: 0"]),
         (["-o", "nowhere/a.h5"], ["nowhere"]),
         (["-o", "a.h5", "--resume", "a.h5"], ["would be written twice"]),
     ],
 )
-def test_what_cannot_be_is_refused(run, folder, arguments, texts):
+def test_wrong_input_is_refused(run, folder, arguments, texts):
     run("equilibrium", *TINY, *arguments).refused(*texts)
     assert not list(folder.iterdir())
 
 
-def test_what_was_learned_is_shown(run):
+def test_its_files_are_shown(run):
     run("equilibrium", *TINY, "--iterations", "2", "--information", "memory", "--resume", "run.h5", "-o", "a.h5")
     assert "information memory\niterations 2\n" in run("show", "run.h5").out
-    assert "information memory\norigin: kind equilibrium, iterations 2, answers 0.8, con" in run("show", "a.h5").out
+    assert (
+        "information memory\norigin: kind equilibrium, iterations 2, best_response_share 0.8, exp"
+        in run("show", "a.h5").out
+    )
     assert run("show", "a.h5", "--json").report["origin"]["iterations"] == 2
     assert run("show", "run.h5", "--json").report["iterations"] == 2
-    run("show", "run.h5", "102012300350000300").refused("is an equilibrium, positions can be shown of tensors")
-    run("arena", "run.h5", "random", "-q").refused("is what an equilibrium goes on from")
-    run("enemy", "show", "a.h5").refused("'memory' is not allowed here")
+    run("arena", "run.h5", "random", "-q").refused("is a checkpoint of an equilibrium")
+    run("enemy", "show", "a.h5").refused("memory")
 
 
 def test_only_its_own_checkpoint_is_taken(run):
     run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
-    run("equilibrium", *TINY, "--resume", "equilibrium.h5", "-o", "b.h5").refused("takes an equilibrium's own")
-    run("equilibrium", *TINY, "--resume", "run.h5", "--information", "memory").refused("of the model 'view'")
-    run("equilibrium", *TINY, "--resume", "run.h5", "--answers", "0").refused("with --answers 0.9, not 0")
-    # Who says nothing goes on as it was begun.
+    for arguments, text in (
+        (["--resume", "equilibrium.h5", "-o", "b.h5"], "takes a checkpoint of an equilibrium"),
+        (["--resume", "run.h5", "--information", "memory"], "of the information model 'view'"),
+        (["--resume", "run.h5", "--best-response-share", "0"], "with --best-response-share 0.9, not 0"),
+    ):
+        run("equilibrium", *TINY, *arguments).refused(text)
+    # Without the option, a run resumes as it began.
     own = ("--resume", "own.h5", "--iterations", "3", "--json")
-    assert run("equilibrium", *TINY, *own, "--answers", "0.3").report["answers"] == 0.3
-    assert run("equilibrium", *TINY, *own).report["answers"] == 0.3
+    assert run("equilibrium", *TINY, *own, "--best-response-share", "0.3").report["best_response_share"] == 0.3
+    assert run("equilibrium", *TINY, *own).report["best_response_share"] == 0.3
     run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("made for rules")
 
 
@@ -143,19 +146,9 @@ def test_a_checkpoint_that_cannot_be_is_refused(run, folder):
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for children")
-def test_an_interrupt_says_what_is_kept(folder):
-    command = [*COMMAND, "equilibrium", "--rules", "tiny", "--time", "60", "-q"]
-    child = subprocess.Popen(command, cwd=folder, env=clean_environment(), stderr=subprocess.PIPE, text=True)
-    time.sleep(8)
-    child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=60)
-    assert child.returncode == 130, err
-    assert "is not kept; with --resume FILE it would be" in err or "interrupted" in err
-    assert not list(folder.iterdir())
-
-
-def test_an_interrupt_keeps_what_was_learned_so_far(run, folder, monkeypatch):
+@pytest.fixture
+def interrupted_third(monkeypatch):
+    """An interrupt in the third iteration."""
     iterate, made = Equilibrium.iterate, []
 
     def interrupted(equilibrium):
@@ -165,10 +158,22 @@ def test_an_interrupt_keeps_what_was_learned_so_far(run, folder, monkeypatch):
         iterate(equilibrium)
 
     monkeypatch.setattr(Equilibrium, "iterate", interrupted)
+
+
+@pytest.mark.usefixtures("interrupted_third")
+def test_an_interrupt_says_what_is_lost(run, folder):
+    done = run("equilibrium", *TINY, "--iterations", "8")
+    assert done.code == 130
+    assert done.err.startswith("the iterations made are not saved; --resume FILE would save them\ninterrupted")
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.usefixtures("interrupted_third")
+def test_an_interrupt_saves_a_checkpoint(run, folder):
     goal = ("equilibrium", *TINY, "--iterations", "8", "--resume", "run.h5", "-o", "a.h5")
     done = run(*goal)
     assert done.code == 130
-    assert done.err.startswith("run.h5 holds what was learned; the same command goes on with it")
+    assert done.err.startswith("run.h5 has the iterations made; the same command resumes from it")
     # The iteration in which it came was made to its end.
     assert load(folder / "run.h5").attributes["iterations"] == 3
     run(*goal)
@@ -177,26 +182,26 @@ def test_an_interrupt_keeps_what_was_learned_so_far(run, folder, monkeypatch):
     assert np.array_equal(one, other)
 
 
-def test_players_who_remember_meet_all_others(run):
+def test_players_with_a_memory_meet_all_others(run):
     run("equilibrium", *TINY, "--information", "memory", "--iterations", "40")
     run("equilibrium", *TINY, "--iterations", "40")
     report = run("arena", "equilibrium-memory.h5", "equilibrium.h5", "random", *TINY, "--json").report
     assert report["win"][0][2] > 0.6
     assert report["win"][0][1] == pytest.approx(0.5, abs=0.02)
     players = ("equilibrium-memory.h5", "random", *TINY)
-    run("arena", *players, "--games", "10", "--record", "a.db").refused("--record goes with players of the view only")
+    run("arena", *players, "--games", "10", "--record", "a.db").refused("--record stores games of the view only")
     games = run("arena", "equilibrium-memory.h5", "random", *TINY, "--games", "20000", "--seed", "1", "--json").report
     assert games["win"][0][1] == pytest.approx(report["win"][0][2], abs=0.02)
 
 
-def test_exploiters_know_no_less_than_the_one_before(run):
+def test_better_informed_exploiters_win_no_less(run):
     run("equilibrium", *TINY, "--iterations", "40")
-    report = run("exploit", "equilibrium.h5", "-q", "--json", "--ceiling", "--seed", "1").report
+    report = run("exploit", "equilibrium.h5", "-q", "--json", "--upper-bound", "--seed", "1").report
     wins, error = report["exploiters"], report["bayes_standard_error"]
     assert wins["uniform"] <= wins["true"] + 1e-9
     assert 0.5 < wins["true"] <= wins["memory"] + 1e-9
-    assert wins["true"] - 4 * error <= wins["bayes"] <= report["ceiling"] + 4 * error
-    assert wins["memory"] <= report["ceiling"] + 1e-4
+    assert wins["true"] - 4 * error <= wins["bayes"] <= report["upper_bound"] + 4 * error
+    assert wins["memory"] <= report["upper_bound"] + 1e-4
     assert (report["seed"], report["games"]) == (1, 20_000)
     run("equilibrium", *TINY, "--information", "memory", "--iterations", "40")
     wins = run("exploit", "equilibrium-memory.h5", "-q", "--json").report["exploiters"]
@@ -204,9 +209,23 @@ def test_exploiters_know_no_less_than_the_one_before(run):
     assert wins["true"] == wins["memory"] > 0.5
     only = run("exploit", "equilibrium.h5", "-q", "--json", "--exploiter", "true").report["exploiters"]
     assert set(only) == {"true"}
-    run("exploit", "equilibrium-memory.h5", "-q", "--exploiter", "uniform").refused("no player of the model 'memory'")
-    told = run("exploit", "equilibrium.h5", "-q", "--exploiter", "bayes", "--ceiling").out
-    assert "nobody more than" in told
+    run("exploit", "equilibrium-memory.h5", "-q", "--exploiter", "uniform").refused(
+        "policy of the information model 'memory'"
+    )
+    told = run("exploit", "equilibrium.h5", "-q", "--exploiter", "bayes", "--upper-bound").out
+    assert "upper bound" in told
     assert "+- two standard errors" in told
     run("exploit", "equilibrium.h5", "-q", "--seed", "-1").refused("--seed is -1")
-    run("exploit", "equilibrium.h5", "-q", "--exploiter", "luck").refused("--exploiter is 'luck'", "uniform, true")
+    run("exploit", "equilibrium.h5", "-q", "--exploiter", "luck").refused("exploiter: 'luck'", "uniform, true")
+
+
+@pytest.mark.parametrize(
+    ("status", "line"),
+    [
+        (IterationStatus(13, 80, 2.14, 141.2, None), "iteration 13 of 80, 2.1 s each, 2:21 left"),
+        (IterationStatus(1300, None, 0.0123, None, 0.61), "iteration 1,300, 0.012 s each, exploitability 0.610"),
+        (IterationStatus(5, None, 1.0, 59.6, None), "iteration 5, 1.0 s each, 1:00 left"),
+    ],
+)
+def test_progress_says_how_far_it_is(status, line):
+    assert status_line(status) == f"equilibrium: {line}"

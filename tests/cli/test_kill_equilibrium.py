@@ -1,7 +1,7 @@
-"""``equilibrium`` killed or interrupted at any instant: the checkpoint is whole, and what follows ends the same.
+"""``equilibrium`` killed or interrupted at any instant: the checkpoint is whole, and the resumed run ends the same.
 
-A checkpoint is written after every iteration, so that most of the time is spent in writing them. Most iterations play
-an excerpt of the game, as in games that are large enough for it to pay.
+A checkpoint is written after every iteration, so that most of the time is spent writing them. Most iterations play a
+restricted game, as in games large enough for it to pay.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from cli.killing import (
     start_announced,
     start_dying,
 )
-from punish_fast.cli import equilibrium
+from punish_fast.cli import equilibrium as equilibrium_verb
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import regret_minimisers, restricted_game
+from punish_fast.equilibrium import run as run_module
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
@@ -42,23 +43,22 @@ from punish_fast.store.reader import load
 
 LAST, FIRST = 30, 7
 INSTANTS = 10
-ANSWERS = 0.8
-GAME = ("equilibrium", "--rules", "tiny", "--answers", str(ANSWERS))
+SHARE = 0.8
+GAME = ("equilibrium", "--rules", "tiny", "--best-response-share", str(SHARE))
 LEARN = (*GAME, "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
-# What is left out of so small a game is a lot, and an excerpt is made anew every fourth iteration.
-EXCERPTS = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
+# Much of so small a game is left out, and the restricted game is made anew every fourth iteration.
+RESTRICTION = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
 FULL_ITERATIONS = {"_FULL_ITERATIONS": 2, "_FULL_EVERY": 4}
 _OFTEN = f"""
-from punish_fast.cli import equilibrium
-from punish_fast.equilibrium import regret_minimisers, restricted_game
-equilibrium._SECONDS_BETWEEN_CHECKPOINTS = 0.0
-vars(restricted_game).update({EXCERPTS})
+from punish_fast.equilibrium import regret_minimisers, restricted_game, run
+run._SECONDS_BETWEEN_CHECKPOINTS = 0.0
+vars(restricted_game).update({RESTRICTION})
 vars(regret_minimisers).update({FULL_ITERATIONS})
 """
 
 
 def content(path: Path) -> dict[str, Any]:
-    """Every dataset and every attribute of a file, but for when it was made."""
+    """Every dataset and every attribute of a file except the time it was made."""
     found: dict[str, Any] = {}
     with h5py.File(path) as file:
         found |= {f"@{name}": value for name, value in file.attrs.items() if name != "created"}
@@ -71,14 +71,14 @@ def bytes_of(tables: dict[str, np.ndarray]) -> dict[str, bytes]:
 
 
 def begun() -> Equilibrium:
-    return Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=ANSWERS)
+    return Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=SHARE)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_excerpts() -> Iterator[None]:
-    """Let learning in this process play what it does in the others."""
+def small_restricted_games() -> Iterator[None]:
+    """The same settings in this process as in the others."""
     with pytest.MonkeyPatch.context() as patch:
-        for module, settings in ((restricted_game, EXCERPTS), (regret_minimisers, FULL_ITERATIONS)):
+        for module, settings in ((restricted_game, RESTRICTION), (regret_minimisers, FULL_ITERATIONS)):
             for name, value in settings.items():
                 patch.setattr(module, name, value)
         yield
@@ -86,7 +86,7 @@ def small_excerpts() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def history() -> list[dict[str, bytes]]:
-    """The tables after each iteration of a run that nothing stops."""
+    """The tables after each iteration of an unbroken run."""
     equilibrium = begun()
     found = [bytes_of(equilibrium.tables)]
     while equilibrium.iterations < LAST:
@@ -102,7 +102,7 @@ def tables() -> dict[str, np.ndarray]:
 
 
 class Folder:
-    """A folder with a checkpoint and the final file of a run that nothing stopped, and the history of that run."""
+    """A folder with checkpoint and final file of an unbroken run, and the history of that run."""
 
     def __init__(self, run: Any, folder: Path, history: Any, tables: Any) -> None:
         self.checkpoint, self._run, self._folder = folder / "run.h5", run, folder
@@ -117,7 +117,7 @@ class Folder:
         return [content(self._folder / name) for name in ("run.h5", "x.h5")]
 
     def forget(self, keep: bool = False) -> int:
-        """Begin from an earlier checkpoint, or from none; return the iterations it holds."""
+        """Start over from an earlier checkpoint, or from none; return its iterations."""
         for name in ("run.h5", "x.h5", *leftovers(self._folder)):
             (self._folder / name).unlink(missing_ok=True)
         if keep:
@@ -125,7 +125,7 @@ class Folder:
         return FIRST if keep else 0
 
     def iterations(self) -> int:
-        """How many the checkpoint holds, 0 if it is absent; -1 if it is neither absent nor whole."""
+        """Iterations of the checkpoint, 0 if it is absent; -1 if it is damaged."""
         if not self.checkpoint.exists():
             return 0
         try:
@@ -137,7 +137,7 @@ class Folder:
         return n if is_whole else -1
 
     def ends_the_same(self) -> bool:
-        """Whether what goes on from here writes what a run writes that nothing stops, and leaves nothing else."""
+        """Whether a resumed run writes the same as an unbroken one, and leaves nothing else."""
         return self._run(*LEARN, str(LAST)).code == 0 and self._files() == self._expected and not self.leftovers()
 
     def leftovers(self) -> list[str]:
@@ -146,7 +146,7 @@ class Folder:
 
 @pytest.fixture
 def learning(run, folder, history, tables, monkeypatch):
-    monkeypatch.setattr(equilibrium, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(run_module, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     return Folder(run, folder, history, tables)
 
 
@@ -154,6 +154,7 @@ def start():
     return start_announced(*LEARN, str(LAST), before=_OFTEN)
 
 
+@pytest.mark.slow
 @WITH_JIT
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
 def test_stopped_at_any_instant(learning, number):
@@ -179,18 +180,19 @@ def test_stopped_at_any_instant(learning, number):
         if not (fine.get(code, False) and least <= n and learning.ends_the_same()):
             wrong.append((round(delay, 3), code, n, err[-300:], learning.leftovers()))
     assert wrong == []
-    # Or no instant was one of learning; how many are depends on what else the machine does.
+    # At least one instant fell into learning; how many depends on the load of the machine.
     assert found - {0, FIRST, LAST}
 
 
+@pytest.mark.slow
 @WITH_JIT
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
 @pytest.mark.parametrize(("name", "when"), POINTS)
 def test_stopped_at_the_moment_that_matters(learning, number, name, when):
     before = learning.forget(keep=True)
     code, err = end(start_dying(name, when, number, *LEARN, str(FIRST + 1), before=_OFTEN))
-    # Files are created and closed first when the earlier checkpoint is read, before anything is learned. Who is
-    # interrupted in writing the next one writes it again.
+    # Files are created and closed first when the earlier checkpoint is read, before any iteration. After an interrupt
+    # while the next one is written, it is written again.
     is_kept = (name, when) == ("rename", "after") or (number == signal.SIGINT and name in ("write", "rename"))
     assert learning.iterations() == before + is_kept
     if number == signal.SIGINT:
@@ -201,8 +203,9 @@ def test_stopped_at_the_moment_that_matters(learning, number, name, when):
     assert learning.ends_the_same()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
-@pytest.mark.parametrize("module", [equilibrium, checkpoints], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [equilibrium_verb, run_module, checkpoints], ids=lambda module: module.__name__)
 def test_interrupted_at_any_line(run, learning, module):
     def run_traced(interrupter):
         sys.settrace(interrupter.trace)
@@ -222,8 +225,8 @@ def test_interrupted_at_any_line(run, learning, module):
         interrupter = Interrupter([module], at)
         done = run_traced(interrupter)
         n = learning.iterations()
-        kept = "holds what was learned" in done.err
-        denied = "is not kept" in done.err and n > 0
+        kept = "has the iterations made" in done.err
+        denied = "are not saved" in done.err and n > 0
         if done.code not in (0, 130) or n < least or (kept and n == 0) or denied or learning.leftovers():
             wrong.append((interrupter.place, done.code, n, done.err, learning.leftovers()))
     assert wrong == []

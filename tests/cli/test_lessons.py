@@ -9,6 +9,7 @@ import pytest
 
 from cli.made_up_games import random_games, write_games
 from punish_fast.cli import report as reporting
+from punish_fast.cli.lessons_text import headlines
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import CARDS, PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
@@ -45,17 +46,19 @@ def equilibria(made, folder):
 @pytest.mark.usefixtures("equilibria")
 def test_progress_goes_to_stderr(run, monkeypatch):
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    assert run("lessons", "view.h5", "--people", "games.db", "--json").err.splitlines() == [
+    lines = run("lessons", "view.h5", "--records", "games.db", "--json").err.splitlines()
+    # Stages that take longer say so every second.
+    assert [line for line in lines if not line.endswith(" s")] == [
         "game: agents (1 of 2)",
         "game: graph (2 of 2)",
-        "lessons: how it goes (1 of 3)",
-        "lessons: what it teaches (2 of 3)",
-        "lessons: what people do (3 of 3)",
+        "lessons: self-play (1 of 3)",
+        "lessons: values and frequencies (2 of 3)",
+        "lessons: recorded choices (3 of 3)",
     ]
 
 
 def test_lessons_are_those_of_the_library(run, equilibria):
-    report = run("lessons", "view.h5", "--people", "games.db", "--json").report
+    report = run("lessons", "view.h5", "--records", "games.db", "--json").report
     space = StateSpace(RULES)
     play = self_play(Graph(space), load(equilibria / "view.h5").policy(space))
     found = lessons(play)
@@ -84,24 +87,22 @@ def none_if_nan(value):
 
 @pytest.mark.usefixtures("equilibria")
 @pytest.mark.parametrize("name", ["view", "memory"])
-def test_lessons_are_told_in_words(run, name):
-    done = run("lessons", f"{name}.h5", "--people", "games.db")
+def test_lessons_are_printed(run, name):
+    done = run("lessons", f"{name}.h5", "--records", "games.db")
     assert (done.code, done.err) == (0, "")
-    report = run("lessons", f"{name}.h5", "--people", "games.db", "--json").report
-    assert f"what {name} teaches: rules" in done.out
-    assert f"information {name}" in done.out
+    report = run("lessons", f"{name}.h5", "--records", "games.db", "--json").report
+    assert done.out.startswith(f"{name}, rules tiny-reshuffle, information {name}: ")
     best, people = report["hands"][0], report["people"]
     assert f"{best['win']:.1%}" in done.out
     assert f"{people['choices']:,} choices between legal actions" in done.out
-    assert ("it is not on record who had played what" in done.out) == (people["certain"] < people["choices"])
+    assert ("the log does not say which side played which card" in done.out) == (people["certain"] < people["choices"])
     assert (name == "view") == (people["certain"] == people["choices"])
     for text in (*CARDS, "breath 2", "2 HP against 1", "the enemy must rest", "too seldom", "than fresh"):
         assert text in done.out
-    assert max(map(len, done.out.splitlines())) < 140
 
 
 @pytest.mark.usefixtures("equilibria")
-def test_without_games_people_are_not_spoken_of(run):
+def test_without_records_people_are_not_mentioned(run):
     assert run("lessons", "view.h5", "--json").report["people"] is None
     assert "people" not in run("lessons", "view.h5").out
 
@@ -118,7 +119,7 @@ def test_agents_and_strategies_of_any_redeal_teach(run, name):
 
 @pytest.mark.parametrize("name", ["x.png", "x.svg"])
 def test_lessons_are_drawn(run, equilibria, name):
-    done = run("lessons", "view.h5", "--people", "games.db", "--plot", name)
+    done = run("lessons", "view.h5", "--records", "games.db", "--plot", name)
     assert (done.code, done.err) == (0, "")
     assert f"wrote {name}" in done.out
     assert (equilibria / name).stat().st_size > 1000
@@ -130,17 +131,46 @@ def test_lessons_are_drawn(run, equilibria, name):
     [
         (["view.h5", "--plot", "x.pdf"], "allowed are .png and .svg"),
         (["view.h5", "--plot", "no/x.png"], "there is no folder no"),
-        (["view.h5", "--people", "no.db"], "there is no such file"),
-        (["view.h5", "--people", "view.h5"], "is no SQLite database"),
-        (["view.h5", "--people", "bots.db"], "holds no choices of such games"),
-        (["view.h5", "--people", "strange.db"], "none is between legal actions under these rules"),
+        (["view.h5", "--records", "no.db"], "there is no such file"),
+        (["view.h5", "--records", "view.h5"], "is no SQLite database"),
+        (["view.h5", "--records", "bots.db"], "holds no games between people"),
+        (["view.h5", "--records", "strange.db"], "none is between legal actions under these rules"),
         (["no.h5"], "no.h5"),
         (["tensor.h5"], "is a tensor"),
     ],
 )
-def test_what_cannot_be_done_is_refused(run, equilibria, files, arguments, text):
+def test_wrong_input_is_refused(run, equilibria, files, arguments, text):
     write_games(equilibria / "bots.db", {1000: (1, 3, [(1, 101010200220000001, 20)])})
     write_games(equilibria / "strange.db", {1000: (1, 2, [(1, 5, 20)])})
     before = sorted(files.iterdir())
     run("lessons", *arguments).refused(text)
     assert sorted(files.iterdir()) == before
+
+
+@pytest.mark.usefixtures("equilibria")
+def test_three_headlines_come_first_and_lines_fit_the_terminal(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for arguments in ([], ["--records", "games.db"]):
+        lines = run("lessons", "view.h5", *arguments).out.splitlines()
+        assert max(map(len, lines)) <= 80
+        before_tables = lines[: lines.index("")]
+        assert sum(line.startswith("* ") for line in before_tables) == 3
+        assert any(line.startswith("* People lose") for line in lines) == bool(arguments)
+
+
+def test_headlines_do_without_what_is_unknown():
+    shares = {"guard": 0.25, "feint": 0.75}
+    hand = {"hand": [1, 0, 0, 0, 0], "probability": 1.0, "win": 0.5}
+    report = {
+        "people": None,
+        "hands": [hand],
+        "in_hand": {"guard": {"step": None}},
+        "kept": {"guard": {"over_fresh": None}},
+        "hp_before_deals": [{"own": 3, "enemy": 2, "win": 0.6}, {"own": 2, "enemy": 2, "win": 0.5}],
+        "habits": [{"shares": shares}],
+    }
+    assert headlines(report) == [
+        "The best opening hand wins 50.0% (guard), the worst 50.0% (guard).",
+        "Before the cards are dealt, 3 HP against 2 wins 60.0%.",
+        "Of all choices: feint 75 %, guard 25 %.",
+    ]

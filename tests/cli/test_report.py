@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from punish_fast.cli import report
@@ -69,3 +71,14 @@ def test_compilation_is_reported_at_once_and_then_every_ten_seconds(monkeypatch,
     announce("sweep", 4, 43)
     line = "compiling kernels (first run only): fill_blocks, {} of at most 43"
     assert capsys.readouterr().err.splitlines() == [line.format(1), line.format(3)]
+
+
+def test_a_silent_stage_says_how_long_it_has_taken(capfd, monkeypatch):
+    monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
+    progress = report.Progress()
+    with progress.stage("exploit: memory"):
+        time.sleep(1.3)
+    assert capfd.readouterr().err.splitlines() == ["exploit: memory", "exploit: memory, 1 s"]
+    with report.Progress(quiet=True).stage("exploit: memory"):
+        time.sleep(1.3)
+    assert capfd.readouterr().err == ""

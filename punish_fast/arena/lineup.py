@@ -1,0 +1,77 @@
+"""A lineup: players by name or file, and the game they play.
+
+The rules are those asked for, or those of the first file, always with the redeal of the real game. The information
+model is the finest one among the players; players of the view are lifted to it and play as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from punish_fast.arena.players import Opponent, Player, PlayerError, names_of
+from punish_fast.duel.graph import Graph
+from punish_fast.mdp.policy import check_temperature
+from punish_fast.punish.information import MODELS
+from punish_fast.punish.rules import Rules, load_rules, true_rules
+from punish_fast.punish.space import StateSpace
+
+
+class Lineup:
+    """Players who can meet.
+
+    Attributes:
+        names: Names of the players, all different.
+        rules: The rules of the game.
+        information: The name of its information model.
+        files: The files that players come from.
+    """
+
+    def __init__(self, arguments: list[str], rules: Rules | None = None, temperature: float | None = None) -> None:
+        """Look the players up.
+
+        Args:
+            arguments: Built-in players, agent files or strategy files, as for `Player`.
+            rules: The rules; None for those of the first file, or ``tabletop`` without a file.
+            temperature: Let agents without a temperature of their own play by softmax at this one.
+
+        Raises:
+            PlayerError: a player is unknown or given twice, or there is a ``temperature`` but no player with values.
+            PolicyError: a temperature is not above 0.
+            ReadError: a file is damaged, or its rules differ in more than the redeal.
+        """
+        self.names = names_of(arguments)
+        self._players = [Player(argument) for argument in arguments]
+        found = (player.rules for player in self._players if player.rules is not None)
+        self.rules = true_rules(rules or next(found, load_rules("tabletop")))
+        for player in self._players:
+            player.must_fit(self.rules)
+        if temperature is not None and not any(player.has_values for player in self._players):
+            raise PlayerError("temperature: goes with naive and agent files only")
+        if temperature is not None:
+            check_temperature(temperature)
+        self._temperature = temperature
+        self.information: str = max((player.information for player in self._players), key=MODELS.index)
+        self.files: list[Path] = [player.path for player in self._players if player.path is not None]
+
+    def seat(
+        self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext
+    ) -> tuple[Graph, list[Opponent]]:
+        """Build the game and the players' policies in it.
+
+        Args:
+            stage: A context for each of the stages ``agents`` and ``graph``, given its name.
+
+        Raises:
+            ReadError: a file is damaged.
+        """
+        with stage("agents"):
+            space = StateSpace(self.rules, self.information)
+            # Before the graph, which takes longer, so that damaged files are reported soon.
+            opponents = [
+                player.opponent(space, self._temperature, name)
+                for name, player in zip(self.names, self._players, strict=True)
+            ]
+        with stage("graph"):
+            return Graph(space), opponents
