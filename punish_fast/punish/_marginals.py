@@ -11,7 +11,7 @@ enemy pick, enemy draw; numbered as in ``_outcomes.py``) is the *marginal* of th
     P(own draw o, feint j draws r)    = sum_E P(E) strategy(E, j feint) K_o (K_r - [o = r]) / (d (d - 1))
 
 Marginals are kept as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible
-by 1 to 10, every numerator against a uniformly playing enemy is a whole number, and the quotient is rounded once.
+by 1 to 10, every numerator against the uniform enemy is a whole number, and the quotient is rounded once.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ UNIT = 2520.0
 
 
 class EnemyHands(NamedTuple):
-    """What the enemy may hold, given the cards that a player sees.
+    """The possible hands of the enemy, given the cards that a player sees.
 
     Attributes:
-        n_hands: int64 ``[n_decks]``, how many different hands, by the number of cards drawn from the deck.
-        deck: int64 ``[n_decks, n, 5]``, for each hand the cards that are then in the deck.
-        block: int64 ``[n_decks, n]``, the block of the states in which the enemy then sees itself.
-        ways: float64 ``[n_decks, n]``, in how many ways the unseen cards make this hand.
+        n_hands: int64 ``[n_decks]``, number of different hands, by the cards drawn from the deck.
+        deck: int64 ``[n_decks, n, 5]``, cards in the deck beside each hand.
+        block: int64 ``[n_decks, n]``, block of the enemy's own information states.
+        ways: float64 ``[n_decks, n]``, number of ways in which the unseen cards make this hand.
     """
 
     n_hands: np.ndarray
@@ -126,7 +126,7 @@ def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
 
 
 @routine
-def naive_marginal(unseen, enemy_hand, mode, marginal):
+def uniform_marginal(unseen, enemy_hand, mode, marginal):
     """The marginal against the uniformly playing enemy."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     deck = np.zeros(N_KINDS, dtype=np.int64)
@@ -182,8 +182,8 @@ def list_hands(layout, layer, discard, unseen, hands):
 
 
 @inlined_routine
-def table_marginal(layout, layer, table, status, mode, unseen, hands, kinds, marginal):
-    """The marginal against a table: the enemy looks up the mirrored state of each hand.
+def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal):
+    """The marginal against an enemy's policy, looked up in the mirrored state of each hand.
 
     The rows of that state are its legal actions: for each kind in hand the plain pick, then the feint if one is left.
     """
@@ -199,19 +199,19 @@ def table_marginal(layout, layer, table, status, mode, unseen, hands, kinds, mar
         ways = hands.ways[place, i]
         one_draw = ways * max(n_deck - 1, 1)
         no_draw = one_draw * max(n_deck, 1)
-        row = table.state_ptr[row_of(layer, hands.block[place, i], mirrored)]
+        row = policy.state_ptr[row_of(layer, hands.block[place, i], mirrored)]
         if mode == RESTS:
-            add_plain(deck, drawn, 0, table.weights[row] * no_draw, table.weights[row] * one_draw, marginal)
+            add_plain(deck, drawn, 0, policy.weights[row] * no_draw, policy.weights[row] * one_draw, marginal)
             continue
         for pick in range(N_KINDS):
             if unseen[pick] == deck[pick]:
                 continue
-            weight = table.weights[row]
+            weight = policy.weights[row]
             row += 1
             if weight > 0.0:
                 add_plain(deck, drawn, 1 + pick, weight * no_draw, weight * one_draw, marginal)
             if mode == PICKS_OR_FEINTS:
-                weight = table.weights[row]
+                weight = policy.weights[row]
                 row += 1
                 if weight > 0.0:
                     add_feint(deck, drawn, 6 + N_KINDS * pick, weight * one_draw, weight * ways, marginal)
@@ -237,17 +237,17 @@ def decode_unseen(layout, code, unseen):
 
 
 @routine
-def naive_key(layout, code, deck, mode):
-    """A number for all that the marginal against the naive enemy depends on."""
+def uniform_key(layout, code, deck, mode):
+    """A number for everything that the marginal against the uniform enemy depends on."""
     return (code * (layout.deck_size + 1) + deck) * N_MODES + mode
 
 
 @kernel
-def fill_naive_marginals(begin, end, layout, keys, marginals):
+def fill_uniform_marginals(begin, end, layout, keys, marginals):
     """Row ``i`` of ``marginals`` (float64 ``[n, 186]``) becomes the marginal of key ``keys[i]``."""
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     for i in range(begin, end):
         code, mode = divmod(keys[i], N_MODES)
         code, deck = divmod(code, layout.deck_size + 1)
         size = decode_unseen(layout, code, unseen)
-        naive_marginal(unseen, size - deck, mode, marginals[i])
+        uniform_marginal(unseen, size - deck, mode, marginals[i])

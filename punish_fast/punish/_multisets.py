@@ -1,12 +1,12 @@
-"""Hands as multisets: how many there are, in how many ways they are drawn, and how to list them.
+"""Hands as multisets: counting them, listing them, and the number of ways to draw them.
 
-A multiset of cards is five counts. Drawn without looking from a pile with counts ``m``, the multiset ``x`` comes up in
+A multiset of cards is five counts. Drawn at random from a pile with counts ``m``, the multiset ``x`` comes up in
 ``prod_k C(m_k, x_k)`` of ``C(sum m, sum x)`` equally likely ways (the multivariate hypergeometric law). Numerators and
-denominators are kept apart as whole numbers in float64, exact below 2**53, so that a probability is rounded once.
+denominators are separate whole numbers in float64, exact below 2**53, so a probability is rounded once.
 
-Three cards at most join the discard pile from out of sight in one breath: the own feint's draw, the enemy's pick, the
-enemy's draw. The 56 multisets of up to three cards are numbered in lexicographic order of their counts, which is
-also the order of the codes that they lead to; a set of them is a bit mask.
+At most three cards join the discard pile from out of sight in one breath: the own feint's draw, the enemy's pick and
+the enemy's draw. The 56 multisets of up to three cards are numbered in lexicographic order of their counts, which is
+also the order of the codes after they have joined; a set of them is a bit mask.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from punish_fast.runtime._jit import routine
 
 N_KINDS = 5
-# 45 cards is the most that rules allow: nine copies of five kinds.
+# Rules allow at most 45 cards: nine copies of five kinds.
 BINOMIAL = np.array([[float(comb(n, k)) for k in range(46)] for n in range(46)])
 
 _small = [counts for counts in product(range(4), repeat=N_KINDS) if sum(counts) <= 3]
@@ -47,7 +47,7 @@ ADDED_AFTER = _added_after()
 
 @routine
 def count_ways(pile, drawn):
-    """In how many ways the multiset ``drawn`` comes out of ``pile``."""
+    """The number of ways to draw the multiset ``drawn`` from ``pile``."""
     ways = 1.0
     for kind in range(N_KINDS):
         ways *= BINOMIAL[pile[kind], drawn[kind]]
@@ -56,7 +56,7 @@ def count_ways(pile, drawn):
 
 @routine
 def count_subsets(pile, size):
-    """How many multisets of ``size`` cards a pile contains."""
+    """The number of multisets of ``size`` cards that a pile contains."""
     counts = np.zeros(size + 1, dtype=np.int64)
     counts[0] = 1
     for kind in range(N_KINDS):
@@ -68,9 +68,9 @@ def count_subsets(pile, size):
 
 @routine
 def fill_from(first, size, pile, drawn):
-    """Put the last possible ``size`` cards of the kinds from ``first`` on into ``drawn``, the rest of them 0.
+    """Fill ``drawn`` with the first multiset of ``size`` cards of the kinds from ``first`` on, in lexicographic order.
 
-    Returns False if the pile has too few.
+    Returns False if the pile has too few cards.
     """
     for kind in range(N_KINDS - 1, first - 1, -1):
         drawn[kind] = min(size, pile[kind])

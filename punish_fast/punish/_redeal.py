@@ -9,12 +9,12 @@ A sum of products over the kinds is a coefficient of a product of polynomials, o
 
     ways(D, R) = [z^d]  prod_k  sum_j  C(U_k, j) C(M_k + j, D_k) C(M_k + j - D_k, R_k) z^j
 
-so going through the kinds one by one, with the product so far in hand, lists every deal once, in the order of
-the codes, with its weight. The notebook's rule, where the deck stays out, is ``d = 0``.
+so a depth-first walk over the kinds, with the partial product at hand, lists every deal once, in the order of the
+codes, with its weight. The notebook's rule, without the deck in the pool, is ``d = 0``.
 
-To count deals takes no weights. The polynomial of a kind has a term for every ``j`` from what the pile lacks, ``max(0,
-D_k + R_k - M_k)``, to ``U_k``, so a deal is possible if no kind lacks more than ``U_k`` and all together lack ``d`` at
-the most. How many such deals there are adds up kind by kind.
+Counting deals takes no weights. The polynomial of a kind has a term for every ``j`` from what the pile lacks, ``max(0,
+D_k + R_k - M_k)``, to ``U_k``, so a deal is possible if no kind lacks more than ``U_k`` and all kinds together lack at
+most ``d``. The number of such deals is a sum over the kinds, one after the other.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
 
 @routine
 def redeal(layout, piles, sizes, joining, codes, weights):
-    """List the cards codes and weights of all deals that follow; return their number and what the weights add up to.
+    """List the cards codes and weights of all deals that follow; return their number and the sum of the weights.
 
     ``piles`` holds the counts of own hand, discard pile and unseen cards, ``sizes`` the sizes of the first two;
-    ``joining`` is how many unseen cards join the pool. The kinds are gone through depth first: ``both`` cards of a kind
-    leave the pool, ``drawn`` of them for the hand; ``left`` holds the cards still to be drawn and revealed.
+    ``joining`` unseen cards join the pool. In the walk, ``both`` cards of a kind leave the pool, ``drawn`` of them for
+    the hand; ``left`` holds the numbers of cards still to draw and to reveal.
     """
     product = np.zeros((N_KINDS + 1, joining + 1))
     product[0, 0] = 1.0
@@ -80,7 +80,7 @@ def redeal(layout, piles, sizes, joining, codes, weights):
             kind += 1
             left[kind, 0] = draws - drawn[kind - 1]
             left[kind, 1] = reveals - shown
-            # All that is left must come from the last kind.
+            # The last kind must supply all that is left.
             both[kind] = left[kind, 0] + left[kind, 1] if kind == N_KINDS - 1 else 0
             drawn[kind] = max(0, both[kind] - left[kind, 1]) - 1
         elif product[N_KINDS, joining] > 0:
@@ -95,10 +95,10 @@ def redeal(layout, piles, sizes, joining, codes, weights):
 
 @routine
 def count_deals(layout, piles, sizes, joining, ways):
-    """How many deals `redeal` lists.
+    """The number of deals that `redeal` lists.
 
-    ``ways[kind, lack, drawn, shown]`` becomes in how many ways so many cards can be drawn and revealed from the kinds
-    before ``kind`` if the discard pile lacks so many of them.
+    ``ways[kind, lack, drawn, shown]`` becomes the number of ways to draw and reveal these numbers of cards from the
+    kinds before ``kind`` if the discard pile lacks ``lack`` of them.
     """
     draws, reveals = layout.hand_size - sizes[0], layout.reveal_size
     ways[:] = 0
@@ -125,13 +125,13 @@ def count_deals(layout, piles, sizes, joining, ways):
 
 @routine
 def joining_cards(layout, reshuffles, drawn):
-    """How many cards of the deck join the pool."""
+    """The number of cards of the deck that join the pool."""
     return layout.deck_size - drawn if reshuffles else 0
 
 
 @kernel
 def count_redeals(begin, end, layout, reshuffles, layer, n_before, lengths, owner):
-    """Count the deals that may follow the states of the given blocks: ``lengths[i]`` for state ``i`` of the layer.
+    """Count the possible deals after the states of the given blocks: ``lengths[i]`` for state ``i`` of the layer.
 
     ``owner[i]`` becomes the first row of the states that share their deals; ``n_before`` rows precede the layer.
     """

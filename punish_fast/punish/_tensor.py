@@ -1,16 +1,16 @@
 """The rows of the transition tensor: count, then fill, one owner per row.
 
 A row is a state and an action. Its entries are the possible outcomes of the state's status and way to act (see
-``_outcomes.py``), each with the sum of the marginal (see ``_enemy.py``) over the outcome's plays. Which outcomes are
-possible follows from the unseen cards alone, so counting needs no probabilities, and the rows of all feints of a
-state share theirs. Outcomes are in the order of their successors' codes, hence columns ascend within a row.
+``_outcomes.py``), each with the sum of the marginal (see ``_marginals.py``) over the outcome's plays. The unseen cards
+alone decide which outcomes are possible, so counting needs no probabilities, and the rows of all feints of a state
+share theirs. Outcomes are in the order of their successors' codes, hence columns ascend within a row.
 
-So rows of one state that feint have the same probabilities, one after the other, for different columns, and so have
+The rows of all feints of a state have the same probabilities in the same order, for different columns; so have
 redeals of states that differ in HP alone. A compact tensor stores them once, for the first of these rows, their
-*owner*. Where rows lead does not depend on the enemy, so to meet another one only probabilities are filled again.
+*owner*. The pattern does not depend on the enemy, so for another enemy only the probabilities are refilled.
 
-Numba counts references wherever an array is taken out of a tuple, or a part of one is taken, and threads that count at
-once wait for each other. So loops over rows get arrays by themselves, whole, with the place to look at.
+Numba counts references to an array whenever it is taken out of a tuple or sliced, and threads that count at once wait
+for each other. So loops over rows pass arrays singly and whole; only scalars are bundled.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from punish_fast.punish._codes import split_status
 from punish_fast.punish._marginals import (
     denominator,
     list_hands,
-    naive_key,
+    policy_marginal,
     room_for_hands,
-    table_marginal,
+    uniform_key,
     unseen_code,
 )
 from punish_fast.punish._multisets import N_ADDED, N_KINDS, possible_added
@@ -44,11 +44,11 @@ from punish_fast.punish._space import (
 from punish_fast.runtime._jit import inlined_routine, kernel
 
 
-class Naive(NamedTuple):
-    """An enemy that plays every legal action alike in every state, so that states share marginals.
+class UniformEnemy(NamedTuple):
+    """The uniformly playing enemy, against which states share marginals.
 
     Attributes:
-        slot: int32 ``[n_keys]``, from the key of ``naive_key`` to a row of `marginal`.
+        slot: int32 ``[n_keys]``, from `uniform_key` to a row of `marginal`.
         marginal: float64 ``[n, 186]``.
     """
 
@@ -56,19 +56,19 @@ class Naive(NamedTuple):
     marginal: np.ndarray
 
 
-class Table(NamedTuple):
-    """An enemy that plays by a table.
+class PolicyEnemy(NamedTuple):
+    """An enemy with a policy.
 
     Attributes:
         state_ptr: int64 ``[n_states + 1]``, where the legal actions of each state begin.
-        weights: float64 ``[n_rows]``, how likely each of them is, in units of 1/2520.
+        weights: float64 ``[n_rows]``, their probabilities in units of 1/2520.
     """
 
     state_ptr: np.ndarray
     weights: np.ndarray
 
 
-class Rows(NamedTuple):
+class TensorRows(NamedTuple):
     """The rows of a tensor: see `punish_fast.mdp.model.MDP`; ``data_ptr`` may be ``indptr``."""
 
     state_ptr: np.ndarray
@@ -115,13 +115,13 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, length
 
 @kernel
 def place_rows(indptr, data_ptr):
-    """Turn lengths and owners of all rows into where their entries and their probabilities begin.
+    """Turn lengths and owners of all rows into the offsets of their entries and probabilities.
 
-    ``indptr[row + 1]`` is the number of entries of a row, and becomes where they end. ``data_ptr[row]`` is its owner,
-    which is the row itself or one before it, and becomes where the owner's probabilities begin.
+    ``indptr[row + 1]`` is the number of entries of a row and becomes their end. ``data_ptr[row]`` is its owner, the
+    row itself or one before it, and becomes the offset of the owner's probabilities.
 
     Returns:
-        How many probabilities there are.
+        The number of probabilities.
     """
     n_data = 0
     indptr[0] = 0
@@ -139,22 +139,24 @@ def place_rows(indptr, data_ptr):
 
 @kernel
 def mark_keys(begin, end, layout, layer, used):
-    """Set ``used`` for the key of every state of the given blocks; threads may write the same cell, but all write 1."""
+    """Set ``used`` for the key of every state of the given blocks; threads may write the same cell, but only 1."""
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, piles)
         unseen = unseen_code(layout, piles[2])
         for code in block_statuses(layer, block):
             status = split_status(layout, code)
-            used[naive_key(layout, unseen, deck_left(layout, status), enemy_mode(layout, status, sizes))] = 1
+            used[uniform_key(layout, unseen, deck_left(layout, status), enemy_mode(layout, status, sizes))] = 1
 
 
 @inlined_routine
-def weigh_outcomes(ptr, mask, play_ptr, play, index, possible, marginal, place, total, chosen, p, line):
+def weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p):
     """List the possible outcomes of a status and way with their probabilities; return how many there are.
 
-    They go into the given line of ``chosen`` and ``p``; the marginal is in the line ``place`` of ``marginal``.
+    ``where`` bundles the index of status and way, the mask of possible multisets, the line of ``marginal``, its
+    denominator, and the line of ``chosen`` and ``p`` to write.
     """
+    index, possible, place, total, line = where
     n = 0
     for outcome in range(ptr[index], ptr[index + 1]):
         if mask[outcome] & possible == 0:
@@ -180,8 +182,13 @@ def sum_reward(status_after, n, chosen, p, line):
 
 
 @inlined_routine
-def write_columns(status_after, joined, first, rank, target, pick, n, chosen, line, n_states, indices, entry):
-    """Write the columns of ``n`` chosen outcomes of a pick."""
+def write_columns(status_after, joined, first, rank, target, chosen, where, indices):
+    """Write the columns of the chosen outcomes of a pick.
+
+    ``where`` bundles the pick, the number of outcomes, their line in ``chosen``, the number of states, and the first
+    entry.
+    """
+    pick, n, line, n_states, entry = where
     for k in range(n):
         status = status_after[chosen[line, k]]
         if status >= 0:
@@ -194,18 +201,18 @@ def write_columns(status_after, joined, first, rank, target, pick, n, chosen, li
 
 
 @kernel
-def fill_blocks(begin, end, layout, places, outcomes, layers, naive, table, action, rows):
+def fill_blocks(begin, end, layout, places, outcomes, layers, uniform, policy, action, rows):
     """Fill the rows of the given blocks; ``layers`` are theirs and the next.
 
-    Either ``naive`` or ``table`` is None, and the code for it is not compiled.
+    Either ``uniform`` or ``policy`` is None, and the code for it is not compiled.
     """
     layer, after = layers
     moves = room_for_moves(outcomes)
     discard, unseen, target = moves.piles[1], moves.piles[2], moves.target
     # Numba leaves out branches on an argument that is None.
-    if naive is not None:
-        slot, marginal = naive
-    if table is not None:
+    if uniform is not None:
+        slot, marginal = uniform
+    if policy is not None:
         marginal = np.zeros((1, N_PLAYS))
         hands = room_for_hands(layout)
         kinds = np.zeros(N_KINDS, dtype=np.int64)
@@ -219,19 +226,19 @@ def fill_blocks(begin, end, layout, places, outcomes, layers, naive, table, acti
     for block in range(begin, end):
         sizes = find_targets(layout, places, outcomes, layer, after, block, moves)
         possible = moves.possible[0]
-        if naive is not None:
+        if uniform is not None:
             unseen_number = unseen_code(layout, unseen)
-        if table is not None:
+        if policy is not None:
             list_hands(layout, layer, discard, unseen, hands)
         state = first[block]
         for code in block_statuses(layer, block):
             status = split_status(layout, code)
             mode, n_deck = enemy_mode(layout, status, sizes), deck_left(layout, status)
             place = 0
-            if naive is not None:
-                place = slot[naive_key(layout, unseen_number, n_deck, mode)]
-            if table is not None:
-                table_marginal(layout, layer, table, status, mode, unseen, hands, kinds, marginal[0])
+            if uniform is not None:
+                place = slot[uniform_key(layout, unseen_number, n_deck, mode)]
+            if policy is not None:
+                policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal[0])
             total = denominator(count_enemy_hand(layout, status, sizes), n_deck)
             base = first_way(layout, code, status, sizes)
             n_feint = 0
@@ -240,14 +247,11 @@ def fill_blocks(begin, end, layout, places, outcomes, layers, naive, table, acti
                 n = n_feint
                 if n == 0 or not feints:
                     index = base + (FEINT if feints else pick)
-                    n = weigh_outcomes(
-                        ptr, mask, play_ptr, play, index, possible, marginal, place, total, chosen, p, feints
-                    )
+                    where = (index, possible, place, total, feints)
+                    n = weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p)
                     n_feint = n if feints else n_feint
-                entry = indptr[row]
-                write_columns(
-                    status_after, joined, after_first, rank, target, pick, n, chosen, feints, n_states, indices, entry
-                )
+                columns = (pick, n, feints, n_states, indptr[row])
+                write_columns(status_after, joined, after_first, rank, target, chosen, columns, indices)
                 for k in range(n):
                     data[data_ptr[row] + k] = p[feints, k]
                 reward[row] = sum_reward(status_after, n, chosen, p, feints)
@@ -255,8 +259,8 @@ def fill_blocks(begin, end, layout, places, outcomes, layers, naive, table, acti
 
 
 @kernel
-def refill_blocks(begin, end, layout, outcomes, layer, table, action, rows):
-    """Replace the probabilities of the given blocks by those against a table."""
+def refill_blocks(begin, end, layout, outcomes, layer, policy, action, rows):
+    """Replace the probabilities of the given blocks by those against an enemy's policy."""
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     discard, unseen = piles[1], piles[2]
     kinds = np.zeros(N_KINDS, dtype=np.int64)
@@ -274,7 +278,7 @@ def refill_blocks(begin, end, layout, outcomes, layer, table, action, rows):
         for code in block_statuses(layer, block):
             status = split_status(layout, code)
             mode = enemy_mode(layout, status, sizes)
-            table_marginal(layout, layer, table, status, mode, unseen, hands, kinds, marginal[0])
+            policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal[0])
             total = denominator(count_enemy_hand(layout, status, sizes), deck_left(layout, status))
             base = first_way(layout, code, status, sizes)
             owner = -1
@@ -284,7 +288,8 @@ def refill_blocks(begin, end, layout, outcomes, layer, table, action, rows):
                     reward[row] = reward[owner]
                     continue
                 index = base + (FEINT if feints else pick)
-                n = weigh_outcomes(ptr, mask, play_ptr, play, index, possible, marginal, 0, total, chosen, p, 0)
+                where = (index, possible, 0, total, 0)
+                n = weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p)
                 for k in range(n):
                     data[data_ptr[row] + k] = p[0, k]
                 reward[row] = sum_reward(status_after, n, chosen, p, 0)

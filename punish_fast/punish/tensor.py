@@ -26,7 +26,7 @@ from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 # One of the two is None.
-_Enemy = tuple[_tensor.Naive | None, _tensor.Table | None]
+_Enemy = tuple[_tensor.UniformEnemy | None, _tensor.PolicyEnemy | None]
 
 OnLayer = Callable[[MDP, int], None]
 
@@ -47,6 +47,7 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
 
     Raises:
         PolicyError: the policy does not belong to these states.
+        InformationError: the states are not of the model ``view``.
         MemoryError: the tensor would not fit into memory.
     """
     prepared = _prepare(space, policy)
@@ -83,6 +84,7 @@ def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress:
 
     Raises:
         PolicyError: the policy does not belong to these states.
+        InformationError: the states are not of the model ``view``.
         MemoryError: the tensor would not fit into memory.
     """
     prepared = _prepare(space, policy)
@@ -104,12 +106,12 @@ def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress:
     )
 
 
-def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, n_data: int) -> _tensor.Rows:
+def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, n_data: int) -> _tensor.TensorRows:
     n_entries = int(indptr[-1])
     # Besides columns and probabilities, what there is of each row: two pointers, a reward, an owner and an action.
     n_bytes = 4 * n_entries + 8 * n_data + 29 * len(space.action)
     require_memory(n_bytes + space.nbytes, f"a tensor of {n_entries:,} nonzeros")
-    return _tensor.Rows(
+    return _tensor.TensorRows(
         state_ptr=space.state_ptr,
         indptr=indptr,
         indices=np.empty(n_entries, dtype=np.int32),
@@ -124,12 +126,12 @@ def _reshuffles(space: StateSpace) -> bool:
 
 
 def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
-    """Where the entries of each row begin, int64 ``[n_rows + 1]``, and where its shared probabilities do, ``[n_rows]``.
+    """Offsets of the entries of each row, int64 ``[n_rows + 1]``, and of its shared probabilities, int64 ``[n_rows]``.
 
-    With them comes how many shared probabilities there are.
+    The third value is the number of shared probabilities.
     """
     indptr = np.empty(len(space.action) + 1, dtype=np.int64)
-    # At first how many entries each row has, and the row that owns its probabilities.
+    # At first the number of entries of each row, and the row that owns its probabilities.
     lengths, owner = indptr[1:], np.empty(len(space.action), dtype=np.int64)
     for number, layer in enumerate(space.layers[:-1]):
         args = (space.layout, space.outcomes_of(number), layer, space.state_ptr, space.action, lengths, owner)
@@ -141,7 +143,7 @@ def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
     return indptr, owner, int(_tensor.place_rows(indptr, owner))
 
 
-def _fill(space: StateSpace, number: int, enemy: _Enemy, rows: _tensor.Rows) -> None:
+def _fill(space: StateSpace, number: int, enemy: _Enemy, rows: _tensor.TensorRows) -> None:
     """Fill the rows of one layer."""
     layer = space.layers[number]
     weights = rows.indptr[rows.state_ptr[layer.first]]
@@ -158,11 +160,12 @@ def _fill(space: StateSpace, number: int, enemy: _Enemy, rows: _tensor.Rows) -> 
 
 def _prepare(space: StateSpace, policy: np.ndarray | None) -> _Enemy:
     """The enemy as the kernels take it: the uniform one has marginals that states share."""
-    return (_naive_marginals(space), None) if policy is None else (None, _weighted(space, policy))
+    space.must_be_view()
+    return (_uniform_marginals(space), None) if policy is None else (None, _weighted(space, policy))
 
 
-def _weighted(space: StateSpace, policy: np.ndarray) -> _tensor.Table:
-    return _tensor.Table(space.state_ptr, _marginals.UNIT * checked_policy(space, policy))
+def _weighted(space: StateSpace, policy: np.ndarray) -> _tensor.PolicyEnemy:
+    return _tensor.PolicyEnemy(space.state_ptr, _marginals.UNIT * checked_policy(space, policy))
 
 
 def refill(space: StateSpace, mdp: MDP, policy: np.ndarray) -> None:
@@ -178,14 +181,14 @@ def refill(space: StateSpace, mdp: MDP, policy: np.ndarray) -> None:
     """
     assert mdp.data_ptr is not None
     table = _weighted(space, policy)
-    rows = _tensor.Rows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward)
+    rows = _tensor.TensorRows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward)
     for number, layer in enumerate(space.layers[:-1]):
         weights = mdp.indptr[mdp.state_ptr[layer.first]]
         args = (space.layout, space.outcomes_of(number), layer, table, space.action, rows)
         for_chunks(_tensor.refill_blocks, weights, *args)
 
 
-def _naive_marginals(space: StateSpace) -> _tensor.Naive:
+def _uniform_marginals(space: StateSpace) -> _tensor.UniformEnemy:
     """The marginals against the uniform enemy, which many states share."""
     layout: Layout = space.layout
     n_unseen = int(np.prod(layout.copies + 1))
@@ -196,8 +199,8 @@ def _naive_marginals(space: StateSpace) -> _tensor.Naive:
     slot = np.full(len(used), -1, dtype=np.int32)
     slot[keys] = np.arange(len(keys), dtype=np.int32)
     marginal = np.empty((len(keys), N_PLAYS))
-    for_each(_marginals.fill_naive_marginals, len(keys), layout, keys, marginal)
-    return _tensor.Naive(slot, marginal)
+    for_each(_marginals.fill_uniform_marginals, len(keys), layout, keys, marginal)
+    return _tensor.UniformEnemy(slot, marginal)
 
 
 def _without_zeros(mdp: MDP) -> MDP:

@@ -18,7 +18,7 @@ from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, RESTS, enemy_mod
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._marginals import UNIT
 from punish_fast.punish._outcomes import DRAW_OF, FEINTS_OF, N_ENEMY_PLAYS, N_PLAYS, PICK_OF
-from punish_fast.punish._tensor import Table
+from punish_fast.punish._tensor import PolicyEnemy
 from punish_fast.punish.codes import ACTIONS, State, layout_of
 from punish_fast.punish.rules import PRESETS
 
@@ -59,9 +59,9 @@ def expected_marginal(unseen, n_hand, mode):
     return expected
 
 
-def naive_marginal(unseen, n_hand, mode):
+def uniform_marginal(unseen, n_hand, mode):
     marginal = np.zeros(N_PLAYS)
-    _marginals.naive_marginal(np.array(unseen, dtype=np.int64), n_hand, mode, marginal)
+    _marginals.uniform_marginal(np.array(unseen, dtype=np.int64), n_hand, mode, marginal)
     return marginal
 
 
@@ -72,22 +72,22 @@ def plays_on(unseen, n_hand, mode):
 
 
 @given(small_piles, st.integers(0, 5), st.sampled_from([RESTS, PICKS, PICKS_OR_FEINTS]))
-def test_naive_marginal_counts_the_orders_of_the_unseen_cards(unseen, n_hand, mode):
+def test_uniform_marginal_counts_the_orders_of_the_unseen_cards(unseen, n_hand, mode):
     if not plays_on(unseen, n_hand, mode):
         n_hand, mode = 0, RESTS
     deck = sum(unseen) - n_hand
-    marginal = naive_marginal(unseen, n_hand, mode)
+    marginal = uniform_marginal(unseen, n_hand, mode)
     expected = expected_marginal(unseen, n_hand, mode)
     total = _marginals.denominator(n_hand, deck)
     assert [Fraction(weight) / Fraction(total) for weight in marginal] == [expected[play] for play in range(N_PLAYS)]
 
 
 @given(piles, st.integers(0, 5), st.sampled_from([RESTS, PICKS, PICKS_OR_FEINTS]))
-def test_naive_marginals_are_whole_numbers_and_add_up_to_the_denominator(unseen, n_hand, mode):
+def test_uniform_marginals_are_whole_numbers_and_add_up_to_the_denominator(unseen, n_hand, mode):
     if not plays_on(unseen, n_hand, mode):
         n_hand, mode = 0, RESTS
     deck = sum(unseen) - n_hand
-    marginal = naive_marginal(unseen, n_hand, mode)
+    marginal = uniform_marginal(unseen, n_hand, mode)
     assert (marginal == np.rint(marginal)).all()
     total = _marginals.denominator(n_hand, deck)
     assert marginal[:N_ENEMY_PLAYS].sum() == total
@@ -96,7 +96,7 @@ def test_naive_marginals_are_whole_numbers_and_add_up_to_the_denominator(unseen,
 
 
 def test_enemy_without_cards_rests():
-    marginal = naive_marginal((1, 1, 0, 0, 0), 0, RESTS)
+    marginal = uniform_marginal((1, 1, 0, 0, 0), 0, RESTS)
     assert np.flatnonzero(marginal).tolist() == [0, N_ENEMY_PLAYS, 2 * N_ENEMY_PLAYS]
 
 
@@ -133,9 +133,9 @@ def test_unseen_code_is_a_bijection(unseen):
     assert found.tolist() == list(unseen)
 
 
-def test_naive_keys_are_all_different():
+def test_uniform_keys_are_all_different():
     keys = {
-        _marginals.naive_key(NOTEBOOK, code, deck, mode)
+        _marginals.uniform_key(NOTEBOOK, code, deck, mode)
         for code in range(1024)
         for deck in range(3)
         for mode in range(3)
@@ -143,22 +143,22 @@ def test_naive_keys_are_all_different():
     assert keys == set(range(1024 * 3 * 3))
 
 
-def test_naive_marginals_are_filled_by_key():
-    keys = np.array([_marginals.naive_key(NOTEBOOK, 1023, 2, mode) for mode in range(3)])
+def test_uniform_marginals_are_filled_by_key():
+    keys = np.array([_marginals.uniform_key(NOTEBOOK, 1023, 2, mode) for mode in range(3)])
     marginals = np.full((3, N_PLAYS), np.nan)
-    _marginals.fill_naive_marginals(0, 3, NOTEBOOK, keys, marginals)
+    _marginals.fill_uniform_marginals(0, 3, NOTEBOOK, keys, marginals)
     for mode in range(3):
-        assert np.array_equal(marginals[mode], naive_marginal((3,) * 5, 13, mode))
+        assert np.array_equal(marginals[mode], uniform_marginal((3,) * 5, 13, mode))
 
 
 @njit
 def table_row(layout, layer, enemy, status, mode, unseen, hands, marginal):
-    """`table_marginal`, which exists only inside of kernels."""
+    """`policy_marginal`, which exists only inside of kernels."""
     kinds = np.zeros(5, dtype=np.int64)
-    _marginals.table_marginal(layout, layer, enemy, status, mode, unseen, hands, kinds, marginal)
+    _marginals.policy_marginal(layout, layer, enemy, status, mode, unseen, hands, kinds, marginal)
 
 
-def table_marginal(space, enemy, row):
+def policy_marginal(space, enemy, row):
     """The marginal of a state against a table, and its denominator."""
     number = int(np.searchsorted(space.layer_ptr, row, side="right")) - 1
     layer = space.layers[number]
@@ -198,10 +198,10 @@ def test_there_is_room_for_all_hands_and_no_more(tiny):
     assert most <= hands.deck.shape[1]
 
 
-def test_table_marginal_asks_the_mirrored_state_of_every_hand(tiny):
+def test_policy_marginal_asks_the_mirrored_state_of_every_hand(tiny):
     policy = random_policy(tiny, 6)
     strategy = strategy_of(tiny, policy)
-    enemy = Table(tiny.state_ptr, UNIT * policy)
+    enemy = PolicyEnemy(tiny.state_ptr, UNIT * policy)
     action_of = 10 * (PICK_OF + 1) + FEINTS_OF
     action_of[0] = 90
     for row in range(0, tiny.layer_ptr[-2], 7):
@@ -211,7 +211,7 @@ def test_table_marginal_asks_the_mirrored_state_of_every_hand(tiny):
             view = reference.mirror(state, hand)
             for action, p in reference.behaviour(tiny.rules, strategy)(view).items():
                 expected[action] += p_hand * p
-        marginal = table_marginal(tiny, enemy, row)[:N_ENEMY_PLAYS]
+        marginal = policy_marginal(tiny, enemy, row)[:N_ENEMY_PLAYS]
         played = {action: marginal[action_of == action].sum() for action in ACTIONS}
         assert played == pytest.approx({action: float(expected[action]) for action in ACTIONS}, abs=1e-14)
 

@@ -11,6 +11,7 @@ from policies import uniform
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.solver import solve
 from punish_fast.punish._tensor import place_rows
+from punish_fast.punish.information import InformationError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
@@ -212,3 +213,8 @@ def test_whole_game_has_the_same_bits_for_every_thread_count(thread_counts):
         set_threads(count)
         results.append(game_bytes(PRESETS["notebook"], None))
     assert all(result == results[0] for result in results)
+
+
+def test_only_states_of_the_view_have_a_tensor():
+    with pytest.raises(InformationError, match="'memory' is not allowed here, only 'view' is"):
+        build(StateSpace(PRESETS["tiny"], "memory"))
