@@ -40,6 +40,7 @@ _HOMES = {
     "count_choices": "enemies.counts",
     "parless": "enemies.parless",
     "Artefact": "store.reader",
+    "Player": "arena.players",
     "export_notebook": "store.formats.notebook_json",
     "import_notebook": "store.formats.notebook_json",
     "export_npz": "store.formats.npz",
@@ -54,6 +55,7 @@ __all__ = [
     "Artefact",
     "Equilibrium",
     "Graph",
+    "Player",
     "Refillable",
     "Rules",
     "Solution",
@@ -89,6 +91,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from punish_fast.arena.players import Player
     from punish_fast.duel.exact_evaluation import head_to_head
     from punish_fast.duel.graph import Graph
     from punish_fast.duel.monte_carlo import simulate
@@ -117,13 +120,20 @@ if TYPE_CHECKING:
     from punish_fast.store.writer import save
 
 
+# Functions that take players, among them the names and files that this module knows.
+_PLAYED = ("bayes_response", "best_response", "head_to_head", "simulate", "upper_bound")
+_PLAYERS = "arena.players"
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _PLAYED:
+        import_module(f"{__name__}.{_PLAYERS}")
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return [*__all__, "__version__"]

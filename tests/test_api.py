@@ -47,8 +47,7 @@ def test_every_public_name_resolves_and_is_documented(name):
 
 def test_public_names_are_the_ones_with_a_home():
     assert set(punish_fast.__all__) == set(punish_fast._HOMES)
-    assert set(punish_fast.__all__) <= set(dir(punish_fast))
-    assert "__version__" in dir(punish_fast)
+    assert dir(punish_fast) == sorted([*punish_fast.__all__, "__version__"])
 
 
 def test_star_import_brings_the_public_names():
@@ -95,3 +94,26 @@ def test_an_agent_is_answered_by_a_better_one(tmp_path):
     stubborn = evaluate(mdp, greedy(space.state_ptr, first.q))
     assert (answer.v >= stubborn - 1e-9).all()
     assert (answer.v > stubborn + 1e-3).any()
+
+
+def test_solving_what_is_no_process_says_what_is_needed():
+    with pytest.raises(
+        ValueError, match=r"^mdp: Rules is not allowed, it must be an MDP, such as build\(space\) makes$"
+    ):
+        punish_fast.solve(punish_fast.load_rules("tiny"))
+
+
+def test_objects_tell_what_they_are(tmp_path):
+    from punish_fast import Graph, Player, Refillable, StateSpace, build, load, load_rules, save, solve
+
+    space = StateSpace(load_rules("tiny"))
+    mdp = build(space)
+    solution = solve(mdp)
+    save(tmp_path / "x.h5", space, mdp, solution)
+    assert repr(space) == "StateSpace(tiny, view: 558 states)"
+    assert repr(mdp).startswith("MDP(558 states, ")
+    assert repr(solution).startswith("Solution(558 states, discount 0.95, error bound ")
+    assert repr(load(tmp_path / "x.h5")) == f"Artefact('{tmp_path / 'x.h5'}': agent, rules tiny)"
+    assert repr(Refillable(space)) == f"Refillable({space!r})"
+    assert repr(Player("naive@2")) == "Player('naive@2')"
+    assert repr(Graph(space)).startswith(f"Graph({space!r}, ")

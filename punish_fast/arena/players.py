@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
+from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import check_temperature, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.lifting import lift
@@ -161,6 +162,17 @@ class Player:
         """The player in a given game, under its brief name or another; arguments and errors as in `policy`."""
         policy = self.policy(space, temperature)
         return Opponent(name or self.name, policy, self.settled(temperature))
+
+
+@policy_of.register
+def _(player: Player, space: States) -> np.ndarray:
+    return player.policy(space)
+
+
+@policy_of.register(str)
+@policy_of.register(Path)
+def _(player: str | Path, space: States) -> np.ndarray:
+    return Player(str(player)).policy(space)
 
 
 def brief_name(argument: str) -> str:

@@ -14,9 +14,10 @@ from pathlib import Path
 from punish_fast.arena.match_log import digest_of
 from punish_fast.arena.players import Opponent
 from punish_fast.arena.tournament import TournamentError, pairs_of
-from punish_fast.duel.exact_evaluation import DuelError, check_policy
+from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.monte_carlo import check_numbers, simulator_of
+from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import EndlessError, Trace
 from punish_fast.punish.codes import decimals_of
 from punish_fast.records.database import open_to_read
@@ -110,7 +111,7 @@ def record_match(
     if own.name == enemy.name:
         raise DuelError(f"players: both are called {own.name!r}, allowed are different names")
     for player in players:
-        check_policy(graph, player.policy)
+        policy_of(player.policy, graph.space)
     check_numbers(n_games, seed, paired, first_game)
     n_seatings = 2 if paired else 1
     deals = first_game // n_seatings, n_games // n_seatings

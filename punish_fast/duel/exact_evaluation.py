@@ -12,13 +12,14 @@ ends in each breath of each measure. Both directions must agree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from punish_fast.duel.graph import Graph
+from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.anderson import Anderson
-from punish_fast.mdp.policy import flaw_of
 
 _MAX_SWEEPS = 1000
 # An error bound that grows again below this is at the limit of rounding.
@@ -46,27 +47,27 @@ class Duel:
     win_probability: float
     length: float
     error_bound: float
-    v: np.ndarray
+    v: np.ndarray = field(repr=False)
     sweeps: int
 
 
 def head_to_head(
-    graph: Graph, own: np.ndarray, enemy: np.ndarray, tolerance: float = 1e-12, start: np.ndarray | None = None
+    graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, start: np.ndarray | None = None
 ) -> Duel:
     """Evaluate two policies against each other exactly.
 
     Args:
         graph: The game.
-        own: float64 ``[n_rows]``, the own policy: the probability of each row of the state space in its state.
-        enemy: float64 ``[n_rows]``, the enemy's policy.
+        own: The own policy, float64 ``[n_rows]``, or another player that `policy_of` takes.
+        enemy: The enemy, likewise.
         tolerance: Stop at this error bound, or at the limit of rounding.
         start: float64 ``[n_nodes, 2]``, initial win probabilities and expected breaths from the nodes.
 
     Raises:
-        DuelError: an array is not a policy, or the game may never end.
+        PolicyError: a policy does not belong to the game.
+        DuelError: the game may never end.
     """
-    check_policy(graph, own)
-    check_policy(graph, enemy)
+    own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     v = np.zeros((graph.n_values, 2))
     v[-2, 0] = 1.0
     nodes = v[graph.nodes]
@@ -99,23 +100,23 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
     return float(residual.max() * measures)
 
 
-def outcome_distribution(graph: Graph, own: np.ndarray, enemy: np.ndarray, rest: float = 1e-15) -> np.ndarray:
+def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
     """When and how a game ends, computed forward from the deal.
 
     Args:
         graph: The game.
-        own: float64 ``[n_rows]``, the own policy.
-        enemy: float64 ``[n_rows]``, the enemy's policy.
+        own: The own policy, or another player that `policy_of` takes.
+        enemy: The enemy, likewise.
         rest: Stop when a game is undecided with at most this probability.
 
     Returns:
         float64 ``[measures, breaths, 2]``, the probabilities of a win and of a loss in each breath.
 
     Raises:
-        DuelError: an array is not a policy, or the game may never end.
+        PolicyError: a policy does not belong to the game.
+        DuelError: the game may never end.
     """
-    check_policy(graph, own)
-    check_policy(graph, enemy)
+    own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     dealt = graph.dealt
     reach = np.zeros(graph.n_full)
     measures = []
@@ -127,14 +128,3 @@ def outcome_distribution(graph: Graph, own: np.ndarray, enemy: np.ndarray, rest:
             return np.array(measures)
         dealt = graph.deal_again(nodes)
     raise DuelError(f"duel: undecided after {_MAX_SWEEPS} measures; these policies may never end a game")
-
-
-def check_policy(graph: Graph, weight: np.ndarray) -> None:
-    """Check that an array is a policy of a graph's state space.
-
-    Raises:
-        DuelError: it is not.
-    """
-    flaw = flaw_of(graph.space.state_ptr, weight)
-    if flaw is not None:
-        raise DuelError(f"policy: {flaw}")

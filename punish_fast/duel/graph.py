@@ -128,6 +128,9 @@ class Graph(Outline, LayeredGraph):
         self.action = self.space.action
         self.redeal = self.redeal_of(self._fill())
 
+    def __repr__(self) -> str:
+        return f"Graph({self.space!r}, {self.n_full:,} full states)"
+
     @property
     def view(self) -> StateSpace:
         """The information states, if they are those of one player's Markov decision process.

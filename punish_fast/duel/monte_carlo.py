@@ -8,13 +8,14 @@ of pairs: with ``w`` wins in a pair, 0, 1 or 2, the variance of ``w / 2``.
 from __future__ import annotations
 
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from punish_fast.duel.exact_evaluation import DuelError, check_policy
+from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
+from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import EndlessError, GameResults, Simulator
 
 # Few enough that an interrupt is handled soon.
@@ -66,8 +67,8 @@ class Batch(NamedTuple):
 
 def simulate(
     graph: Graph,
-    own: np.ndarray,
-    enemy: np.ndarray,
+    own: Any,
+    enemy: Any,
     n_games: int,
     seed: int = 0,
     paired: bool = True,
@@ -77,9 +78,9 @@ def simulate(
 
     Args:
         graph: The game.
-        own: float64 ``[n_rows]``, the own policy: the probability of each row of the state space in its state. It is
-            played with probabilities rounded to multiples of 2^-31.
-        enemy: float64 ``[n_rows]``, the enemy's.
+        own: The own policy, float64 ``[n_rows]``, or another player that `policy_of` takes. Probabilities are rounded
+            to multiples of 2^-31.
+        enemy: The enemy, likewise.
         n_games: Number of games, both games of each pair counted.
         seed: Random seed, 0 to 2^64 - 1; results do not depend on the number of threads.
         paired: Whether to play every deal twice, with the seats swapped.
@@ -87,11 +88,10 @@ def simulate(
             ``m - 1`` add up (`join`) to those of 0 to ``m - 1``.
 
     Raises:
-        DuelError: an array is not a policy, games cannot be numbered or paired, the seed is out of range, or a game
-            does not end.
+        PolicyError: a policy does not belong to the game.
+        DuelError: games cannot be numbered or paired, the seed is out of range, or a game does not end.
     """
-    check_policy(graph, own)
-    check_policy(graph, enemy)
+    own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     check_numbers(n_games, seed, paired, first_game)
     match = _Match(graph, simulator_of(graph), own, enemy)
     n_seatings = 2 if paired else 1

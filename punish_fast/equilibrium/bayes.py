@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.exact_evaluation import Duel, DuelError, check_policy
+from punish_fast.duel.exact_evaluation import Duel, DuelError
 from punish_fast.duel.graph import Graph
+from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import EndlessError, prepare_deals, prepare_draws, prepare_thresholds
 from punish_fast.equilibrium import _bayes
 from punish_fast.equilibrium.belief_tree import BeliefTrees
@@ -91,21 +92,22 @@ class BayesExploiter:
         depth: Search depth in breaths.
     """
 
-    def __init__(self, graph: Graph, policy: np.ndarray, base: Duel, depth: int = 2) -> None:
+    def __init__(self, graph: Graph, policy: Any, base: Duel, depth: int = 2) -> None:
         """Tabulate the values of actions to the base.
 
         Args:
             graph: The game under any information model in which the policy is defined.
-            policy: float64 ``[n_rows]``, the policy to exploit.
+            policy: The policy to exploit, float64 ``[n_rows]``, or another player that `policy_of` takes.
             base: The duel of any agent against it on the same graph, best of the strongest known.
             depth: Search depth in breaths, 1 to those of a measure. Each one more takes ten to a hundred times as
                 long.
 
         Raises:
-            DuelError: ``policy`` is not a policy, ``base`` is of another graph, or ``depth`` is out of range.
+            PolicyError: ``policy`` does not belong to the game.
+            DuelError: ``base`` is of another graph, or ``depth`` is out of range.
             MemoryError: the values of all actions would not fit into memory.
         """
-        check_policy(graph, policy)
+        policy = policy_of(policy, graph.space)
         n_breaths = graph.space.rules.breaths
         if not 1 <= depth <= n_breaths:
             raise DuelError(f"depth: {depth} is not allowed, it must be 1 to {n_breaths}")
@@ -170,7 +172,7 @@ class BayesExploiter:
 
 def bayes_response(
     graph: Graph,
-    policy: np.ndarray,
+    policy: Any,
     base: Duel,
     n_games: int = 10_000,
     seed: int = 0,

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.exact_evaluation import Duel, DuelError, check_policy, head_to_head
+from punish_fast.duel.exact_evaluation import Duel, DuelError, head_to_head
 from punish_fast.duel.graph import Graph
+from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.mdp.policy import first_best
@@ -82,7 +83,7 @@ class Exploiter:
 
 def best_response(
     graph: Graph,
-    policy: np.ndarray,
+    policy: Any,
     beliefs: str = "uniform",
     progress: Progress | None = None,
     start: Start | None = None,
@@ -93,7 +94,7 @@ def best_response(
     Args:
         graph: The game under any information model, which holds for both sides. The uniform exploiter is computed
             under the redeal of the rules, everything else under the true one.
-        policy: float64 ``[n_rows]``, the policy to exploit: the probability of each row of the state space.
+        policy: The policy to exploit, float64 ``[n_rows]``, or another player that `policy_of` takes.
         beliefs: Beliefs about the enemy's hand, ``"uniform"`` or ``"true"``.
         progress: Called as ``progress(beliefs, responses, win_probability)`` after every response.
         start: Start for true beliefs, instead of the uniform exploiter.
@@ -110,7 +111,7 @@ def best_response(
         raise DuelError(f"beliefs: {beliefs!r} is not allowed, it must be one of {', '.join(BELIEFS)}")
     if not 0 < off_policy_weight <= 1:
         raise DuelError(f"off_policy_weight: {off_policy_weight} is not allowed, it must be above 0 and at most 1")
-    check_policy(graph, policy)
+    policy = policy_of(policy, graph.space)
     search = _Search(graph, policy, progress, off_policy_weight)
     if start is None or beliefs == "uniform":
         search.begin(_uniform_choice(graph, policy))

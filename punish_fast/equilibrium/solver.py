@@ -71,6 +71,9 @@ class Equilibrium:
         self._part: _Part | None = None
         self._pays = True
 
+    def __repr__(self) -> str:
+        return f"Equilibrium({self.graph!r}, {self.iterations} iterations)"
+
     def _begin(self) -> RegretIteration:
         graph = self.graph
         v = np.full(graph.n_values, 0.5)

@@ -28,11 +28,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from punish_fast.duel.exact_evaluation import DuelError, check_policy
+from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
+from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium import _belief_tree, _upper_bound
 from punish_fast.equilibrium._belief_tree import BeliefTree
 from punish_fast.equilibrium.belief_tree import BeliefTrees
@@ -64,7 +66,7 @@ class UpperBound:
 
 def upper_bound(
     graph: Graph,
-    policy: np.ndarray,
+    policy: Any,
     depth: int = 2,
     opening_depth: int | None = None,
     tolerance: float = 1e-4,
@@ -74,7 +76,7 @@ def upper_bound(
 
     Args:
         graph: The game under any information model in which the policy is defined.
-        policy: float64 ``[n_rows]``, the policy.
+        policy: The policy, float64 ``[n_rows]``, or another player that `policy_of` takes.
         depth: Breaths of a measure in which the exploiter chooses without seeing the enemy's hand, 0 to all. Each one
             more tightens the bound and takes ten to a hundred times as long.
         opening_depth: The same for the first measure of a game, which has few deals; by default ``depth``.
@@ -85,7 +87,7 @@ def upper_bound(
         DuelError: ``policy`` is not a policy, or a depth is out of range.
         MemoryError: the values of all actions of a breath would not fit into memory.
     """
-    check_policy(graph, policy)
+    policy = policy_of(policy, graph.space)
     n_breaths = graph.space.rules.breaths
     opening_depth = depth if opening_depth is None else opening_depth
     for value in (depth, opening_depth):

@@ -255,6 +255,8 @@ def check_arrays(mdp: MDP) -> None:
     Raises:
         ModelError: one of them is wrong.
     """
+    if not isinstance(mdp, MDP):
+        raise ModelError(f"mdp: {type(mdp).__name__} is not allowed, it must be an MDP, such as build(space) makes")
     _check_array("state_ptr", mdp.state_ptr, np.int64)
     _check_array("indptr", mdp.indptr, np.int64)
     _check_array("layer_ptr", mdp.layer_ptr, np.int64)

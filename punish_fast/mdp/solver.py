@@ -63,6 +63,10 @@ class Solution:
     error_bound: float
     log: Log
 
+    def __repr__(self) -> str:
+        aim = f"discount {self.discount:g}" if self.objective == "discounted" else self.objective
+        return f"Solution({len(self.v):,} states, {aim}, error bound {self.error_bound:.1e})"
+
     @property
     def converged(self) -> bool:
         """Whether the error bound reached the tolerance; true if a number of sweeps was asked for."""

@@ -36,6 +36,9 @@ class Refillable:
         self.space = space
         self.mdp: MDP = build_compact(space)
 
+    def __repr__(self) -> str:
+        return f"Refillable({self.space!r})"
+
     def fill(self, policy: np.ndarray) -> MDP:
         """The process against an enemy's policy (float64 ``[n_rows]``), in the arrays of the one before.
 

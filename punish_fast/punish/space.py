@@ -31,7 +31,7 @@ from punish_fast.punish.codes import (
     to_decimal,
 )
 from punish_fast.punish.information import InformationError, information_of, places_of
-from punish_fast.punish.rules import Rules, validate
+from punish_fast.punish.rules import Rules, name_of, validate
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
@@ -81,6 +81,9 @@ class StateSpace:
             if progress is not None:
                 progress("states", number + 1, n_layers)
         self.layer_ptr = np.array([0, *(layer.first[-1] for layer in self.layers)], dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return f"StateSpace({name_of(self.rules)}, {self.information.name}: {self.n_states:,} states)"
 
     def outcomes_of(self, number: int) -> BreathOutcomes:
         """The outcomes of the breath of layer ``number``."""

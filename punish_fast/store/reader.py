@@ -12,6 +12,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.model import MDP, ModelError, check
 from punish_fast.mdp.policy import PolicyError, first_best, greedy, softmax
 from punish_fast.mdp.solver import Solution
@@ -77,6 +78,9 @@ class Artefact:
             raise self._error("rules", str(error)) from None
         if self.rules.digest != self.attributes["rules_digest"]:
             raise self._error("rules_digest", f"{self.attributes['rules_digest']} is not that of the rules")
+
+    def __repr__(self) -> str:
+        return f"Artefact({str(self.path)!r}: {self.kind}, rules {name_of(self.rules)})"
 
     def _error(self, field: str, problem: str) -> ReadError:
         return ReadError(f"{self.path}: {field}: {problem}")
@@ -497,6 +501,11 @@ class Artefact:
             raise self._error("information", f"{self.information!r} is not allowed here, only 'view' is")
         state = self._read("/strategy/state", (None,))
         return state, self._read("/strategy/p", (len(state), 11))
+
+
+@policy_of.register
+def _(player: Artefact, space: States) -> np.ndarray:
+    return player.policy(space)
 
 
 def final_values(discount: float, objective: str = "discounted") -> np.ndarray:

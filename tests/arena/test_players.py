@@ -8,8 +8,8 @@ from hypothesis import given
 
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
 from punish_fast.arena.players import BUILT_IN, Player, PlayerError, brief_name, names_of
-from punish_fast.duel.exact_evaluation import check_policy
 from punish_fast.duel.graph import Graph
+from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
@@ -59,7 +59,7 @@ def played(space, weight, state):
 def test_what_is_built_in_is_a_policy(space, graph, name):
     found = Player(name).opponent(space)
     assert found.name == name
-    check_policy(graph, found.policy)
+    policy_of(found.policy, graph.space)
 
 
 @given(house_rules())
@@ -114,7 +114,7 @@ def test_agents_and_strategies_come_from_files_for_either_redeal(space, graph):
     home = StateSpace(TINY)
     found = Player("table.h5").policy(space, temperature=1.0)
     assert found == pytest.approx(random_policy(home, seed=1), abs=1e-15)
-    check_policy(graph, found)
+    policy_of(found, graph.space)
 
 
 @pytest.mark.usefixtures("folder")

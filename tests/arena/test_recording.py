@@ -13,6 +13,7 @@ from punish_fast.duel import simulator as simulator_module
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.monte_carlo import simulate
+from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
@@ -86,7 +87,7 @@ def test_players_need_different_names_and_policies(graph, players):
     ann, ben = players
     with pytest.raises(DuelError, match="both are called 'Ann'"):
         record_match(graph, (ann, replace(ben, name="Ann")), 2, FIRST)
-    with pytest.raises(DuelError, match="do not add up"):
+    with pytest.raises(PolicyError, match="do not add up"):
         record_match(graph, (ann, replace(ben, policy=ben.policy / 2)), 2, FIRST)
     with pytest.raises(DuelError, match="do not form pairs"):
         record_match(graph, players, 3, FIRST)

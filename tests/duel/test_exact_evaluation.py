@@ -12,7 +12,7 @@ from policies import uniform
 
 from punish_fast.duel.exact_evaluation import DuelError, head_to_head, outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import PRESETS
@@ -121,9 +121,9 @@ def test_a_game_that_never_ends_is_no_duel():
 )
 def test_what_is_no_policy_is_refused(graph, change, message):
     policy = uniform(graph.space)
-    with pytest.raises(DuelError, match=message):
+    with pytest.raises(PolicyError, match=message):
         head_to_head(graph, policy, change(policy))
-    with pytest.raises(DuelError, match=message):
+    with pytest.raises(PolicyError, match=message):
         outcome_distribution(graph, change(policy), policy)
 
 

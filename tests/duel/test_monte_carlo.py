@@ -9,7 +9,7 @@ from punish_fast.duel import simulator as simulator_module
 from punish_fast.duel.exact_evaluation import DuelError, head_to_head, outcome_distribution
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.monte_carlo import join, simulate
-from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -140,9 +140,9 @@ def test_impossible_numbers_are_refused(graph, numbers, message):
 
 def test_what_is_no_policy_is_refused(graph):
     policy = mixed(graph.space, 1)
-    with pytest.raises(DuelError, match="do not add up"):
+    with pytest.raises(PolicyError, match="do not add up"):
         simulate(graph, policy, policy / 2, 2)
-    with pytest.raises(DuelError, match="not a number"):
+    with pytest.raises(PolicyError, match="not a number"):
         simulate(graph, policy * np.nan, policy, 2)
 
 

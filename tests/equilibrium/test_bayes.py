@@ -18,6 +18,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError
 from punish_fast.equilibrium.bayes import BayesExploiter, BayesResult, bayes_response
 from punish_fast.equilibrium.best_response import best_response
+from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -170,7 +171,7 @@ def test_one_game_tells_nothing_of_its_error():
 def test_what_cannot_be_looked_at_is_refused(graph, enemy, base, monkeypatch):
     with pytest.raises(DuelError, match="depth: 3 is not allowed, it must be 1 to 2"):
         BayesExploiter(graph, enemy, base, depth=3)
-    with pytest.raises(DuelError, match="do not add up to 1"):
+    with pytest.raises(PolicyError, match="do not add up to 1"):
         BayesExploiter(graph, enemy * 0.5, base)
     other = Graph(StateSpace(BRIEF))
     with pytest.raises(DuelError, match="base: a duel of"):

@@ -16,7 +16,7 @@ from punish_fast.duel.exact_evaluation import DuelError, head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.best_response import Start, best_response
 from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT
-from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import PRESETS
@@ -195,7 +195,7 @@ def test_what_cannot_be_exploited_is_refused(graph):
     policy = dyadic(graph.space, 1)
     with pytest.raises(DuelError, match="beliefs: 'strong' is not allowed, it must be one of uniform, true"):
         best_response(graph, policy, "strong")
-    with pytest.raises(DuelError, match="do not add up to 1"):
+    with pytest.raises(PolicyError, match="do not add up to 1"):
         best_response(graph, policy * 0.5)
     for off_policy_weight in (0.0, 1.01, np.nan):
         with pytest.raises(

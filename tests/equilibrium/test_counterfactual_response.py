@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from policies import mixed, uniform
 
-from punish_fast.duel.exact_evaluation import check_policy, head_to_head
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
+from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
 from punish_fast.equilibrium.reach import Reach
@@ -32,7 +33,7 @@ def answered(graph, enemy, rounds):
 def test_an_answer_is_a_policy_of_one_action_in_each_state(graph):
     answer = CounterfactualResponse(graph, np.zeros((graph.n_values, 1)), graph.dealt)
     policy = answer.policy
-    check_policy(graph, policy)
+    policy_of(policy, graph.space)
     assert set(policy.tolist()) == {0.0, 1.0}
     assert np.array_equal(np.flatnonzero(policy[: graph.space.state_ptr[len(answer.choice)]]), answer.choice)
 

@@ -20,8 +20,9 @@ from seen import deals_to, keys_of
 from sequence_form import Game, Measure
 
 from bench import reference
-from punish_fast.duel.exact_evaluation import check_policy, head_to_head
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph, Outline
+from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium import regret_minimisers, restricted_game, solver
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
 from punish_fast.equilibrium.best_response import best_response
@@ -285,7 +286,7 @@ def test_the_average_is_a_policy_that_beats_the_uniform_one(graph):
     start = Equilibrium(graph).average
     assert np.array_equal(start, uniform(graph.space))
     average = learnt(graph, 30).average
-    check_policy(graph, average)
+    policy_of(average, graph.space)
     assert head_to_head(graph, average, uniform(graph.space)).win_probability > 0.55
 
 
@@ -372,7 +373,7 @@ def test_what_hardly_ever_is_played_is_left_out_of_an_average(graph):
     average = learning.average
     assert average[first] == 0
     assert average[first + 1 : last] == pytest.approx(1 / (last - first - 1))
-    check_policy(graph, average)
+    policy_of(average, graph.space)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
@@ -406,7 +407,7 @@ def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():
     coarse, fine = Graph(view), Graph(memory)
     average = learnt(coarse, 10).average
     lifted = lift(memory, view, average)
-    check_policy(fine, lifted)
+    policy_of(lifted, fine.space)
     expected = head_to_head(coarse, average, uniform(view)).win_probability
     assert head_to_head(fine, lifted, uniform(memory)).win_probability == pytest.approx(expected, abs=1e-12)
 
@@ -533,7 +534,7 @@ def test_the_search_for_an_exploiter_starts_at_the_response_or_the_average(graph
     assert np.array_equal(policy, alone.average)
     assert np.array_equal(nodes[:, 0], alone.nodes)
     policy, nodes = practised.exploiter_start
-    check_policy(graph, policy)
+    policy_of(policy, graph.space)
     assert set(policy) == {0.0, 1.0}
     duel = head_to_head(graph, policy, practised.average)
     assert duel.win_probability > 0.5

@@ -14,6 +14,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.upper_bound import upper_bound
+from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -120,7 +121,7 @@ def test_what_cannot_be_bounded_is_refused():
         upper_bound(graph, policy, 3)
     with pytest.raises(DuelError, match="depth: -1 is not allowed"):
         upper_bound(graph, policy, 1, -1)
-    with pytest.raises(DuelError, match="do not add up to 1"):
+    with pytest.raises(PolicyError, match="do not add up to 1"):
         upper_bound(graph, policy * 0.5)
 
 

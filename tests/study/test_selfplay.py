@@ -9,8 +9,8 @@ from lessons_twin import TwinPlay
 from policies import mixed
 from positions import nodes_of, positions_of
 
-from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
+from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.study.selfplay import self_play
@@ -85,5 +85,5 @@ def test_all_actions_have_values_where_a_policy_never_leads():
 
 def test_what_is_no_policy_is_refused():
     graph = Graph(StateSpace(RULES))
-    with pytest.raises(DuelError, match="do not add up to 1"):
+    with pytest.raises(PolicyError, match="do not add up to 1"):
         self_play(graph, np.full(len(graph.space.action), 0.3))

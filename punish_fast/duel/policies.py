@@ -1,0 +1,49 @@
+"""The policy of whatever plays a duel.
+
+Functions that take a player's policy take an array, an agent's `Solution`, and with the rooms above a file of an agent
+or a strategy (``store/reader.py``), or a player by its name (``arena/players.py``), which register their types here.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp.policy import PolicyError, flaw_of, greedy
+from punish_fast.mdp.solver import Solution
+from punish_fast.punish.space import StateSpace
+
+
+@singledispatch
+def policy_of(player: Any, space: StateSpace) -> np.ndarray:
+    """The checked policy of a player, float64 ``[n_rows]``, by rows of ``space``.
+
+    Args:
+        player: A policy, a `Solution` (its greedy policy), an agent or strategy file, or a player's name.
+        space: The information states of the game.
+
+    Raises:
+        PolicyError: it is no policy of these states.
+        TypeError: it is something else.
+    """
+    raise TypeError(
+        f"policy: {type(player).__name__} is not allowed, it must be float64 {space.action.shape}, a Solution, "
+        "a loaded agent or strategy, or the name of a player or a file"
+    )
+
+
+@policy_of.register
+def _(player: np.ndarray, space: StateSpace) -> np.ndarray:
+    flaw = flaw_of(space.state_ptr, player)
+    if flaw is not None:
+        raise PolicyError(f"policy: {flaw}")
+    return player
+
+
+@policy_of.register
+def _(player: Solution, space: StateSpace) -> np.ndarray:
+    if player.q.shape != space.action.shape:
+        raise PolicyError(f"policy: a solution of {len(player.q)} rows, the game has {len(space.action)}")
+    return greedy(space.state_ptr, player.q)

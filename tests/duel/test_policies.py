@@ -1,0 +1,60 @@
+"""Whatever plays a duel becomes a policy."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from policies import uniform
+
+import punish_fast as pf
+from punish_fast.duel.policies import policy_of
+from punish_fast.mdp.policy import PolicyError, greedy
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+
+@pytest.fixture(scope="module")
+def space() -> StateSpace:
+    return StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle"))
+
+
+@pytest.fixture(scope="module")
+def solution(space):
+    return pf.solve(pf.build(space))
+
+
+def test_a_policy_is_returned_as_it_is(space):
+    policy = uniform(space)
+    assert policy_of(policy, space) is policy
+
+
+def test_a_solution_plays_greedily(space, solution):
+    assert np.array_equal(policy_of(solution, space), greedy(space.state_ptr, solution.q))
+
+
+@pytest.mark.compiled
+def test_duels_take_names_files_and_solutions(space, solution, tmp_path):
+    graph = pf.Graph(space)
+    path = tmp_path / "agent.h5"
+    pf.save(path, space, pf.build(space), solution)
+    policy = greedy(space.state_ptr, solution.q)
+    expected = pf.head_to_head(graph, policy, uniform(space)).win_probability
+    for player in (solution, pf.load(path), path, str(path), pf.Player(str(path))):
+        assert pf.head_to_head(graph, player, "random").win_probability == expected
+        assert pf.simulate(graph, player, "random", 10) == pf.simulate(graph, policy, uniform(space), 10)
+    assert pf.best_response(graph, "random").win_probability >= expected - 1e-9
+
+
+def test_what_does_not_fit_is_refused(space, solution):
+    other = StateSpace(space.rules._replace(hp=1))
+    for player in (solution, uniform(space)):
+        with pytest.raises(PolicyError, match="^policy: "):
+            policy_of(player, other)
+
+
+@pytest.mark.parametrize("player", [None, 3, [0.5, 0.5], PRESETS["tiny"]])
+def test_what_is_no_player_is_named(space, player):
+    with pytest.raises(TypeError, match=rf"^policy: {re.escape(type(player).__name__)} is not allowed, it must be"):
+        policy_of(player, space)
