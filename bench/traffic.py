@@ -19,7 +19,7 @@ from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.runtime._jit import set_threads
-from punish_fast.store.writer import save
+from punish_fast.store.tensors import save
 
 SWEEPS = ("layered sweep", "jacobi sweep", "evaluation sweep")
 BANDWIDTHS = ("read", "triad", "fill")

@@ -46,7 +46,7 @@ _HOMES = {
     "export_npz": "store.formats.npz",
     "export_umb": "store.formats.umb",
     "load": "store.reader",
-    "save": "store.writer",
+    "save": "store.tensors",
     "save_policy": "store.policies",
 }
 
@@ -117,7 +117,7 @@ if TYPE_CHECKING:
     from punish_fast.store.formats.umb import export_umb
     from punish_fast.store.policies import save_policy
     from punish_fast.store.reader import Artefact, load
-    from punish_fast.store.writer import save
+    from punish_fast.store.tensors import save
 
 
 # Functions that take players, among them the names and files that this module knows.

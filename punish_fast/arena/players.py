@@ -165,13 +165,13 @@ class Player:
 
 
 @policy_of.register
-def _(player: Player, space: States) -> np.ndarray:
+def _(player: Player, space: StateSpace) -> np.ndarray:
     return player.policy(space)
 
 
 @policy_of.register(str)
 @policy_of.register(Path)
-def _(player: str | Path, space: States) -> np.ndarray:
+def _(player: str | Path, space: StateSpace) -> np.ndarray:
     return Player(str(player)).policy(space)
 
 

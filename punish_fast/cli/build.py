@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.mdp.model import MDP
     from punish_fast.punish.rules import Rules
-    from punish_fast.store.model_file import ModelSource
+    from punish_fast.store.tensors import ModelSource
     from punish_fast.store.reader import Artefact
 
 
@@ -62,7 +62,7 @@ class ModelOptions(ComputeOptions):
         """The model: the states of some rules and the enemy's policy, or a file that holds its tensor."""
         from punish_fast.punish.rules import Rules
         from punish_fast.punish.space import StateSpace
-        from punish_fast.store.model_file import ModelSource
+        from punish_fast.store.tensors import ModelSource
 
         progress.start()
         if not isinstance(origin, Rules):
@@ -96,7 +96,7 @@ def build(options: ModelOptions) -> None:
 
     By default written to naive-tensor.h5.
     """
-    from punish_fast.store.model_file import build_file
+    from punish_fast.store.tensors import build_file
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     rules, enemy = options.find()

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.mdp.solver import Solution
     from punish_fast.punish.rules import Rules
-    from punish_fast.store.model_file import ModelSource
     from punish_fast.store.reader import Artefact
+    from punish_fast.store.tensors import ModelSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ def solve(options: SolveOptions) -> None:
 
     By default the notebook's game against the uniform player, written to naive.h5.
     """
-    from punish_fast.store.model_file import solve_file, start_values
+    from punish_fast.store.tensors import solve_file, start_values
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     _check(options)

@@ -51,9 +51,7 @@ class Duel:
     sweeps: int
 
 
-def head_to_head(
-    graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, start: np.ndarray | None = None
-) -> Duel:
+def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, start: np.ndarray | None = None) -> Duel:
     """Evaluate two policies against each other exactly.
 
     Args:

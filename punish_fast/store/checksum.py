@@ -1,8 +1,7 @@
-"""The seal of a file: what its first bytes say about all others.
+"""The seal of a file: its length and checksum, in its first bytes.
 
-HDF5 leaves the first 512 bytes of a file to its user. There we write how long the file is and a checksum of the rest,
-so that a file that was cut short, or in which a single bit has changed, is refused before HDF5, which may crash on
-damaged files, gets to see it::
+HDF5 leaves the first 512 bytes of a file to its user. A file that was cut short, or in which a single bit has changed,
+is refused by this seal before HDF5, which may crash on damaged files, opens it::
 
     punish-fast
     bytes 268502016
@@ -28,7 +27,7 @@ _PIECE = 1 << 22
 
 
 def _seal_of(path: Path) -> bytes:
-    """The seal that the file should have."""
+    """The right seal of the file."""
     n_bytes = path.stat().st_size
 
     def checksum(begin: int) -> bytes:
@@ -42,12 +41,12 @@ def _seal_of(path: Path) -> bytes:
     return (_MAGIC + text.encode()).ljust(SIZE, b"\n")
 
 
-# An interrupt between the locks of a pool could leave it waiting for ever.
+# An interrupt between the locks of a pool could make it wait for ever.
 @uninterrupted()
 def seal(path: Path) -> None:
     """Seal a file whose first 512 bytes are free."""
     with path.open("r+b") as file, ThreadPoolExecutor(1) as pool:
-        # The disk takes it in while it is read again.
+        # Flush to disk while the file is read again.
         on_disk = pool.submit(os.fsync, file.fileno())
         content = _seal_of(path)
         on_disk.result()
@@ -55,7 +54,7 @@ def seal(path: Path) -> None:
 
 
 def check_seal(path: Path) -> None:
-    """Insist that a file is as it was when it was sealed.
+    """Check that a file is as it was when it was sealed.
 
     Raises:
         ReadError: it cannot be read, has no seal of ours, or has changed since.

@@ -20,7 +20,7 @@ from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
-from punish_fast.store.writer import save
+from punish_fast.store.tensors import save
 
 TINY = PRESETS["tiny"]
 

@@ -25,7 +25,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.runtime import _jit
 from punish_fast.store.policies import save_policy
-from punish_fast.store.writer import save
+from punish_fast.store.tensors import save
 
 COMMAND = [sys.executable, "-m", "punish_fast"]
 

@@ -28,7 +28,7 @@ from cli.killing import (
 )
 from punish_fast.cli import solve
 from punish_fast.runtime import files as store_files
-from punish_fast.store import model_file, writer
+from punish_fast.store import tensors, writer
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -190,7 +190,7 @@ interrupts = int(sys.argv.pop(1))
 class Interrupting:
     @staticmethod
     def find_spec(name, *_args):
-        if name == "punish_fast.store.model_file":
+        if name == "punish_fast.store.tensors":
             sys.meta_path.remove(Interrupting)
             for _ in range(interrupts):
                 signal.raise_signal(signal.SIGINT)
@@ -218,7 +218,7 @@ def test_an_interrupt_waits_for_what_the_command_imports(folder, interrupts, goe
 
 
 @pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
-@pytest.mark.parametrize("module", [store_files, writer, model_file, solve], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [store_files, writer, tensors, solve], ids=lambda module: module.__name__)
 def test_interrupted_at_any_line(run, folder, expected, module):
     path = folder / "x.h5"
 

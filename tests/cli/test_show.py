@@ -15,7 +15,7 @@ from punish_fast.punish.rules import CARDS, PRESETS, to_mapping, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
-from punish_fast.store.writer import save
+from punish_fast.store.tensors import save
 
 # Rush and strike in hand, punish revealed, all HP.
 KNOWN = "101010200220000001"

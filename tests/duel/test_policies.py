@@ -50,7 +50,7 @@ def test_duels_take_names_files_and_solutions(space, solution, tmp_path):
 def test_what_does_not_fit_is_refused(space, solution):
     other = StateSpace(space.rules._replace(hp=1))
     for player in (solution, uniform(space)):
-        with pytest.raises(PolicyError, match="^policy: "):
+        with pytest.raises(PolicyError, match=r"^policy: "):
             policy_of(player, other)
 
 

@@ -10,7 +10,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.store.reader import load
-from punish_fast.store.writer import save
+from punish_fast.store.tensors import save
 
 
 def test_openings_are_the_ways_to_lay_out_the_cards(tiny):

@@ -19,7 +19,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.store.formats.notebook_json import Values, export_notebook
 from punish_fast.store.policies import save_policy
-from punish_fast.store.writer import save
+from punish_fast.store.tensors import save
 
 # Rush and strike in hand, punish revealed, all HP.
 KNOWN = "101010200220000001"

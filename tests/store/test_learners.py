@@ -59,15 +59,15 @@ def put(name, array):
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        (lambda file: file.attrs.modify("kind", "agent"), "kind: 'agent', must be a learner"),
+        (lambda file: file.attrs.modify("kind", "tensors"), "kind: 'tensors' is not known"),
         (lambda file: file.attrs.modify("format_version", 2), "format_version: 2 is not known, allowed is 1"),
-        (lambda file: file.attrs.modify("game", "{"), "game: not a JSON object"),
-        (lambda file: file.attrs.modify("learner", "[1]"), "learner: not a JSON object"),
-        (lambda file: file.attrs.pop("game"), "game: not a JSON object"),
+        (lambda file: file.attrs.modify("game", "{"), "game: no JSON object"),
+        (lambda file: file.attrs.modify("learner", "[1]"), "learner: no JSON object"),
+        (lambda file: file.attrs.pop("game"), "game: missing"),
         (lambda file: file.pop("/learner/q"), "/learner/q: missing"),
-        (put("/learner/q", np.zeros((2, 7), np.float32)), "/learner/q: float32 .* allowed is float64 in two dim"),
-        (put("/learner/visits", np.zeros(7, np.int64)), "/learner/visits: int64 .* in two dimensions"),
-        (put("/learner/visits", np.zeros((2, 8), np.int64)), "/learner/visits: shape is .* must be "),
+        (put("/learner/q", np.zeros((2, 7), np.float32)), "/learner/q: dtype is float32, allowed is float64"),
+        (put("/learner/visits", np.zeros(7, np.int64)), "/learner/visits: shape is .* allowed is 2 x 7"),
+        (put("/learner/visits", np.zeros((2, 8), np.int64)), "/learner/visits: shape is .* allowed is 2 x 7"),
     ],
 )
 def test_what_is_no_learner_is_refused_with_the_name_of_the_field(path, edit, text):
@@ -76,7 +76,9 @@ def test_what_is_no_learner_is_refused_with_the_name_of_the_field(path, edit, te
         load_learner(path)
 
 
-def test_other_files_are_refused(tmp_path):
+def test_other_files_are_refused(originals, tmp_path):
+    with pytest.raises(ReadError, match=r"agent\.h5: kind: 'agent', must be a learner"):
+        load_learner(originals["agent"])
     with pytest.raises(ReadError, match="there is no such file"):
         load_learner(tmp_path / "none.h5")
     (tmp_path / "text.h5").write_text("a text")

@@ -18,10 +18,10 @@ from punish_fast.punish.rules import PRESETS, to_json
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
-from punish_fast.store.layout import DTYPES
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
-from punish_fast.store.writer import save
+from punish_fast.store.schema import DTYPES
+from punish_fast.store.tensors import save
 from store.damage import change, editing, put, remove, set_attribute, swap_first_two
 
 EVERY_KIND = ("tensor", "agent", "strategy")

@@ -17,7 +17,8 @@ from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
-from punish_fast.store.writer import new_file, save
+from punish_fast.store.tensors import save, write_rows, write_solution, write_states
+from punish_fast.store.writer import new_file
 from store.damage import read_everything
 
 
@@ -152,9 +153,9 @@ def test_one_row_is_read_without_the_others(game, originals):
 
 def test_agent_without_transitions_keeps_its_values(game, tmp_path):
     with new_file(tmp_path / "agent.h5", "agent", game.space.rules, enemy='{"kind": "random"}') as out:
-        out.states(game.space.code, game.space.layer_ptr)
-        out.rows(game.mdp)
-        out.solution(game.solution)
+        write_states(out, game.space)
+        write_rows(out, game.mdp)
+        write_solution(out, game.solution)
     file = load(tmp_path / "agent.h5")
     assert not file.has_transitions
     assert_same_solution(game.solution, file.solution())

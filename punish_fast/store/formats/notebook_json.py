@@ -38,6 +38,7 @@ from punish_fast.runtime.files import explain, replacing
 from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, final_values
+from punish_fast.store.tensors import write_rows, write_solution, write_states
 from punish_fast.store.writer import new_file
 
 KINDS = ("agent", "strategy")
@@ -207,9 +208,9 @@ def import_notebook(
         return content
     enemy = json.dumps({"kind": "unknown", "imported_from": source.name})
     with new_file(target, "agent", rules, enemy=enemy) as out:
-        out.states(space.code, space.layer_ptr)
-        out.rows(_without_transitions(space))
-        out.solution(_solution(space, content, discount))
+        write_states(out, space)
+        write_rows(out, _without_transitions(space))
+        write_solution(out, _solution(space, content, discount))
         out.attributes(terminal_values=np.array(content.terminals))
     return content
 

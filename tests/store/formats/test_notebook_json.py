@@ -28,7 +28,7 @@ from punish_fast.store.formats.notebook_json import (
     read_notebook,
 )
 from punish_fast.store.reader import load
-from punish_fast.store.writer import save
+from punish_fast.store.tensors import save
 
 # Rush and strike in hand, punish revealed, all HP.
 KNOWN = "101010200220000001"

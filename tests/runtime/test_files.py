@@ -13,8 +13,6 @@ import pytest
 
 from punish_fast.runtime import files
 from punish_fast.runtime.files import OutputError, WriteError, check_output, explain, replacing
-from punish_fast.store.reader import load
-from punish_fast.store.writer import new_file
 
 
 def names(folder):
@@ -172,60 +170,6 @@ def test_explanations_are_one_line_and_name_the_file(error, text):
     assert message.startswith("x.h5: ")
     assert text in message
     assert "\n" not in message
-
-
-_WRITE_WITH_A_LIMIT = """
-import resource, sys
-from pathlib import Path
-from punish_fast import StateSpace, build, load, load_rules, save, solve
-from punish_fast.runtime.files import WriteError
-space = StateSpace(load_rules("tiny"))
-mdp = build(space)
-solution = solve(mdp, sweeps=1)
-before = resource.getrlimit(resource.RLIMIT_FSIZE)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), before[1]))
-try:
-    save(sys.argv[1], space, mdp, solution)
-except WriteError as error:
-    print(error)
-resource.setrlimit(resource.RLIMIT_FSIZE, before)
-other = Path(sys.argv[1]).with_name("other.h5")
-for _ in range(3):
-    save(other, space, mdp, solution)
-    assert load(other).solution().fingerprint == solution.fingerprint
-print("alive")
-"""
-
-
-@pytest.mark.parametrize("limit", [0, 100, 20_000, 90_000])
-def test_a_file_too_large_leaves_the_old_one_and_a_sound_process(originals, tmp_path, limit):
-    path = tmp_path / "agent.h5"
-    path.write_bytes(originals["agent"].read_bytes())
-    command = [sys.executable, "-c", _WRITE_WITH_A_LIMIT, str(path), str(limit)]
-    child = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert path.read_bytes() == originals["agent"].read_bytes()
-    assert not [name for name in names(tmp_path) if name.endswith(".tmp")]
-    assert child.stdout.splitlines()[:1] == [f"{path}: the file would be too large here; nothing was changed"]
-    assert (child.returncode, child.stdout.splitlines()[1:], child.stderr) == (0, ["alive"], "")
-
-
-def test_errors_of_the_block_pass_unchanged(game, tmp_path):
-    with pytest.raises(ValueError, match="mine"), new_file(tmp_path / "x.h5", "tensor", game.space.rules):
-        raise ValueError("mine")
-    assert names(tmp_path) == []
-
-
-def test_a_reader_of_the_old_file_is_not_disturbed(game, tmp_path):
-    path = game.save(tmp_path / "x.h5", "agent")
-    file = load(path)
-    code = file.code
-    game.save(path, "agent")
-    assert np_equal(code, load(path).code)
-    assert file.solution().fingerprint == game.solution.fingerprint
-
-
-def np_equal(one, other):
-    return one.tobytes() == other.tobytes()
 
 
 def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):

@@ -1,6 +1,6 @@
-"""One-player models, built and solved straight into files.
+"""Transition tensors and agents, written to files: in one go, or while they are built and solved.
 
-A layer of the tensor is written as soon as it is filled, so the disk takes it in while the next one is computed.
+A layer of the tensor is written as soon as it is filled, while the next one is computed.
 """
 
 from __future__ import annotations
@@ -66,18 +66,18 @@ class ModelSource:
     def write(self, out: Writer, keep_tensor: bool) -> MDP:
         """Write states, transitions and rows; a tensor that is not kept is compact."""
         with self.stage("store"):
-            out.states(self.states.code, self.states.layer_ptr)
+            write_states(out, self.states)
 
         def on_layer(mdp: MDP, layer: int) -> None:
             self._progress("tensor", layer + 1, mdp.n_layers)
             if keep_tensor:
                 with self.stage("store"):
-                    out.transitions(mdp, layer)
+                    write_transitions(out, mdp, layer)
 
         with self.stage("tensor"):
             mdp = self._process(on_layer, keep_tensor)
         with self.stage("store"):
-            out.rows(mdp)
+            write_rows(out, mdp)
         return mdp
 
     def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> MDP:
@@ -154,6 +154,75 @@ def solve_file(
         with source.stage("solve"):
             solution = solve(mdp, progress=progress, **options)
         with source.stage("store"):
-            out.solution(solution)
+            write_solution(out, solution)
             stack.close()
     return mdp, solution
+
+
+def save(
+    path: str | Path,
+    space: StateSpace,
+    mdp: MDP,
+    solution: Solution | None = None,
+    enemy: dict[str, Any] | None = None,
+) -> None:
+    """Write a tensor, or with its solution an agent; `save_policy` writes strategies.
+
+    Args:
+        path: The file.
+        space: The states.
+        mdp: The process.
+        solution: Its solution; None for a tensor alone.
+        enemy: The enemy it was built against, JSON-like with a ``kind``; unknown if None.
+
+    Raises:
+        ValueError: the process has other states.
+        WriteError: writing failed.
+    """
+    if mdp.n_states != space.n_states:
+        raise ValueError(f"save: the process has {mdp.n_states} states, the space {space.n_states}")
+    kind = "tensor" if solution is None else "agent"
+    with new_file(Path(path), kind, space.rules, enemy=json.dumps(enemy or {"kind": "unknown"})) as out:
+        write_states(out, space)
+        write_rows(out, mdp)
+        for layer in range(mdp.n_layers):
+            write_transitions(out, mdp, layer)
+        if solution is not None:
+            write_solution(out, solution)
+
+
+def write_states(out: Writer, states: StateSpace | Artefact) -> None:
+    """Write the states."""
+    out.array("/states/code", states.code)
+    out.array("/states/layer_ptr", states.layer_ptr)
+
+
+def write_rows(out: Writer, mdp: MDP) -> None:
+    """Write the state-action pairs."""
+    out.array("/rows/state_ptr", mdp.state_ptr)
+    out.array("/rows/action", mdp.action)
+    out.array("/rows/reward", mdp.reward)
+
+
+def write_transitions(out: Writer, mdp: MDP, layer: int) -> None:
+    """Write the transitions of a layer; the first layer comes first."""
+    if layer == 0:
+        out.csr_matrix("/transitions", (mdp.n_rows, mdp.n_columns), mdp.indptr)
+    begin, end = mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]]
+    out.part("/transitions/indices", mdp.indices, begin, end)
+    out.part("/transitions/data", mdp.data, begin, end)
+
+
+def write_solution(out: Writer, solution: Solution) -> None:
+    """Write a solution, its log and its attributes."""
+    log = solution.log
+    out.array("/solution/v", solution.v)
+    out.array("/solution/q", solution.q)
+    out.array("/log/residual", np.array(log.residual))
+    out.array("/log/seconds", np.array(log.seconds))
+    if log.rmse:
+        out.array("/log/rmse", np.array(log.rmse))
+        out.array("/log/choice_changes", np.array(log.choice_changes))
+    names = ("discount", "objective", "schedule", "sweeps", "residual", "error_bound", "fingerprint")
+    tolerance = np.nan if solution.tolerance is None else solution.tolerance
+    out.attributes(tolerance=tolerance, **{name: getattr(solution, name) for name in names})

@@ -1,20 +1,20 @@
-"""The HDF5 files of punish-fast: what stands where.
+"""The HDF5 files of punish-fast: names, shapes and types of what they hold.
 
-Root attributes of every file: ``format`` (``"punish-fast"``), ``format_version`` (1), ``kind``, ``rules`` (JSON),
-``rules_digest``, ``created``, ``package_version``. Tensors and agents also have ``enemy`` (JSON), agents ``discount``,
-``objective``, ``schedule``, ``tolerance`` (NaN if sweeps were asked for), ``sweeps``, ``residual``, ``error_bound`` and
-``fingerprint``. By its objective, an agent holds other values, in ``/solution/v`` and ``/solution/q`` alike::
+Every file has the root attributes ``format`` (``"punish-fast"``), ``format_version`` (1), ``kind``, ``rules`` (JSON),
+``rules_digest``, ``created`` and ``package_version``. Tensors and agents also have ``enemy`` (JSON), agents
+``discount``, ``objective``, ``schedule``, ``tolerance`` (NaN if a number of sweeps was asked for), ``sweeps``,
+``residual``, ``error_bound`` and ``fingerprint``. The objective sets the scale of ``/solution/v`` and ``/solution/q``::
 
-    "discounted"        win 1 / (1 - discount), loss -1 / (1 - discount)      discount below 1
-                        P(win) - P(loss), from -1 to 1                        discount 1 (older files: "undiscounted")
-    "win-probability"   P(win), from 0 to 1                                   discount 1
+    "discounted"        win 1 / (1 - discount), loss -1 / (1 - discount); at discount 1,
+                        P(win) - P(loss) (older files: "undiscounted")
+    "win-probability"   P(win); discount 1
 
 No exact value is further than ``error_bound`` from the one in ``/solution/v``. ``/rows/reward`` is the tensor's, +1 for
 a win and -1 for a loss, whatever the objective.
 
-Agents that were solved elsewhere have ``schedule`` "imported", no sweeps, a ``residual`` and rewards that are NaN, an
-infinite ``error_bound``, and ``terminal_values`` (float64 ``[2]``, those of win and loss). Strategies have ``name`` and
-may have ``origin``, a JSON object that says how they were made::
+Imported agents have ``schedule`` "imported", no sweeps, a ``residual`` and rewards that are NaN, an infinite
+``error_bound``, and ``terminal_values`` (float64 ``[2]``, those of win and loss). Strategies have ``name`` and may have
+``origin``, a JSON object that says how they were made::
 
     kind        tensor  agent  strategy
     /states/code          x      x              uint64  [n_states]            sorted
@@ -35,33 +35,33 @@ may have ``origin``, a JSON object that says how they were made::
     /strategy/state                     x       int32   [k]                   rows of the states covered
     /strategy/p                         x       float64 [k, 11]               10, 11, 20, 21, ..., 51, 90; compressed
 
-A strategy of players who bear more in mind than the view has an ``information`` ("memory", ...) and holds, instead of a
-list of states, all rows of that model (``policies.py``)::
+A strategy under a finer information model than the view has an ``information`` ("memory") and holds, instead of a
+table, all rows of that model (``policies.py``)::
 
-    /strategy/rows      uint16  [n_rows]        probabilities in units of 1 / 65535; all 0: play alike; compressed
+    /strategy/rows      uint16  [n_rows]        probabilities in units of 1 / 65535; all 0: uniform; compressed
 
-What is to go on later is an *equilibrium*, with ``information``, ``iterations`` and ``answers``, the share of games
-against an answer (``checkpoints.py``)::
+The checkpoint of an *equilibrium* has ``information``, ``iterations`` and ``answers``, the share of games against a
+best response (``checkpoints.py``)::
 
     /equilibrium/total                          float64 [n_rows]
-    [/equilibrium/regret, last_regret           float64 [n_rows]        without answers]
-    [/equilibrium/logit                         float64 [n_rows]        with answers
+    [/equilibrium/regret, last_regret           float64 [n_rows]        if answers is 0]
+    [/equilibrium/logit                         float64 [n_rows]        otherwise
      /equilibrium/variance]                     float64 [n_states]
     /equilibrium/dealt                          float64 [n]             by full states of the first breath
     /equilibrium/nodes                          float64 [n_nodes]
-    [/equilibrium/answer                        int64   [n_states]      the row that the answer takes
+    [/equilibrium/answer                        int64   [n_states]      the row that the response takes
      /equilibrium/answer_dealt, answer_nodes    float64 [n], [n_nodes]
-     /equilibrium/values, answer_values         float64 [n_full]        chances to win
-     /equilibrium/marked_rows                   uint8   [n_rows]        what hasty iterations play
+     /equilibrium/values, answer_values         float64 [n_full]        win probabilities
+     /equilibrium/marked_rows                   uint8   [n_rows]        the restricted game
      /equilibrium/marked_full]                  uint8   [n_full]
 
-Learners, of whatever game, have no rules. They have ``game`` and ``learner``, JSON objects: the game by its name and
-parameters, and how was learned (see ``store/learner.py``)::
+Learners of other games have no rules. They have the JSON objects ``game``, its name and parameters, and ``learner``,
+the way it learned (``learners.py``)::
 
-    /learner/q            float64 [n_tables, n_rows]     what each action is worth
-    /learner/visits       int64   [n_tables, n_rows]     how often it was learned from
+    /learner/q            float64 [n_tables, n_rows]     action values
+    /learner/visits       int64   [n_tables, n_rows]     updates of each
 
-Entries in brackets may be missing. The first 512 bytes, HDF5's user block, are the seal of the file (see ``seal.py``).
+Entries in brackets may be missing. The first 512 bytes, HDF5's user block, are the seal of the file (``checksum.py``).
 Metadata is written in HDF5's 1.10 format.
 """
 
@@ -71,6 +71,7 @@ FORMAT = "punish-fast"
 FORMAT_VERSION = 1
 KINDS = ("tensor", "agent", "strategy", "equilibrium")
 LEARNER = "learner"
+OBJECTIVES = ("discounted", "win-probability")
 LIBRARY_VERSION = ("v110", "v110")
 
 DTYPES = {
@@ -105,8 +106,26 @@ DTYPES = {
     "/equilibrium/answer_values": "float64",
     "/equilibrium/marked_rows": "uint8",
     "/equilibrium/marked_full": "uint8",
-}
-LEARNER_DTYPES = {
     "/learner/q": "float64",
     "/learner/visits": "int64",
+}
+# Types of root attributes: of every file, of those with rules, and of each kind.
+ROOT_ATTRIBUTES: dict[str, type] = {"format_version": int, "kind": str, "created": str, "package_version": str}
+_RULES: dict[str, type] = {"rules": str, "rules_digest": str}
+_SOLUTION: dict[str, type] = {
+    "discount": float,
+    "objective": str,
+    "schedule": str,
+    "tolerance": float,
+    "sweeps": int,
+    "residual": float,
+    "error_bound": float,
+    "fingerprint": str,
+}
+ATTRIBUTES: dict[str, dict[str, type]] = {
+    "tensor": _RULES | {"enemy": str},
+    "agent": _RULES | {"enemy": str} | _SOLUTION,
+    "strategy": _RULES | {"name": str},
+    "equilibrium": _RULES | {"information": str, "iterations": int, "answers": float},
+    LEARNER: {"game": str, "learner": str},
 }

@@ -14,8 +14,8 @@ from punish_fast import __version__
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import to_mapping
-from punish_fast.store.layout import DTYPES
-from punish_fast.store.writer import save
+from punish_fast.store.schema import DTYPES
+from punish_fast.store.tensors import save
 
 OF_TENSOR = {
     "/states/code",
