@@ -102,7 +102,7 @@ def best_response(
             counterfactual reach, which is right under perfect recall.
 
     Raises:
-        DuelError: ``beliefs`` is neither, ``policy`` is not a policy, ``off_policy_weight`` is out of range, or the
+        DuelError: ``beliefs`` is neither, ``off_policy_weight`` is out of range, or the
             game may never end.
         SolveError: the game of one player may never end.
         InformationError: the uniform exploiter needs the model ``view``, and the graph has another.

@@ -84,7 +84,8 @@ def upper_bound(
         progress: Called as ``progress("upper bound", iterations, win_probability)`` after every iteration.
 
     Raises:
-        DuelError: ``policy`` is not a policy, or a depth is out of range.
+        PolicyError: ``policy`` does not belong to the game.
+        DuelError: a depth is out of range.
         MemoryError: the values of all actions of a breath would not fit into memory.
     """
     policy = policy_of(policy, graph.space)

@@ -47,7 +47,7 @@ DATASETS = [
     *(
         ("agent", name)
         for name in DTYPES
-        if not name.startswith(("/strategy", "/equilibrium", "/log/rmse", "/log/choice"))
+        if not name.startswith(("/strategy", "/equilibrium", "/learner", "/log/rmse", "/log/choice"))
     ),
     *(("strategy", name) for name in DTYPES if name in ("/strategy/state", "/strategy/p")),
 ]
@@ -144,7 +144,7 @@ def test_digest_of_another_game(copies):
 @pytest.mark.parametrize("text", ["", "naive", "[]", "{}", '{"file": "x.h5"}', "null"])
 def test_enemy_that_is_no_note(copies, text):
     set_attribute(copies["agent"], "enemy", text)
-    with named(copies["agent"], "enemy", "no JSON object with a kind"):
+    with named(copies["agent"], "enemy", "no JSON object"):
         read(copies["agent"])
 
 
@@ -178,7 +178,7 @@ def test_total_rewards_of_older_files_are_read(copies):
 def test_chances_are_from_0_to_1(copies):
     set_attribute(copies["agent"], "objective", "win-probability")
     set_attribute(copies["agent"], "discount", 1.0)
-    with named(copies["agent"], "/solution/v", "a chance to win is not from 0 to 1"):
+    with named(copies["agent"], "/solution/v", "a win probability is not from 0 to 1"):
         read(copies["agent"])
 
 
