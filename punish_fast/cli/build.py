@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.mdp.model import MDP
     from punish_fast.punish.rules import Rules
-    from punish_fast.store.tensors import ModelSource
     from punish_fast.store.reader import Artefact
+    from punish_fast.store.tensors import ModelSource
 
 
 @dataclass(frozen=True, kw_only=True)
