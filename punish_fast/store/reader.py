@@ -84,7 +84,7 @@ class Artefact(SealedFile):
         """
         enemy = self.json_object("enemy")
         if "kind" not in enemy:
-            raise self.error("enemy", "no JSON object with a kind")
+            raise self.error("enemy", "not a JSON object with a kind")
         # Older files call the uniform enemy naive.
         return {"kind": "built-in", "name": "random"} if enemy == {"kind": "naive"} else enemy
 
@@ -93,7 +93,7 @@ class Artefact(SealedFile):
         """How a strategy was made, JSON-like, or None.
 
         Raises:
-            ReadError: the attribute is no JSON object.
+            ReadError: the attribute is not a JSON object.
         """
         return self.json_object("origin") if "origin" in self.attributes else None
 

@@ -119,7 +119,7 @@ class SealedFile:
         except (TypeError, ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            raise self.error(name, "no JSON object")
+            raise self.error(name, "not a JSON object")
         return value
 
 

@@ -144,7 +144,7 @@ def test_digest_of_another_game(copies):
 @pytest.mark.parametrize("text", ["", "naive", "[]", "{}", '{"file": "x.h5"}', "null"])
 def test_enemy_that_is_no_note(copies, text):
     set_attribute(copies["agent"], "enemy", text)
-    with named(copies["agent"], "enemy", "no JSON object"):
+    with named(copies["agent"], "enemy", "not a JSON object"):
         read(copies["agent"])
 
 
@@ -461,7 +461,7 @@ def test_terminals_of_an_agent_are_worth_what_they_pay_for_ever(copies):
 @pytest.mark.parametrize("value", ["", "[1]", "null", "{", "[" * 50_000, 7])
 def test_origin_that_is_no_note(copies, value):
     set_attribute_of_any_kind(copies["strategy"], "origin", value)
-    with named(copies["strategy"], "origin", "no JSON object"):
+    with named(copies["strategy"], "origin", "not a JSON object"):
         _ = load(copies["strategy"]).origin
 
 
