@@ -109,6 +109,7 @@ def draw_losses(rounds: Sequence[FoldLosses], title: str, path: Path) -> None:
         set_headline(
             figure, f"The held-out error ends at {ends[1]:.4f}, {ends[1] / ends[0]:.1f} times the training error"
         )
-        axes.set(title=title, xlabel="epoch", ylabel="mean squared error of action probabilities", ylim=(0, None))
+        axes.set(title=title, xlabel="epoch", ylabel="mean squared error of action probabilities")
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(color=FAINT)
         axes.legend(title="after the last epoch", alignment="left")

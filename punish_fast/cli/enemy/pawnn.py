@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from punish_fast.cli.enemy.network import print_network, write_network
 from punish_fast.cli.errors import UsageError
@@ -41,7 +41,9 @@ class PawnnOptions(CommonOptions):
     """Options of ``enemy pawnn``; None stands for the preset's value."""
 
     source: Annotated[Path, option("The strategy to learn.", "--from", metavar="PARLESS.h5")]
-    preset: Annotated[Preset, option("A published experiment to start from.")] = "final"
+    preset: Annotated[
+        Preset, option(f"A published experiment to start from: {', '.join(get_args(Preset))}.", metavar="NAME")
+    ] = "final"
     hidden: Annotated[str | None, option("Units of each hidden layer: 36,24,16.", metavar="N,N,...")] = None
     dropout: Annotated[str | None, option("Dropout rate after each hidden layer.", metavar="R,R,...")] = None
     encoding: Annotated[Literal["raw", "scaled", "one-hot"] | None, option("Encoding of the digits.")] = None

@@ -108,8 +108,9 @@ def _to_json(mean: GameMean) -> dict[str, Any]:
 
 def _print_report(report: dict[str, Any]) -> None:
     print(f"{report['games']:,} games in {report['folds']} folds, {report['measured']:,} choices between legal actions")
+    print("log loss in nats per choice, with 95% intervals by games")
     print()
-    rows = [["model", "nats per choice", "95%", f"above {report['reference']}", "95%"]]
+    rows = [["model", "loss", "95%", f"above {report['reference']}", "95%"]]
     for name, entry in report["models"].items():
         above = ("", "") if name == report["reference"] else _cells(entry["above_reference"], "+")
         rows.append([name, *_cells(entry["nats"], ""), *above])
