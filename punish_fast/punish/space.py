@@ -58,7 +58,7 @@ class StateSpace:
     """
 
     def __init__(self, rules: Rules, information: str = "view", progress: Progress | None = None) -> None:
-        """Enumerate the states of ``rules``; ``progress(stage, done, total)`` is called after each layer.
+        """Enumerate the states.
 
         Args:
             rules: The rules.

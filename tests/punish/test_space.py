@@ -168,6 +168,10 @@ def test_progress_is_told_after_each_layer():
     assert told == [("states", number, 3) for number in (1, 2, 3)]
 
 
+def test_a_space_names_its_rules_model_and_size():
+    assert repr(StateSpace(PRESETS["tiny"])) == "StateSpace(tiny, view: 558 states)"
+
+
 def test_size_in_bytes_counts_all_tables(tiny):
     assert tiny.nbytes == sum(array.nbytes for layer in tiny.layers for array in layer)
 
