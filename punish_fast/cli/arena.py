@@ -22,7 +22,6 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.plots import drawing, must_draw
 from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table, print_text
 
 if TYPE_CHECKING:
@@ -113,7 +112,6 @@ class ArenaOptions(PlayerOptions):
         if self.games is not None:
             check_numbers(self.games, self.seed or 0, True, 0)
         if self.plot is not None:
-            must_draw()
             check_picture(self.plot)
 
 
@@ -154,8 +152,7 @@ def arena(options: ArenaOptions) -> None:
     if options.plot is not None:
         from punish_fast.arena.tournament_plot import draw_heatmap
 
-        with drawing(options.plot):
-            draw_heatmap(tournament, options.plot)
+        draw_heatmap(tournament, options.plot)
     report = _report(tournament, seed) | {"game_lengths": lengths} | options.report(lineup, clock)
     report |= {name: text_of(getattr(options, name)) for name in ("resume", "plot", "record")}
     if options.as_json:

@@ -14,7 +14,6 @@ from punish_fast.cli.lessons_text import print_lessons
 from punish_fast.cli.openings import worth_of_cards
 from punish_fast.cli.options import PlotOption, argument, complete_agents, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.plots import drawing, must_draw
 from punish_fast.cli.report import Progress, Stopwatch, print_json
 from punish_fast.punish.rules import CARDS
 
@@ -56,15 +55,13 @@ def lessons(options: LessonsOptions) -> None:
     from punish_fast.runtime.figures import check_picture
 
     if options.plot is not None:
-        must_draw()
         check_picture(options.plot)
         check_outputs([options.plot], [path for path in (options.file, options.records) if path], "show")
     study = study_file(options)
     if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons
 
-        with drawing(options.plot):
-            draw_lessons(study.lessons, study.people, f"what {study.report['agent']} teaches", options.plot)
+        draw_lessons(study.lessons, study.people, f"What {study.report['agent']} teaches", options.plot)
     report = study.report | {"plot": text_of(options.plot)}
     if options.as_json:
         print_json(report)

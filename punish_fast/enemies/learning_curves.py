@@ -110,6 +110,6 @@ def draw_losses(rounds: Sequence[FoldLosses], title: str, path: Path) -> None:
             figure, f"The held-out error ends at {ends[1]:.4f}, {ends[1] / ends[0]:.1f} times the training error"
         )
         axes.set(title=title, xlabel="epoch", ylabel="mean squared error of action probabilities")
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.locator_params(axis="x", integer=True)
         axes.grid(color=FAINT)
         axes.legend(title="after the last epoch", alignment="left")

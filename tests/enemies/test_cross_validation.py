@@ -135,6 +135,7 @@ def test_wrong_wishes_are_refused(space, choices):
         held_out_losses(space, nobody, n_folds=2)
 
 
+@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.skipif(not os.environ.get("PUNISH_FAST_GAMES_DB"), reason="needs recorded games")
 def test_the_habit_predicts_people_better_than_parless(notebook):

@@ -88,6 +88,7 @@ def played(space, policy, decimal):
     return probabilities(space, policy, space.row(from_decimal(space.layout, decimal)))
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_published_probabilities_of_the_general_enemy(notebook, general_choices):
     counts = count_choices(notebook, general_choices.decimal, general_choices.action)
@@ -102,6 +103,7 @@ def test_published_probabilities_of_the_general_enemy(notebook, general_choices)
     )
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_published_probabilities_of_the_champion(notebook, champion_choices):
     counts = count_choices(notebook, champion_choices.decimal, champion_choices.action)

@@ -74,6 +74,7 @@ def test_encodings(tiny):
         assert np.array_equal(hot[:, ends[k] - largest[k] - 1 : ends[k]].argmax(axis=1), digits[:, k])
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_no_digit_is_larger_than_the_largest(notebook):
     assert np.array_equal(digits_of(notebook).max(axis=0), largest_digits(notebook.rules))

@@ -193,6 +193,7 @@ def real_examples(notebook, winners):
     return learned(notebook, count_choices(notebook, choices.decimal, choices.action))
 
 
+@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.skipif(
     not (os.environ.get("PUNISH_FAST_GAMES_DB") and os.environ.get("PUNISH_FAST_SAVES")),
@@ -207,6 +208,7 @@ def test_published_weights_have_the_published_error(notebook, name, winners, err
 
 
 @needs_jax
+@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.skipif(not os.environ.get("PUNISH_FAST_GAMES_DB"), reason="needs recorded games")
 def test_training_by_default_is_as_good_as_published(notebook):
