@@ -53,11 +53,13 @@ def rehearsed(folder, program):
     return done.stdout.splitlines()[-1].split()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 def test_every_kernel_is_rehearsed(tmp_path):
     assert set(rehearsed(tmp_path, REHEARSED)) == {"not", "compiled"} | ONLY_TESTED
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 def test_nothing_is_compiled_after_the_rehearsal(tmp_path):
     assert rehearsed(tmp_path, REHEARSED + COMMANDS) == ["compiled", "later"]
