@@ -1,8 +1,8 @@
-"""Decks: which there may be, and what feints draw from them.
+"""The possible decks, and the draws of feints from them.
 
-All multisets of cards that a deck can be are numbered in lexicographic order, across all sizes. What may be drawn from
-each is tabulated once, in the order in which successors of full states stand (`Draws`). Which decks are possible in an
-information state depends on its block and on how many cards feints have taken (`Decks`).
+All multisets that a deck can be are numbered in lexicographic order, across all sizes. The draws from each are
+tabulated in the order of the successors of full states (`Draws`). The possible decks of an information state depend on
+its block and on the number of cards drawn by feints (`Decks`).
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.punish._codes import mirror_cards, split_cards
-from punish_fast.punish._multisets import N_KINDS, first_subset, next_subset
+from punish_fast.punish._multisets import BINOMIAL, N_KINDS, first_subset, next_subset
 from punish_fast.punish._space import find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
-# Who feints: 0 for none, 1 for the own side, 2 for the enemy, 3 for both; and the most different draws there are.
-N_FEINTERS = 4
+# Feints: 0 for none, 1 for an own one, 2 for the enemy's, 3 for both. And the largest number of draws.
+N_FEINTS = 4
 MOST_DRAWS = N_KINDS * N_KINDS
 
 
 class Draws(NamedTuple):
-    """What is drawn from each deck, by who feints.
+    """The draws from each deck, by feints.
 
     Attributes:
         copies: int64 ``[n_decks, 5]``, the cards of each deck; ascending.
-        n: int64 ``[n_decks, 4]``, how many different draws there are.
+        n: int64 ``[n_decks, 4]``, the number of different draws.
         own: int64 ``[n_decks, 4, 25]``, the kind that the own side draws, 5 for none.
         enemy: int64 ``[n_decks, 4, 25]``, the kind that the enemy draws.
         left: int64 ``[n_decks, 4, 25]``, the deck that is left.
@@ -45,9 +45,9 @@ class Decks(NamedTuple):
     """The decks of the blocks of a layer, in lists by block and number of cards drawn.
 
     Attributes:
-        ptr: int64 ``[n_blocks * n_drawn + 1]``, where each list begins.
+        ptr: int64 ``[n_blocks * n_drawn + 1]``, the first place of each list.
         deck: int32 ``[n]``, decks, ascending in each list.
-        block: int32 ``[n]``, the block of the states in which the enemy sees itself.
+        block: int32 ``[n]``, the block of the enemy's information states.
     """
 
     ptr: np.ndarray
@@ -57,7 +57,7 @@ class Decks(NamedTuple):
 
 @routine
 def find_deck(copies, deck):
-    """The number of a deck, by bisection; that of the first deck behind it if it is none."""
+    """The number of a deck, by bisection; of the next deck if it is not listed."""
     low, high = 0, len(copies)
     while low < high:
         middle = (low + high) // 2
@@ -74,14 +74,25 @@ def find_deck(copies, deck):
 
 
 @routine
-def enter_draw(draws, number, feinters, own, enemy, deck, p):
+def enter_draw(draws, number, feints, own, enemy, deck, p):
     """Enter one draw, which leaves ``deck``."""
-    i = draws.n[number, feinters]
-    draws.own[number, feinters, i] = own
-    draws.enemy[number, feinters, i] = enemy
-    draws.left[number, feinters, i] = find_deck(draws.copies, deck)
-    draws.p[number, feinters, i] = p
-    draws.n[number, feinters] = i + 1
+    i = draws.n[number, feints]
+    draws.own[number, feints, i] = own
+    draws.enemy[number, feints, i] = enemy
+    draws.left[number, feints, i] = find_deck(draws.copies, deck)
+    draws.p[number, feints, i] = p
+    draws.n[number, feints] = i + 1
+
+
+@routine
+def deck_ways(cards, deck):
+    """The number of ways to draw a deck from ``cards``; 0 if they lack one of it."""
+    ways = 1.0
+    for kind in range(N_KINDS):
+        if cards[kind] < deck[kind]:
+            return 0.0
+        ways *= BINOMIAL[cards[kind], deck[kind]]
+    return ways
 
 
 @kernel
@@ -114,7 +125,7 @@ def tabulate_draws(begin, end, draws):
 def list_decks(layout, places, layer, draws, block, room, decks, ptr):
     """List the decks of a block from ``ptr[0]`` on, or with an empty ``decks.deck`` only count them: ``ptr[drawn]``.
 
-    A deck that leaves the enemy a hand in which it would see itself nowhere is none.
+    A deck is impossible if no block mirrors the hand that it leaves the enemy.
     """
     digits, piles, deck, hand = room
     open_block(layout, layer, block, piles)
@@ -140,7 +151,7 @@ def list_decks(layout, places, layer, draws, block, room, decks, ptr):
 
 @routine
 def room_for_decks():
-    """Room for `list_decks`."""
+    """Working memory for `list_decks`."""
     digits = np.zeros(N_KINDS, dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     return digits, piles, np.zeros(N_KINDS, dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64)
@@ -148,7 +159,7 @@ def room_for_decks():
 
 @kernel
 def count_decks(begin, end, layout, places, layer, draws, decks, counts):
-    """``counts[block, drawn]`` becomes the number of decks for the given blocks; ``decks`` must be empty."""
+    """Count the decks of the given blocks in ``counts[block, drawn]``; ``decks`` must be empty."""
     room = room_for_decks()
     for block in range(begin, end):
         list_decks(layout, places, layer, draws, block, room, decks, counts[block])

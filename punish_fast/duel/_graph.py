@@ -1,19 +1,19 @@
-"""The graph of the real game: both hands known, every play a step from node to node.
+"""The graph of the real game, with both hands known.
 
 A *full state* is a pair of an information state and a hand of the enemy; the deck is what is left. Full states are
 numbered by information state and, within one, by deck::
 
     number(row, deck) = full_ptr[row] + place of the deck in the list of (block, cards drawn from the deck)
 
-since the decks that are possible depend on the block and on how many cards feints have taken, and on nothing else
-(``_decks.py``). The enemy in a full state sees the mirrored information state, ``enemy_row``. Any model of information
-will do (``information.py``): what it tells apart decides how many information states and full states there are.
+since the possible decks depend only on the block and the number of cards drawn by feints (``_decks.py``). The enemy in
+a full state sees the mirrored information state, ``enemy_row``. Any information model serves (``information.py``); it
+decides how many information states and full states there are.
 
-A full state leads, for every own action, enemy action and draw of feints, to one successor. The successors of a full
-state stand side by side in just this order, draws as in `Draws`, so nothing but the successors themselves is stored.
+Each own action, enemy action and draw of feints leads from a full state to one successor. The successors of a full
+state are stored side by side in this order (``_walk.py``).
 
-After the last breath of a measure only both hands and both HP matter, because everything else is shuffled: the true
-redeal. These *nodes* come behind all full states, and win and loss are the last two numbers.
+After the last breath of a measure only both hands and both HP matter, since the true redeal shuffles everything else.
+These *nodes* are numbered after all full states; win and loss are the last two numbers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.duel._decks import deck_ways
 from punish_fast.punish._actions import N_ACTIONS, enemy_mode, list_actions, own_mode, split_action
 from punish_fast.punish._clash import LOSS, WIN, resolved
 from punish_fast.punish._codes import cards_after, mirror_status, pair_digit, split_cards, split_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS
+from punish_fast.punish._redeal import redeal
 from punish_fast.punish._space import block_statuses, find_block, open_block, row_of
 from punish_fast.runtime._jit import kernel, routine
 
-# Targets of the plays of a block: not looked up yet.
+# A target that was not looked up yet.
 _UNKNOWN = -2
 
 
@@ -55,7 +57,7 @@ class Full(NamedTuple):
 
 @routine
 def count_feints(actions, n):
-    """How many of the first ``n`` actions are feints."""
+    """Feints among the first ``n`` actions."""
     feints = 0
     for i in range(n):
         feints += split_action(actions[i])[1]
@@ -64,7 +66,7 @@ def count_feints(actions, n):
 
 @kernel
 def count_full(begin, end, layout, layer, draws, decks, n_full, n_entries):
-    """Write how many full states and successors the information states of the given blocks have."""
+    """Count the full states and successors of the information states of the given blocks."""
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     hand = np.zeros(N_KINDS, dtype=np.int64)
     actions = np.zeros(N_ACTIONS, dtype=np.int64)
@@ -105,15 +107,15 @@ def hands_code(layout, own, pick, enemy, enemy_pick):
     return code
 
 
-class Room(NamedTuple):
-    """Room for the cards of one full state.
+class CardRoom(NamedTuple):
+    """Working memory for the cards of a full state.
 
     Attributes:
         digits: int64 ``[5]``, the digits of the block.
         piles: int64 ``[3, 5]``, hand, discard pile and unseen cards.
         enemy: int64 ``[5]``, the enemy's hand.
         actions: int64 ``[11]``, the enemy's actions.
-        targets: int64 ``[1296]``, the blocks that plays lead to.
+        targets: int64 ``[1296]``, the next block after each pair of picks and draws.
     """
 
     digits: np.ndarray
@@ -125,8 +127,8 @@ class Room(NamedTuple):
 
 @routine
 def room_for_cards():
-    """Room for the cards of one full state."""
-    return Room(
+    """Working memory for the cards of a full state."""
+    return CardRoom(
         digits=np.zeros(N_KINDS, dtype=np.int64),
         piles=np.zeros((3, N_KINDS), dtype=np.int64),
         enemy=np.zeros(N_KINDS, dtype=np.int64),
@@ -136,12 +138,12 @@ def room_for_cards():
 
 
 @kernel
-def fill_full(begin, end, layout, places, statuses, layers, draws, all_decks, full, action, state_ptr):
+def fill_full(begin, end, layout, places, statuses, layers, draws, all_decks, full, rows):
     """List the successors of the full states of the given blocks in any breath but the last.
 
     ``layers`` and ``all_decks`` are those of this breath and of the next, ``statuses`` is from `tabulate_statuses`.
     """
-    layer, after_layer = layers
+    (state_ptr, action), (layer, after_layer) = rows, layers
     decks, (next_ptr, next_deck) = all_decks[0], (all_decks[1].ptr, all_decks[1].deck)
     next_first, next_rank = after_layer.first, after_layer.rank
     decks_ptr, decks_deck, decks_block = decks.ptr, decks.deck, decks.block
@@ -197,11 +199,12 @@ def fill_full(begin, end, layout, places, statuses, layers, draws, all_decks, fu
 
 
 @kernel
-def fill_last(begin, end, layout, statuses, layer, draws, decks, full, action, state_ptr, used):
+def fill_last(begin, end, layout, statuses, layer, draws, decks, full, rows, used):
     """List the successors of the full states of the given blocks in the last breath of a measure, as keys of nodes.
 
     Every key is marked in ``used``; threads may mark the same one, but all write 1.
     """
+    state_ptr, action = rows
     decks_ptr, decks_deck, decks_block = decks.ptr, decks.deck, decks.block
     full_ptr, full_entry, after, enemy_rows, full_deck = full.ptr, full.entry, full.after, full.enemy_row, full.deck
     copies, n_draws, own_draws, enemy_draws = draws.copies, draws.n, draws.own, draws.enemy
@@ -236,7 +239,7 @@ def fill_last(begin, end, layout, statuses, layer, draws, decks, full, action, s
                             own_draw, enemy_draw = own_draws[deck, feinters, k], enemy_draws[deck, feinters, k]
                             then = np.int64(statuses[code, resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
                             if then >= 0:
-                                # What is left of the status between two measures are both HP.
+                                # Between two measures, only both HP remain of a status.
                                 then = hands + then % n_hps
                                 used[then] = 1
                             after[entry] = then
@@ -245,8 +248,8 @@ def fill_last(begin, end, layout, statuses, layer, draws, decks, full, action, s
 
 
 @kernel
-def settle(begin, end, chunks, after, slot, win):
-    """Replace keys of nodes by their numbers ``slot[key]``, and `WIN` and `LOSS` by ``win`` and the number behind it.
+def number_nodes(begin, end, chunks, after, slot, win):
+    """Replace keys of nodes by their numbers ``slot[key]``, and `WIN` and `LOSS` by ``win`` and the number after it.
 
     With an empty ``slot`` there are no keys.
     """
@@ -263,13 +266,12 @@ class Redeal(NamedTuple):
     """The deals that follow a measure.
 
     Attributes:
-        pair: int64 ``[n_pairs]``, codes of the kept hands, ascending; the first is that of two empty hands, which
-            begins a game.
-        ptr: int64 ``[n_pairs + 1]``, where the deals of each pair begin.
+        pair: int64 ``[n_pairs]``, codes of the kept hands, ascending; the first, two empty hands, begins a game.
+        ptr: int64 ``[n_pairs + 1]``, the first place of each pair's deals.
         deal: int32 ``[n]``, deals, ascending in each pair.
         p: float64 ``[n]``, their probabilities.
         first: int64 ``[n_deals]``, the full state of each deal for the first status of its block.
-        stride: int64 ``[n_deals]``, how far behind it the next status is.
+        stride: int64 ``[n_deals]``, distance from one status to the next.
         node_pair: int32 ``[n_nodes]``, the pair of each node.
         node_status: int32 ``[n_nodes]``, the place of its status in the blocks of the first breath.
     """
@@ -285,62 +287,51 @@ class Redeal(NamedTuple):
 
 
 @routine
-def contains(pile, other):
-    """Whether a pile has all cards of another one."""
-    for kind in range(N_KINDS):
-        if pile[kind] < other[kind]:
-            return False
-    return True
+def list_views(layout, cards, kept, piles, codes, weights):
+    """List the own hands and revealed cards dealt after two kept hands, by block; return their number and weight.
 
-
-@routine
-def deal_ways(layout, kept, piles, deck):
-    """In how many ways a deal comes about, 0 for none.
-
-    ``kept`` holds own and enemy's hand before, ``piles`` own hand, revealed cards and all others after it, of which
-    ``deck`` is the deck.
+    ``cards`` holds the ascending cards codes of the blocks under ``view``. The enemy's cards and the deck come from
+    what is left over, so this is the `redeal` of a pool of all cards in neither hand.
     """
-    ways = 1.0
     for kind in range(N_KINDS):
-        own = piles[0, kind] - kept[0, kind]
-        shown = piles[1, kind]
-        enemy = piles[2, kind] - deck[kind] - kept[1, kind]
-        left = layout.copies[kind] - kept[0, kind] - kept[1, kind]
-        if own < 0 or enemy < 0:
-            return 0.0
-        ways *= BINOMIAL[left, own] * BINOMIAL[left - own, enemy] * BINOMIAL[left - own - enemy, shown]
-    return ways
+        piles[0, kind] = kept[0, kind]
+        piles[1, kind] = layout.copies[kind] - kept[0, kind] - kept[1, kind]
+        piles[2, kind] = 0
+    n, total = redeal(layout, piles, (piles[0].sum(), piles[1].sum()), 0, codes, weights)
+    for i in range(n):
+        codes[i] = np.searchsorted(cards, codes[i])
+    return n, total
 
 
 @kernel
-def list_deals(begin, end, layout, layer, draws, decks, deal_ptr, pairs, counts, ptr, deal, p):
-    """Count the deals that may follow the given pairs, or list them with their probabilities if ``counts`` is empty.
+def list_deals(begin, end, layout, layer, cards, copies, decks, deal_ptr, pairs, out):
+    """Count the deals that may follow the given pairs, or list them with their probabilities.
 
-    ``pairs`` (int64 ``[n, 2, 5]``) are the kept hands.
+    ``pairs`` (int64 ``[n, 2, 5]``) are the kept hands, ``cards`` is as in `list_views`, ``deal_ptr`` holds the first
+    deal of each block. ``out`` are the counts, and if these are empty, the first place of each pair, and where to write
+    deals and probabilities.
     """
-    piles = np.zeros((3, N_KINDS), dtype=np.int64)
+    counts, ptr, deal, p = out
     n_drawn = 2 * layout.feints + 1
+    codes, weights = np.zeros(len(cards), dtype=np.int64), np.zeros(len(cards))
+    piles, rest = np.zeros((3, N_KINDS), dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64)
     for k in range(begin, end):
-        kept = pairs[k]
-        own_size, enemy_size = kept[0].sum(), kept[1].sum()
-        pool = layout.n_cards - own_size - enemy_size
-        own_draws = layout.hand_size - own_size
-        enemy_draws = layout.hand_size - enemy_size
-        total = BINOMIAL[pool, own_draws] * BINOMIAL[pool - own_draws, enemy_draws]
-        total *= BINOMIAL[pool - own_draws - enemy_draws, layout.reveal_size]
+        n_views, total = list_views(layout, cards, pairs[k], piles, codes, weights)
         n = 0
-        for block in range(len(layer.cards)):
+        for j in range(n_views):
+            block = codes[j]
             open_block(layout, layer, block, piles)
-            if not (contains(piles[0], kept[0]) and contains(piles[2], kept[1])):
-                continue
+            for kind in range(N_KINDS):
+                rest[kind] = piles[2, kind] - pairs[k, 1, kind]
+            all_ways = total * BINOMIAL[rest.sum(), layout.deck_size]
             place = block * n_drawn
             for i in range(decks.ptr[place + 1] - decks.ptr[place]):
-                ways = deal_ways(layout, kept, piles, draws.copies[decks.deck[decks.ptr[place] + i]])
+                ways = deck_ways(rest, copies[decks.deck[decks.ptr[place] + i]])
                 if ways == 0.0:
                     continue
                 if len(counts) == 0:
                     deal[ptr[k] + n] = deal_ptr[block] + i
-                    p[ptr[k] + n] = ways / total
+                    p[ptr[k] + n] = weights[j] * ways / all_ways
                 n += 1
         if len(counts) > 0:
             counts[k] = n

@@ -1,7 +1,6 @@
-"""The real game as a graph: every pair of an information state and a hand of the enemy, and what follows it.
+"""The real game as a graph: every pair of an information state and a hand of the enemy, with its successors.
 
-See ``_graph.py`` for how it is numbered. The redeal is always the true one, of all cards that are not in a hand: with
-two players there is no other.
+See ``_graph.py`` for the numbering. The redeal is always the true one, of all cards in neither hand.
 """
 
 from __future__ import annotations
@@ -9,33 +8,33 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.duel import _best_response, _decks, _graph, _passes
-from punish_fast.duel._decks import MOST_DRAWS, N_FEINTERS
+from punish_fast.duel._decks import MOST_DRAWS, N_FEINTS
 from punish_fast.duel._passes import Parts
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
 from punish_fast.punish import _clash
 from punish_fast.punish._clash import N_RESOLVED
 from punish_fast.punish._codes import Status, play_status
-from punish_fast.punish.codes import join_statuses, split_pairs
+from punish_fast.punish.codes import join_pairs, join_statuses, split_pairs
 from punish_fast.punish.information import revealed_cards
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-_MOST_ENTRIES = 2**31 - 1
+_MAX_ENTRIES = 2**31 - 1
 
 
 class Outline:
-    """The full states of a game, of which only the number of successors is known.
+    """The full states of a game, with the number of their successors.
 
     Attributes:
-        space: The information states, of any model.
-        draws: All decks, and what is drawn from them.
+        space: The information states under any model.
+        draws: All decks and the draws from them.
         decks: The decks of each breath.
-        full: The full states; there is room for their successors.
+        full: The full states, with memory for their successors.
     """
 
     def __init__(self, space: StateSpace) -> None:
-        """Count.
+        """Count full states and successors.
 
         Raises:
             MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
@@ -65,7 +64,7 @@ class Outline:
         sizes = range(max(0, layout.deck_size - 2 * layout.feints), layout.deck_size + 1)
         decks = [deck for deck in np.ndindex(*(np.minimum(layout.copies, layout.deck_size) + 1)) if sum(deck) in sizes]
         copies = np.array(decks, dtype=np.int64)
-        shape = (len(copies), N_FEINTERS)
+        shape = (len(copies), N_FEINTS)
         table = np.zeros((*shape, MOST_DRAWS), dtype=np.int64)
         draws = _decks.Draws(
             copies, np.zeros(shape, dtype=np.int64), table, table.copy(), table.copy(), np.zeros(table.shape)
@@ -94,8 +93,8 @@ class Outline:
             args = (space.layout, layer, self.draws, decks, n_full, n_entries)
             for_chunks(_graph.count_full, layer.first, *args)
         ptr, entry_ptr = cumulated(n_full), cumulated(n_entries)
-        if entry_ptr[-1] > _MOST_ENTRIES:
-            raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors, allowed are {_MOST_ENTRIES:,}")
+        if entry_ptr[-1] > _MAX_ENTRIES:
+            raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors, allowed are {_MAX_ENTRIES:,}")
         require_memory(4 * int(entry_ptr[-1]) + 12 * int(ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
         entry = np.empty(ptr[-1], dtype=np.uint32)
         enemy_row, deck = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32)
@@ -106,15 +105,15 @@ class Graph(Outline, LayeredGraph):
     """The graph of a game.
 
     Attributes:
-        redeal: The deals that follow a measure, or begin a game.
+        redeal: The deals that follow a measure or begin a game.
     """
 
     def __init__(self, space: StateSpace, outline: Outline | None = None) -> None:
         """Find all full states and their successors.
 
         Args:
-            space: The information states, of any model.
-            outline: That of just these states, if it is known; it becomes a part of the graph.
+            space: The information states under any model.
+            outline: The outline of these states, if known; it becomes part of the graph.
 
         Raises:
             MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
@@ -133,17 +132,17 @@ class Graph(Outline, LayeredGraph):
 
     @property
     def view(self) -> StateSpace:
-        """The information states, if they are those of one player's Markov decision process.
+        """The information states, if their model is ``view``.
 
         Raises:
-            InformationError: they are of another model.
+            InformationError: the model is another.
         """
         self.space.must_be_view()
         return self.space
 
     @property
     def indifferent(self) -> np.ndarray:
-        """Values of the nodes of which nothing is known: float64 ``[n_nodes, 2]``, an even chance, and no breaths."""
+        """Initial values of the nodes, float64 ``[n_nodes, 2]``: win probability 1/2 and 0 breaths."""
         return np.tile([0.5, 0.0], (self.n_nodes, 1))
 
     @property
@@ -154,7 +153,7 @@ class Graph(Outline, LayeredGraph):
 
     @property
     def opening(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where a game begins: numbers of full states, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
+        """The first full states of a game, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
         redeal, layer, rules = self.redeal, self.space.layers[0], self.space.rules
         deals = redeal.deal[: redeal.ptr[1]]
         status = play_status(self.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
@@ -163,7 +162,7 @@ class Graph(Outline, LayeredGraph):
 
     @property
     def dealt(self) -> np.ndarray:
-        """How likely a game begins in each full state of the first breath, float64 ``[n]``."""
+        """Probability that a game begins in each full state of the first breath, float64 ``[n]``."""
         dealt = np.zeros(int(self.full.ptr[self.space.layer_ptr[1]]))
         numbers, p = self.opening
         dealt[numbers] = p
@@ -174,30 +173,29 @@ class Graph(Outline, LayeredGraph):
 
         Args:
             own_weight: float64 ``[n_rows]``, the own policy.
-            enemy_weight: float64 ``[n_rows]``, the enemy's.
-            v: float64 ``[n_full + n_nodes + 2, 2]``, value and length; full states are written, all others read.
+            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
+            v: float64 ``[n_values, 2]``, value and length; those of full states are written.
 
         Returns:
             float64 ``[n_nodes, 2]``, new values and lengths of the nodes.
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), (own_weight, enemy_weight), v)
-        for number in reversed(range(self.space.rules.breaths)):
+        for number in reversed(range(self.n_breaths)):
             self.for_states(number, _passes.back_up_full, *args)
         return self.back_up_nodes(v)
 
     def action_values(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """What each action is worth to who does not see the enemy's hand, float64 ``[n_rows]`` of a measure's states.
+        """Values of actions to a player that does not see the enemy's hand, float64 ``[n_rows]`` of a measure's states.
 
         Args:
             enemy_weight: float64 ``[n_rows]``, the enemy's policy.
             belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, of any sum; where it
-                is 0, all hands count alike.
-            v: float64 ``[n_full + n_nodes + 2, k]``, values in the first column.
+                is 0, all hands weigh the same.
+            v: float64 ``[n_values, k]``, values in the first column.
         """
-        state_ptr = self.space.state_ptr
-        out = np.empty(int(state_ptr[self.space.layer_ptr[self.space.rules.breaths]]))
-        args = (self.full, self.draws, (state_ptr, self.action), enemy_weight, belief, v, out)
-        for number in range(self.space.rules.breaths):
+        out = np.empty(int(self.state_ptr[-1]))
+        args = (self.full, self.draws, (self.state_ptr, self.action), enemy_weight, belief, v, out)
+        for number in range(self.n_breaths):
             self.for_states(number, _best_response.value_actions, *args)
         return out
 
@@ -208,15 +206,14 @@ class Graph(Outline, LayeredGraph):
 
         Args:
             own_weight: float64 ``[n_rows]``, the own policy.
-            enemy_weight: float64 ``[n_rows]``, the enemy's.
-            reach: float64 ``[n_full]``, how likely each full state is; those of the first breath are read, all others
-                written.
+            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
+            reach: float64 ``[n_full]``, reach of each full state; that of the first breath is read, all others written.
 
         Returns:
-            How likely each node is, float64 ``[n_nodes]``, and how likely the game ends by a win and by a loss in each
-            breath, float64 ``[breaths, 2]``.
+            The reach of each node, float64 ``[n_nodes]``, and the probabilities of a win and of a loss in each breath,
+            float64 ``[breaths, 2]``.
         """
-        n_breaths = self.space.rules.breaths
+        n_breaths = self.n_breaths
         ends = np.zeros((n_breaths, 2))
         args = (self.full, self.draws, (self.state_ptr, self.action), (own_weight, enemy_weight), reach)
         for number in range(n_breaths):
@@ -231,9 +228,9 @@ class Graph(Outline, LayeredGraph):
         return after, ends
 
     def _cut(self, number: int) -> Parts:
-        """Parts by what was revealed, if that is borne in mind: it stays the same, so no successor is shared.
+        """Parts by revealed cards if the model remembers them: they stay the same, so parts share no successor.
 
-        Nodes know of nothing that was revealed.
+        Nodes do not remember them.
         """
         is_last = number == self.space.rules.breaths - 1
         origin = int(self.space.layer_ptr[number])
@@ -252,41 +249,41 @@ class Graph(Outline, LayeredGraph):
         """Fill the successors; return the keys of all nodes, ascending."""
         space, layout = self.space, self.space.layout
         n_keys = layout.n_cards_codes * layout.hp**2
-        if n_keys > _MOST_ENTRIES:
-            raise MemoryError(f"the graph could have {n_keys:,} nodes, allowed are {_MOST_ENTRIES:,}")
+        if n_keys > _MAX_ENTRIES:
+            raise MemoryError(f"the graph could have {n_keys:,} nodes, allowed are {_MAX_ENTRIES:,}")
         used = np.zeros(n_keys, dtype=np.uint8)
         for number in range(space.rules.breaths):
             layer, is_last = space.layers[number], number == space.rules.breaths - 1
             statuses = np.empty((layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
             _clash.tabulate_statuses(space.rules, layout, is_last, statuses)
-            weights, rows = self.full.entry_ptr[layer.first], (space.action, space.state_ptr)
+            weights, rows = self.full.entry_ptr[layer.first], (space.state_ptr, space.action)
             if is_last:
                 last = (layout, statuses, layer, self.draws, self.decks[number], self.full)
-                for_chunks(_graph.fill_last, weights, *last, *rows, used)
+                for_chunks(_graph.fill_last, weights, *last, rows, used)
             else:
                 layers, decks = tuple(space.layers[number : number + 2]), tuple(self.decks[number : number + 2])
-                before = (layout, space.places, statuses, layers, self.draws, decks, self.full, *rows)
+                before = (layout, space.places, statuses, layers, self.draws, decks, self.full, rows)
                 for_chunks(_graph.fill_full, weights, *before)
         keys = np.flatnonzero(used)
         slot = np.zeros(n_keys, dtype=np.int32)
         slot[keys] = self.n_full + np.arange(len(keys), dtype=np.int32)
-        self._settle(keys, slot)
+        self._number_nodes(keys, slot)
         return keys
 
-    def _settle(self, keys: np.ndarray, slot: np.ndarray) -> None:
+    def _number_nodes(self, keys: np.ndarray, slot: np.ndarray) -> None:
         win = self.n_full + len(keys)
         last = self.full.entry_ptr[self.space.layer_ptr[self.space.rules.breaths - 1]]
         for begin, end, slots in ((0, last, slot[:0]), (last, self.n_entries, slot)):
             chunks = np.linspace(begin, end, 65).astype(np.int64)
-            for_each(_graph.settle, 64, chunks, self.full.after, slots, win)
+            for_each(_graph.number_nodes, 64, chunks, self.full.after, slots, win)
 
     def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
-        """The deals that follow ``keys``, whether or not a game comes to such nodes.
+        """The deals that follow the nodes ``keys``, whether or not a game reaches them.
 
         A key has the digits ``cards, own HP - 1, enemy HP - 1``, with the cards code of both kept hands.
 
         Args:
-            keys: int64 ``[n]``; nobody's HP may be less than a measure can begin with.
+            keys: int64 ``[n]``; HP must be such that a measure can begin with them.
         """
         space, layout = self.space, self.space.layout
         layer, decks = space.layers[0], self.decks[0]
@@ -297,11 +294,13 @@ class Graph(Outline, LayeredGraph):
         pair = np.union1d([0], cards)
         counts = np.zeros(len(pair), dtype=np.int64)
         nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
-        args = (layout, layer, self.draws, decks, deal_ptr, np.stack(split_pairs(layout, pair), axis=1))
-        for_each(_graph.list_deals, len(pair), *args, counts, *nothing)
+        cards_of_view = join_pairs(layout, *layer.piles.astype(np.int64).transpose(1, 0, 2))
+        pairs = np.stack(split_pairs(layout, pair), axis=1)
+        args = (layout, layer, cards_of_view, self.draws.copies, decks, deal_ptr, pairs)
+        for_each(_graph.list_deals, len(pair), *args, (counts, *nothing))
         ptr = cumulated(counts)
         deal, p = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1])
-        for_chunks(_graph.list_deals, ptr, *args, counts[:0], ptr, deal, p)
+        for_chunks(_graph.list_deals, ptr, *args, (counts[:0], ptr, deal, p))
         own_hp, enemy_hp = np.divmod(hps, layout.hp)
         statuses = join_statuses(layout, Status(own_hp + 1, enemy_hp + 1, 0, 0, 0, 0))
         within = np.arange(deal_ptr[-1]) - np.repeat(deal_ptr[:-1], n_decks)

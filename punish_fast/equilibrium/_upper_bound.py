@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.punish._multisets import BINOMIAL, N_KINDS
+from punish_fast.duel._decks import deck_ways
+from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish._space import open_block
 from punish_fast.runtime._jit import kernel
 
@@ -21,18 +22,16 @@ def believe_kept(begin, end, layout, layer, full, copies, kept, beliefs):
 
     They are 0 if this hand cannot have been kept. ``copies`` holds the cards of every deck.
     """
-    piles = np.zeros((3, N_KINDS), dtype=np.int64)
+    piles, rest = np.zeros((3, N_KINDS), dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64)
     for block in range(begin, end):
         open_block(layout, layer, block, piles)
         row = layer.first[block]
         for k in range(len(kept)):
+            for kind in range(N_KINDS):
+                rest[kind] = piles[2, kind] - kept[k, kind]
             total = 0.0
             for number in range(full.ptr[row], full.ptr[row + 1]):
-                ways = 1.0
-                for kind in range(N_KINDS):
-                    left = piles[2, kind] - kept[k, kind]
-                    drawn = copies[full.deck[number], kind]
-                    ways *= BINOMIAL[left, drawn] if left >= drawn else 0.0
+                ways = deck_ways(rest, copies[full.deck[number]])
                 beliefs[block, k, number - full.ptr[row]] = ways
                 total += ways
             for i in range(full.ptr[row + 1] - full.ptr[row]):
