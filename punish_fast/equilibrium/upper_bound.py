@@ -114,7 +114,7 @@ class _Search:
         self.graph, self.progress = graph, progress
         self.nodes = np.ones(graph.n_nodes)
         self.bounds: list[float] = []
-        self._lookahead = BeliefTrees(graph, policy)
+        self._trees = BeliefTrees(graph, policy)
         self._v = np.zeros(graph.n_values)
         self._v[-2] = 1.0
         self._kept = _KeptHands(graph)
@@ -148,7 +148,7 @@ class _Search:
     def _show(self, depth: int) -> BeliefTree:
         """The tree of the first breaths, with the values of known full states, from ``nodes``, at its leaves."""
         self._v[self.graph.n_full : -2] = self.nodes
-        return self._lookahead.best_tree(self._v, depth)
+        return self._trees.best_tree(self._v, depth)
 
     def _shown(self) -> tuple[np.ndarray, float]:
         """Values of nodes and of the game if full states are known from the deal on."""

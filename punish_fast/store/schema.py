@@ -56,7 +56,7 @@ best response (``checkpoints.py``)::
      /equilibrium/marked_full]                  uint8   [n_full]
 
 Learners of other games have no rules. They have the JSON objects ``game``, its name and parameters, and ``learner``,
-the way it learned (``learners.py``)::
+the way it learned (``regret_minimisers.py``)::
 
     /learner/q            float64 [n_tables, n_rows]     action values
     /learner/visits       int64   [n_tables, n_rows]     updates of each
