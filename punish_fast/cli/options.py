@@ -124,11 +124,11 @@ def add_verb(group: typer.Typer, added: Verb, panel: str | None = None) -> None:
     group.command(added.name, cls=_Command, epilog=added.epilog, rich_help_panel=panel)(added.call)
 
 
-def family(name: str, help: str, *examples: str) -> typer.Typer:
-    """A family of verbs, which prints its help if none is named."""
+def family(name: str, help: str, *examples: str, panels: Iterable[str] = ()) -> typer.Typer:
+    """A family of verbs, which prints its help if none is named; ``panels`` orders the headings of its verbs."""
     group = typer.Typer(
         name=name,
-        cls=_Group,
+        cls=type("_Family", (_Group,), {"panels": tuple(panels)}),
         help=help,
         epilog=_epilog(examples, {}),
         invoke_without_command=True,
@@ -238,12 +238,14 @@ class _Command(TyperCommand):
 
 
 class _Group(TyperGroup):
+    panels: tuple[str, ...] = ()
+
     def get_help(self, ctx: Any) -> str:
         return _colour(super().get_help(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs under their headings."""
-        panels: dict[str, list[tuple[str, str]]] = {}
+        panels: dict[str, list[tuple[str, str]]] = {panel: [] for panel in self.panels}
         for name in self.list_commands(ctx):
             command: Any = self.get_command(ctx, name)
             panel = getattr(command, "rich_help_panel", None)
