@@ -1,7 +1,6 @@
-"""The ``punish-fast`` command: its verbs and their options.
+"""The ``punish-fast`` command: assembles its verbs, each of which stands in a file of its own name.
 
-Nothing heavy is imported here, so that ``--help`` answers at once; every verb imports what it needs. For the same
-reason annotations are no strings, here and wherever else commands are defined: Typer would compile each of them twice.
+Nothing heavy is imported here, so that ``--help`` answers at once; every verb imports what it needs when it runs.
 """
 
 from typing import Annotated
@@ -22,7 +21,7 @@ from punish_fast.cli.games.group import games
 from punish_fast.cli.import_ import import_
 from punish_fast.cli.lessons import lessons
 from punish_fast.cli.openings import openings
-from punish_fast.cli.options import add_verb, family, print_help
+from punish_fast.cli.options import Verb, add_verb, family, print_help
 from punish_fast.cli.records.group import records
 from punish_fast.cli.report import Progress
 from punish_fast.cli.show import show
@@ -31,24 +30,29 @@ from punish_fast.cli.warmup import warmup
 from punish_fast.runtime.compilation import announce_to
 from punish_fast.runtime.version import __version__
 
+# Verbs, and families of verbs, as the help groups them.
+_PANELS: dict[str, tuple[Verb | typer.Typer, ...]] = {
+    "One-player model": (solve, build, show, compare, export, import_),
+    "Real game between two": (arena, exploit, equilibrium),
+    "Lessons": (openings, lessons),
+    "People and other games": (enemy, records, games),
+    "Installation": (agents, doctor, warmup),
+}
+
 app = family(
     "punish-fast",
     "Solve the card duel Punish: every state, every transition, every value.",
     "punish-fast solve",
     "punish-fast show naive.h5",
-    "punish-fast show naive.h5 102012300350000300",
+    "punish-fast show naive.h5 --hand rrspp --discard ddd",
+    panels=_PANELS,
 )
-for added in (agents, doctor, warmup):
-    add_verb(app, added, "This installation")
-for added in (solve, build, show, compare, export, import_):
-    add_verb(app, added, "One-player model")
-for added in (arena, exploit, equilibrium):
-    add_verb(app, added, "The real game")
-for added in (openings, lessons):
-    add_verb(app, added, "Lessons")
-app.add_typer(records)
-app.add_typer(enemy)
-app.add_typer(games)
+for panel, members in _PANELS.items():
+    for member in members:
+        if isinstance(member, typer.Typer):
+            app.add_typer(member, rich_help_panel=panel)
+        else:
+            add_verb(app, member, panel)
 
 
 def _print_version(wanted: bool) -> None:
@@ -67,7 +71,7 @@ def _options(
     print_help(context)
 
 
-@app.command("help")
+@app.command("help", rich_help_panel="Installation")
 def _help(verbs: Annotated[list[str] | None, typer.Argument(metavar="VERB...", help="The verb.")] = None) -> None:
     """Show the help of a verb: punish-fast help enemy parless."""
     app(args=[*(verbs or []), "--help"], prog_name="punish-fast", standalone_mode=False)
