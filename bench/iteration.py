@@ -2,11 +2,11 @@
 
 An iteration passes the reaches of the player and of its answer forward, breath by breath, then regrets backward
 (``punish_fast/equilibrium/_regret_matching.py``), and then works out the next answer, also backward. At the least it
-has to move the arrays of its passes once each; `bench.pass_traffic` has the formulas. The time that this takes at the read bandwidth,
-which is measured beside it with the same threads, stands as *at best*, and *ratio* is how many times longer the pass
-took. It is one of the first iterations, which go everywhere. Later on, fifteen of sixteen play an excerpt of the game,
-which is made anew after each of the others; *in the long run* is the mean of all sixteen, with what excerpts take to
-make.
+has to move the arrays of its passes once each; `bench.pass_traffic` has the formulas. The time that this takes at the
+read bandwidth, which is measured beside it with the same threads, stands as *at best*, and *ratio* is how many times
+longer the pass took. It is one of the first iterations, which go everywhere. Later on, fifteen of sixteen play an
+excerpt of the game, which is made anew after each of the others; *in the long run* is the mean of all sixteen, with
+what excerpts take to make.
 
 The promise is a ratio of 1.5, or to know why not. Why not:
 
