@@ -1,9 +1,9 @@
-"""Players written by hand: they score every action and play the best ones with equal probability.
+"""Players by rules of thumb: they score every action and play the best ones with equal probability.
 
-* *careful* hides behind guard, then dodge, and attacks only when the enemy must rest, with what does not exhaust.
-* *aggressive* plays whatever does the most damage, and feints only for want of an attack.
-* *punisher* lives on exhaustion: it hits a resting enemy as hard as it can. Until then it dodges while the enemy may
-  hold a card that exhausts, to let it go to waste, and otherwise attacks without exhausting itself.
+* *careful* plays guard, then dodge, and attacks only a resting enemy, with cards that do not exhaust.
+* *aggressive* plays the card with the most damage, and feints only without an attack.
+* *punisher* hits a resting enemy as hard as it can. Otherwise it dodges while the enemy may hold a card that exhausts,
+  to waste it, or else attacks without exhausting itself.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _GUARD, _DODGE = 0, 2
 
 
 class Views:
-    """What each row of a state space sees, for scoring actions by hand.
+    """Features of each row of a state space, for scoring actions.
 
     Attributes:
         attack: float64 ``[n_rows]``, base damage of the card picked; 0 for rest.
         card: int64 ``[n_rows]``, the card picked; 5 for rest.
         feints: bool ``[n_rows]``, whether the action is a feint.
-        exhausts: bool ``[n_rows]``, whether the card picked makes its player rest afterwards.
+        exhausts: bool ``[n_rows]``, whether the card picked exhausts its player.
         enemy_rests: bool ``[n_rows]``, whether the enemy is exhausted.
-        danger: int64 ``[n_rows]``, cards out of sight that exhaust.
+        danger: int64 ``[n_rows]``, number of unseen cards that exhaust.
     """
 
     def __init__(self, space: StateSpace) -> None:
-        """Look at all states of ``space``."""
+        """Compute the features of all rows of ``space``."""
         rules = space.rules
         digits = digits_of(space).astype(np.int64)
         lengths = np.diff(space.state_ptr)
@@ -50,19 +50,19 @@ class Views:
 
 
 def _careful(views: Views) -> np.ndarray:
-    """Cover, and hit only who cannot hit back."""
+    """Defend, and attack only an enemy that must rest."""
     cover = 2.0 * (views.card == _GUARD) + 1.0 * (views.card == _DODGE) - views.attack
     hit = views.attack - 100 * views.exhausts
     return np.asarray(np.where(views.enemy_rests, hit, cover) - 1000 * views.feints)
 
 
 def _aggressive(views: Views) -> np.ndarray:
-    """Do the most damage; a feint is better than a card that does none."""
+    """Do the most damage; a feint is better than a card without damage."""
     return np.where(views.feints, 0.5 - views.attack / 1000, views.attack)
 
 
 def _punisher(views: Views) -> np.ndarray:
-    """Make the enemy waste what exhausts, then hit."""
+    """Dodge while the enemy may exhaust itself, then attack."""
     attack = views.attack - 100 * views.exhausts
     wait = np.where(views.danger > 0, 200.0 * (views.card == _DODGE) + attack, attack)
     return np.asarray(np.where(views.enemy_rests, views.attack, wait) - 1000 * views.feints)
@@ -76,7 +76,7 @@ HEURISTICS: dict[str, Callable[[Views], np.ndarray]] = {
 
 
 def heuristic(space: StateSpace, name: str) -> np.ndarray:
-    """The policy that plays the actions with the best score of ``HEURISTICS[name]`` alike, float64 ``[n_rows]``."""
+    """The policy, float64 ``[n_rows]``: uniform over the actions with the best score of ``HEURISTICS[name]``."""
     score = HEURISTICS[name](Views(space))
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     best = (score == np.repeat(np.maximum.reduceat(score, begins), lengths)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What an equilibrium needs to go on later as if it had never stopped."""
+"""Checkpoints of equilibria: all that is needed to resume as if the run had not stopped."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from punish_fast.runtime.files import ReadError
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
 
-# Chances are sums, and so may be off by rounding; what logits are exponents of is finite.
-_CHANCE = (-1e-9, 1 + 1e-9)
+# Probabilities are sums, so they may be off by rounding; the exponentials of logits are finite.
+_PROBABILITY = (-1e-9, 1 + 1e-9)
 _RANGES = {
     "total": (0.0, np.inf),
     "regret": (0.0, np.inf),
     "logit": (-np.inf, 700.0),
     "dealt": (0.0, np.inf),
     "answer_dealt": (0.0, np.inf),
-} | dict.fromkeys(("nodes", "values", "answer_nodes", "answer_values"), _CHANCE)
+} | dict.fromkeys(("nodes", "values", "answer_nodes", "answer_values"), _PROBABILITY)
 
 
 class Checkpoint(NamedTuple):
@@ -42,7 +42,7 @@ def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> No
     """Write the state of an equilibrium.
 
     Raises:
-        WriteError: writing failed; what was there before still is.
+        WriteError: writing failed.
     """
     kept = {"iterations": checkpoint.iterations, "answers": checkpoint.answers}
     with new_file(path, "equilibrium", space.rules, information=space.information.name, **kept) as out:

@@ -117,7 +117,7 @@ class Artefact(SealedFile):
 
     @cached_property
     def code(self) -> np.ndarray:
-        """uint64 ``[n_states]``, checked: ascending, and of the right layers.
+        """uint64 ``[n_states]``, checked: ascending, and in the right layers.
 
         Raises:
             ReadError: missing, damaged, or not codes under these rules.
@@ -152,7 +152,7 @@ class Artefact(SealedFile):
         return "/transitions/indptr" in self.shapes
 
     def must_have_transitions(self) -> None:
-        """Insist that the file holds the transition tensor.
+        """Check that the file holds the transition tensor.
 
         Raises:
             ReadError: it does not.
@@ -278,7 +278,7 @@ class Artefact(SealedFile):
         return win, loss
 
     def must_have_rules(self, rules: Rules, any_redeal: bool = False) -> None:
-        """Insist that the file belongs to ``rules``, or with ``any_redeal`` to rules that differ in redeal only.
+        """Check that the file belongs to ``rules``, or with ``any_redeal`` to rules that differ in redeal only.
 
         Raises:
             ReadError: it belongs to others.
@@ -289,7 +289,7 @@ class Artefact(SealedFile):
             raise ReadError(f"{text}; they may differ in redeal only" if any_redeal else text)
 
     def must_have_states(self, space: StateSpace) -> None:
-        """Insist that states and rows are those of ``space``.
+        """Check that states and rows are those of ``space``.
 
         Raises:
             ReadError: they are not.
@@ -339,17 +339,13 @@ class Artefact(SealedFile):
             raise ReadError(f"{self.path}: {error}") from None
 
     def covered(self, space: StateSpace) -> np.ndarray:
-        """Which states the file has an entry for, bool ``[n_states]``; an agent has one for each.
-
-        Raises:
-            ReadError: see `policy` and `strategy`.
-        """
+        """Which states the file has an entry for, bool ``[n_states]``; errors as in `strategy`."""
         if self.kind == "agent":
             return np.ones(space.n_states, dtype=np.bool_)
         return np.isin(np.arange(space.n_states), self.strategy()[0])
 
     def must_play(self) -> None:
-        """Insist that the file is an agent or a strategy.
+        """Check that the file is an agent or a strategy.
 
         Raises:
             ReadError: it is a tensor or a checkpoint.
@@ -396,9 +392,5 @@ def _terminal_values(solution: Solution) -> np.ndarray:
 
 
 def load(path: str | Path) -> Artefact:
-    """Open an artefact of any kind.
-
-    Raises:
-        ReadError: the file cannot be read, or is not one of ours.
-    """
+    """Open a tensor, an agent, a strategy or a checkpoint; errors as in `Artefact`."""
     return Artefact(path)

@@ -80,7 +80,7 @@ def test_a_tensor_has_nothing_for_the_notebook(run):
         ({KNOWN: {"20": 1.0}}, ["-o", "x.json"], ["x.json: is the file to import"]),
         ({KNOWN: {"20": 1.0}}, ["-o", "no/x.h5"], ["there is no folder no"]),
         ({"101010200220000002": {"20": 1.0}}, [], ["state 101010200220000002: no game by these rules reaches it"]),
-        ([], [], ["x.json: allowed is an object of states"]),
+        ([], [], ["x.json: allowed is one object of states"]),
     ],
 )
 def test_what_cannot_be_imported_is_refused(run, folder, content, options, texts):

@@ -1,7 +1,7 @@
-"""The original's weights: a JSON list of arrays, weights and biases of each layer in order.
+"""The notebook's weights: a JSON list of arrays, weights and biases of each layer in order.
 
-Flux writes a weight matrix column by column, so it arrives as a list of columns, one for each input of the layer, of as
-many numbers as the layer has outputs. That is the transpose of Flux's matrix, and what multiplies a row of inputs.
+Flux writes a weight matrix column by column, so the list has one array for each input of the layer, with a number
+for each output: the transpose of Flux's matrix, which a row of inputs is multiplied by.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def read_flux(path: str | Path) -> list[tuple[np.ndarray, np.ndarray]]:
     path = Path(path)
     arrays = _parse(path)
     if not isinstance(arrays, list) or not arrays or len(arrays) % 2:
-        raise ReadError(f"{path}: no list of weights and biases by turns, as the original writes them")
+        raise ReadError(f"{path}: not a list of alternating weights and biases, as the notebook writes them")
     return [
         (_array(path, arrays, number, 2), _array(path, arrays, number + 1, 1)) for number in range(0, len(arrays), 2)
     ]
 
 
 def write_flux(path: str | Path, layers: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Write weights and biases in the original's format, whole or not at all.
+    """Write weights and biases in the notebook's format, whole or not at all.
 
     Raises:
         OutputError: nothing can be written there.
@@ -50,7 +50,7 @@ def write_flux(path: str | Path, layers: Iterable[tuple[np.ndarray, np.ndarray]]
 
 
 def _numbers(array: np.ndarray) -> list[Any]:
-    """An array as lists of the shortest numbers that give the same array back, be it of float32 or of float64."""
+    """An array as lists of the shortest numbers that give the same float32 or float64 array back."""
     if array.ndim > 1:
         return [_numbers(part) for part in array]
     return [float(str(value)) for value in array]

@@ -1,8 +1,8 @@
 """Large JSON files, an object of objects, read in pieces.
 
-One Python object for each of some million numbers would take a gigabyte. Where an inner object ends and a comma
-follows, a file can be cut: what stands between two cuts, put into braces, is JSON if and only if the whole file is. So
-pieces are left to the JSON decoder of the standard library, and never more than one of them is in memory.
+Millions of numbers as Python objects would take a gigabyte. A file can be cut where an inner object ends and a comma
+follows: the text between two cuts, put into braces, is JSON if and only if the whole file is. So each piece goes to the
+JSON decoder of the standard library, and only one of them is in memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from punish_fast.runtime.files import ReadError
 
 _PIECE = 1 << 18
-# Far more than the longest inner object, however it is laid out.
+# More than the longest inner object in any layout.
 _TAIL = 1 << 16
 _CUT = re.compile(rb"\}\s*,")
 
@@ -36,7 +36,7 @@ def pieces(path: Path) -> Iterator[Any]:
     Raises:
         ReadError: the file cannot be read, or is no JSON object.
     """
-    # As floats, numbers with a thousand digits do no harm, and duplicate keys are kept as pairs.
+    # Floats also take numbers with a thousand digits, and pairs keep duplicate keys.
     decoder = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float, parse_constant=_refuse_constant)
     for offset, piece in _raw_pieces(path):
         try:
@@ -46,7 +46,7 @@ def pieces(path: Path) -> Iterator[Any]:
         except (ValueError, RecursionError) as error:
             raise ReadError(f"{path}: not JSON near byte {max(offset, 0)} ({str(error)[:80]})") from None
         if not is_object(members):
-            raise ReadError(f"{path}: allowed is an object of states, and nothing else")
+            raise ReadError(f"{path}: allowed is one object of states")
         yield members
 
 
@@ -75,11 +75,11 @@ def _cut(path: Path, blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
             rest += block
             continue
         yield offset, rest[: cuts[-1].start() + 1] + b"}"
-        # The brace that opens the next piece is no byte of the file.
+        # The brace that opens the next piece is not in the file.
         offset += cuts[-1].end() - 1
         rest = b"{" + rest[cuts[-1].end() :] + block
         is_first = False
     if not is_first and rest[1:].strip() == b"}":
-        # After a comma something must come, which only this brace of ours would hide.
+        # A comma at the end is an error, which the added brace would hide.
         offset, rest = offset + 1, rest[1:]
     yield offset, rest

@@ -1,7 +1,7 @@
-"""A process as other programs are to read it: with the positions of its states in plain sight.
+"""A process with its positions in readable form, for other programs.
 
-Inside, a state is a number and a mixed-radix code, which mean nothing to others. Outside, it is what a player knows: 18
-fields of one digit each, which side by side are the notebook's decimal code.
+Inside the package a state is a number and a mixed-radix code. Outside it is what a player knows: 18 fields of one digit
+each, which together are the notebook's decimal code.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from punish_fast.punish.rules import Rules
 
 TERMINALS = ("win", "loss")
 
-# So few states at once that what is worked out on the way takes little memory.
+# States at a time, to save memory.
 _BLOCK = 1 << 17
 
 
 @dataclass(frozen=True)
-class Process:
+class LabelledProcess:
     """A process of Punish, to be written in the format of another program.
 
     Attributes:
         mdp: The process.
         states: The states of the game.
-        enemy: What to note of the enemy, JSON-like.
+        enemy: The enemy, JSON-like with a ``kind``.
     """
 
     mdp: MDP
@@ -59,7 +59,7 @@ class Process:
 
     @property
     def is_initial(self) -> np.ndarray:
-        """Where a game can begin, bool ``[n_columns]``: at the first breath, with all HP on both sides."""
+        """Whether a game can begin there, bool ``[n_columns]``: at the first breath with full HP on both sides."""
         start = {"breath": 1, "own_hp": self.rules.hp, "enemy_hp": self.rules.hp}
         columns = [FIELDS.index(name) for name in start]
         is_initial = np.zeros(self.mdp.n_columns, dtype=bool)
@@ -67,16 +67,16 @@ class Process:
         return is_initial
 
 
-def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> Process:
-    """Tell the positions of a process.
+def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> LabelledProcess:
+    """Label the states of a process with their positions.
 
     Args:
         states: The states: a ``StateSpace`` or a loaded ``Artefact``.
         mdp: The process.
-        enemy: What to note of the enemy; unknown if None.
+        enemy: The enemy, JSON-like with a ``kind``; unknown if None.
 
     Raises:
-        ValueError: the process has other states, other terminals than win and loss, or actions that are none of Punish.
+        ValueError: the process has other states, other terminals than win and loss, or unknown actions.
     """
     if mdp.n_states != len(states.code):
         raise ValueError(f"export: the process has {mdp.n_states} states, the space {len(states.code)}")
@@ -84,4 +84,4 @@ def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> P
         raise ValueError(f"export: the process has {len(mdp.terminal_reward)} terminals, allowed are win and loss")
     if not np.isin(mdp.action, ACTIONS).all():
         raise ValueError(f"export: the process has actions other than {', '.join(map(str, ACTIONS))}")
-    return Process(mdp, states, enemy or {"kind": "unknown"})
+    return LabelledProcess(mdp, states, enemy or {"kind": "unknown"})

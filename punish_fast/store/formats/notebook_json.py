@@ -1,4 +1,4 @@
-"""The notebook's own files: values and strategies in JSON, so that agents can go to the original game and come back.
+"""The notebook's own files: values and strategies in JSON.
 
 Both kinds are one object of objects with decimal codes as keys (drawn in ``punish/codes.py``). A strategy has the
 probabilities of the legal actions of some states; values have those of every state and of win and loss::
@@ -6,12 +6,10 @@ probabilities of the legal actions of some states; values have those of every st
     {"101112300350021000": {"20": 0.09375, ..., "50": 0.34375, "51": 0.09375}, ...}
     {"101112300350021000": {"20": 3.2, ..., "51": 5.1}, ..., "-1": {"90": 20.0}, "-2": {"90": -20.0}}
 
-Numbers are written with as many digits as tell them apart from all others, so nothing is lost. What these files cannot
-carry is everything else an agent knows of itself: rules, discount, the enemy, how exact the values are.
+Numbers are written with enough digits to be read back exactly. Rules, discount, enemy and error bound are lost.
 
-Values are told by that of a loss, below 0. So a chance to win, ``p``, is written as ``2 p - 1``, the chance to win less
-that to lose, with 1 for win and -1 for loss, which ranks actions alike (equals may come of numbers that differ by less
-than 1e-16). It is read again as values at discount 1.
+A file holds values if that of a loss is below 0. So a win probability ``p`` is written as ``2 p - 1``, with 1 for win
+and -1 for loss, which ranks actions alike up to rounding. It is read again as values at discount 1.
 """
 
 from __future__ import annotations
@@ -93,7 +91,7 @@ def content_of(file: Artefact, space: StateSpace) -> Values | Probabilities:
 
 
 def export_notebook(path: str | Path, space: StateSpace, content: Values | Probabilities) -> None:
-    """Write values or a strategy as the notebook does.
+    """Write values or a strategy in the notebook's format.
 
     Args:
         path: The file.
@@ -141,7 +139,7 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
     for begin in range(0, len(decimals), _STATES_AT_ONCE):
         part = ptr[begin : begin + _STATES_AT_ONCE + 1]
         rows = slice(part[0], part[-1])
-        # In Python, lists are far quicker than arrays to go through.
+        # Lists are much faster than arrays to iterate over.
         cells = [keys[a] + repr(x) for a, x in zip(actions[rows].tolist(), numbers[rows].tolist(), strict=True)]
         ends = (part - part[0]).tolist()
         states = zip(decimals[begin : begin + _STATES_AT_ONCE].tolist(), ends[:-1], ends[1:], strict=True)
@@ -180,7 +178,7 @@ def read_notebook(
 def import_notebook(
     source: str | Path, target: str | Path, rules: Rules, kind: str | None = None, discount: float = 0.95
 ) -> Values | Probabilities:
-    """Make an agent or a strategy file of a file of the notebook.
+    """Make an agent or a strategy file from a file of the notebook.
 
     An agent made like this has no tensor, no rewards (they are NaN) and no bound on the error of its values.
 
@@ -188,7 +186,7 @@ def import_notebook(
         source: The notebook's file.
         target: The file to write.
         rules: The rules it belongs to.
-        kind: ``"agent"`` or ``"strategy"``; found out if None.
+        kind: ``"agent"`` or ``"strategy"``; as in `read_notebook` if None.
         discount: That of the values.
 
     Returns:
@@ -230,7 +228,7 @@ def _without_transitions(space: StateSpace) -> MDP:
 
 
 def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
-    """Values as a solution that nothing is known about."""
+    """Values as a solution of unknown accuracy."""
     choice = first_best(space.state_ptr, values.q)
     return Solution(
         v=values.q[choice],

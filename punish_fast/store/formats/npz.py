@@ -1,17 +1,17 @@
-"""Processes as NumPy archives (``.npz``), for whoever has NumPy and SciPy but not us.
+"""Processes as NumPy archives (``.npz``), readable with NumPy and SciPy alone.
 
-``numpy.load`` reads them without pickle, and ``scipy.sparse.load_npz``, which looks for the first six names and at
-nothing else, reads the transitions as a CSR array::
+``numpy.load`` reads them without pickle; ``scipy.sparse.load_npz``, which needs the first six names only, reads the
+transitions as a CSR array::
 
     _is_array, format, shape     True, "csr", (n_rows, n_columns)
     data             float64 [n_entries]     probabilities
     indices          int32   [n_entries]     columns; n_columns - 2 is win, n_columns - 1 loss
     indptr           int32   [n_rows + 1]    where the entries of each row begin
     state_ptr        int64   [n_states + 1]  where the rows of each state begin
-    layer_ptr        int64   [n_layers + 1]  where the states of each breath begin; the last layer lies between measures
+    layer_ptr        int64   [n_layers + 1]  where the states of each breath begin; breath 5 is last
     action           uint8   [n_rows]        card 1-5 and then 1 for a feint or 0; rest is 90
     reward           float64 [n_rows]        expected immediate rewards
-    terminal_reward  float64 [2]             what win and loss pay, every time
+    terminal_reward  float64 [2]             rewards of win and loss at every step
     code             int64   [n_columns]     18-digit decimal codes; win is -1 and loss -2
     is_initial       bool    [n_columns]     whether a game can begin there
     rules, enemy, package_version            texts, the first two JSON
@@ -32,7 +32,7 @@ from punish_fast.punish.codes import CodedStates
 from punish_fast.punish.rules import to_json
 from punish_fast.runtime.files import explain, replacing
 from punish_fast.runtime.version import __version__
-from punish_fast.store.formats.labelled_process import Process, process_of
+from punish_fast.store.formats.labelled_process import LabelledProcess, process_of
 
 
 def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None = None) -> None:
@@ -42,10 +42,10 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
         path: The file; no suffix is added.
         states: Its states: a ``StateSpace`` or a loaded ``Artefact``.
         mdp: The process.
-        enemy: What to note of the enemy, JSON-like with a ``kind``; unknown if None.
+        enemy: The enemy, JSON-like with a ``kind``; unknown if None.
 
     Raises:
-        ValueError: the process has other states, or is none of Punish.
+        ValueError: the process has other states, terminals or actions.
         OutputError: nothing can be written there.
         WriteError: writing failed.
     """
@@ -59,7 +59,7 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
             raise explain(path, error) from None
 
 
-def _arrays(process: Process) -> dict[str, Any]:
+def _arrays(process: LabelledProcess) -> dict[str, Any]:
     mdp = process.mdp
     matrix = mdp.to_scipy()
     return {

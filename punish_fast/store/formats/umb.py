@@ -2,24 +2,24 @@
 
 A UMB file is a tar archive of ``index.json`` and of plain little-endian arrays. There, a state offers *choices*, a
 choice leads by *branches* to states, and pointers say where the choices of a state and the branches of a choice begin.
-So our rows are the choices and our entries the branches, in the same order. What differs: win and loss are states like
-all others, the last two, each with one choice (rest) of one branch that leads back to it.
+So rows are the choices and entries the branches, in the same order. Win and loss become the last two states, each with
+one choice (rest) of one branch back to itself.
 
 ::
 
     state-to-choices, choice-to-branches                uint64    pointers
     branch-to-target, branch-to-probability             uint64, float64
-    state-is-initial                                    bits      every opening with all HP on both sides
+    state-is-initial                                    bits      every opening with full HP on both sides
     actions/choices                                     uint32    and their names: rush, feint_with_rush, ..., rest
     annotations/aps/win, annotations/aps/loss           bits      the two terminals
-    annotations/rewards/reward                          float64   of choices; a terminal pays its own for ever
+    annotations/rewards/reward                          float64   of choices; a terminal pays its own at every step
     valuations/states                                   19 x 8 bits
 
 The valuation of a state has the 18 digits of its decimal code (see ``punish/codes.py``), each a variable of its own,
 and then ``outcome``: 0 for every position, 1 for win and 2 for loss, whose digits are all 0. There is no proposition
 ``init``: Storm makes that label from the initial states, and refuses a file that brings another one.
 
-The arrays go from memory to the file in pieces, so that writing needs no memory worth mentioning.
+The arrays are written in pieces, so that writing needs little memory.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from punish_fast.punish.rules import name_of, to_mapping
 from punish_fast.runtime.files import explain, replacing
 from punish_fast.runtime.parallel import cumulated
 from punish_fast.runtime.version import __version__
-from punish_fast.store.formats.labelled_process import TERMINALS, Process, process_of
+from punish_fast.store.formats.labelled_process import TERMINALS, LabelledProcess, process_of
 
 VERSION, REVISION = 1, 0
 OUTCOME = "outcome"
@@ -61,10 +61,10 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
         path: The file.
         states: Its states: a ``StateSpace`` or a loaded ``Artefact``.
         mdp: The process.
-        enemy: What to note of the enemy, JSON-like with a ``kind``; unknown if None.
+        enemy: The enemy, JSON-like with a ``kind``; unknown if None.
 
     Raises:
-        ValueError: the process has other states, or is none of Punish.
+        ValueError: the process has other states, terminals or actions.
         OutputError: nothing can be written there.
         WriteError: writing failed.
     """
@@ -82,7 +82,7 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
 
 class _Stream(io.RawIOBase):
-    """Arrays one behind the other, as bytes of one dtype, converted piece by piece while they are read."""
+    """Concatenated arrays as bytes of one dtype, converted piece by piece while they are read."""
 
     def __init__(self, dtype: str, *arrays: np.ndarray) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill as much of ``buffer`` as one piece does; return how many bytes, 0 at the end."""
+        """Fill ``buffer`` from one piece; return the number of bytes, 0 at the end."""
         if not self._rest:
             self._rest = next(self._pieces, self._rest)
         n_bytes = min(len(buffer), len(self._rest))
@@ -110,7 +110,7 @@ def _pieces(dtype: np.dtype[Any], arrays: tuple[np.ndarray, ...]) -> Iterator[me
             yield piece.reshape(-1).view(np.uint8).data
 
 
-def _members(process: Process) -> Iterator[tuple[str, _Stream]]:
+def _members(process: LabelledProcess) -> Iterator[tuple[str, _Stream]]:
     """Name and content of every file of the archive."""
     mdp = process.mdp
     loops = np.arange(1, len(TERMINALS) + 1)
@@ -143,7 +143,7 @@ def _bits(flags: np.ndarray) -> _Stream:
     return _Stream("u1", np.packbits(flags, bitorder="little"))
 
 
-def _valuations(process: Process) -> tuple[np.ndarray, np.ndarray]:
+def _valuations(process: LabelledProcess) -> tuple[np.ndarray, np.ndarray]:
     """Fields and outcome of all positions, and of win and loss."""
     positions = np.pad(process.fields, ((0, 0), (0, 1)))
     terminals = np.zeros((len(TERMINALS), positions.shape[1]), dtype=np.uint8)
@@ -151,7 +151,7 @@ def _valuations(process: Process) -> tuple[np.ndarray, np.ndarray]:
     return positions, terminals
 
 
-def _index(process: Process) -> dict[str, Any]:
+def _index(process: LabelledProcess) -> dict[str, Any]:
     mdp = process.mdp
     n_terminals = len(TERMINALS)
     rules = name_of(process.rules)
@@ -160,8 +160,8 @@ def _index(process: Process) -> dict[str, Any]:
         "format-revision": REVISION,
         "model-data": {
             "name": "Punish",
-            "description": f"The card duel Punish by the rules {rules}, as one player sees it, against a strategy that "
-            f"is known. The variables of a state are the digits of its code; {OUTCOME} is 1 for win and 2 for loss.",
+            "description": f"The card duel Punish under rules {rules}, as one player sees it, against a known "
+            f"strategy. The variables of a state are the digits of its code; {OUTCOME} is 1 for win and 2 for loss.",
         },
         "file-data": {
             "tool": "punish-fast",
