@@ -99,7 +99,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         RecordsError: there is none, it cannot be read, or it holds something else.
         LockedError: another process is writing to it.
     """
-    _require_file(path)
+    _require_database(path)
     with _explained(path), closing(_connect(path, "ro")) as connection:
         # One transaction, so that everything read is consistent.
         connection.execute("BEGIN")
@@ -128,7 +128,7 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
         WriteError: it could not be written to its end; nothing was changed.
     """
     if not creates or _exists(path):
-        _require_file(path)
+        _require_database(path)
     with _explained(path), closing(_connect(path, "rwc" if creates else "rw")) as connection:
         if erases:
             connection.execute("PRAGMA secure_delete = ON")
@@ -183,20 +183,29 @@ def _exists(path: Path) -> bool:
         return True
 
 
-def _require_file(path: Path) -> None:
+def read_file(path: Path, what: str, n_bytes: int = -1) -> bytes:
+    """The first ``n_bytes`` of a regular file, or all of it.
+
+    Raises:
+        RecordsError: it cannot be read; ``what`` it should be is named for a folder.
+    """
     try:
         if path.is_dir():
-            raise RecordsError(f"{path}: is a folder, not a database")
+            raise RecordsError(f"{path}: is a folder, not a {what}")
         if not path.exists():
             raise RecordsError(f"{path}: there is no such file")
         if not path.is_file():
             raise RecordsError(f"{path}: is no regular file")
         with path.open("rb") as file:
-            # SQLite would take very short files for empty databases and overwrite them.
-            if file.read(len(_MAGIC)) not in (b"", _MAGIC):
-                raise RecordsError(f"{path}: is no SQLite database")
+            return file.read(n_bytes)
     except (OSError, ValueError) as error:
         raise RecordsError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _require_database(path: Path) -> None:
+    # SQLite would take very short files for empty databases and overwrite them.
+    if read_file(path, "database", len(_MAGIC)) not in (b"", _MAGIC):
+        raise RecordsError(f"{path}: is no SQLite database")
 
 
 def _tables_of(connection: sqlite3.Connection) -> list[str]:

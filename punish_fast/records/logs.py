@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from punish_fast.records.database import RecordsError
+from punish_fast.records.database import RecordsError, read_file
 
 LAYOUTS = ("breaths", "games")
 
@@ -110,16 +110,7 @@ def read_log(path: str | Path) -> GameLog:
         RecordsError: the file cannot be read or is no log; the message names the entry and the field.
     """
     path = Path(path)
-    try:
-        if path.is_dir():
-            raise RecordsError(f"{path}: is a folder, not a log")
-        if not path.exists():
-            raise RecordsError(f"{path}: there is no such file")
-        if not path.is_file():
-            raise RecordsError(f"{path}: is no regular file")
-        content = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise RecordsError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    content = read_file(path, "log")
     try:
         layout, games, refused = parse_log(content)
     except _LogError as error:
