@@ -1,7 +1,7 @@
 """The page ``docs/lessons.md``: what equilibrium play teaches, for people who play: ``python -m bench.lessons EQ.h5``.
 
 Every number of the page stands in a block between two comments, and so does every sentence that another strategy might
-prove wrong; blocks and figures are made from a strategy file, all by one command. With ``--people DB`` it also tells
+prove wrong; blocks and figures are made from a strategy file, all by one command. With ``--records DB`` it also tells
 where people play otherwise; without, that block and its figure stay as they are.
 """
 
@@ -263,15 +263,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m bench.lessons", description="Write docs/lessons.md and its figures."
     )
     parser.add_argument("file", type=Path, metavar="EQ.h5", help="a strategy or an agent")
-    parser.add_argument("--people", type=Path, metavar="DB", help="a database of recorded games")
+    parser.add_argument("--records", type=Path, metavar="DB", help="a database of recorded games")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="default: docs/lessons.md")
     options = parser.parse_args(arguments)
 
     def run() -> None:
-        for path in make(options.file, options.people, options.page):
+        for path in make(options.file, options.records, options.page):
             say(f"wrote {path}")
-        if options.people is None:
-            say("without --people, what is told of people stays as it was")
+        if options.records is None:
+            say("without --records, the block on people stays as it was")
 
     return guarded(run)
 

@@ -53,7 +53,7 @@ def test_the_page_has_all_blocks_and_small_figures():
 
 
 def test_blocks_and_figures_are_made_again(folder):
-    code, text = make(folder, "--people", folder / "games.db")
+    code, text = make(folder, "--records", folder / "games.db")
     assert code == 0
     before = PAGE.read_text(encoding="utf-8")
     assert without_blocks(text) == without_blocks(before)
@@ -64,7 +64,7 @@ def test_blocks_and_figures_are_made_again(folder):
     for name in (FIGURES | PEOPLE_FIGURE).values():
         with Image.open(folder / name) as image:
             assert image.width > 1000
-    assert make(folder, "--people", folder / "games.db")[1] == text
+    assert make(folder, "--records", folder / "games.db")[1] == text
 
 
 def test_without_games_people_stay_as_they_were(folder, capsys):
@@ -73,7 +73,7 @@ def test_without_games_people_stay_as_they_were(folder, capsys):
     assert code == 0
     assert block(text, "people") == block(PAGE.read_text(encoding="utf-8"), "people")
     assert not (folder / "lessons-people.png").exists()
-    assert "what is told of people stays as it was" in capsys.readouterr().err
+    assert "the block on people stays as it was" in capsys.readouterr().err
 
 
 def test_what_cannot_be_made_is_refused(folder, capsys):
