@@ -25,7 +25,7 @@ from punish_fast.study.lessons_plot import draw_lessons
 
 PAGE = ROOT / "docs" / "lessons.md"
 # Figures by the row of the picture.
-FIGURES = {"worth": "lessons-worth.png", "hands": "lessons-hands.png", "habits": "lessons-habits.png"}
+FIGURES = {"worth": "lessons-worth.png", "hands": "lessons-hands.png", "frequencies": "lessons-frequencies.png"}
 PEOPLE_FIGURE = {"people": "lessons-people.png"}
 
 _HANDS = 5
@@ -49,7 +49,7 @@ def blocks_of(report: dict[str, Any], origin: dict[str, Any] | None) -> dict[str
         "hp": _hp(report),
         "hands": _hands(report),
         "kept": _kept(report),
-        "habits": _habits(report),
+        "frequencies": _frequencies(report),
     }
     if report["people"] is not None:
         blocks["people"] = _people(report["people"])
@@ -124,40 +124,42 @@ def _kept(report: dict[str, Any]) -> str:
     return "\n".join([*markdown(rows), "", *told])
 
 
-def _habits(report: dict[str, Any]) -> str:
-    habits = report["habits"]
+def _frequencies(report: dict[str, Any]) -> str:
+    frequencies = report["frequencies"]
     rows = [["", *PLAYS]]
     for grouping in _GROUPINGS:
-        rows += [_habit_row(habit) for habit in habits if habit["grouping"] == grouping]
-    always = habits[0]
+        rows += [_situation_row(situation) for situation in frequencies if situation["grouping"] == grouping]
+    always = frequencies[0]
     given = {card: share for card, share in always["given_up"].items() if share is not None}
     order = sorted(given, key=lambda card: -given[card])
     told = [f"Of all choices, {_percent(always['shares']['feint'], 0)} are feints"]
     if order:
         named = " and ".join(f"{card} ({_percent(given[card], 0)})" for card in order[:2])
         told[0] += f"; most of all they give up {named}"
-    told += _turns(habits)
+    told += _turns(frequencies)
     return "\n".join([*markdown(rows), "", *(f"- {_sentence(line)}" for line in told)])
 
 
-def _habit_row(habit: dict[str, Any]) -> list[str]:
+def _situation_row(situation: dict[str, Any]) -> list[str]:
     cells = []
     for play in PLAYS:
-        share, possible = habit["shares"][play], habit["when_possible"][play]
+        share, possible = situation["shares"][play], situation["when_possible"][play]
         cells.append("" if possible is None else f"{100 * share:.0f} / {100 * possible:.0f}")
-    return [habit["situation"], *cells]
+    return [situation["situation"], *cells]
 
 
-def _turns(habits: list[dict[str, Any]]) -> list[str]:
+def _turns(frequencies: list[dict[str, Any]]) -> list[str]:
     """What is mostly played by who can, where situations differ."""
     lines = []
-    for habit in habits:
-        often = {play: share for play, share in habit["when_possible"].items() if share is not None and share >= _OFTEN}
-        if not often or habit["grouping"] == "hand":
+    for situation in frequencies:
+        often = {
+            play: share for play, share in situation["when_possible"].items() if share is not None and share >= _OFTEN
+        }
+        if not often or situation["grouping"] == "hand":
             continue
         order = sorted(often, key=lambda play: -often[play])
         told = " and ".join(f"{play} in {_percent(often[play], 0)} of the choices that allow it" for play in order)
-        lines.append(f"{habit['situation']}: {told}")
+        lines.append(f"{situation['situation']}: {told}")
     return lines
 
 

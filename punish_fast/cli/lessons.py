@@ -19,7 +19,7 @@ from punish_fast.punish.rules import CARDS
 
 if TYPE_CHECKING:
     from punish_fast.study.deviations import Cost, Deviations
-    from punish_fast.study.frequencies import Habit
+    from punish_fast.study.frequencies import SituationFrequencies
     from punish_fast.study.lessons import Lessons
 
 
@@ -127,7 +127,7 @@ def _lessons_report(found: Lessons) -> dict[str, Any]:
             card: {"share": _number(share), "over_fresh": _number(fresh), "over_other": _by_card(other)}
             for card, share, fresh, other in zip(CARDS, *found.kept, strict=True)
         },
-        "habits": [_habit_report(habit) for habit in found.habits],
+        "frequencies": [_situation_report(situation) for situation in found.frequencies],
     }
 
 
@@ -135,15 +135,15 @@ def _hps(wins: dict[tuple[int, int], float]) -> list[dict[str, Any]]:
     return [{"own": own, "enemy": enemy, "win": win} for (own, enemy), win in wins.items()]
 
 
-def _habit_report(habit: Habit) -> dict[str, Any]:
+def _situation_report(situation: SituationFrequencies) -> dict[str, Any]:
     return {
-        "grouping": habit.grouping,
-        "situation": habit.label,
-        "choices": habit.choices,
-        "shares": _by_play(habit.shares),
-        "possible": _by_play(habit.possible),
-        "when_possible": _by_play(habit.when_possible),
-        "given_up": _by_card(habit.given),
+        "grouping": situation.grouping,
+        "situation": situation.label,
+        "choices": situation.choices,
+        "shares": _by_play(situation.shares),
+        "possible": _by_play(situation.possible),
+        "when_possible": _by_play(situation.when_possible),
+        "given_up": _by_card(situation.given),
     }
 
 

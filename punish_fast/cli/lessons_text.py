@@ -25,7 +25,7 @@ def print_lessons(report: dict[str, Any]) -> None:
     _print_hps(report)
     _print_hands(report)
     _print_kept(report["kept"])
-    _print_habits(report["habits"])
+    _print_frequencies(report["frequencies"])
     if report["people"] is not None:
         _print_people(report["people"])
     if report["plot"] is not None:
@@ -53,7 +53,7 @@ def headlines(report: dict[str, Any]) -> list[str]:
     if ahead:
         told = [f"{each['own']} HP against {each['enemy']} wins {_share(each['win'])}" for each in ahead]
         found.append(f"Before the cards are dealt, {' and '.join(told)}.")
-    always = report["habits"][0] if report["habits"] else None
+    always = report["frequencies"][0] if report["frequencies"] else None
     if always is not None:
         order = _ranked(always["shares"])
         told = [f"{play} {_percent(share)} %" for play, share in order]
@@ -117,18 +117,18 @@ def _print_kept(kept: dict[str, Any]) -> None:
     print_table(rows, indent="  ")
 
 
-def _print_habits(habits: list[dict[str, Any]]) -> None:
+def _print_frequencies(frequencies: list[dict[str, Any]]) -> None:
     _print_title("how often to play each card: per cent of all choices / of choices that allow it (feint: any card)")
-    plays = list(habits[0]["shares"]) if habits else []
+    plays = list(frequencies[0]["shares"]) if frequencies else []
     rows = [["", "a game", *plays]]
-    for habit in habits:
+    for situation in frequencies:
         cells = [
-            "-" if share is None else f"{_percent(habit['shares'][play])}/{_percent(share)}"
-            for play, share in habit["when_possible"].items()
+            "-" if share is None else f"{_percent(situation['shares'][play])}/{_percent(share)}"
+            for play, share in situation["when_possible"].items()
         ]
-        rows.append([habit["situation"], f"{habit['choices']:.2f}", *cells])
+        rows.append([situation["situation"], f"{situation['choices']:.2f}", *cells])
     print_table(rows, indent="  ")
-    given = habits[0]["given_up"] if habits else {}
+    given = frequencies[0]["given_up"] if frequencies else {}
     if any(share is not None for share in given.values()):
         print_text("cards given up by feints: " + ", ".join(f"{card} {_percent(given[card])}" for card in CARDS), "  ")
 

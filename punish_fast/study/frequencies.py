@@ -41,7 +41,7 @@ class Grouping(NamedTuple):
     group: np.ndarray
 
 
-class Habit(NamedTuple):
+class SituationFrequencies(NamedTuple):
     """The plays in a situation.
 
     Attributes:
@@ -87,7 +87,7 @@ def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
     return np.asarray(np.column_stack([observed.hand > 0, feints]) & observed.chooses[:, np.newaxis])
 
 
-def habits(play: SelfPlay, observed: Observations | None = None) -> list[Habit]:
+def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[SituationFrequencies]:
     """The frequencies of plays in all situations that occur in self-play.
 
     Args:
@@ -100,7 +100,7 @@ def habits(play: SelfPlay, observed: Observations | None = None) -> list[Habit]:
     visits = np.where(observed.chooses, play.state_visits, 0.0)
     weight = visits[state] * play.policy[: len(state)]
     possible = possible_plays(observed, space.rules)
-    found: list[Habit] = []
+    found: list[SituationFrequencies] = []
     for grouping in groupings(space.rules, observed):
         n = len(grouping.labels)
         # Rows by situation and action.
@@ -114,11 +114,13 @@ def habits(play: SelfPlay, observed: Observations | None = None) -> list[Habit]:
 
 def _of_situations(
     grouping: Grouping, choices: np.ndarray, actions: np.ndarray, allowed: np.ndarray
-) -> Iterator[Habit]:
+) -> Iterator[SituationFrequencies]:
     feints = actions[:, 1 : 2 * _N_KINDS : 2]
     plays = np.column_stack([actions[:, 0 : 2 * _N_KINDS : 2], feints.sum(axis=1)])
     with np.errstate(invalid="ignore"):
         when_possible, given = plays / allowed, feints / feints.sum(axis=1, keepdims=True)
     for k in np.flatnonzero(choices > 0):
         shares, possible = plays[k] / choices[k], allowed[k] / choices[k]
-        yield Habit(grouping.name, grouping.labels[k], float(choices[k]), shares, possible, when_possible[k], given[k])
+        yield SituationFrequencies(
+            grouping.name, grouping.labels[k], float(choices[k]), shares, possible, when_possible[k], given[k]
+        )

@@ -15,7 +15,7 @@ import numpy as np
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import split_status
 from punish_fast.punish.openings import Openings
-from punish_fast.study.frequencies import Habit, habits
+from punish_fast.study.frequencies import SituationFrequencies, frequencies
 from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
 from punish_fast.study.selfplay import SelfPlay
@@ -47,7 +47,7 @@ class Lessons:
         value: float64 ``[n]``, win probability with them.
         hands: The same by hands alone.
         kept: The value of keeping cards.
-        habits: The frequencies of plays.
+        frequencies: The frequencies of plays.
     """
 
     length: float
@@ -57,7 +57,7 @@ class Lessons:
     value: np.ndarray
     hands: Hands
     kept: Kept
-    habits: list[Habit]
+    frequencies: list[SituationFrequencies]
 
 
 def lessons(play: SelfPlay) -> Lessons:
@@ -72,7 +72,7 @@ def lessons(play: SelfPlay) -> Lessons:
         value=value,
         hands=_by_hands(openings, value),
         kept=kept_cards(play),
-        habits=habits(play, observed),
+        frequencies=frequencies(play, observed),
     )
 
 

@@ -14,7 +14,7 @@ from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.runtime.figures import picture
 from punish_fast.runtime.plot_style import BLUE, INK, VERMILION, YELLOW, draw_share_map, ink_on, set_headline
 from punish_fast.study.deviations import Deviations
-from punish_fast.study.frequencies import PLAYS, Habit
+from punish_fast.study.frequencies import PLAYS, SituationFrequencies
 from punish_fast.study.lessons import Lessons
 from punish_fast.study.openings_plot import draw_extremes, draw_worth, gap_of, headline_of, worths_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-ROWS = ("worth", "hands", "habits", "people")
+ROWS = ("worth", "hands", "frequencies", "people")
 
 _PLAY_LOOKS = (*CARD_LOOKS, FEINT_LOOK)
 # Shares below this have no room for a number.
@@ -52,11 +52,11 @@ def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Pa
         ExtraError: matplotlib is not installed.
     """
     with picture(path, "lessons") as figure:
-        shown = [habit for habit in found.habits if habit.grouping != "hand"]
+        shown = [situation for situation in found.frequencies if situation.grouping != "hand"]
         draws: dict[str, tuple[float, Callable[[SubFigure], None]]] = {
             "worth": (3.4, lambda row: _draw_worths(row, found)),
             "hands": (3.4, lambda row: _draw_hands(row, found)),
-            "habits": (1.3 + 0.24 * len(shown), lambda row: _draw_habits(row.subplots(), shown)),
+            "frequencies": (1.3 + 0.24 * len(shown), lambda row: _draw_frequencies(row.subplots(), shown)),
         }
         if people is not None:
             draws["people"] = 3.4, lambda row: _draw_people(row, people)
@@ -128,11 +128,11 @@ def _places_of(kinds: Sequence[Any]) -> list[float]:
     return places[: len(kinds)]
 
 
-def _draw_habits(axes: Axes, habits: list[Habit]) -> None:
-    places = _places_of(habits)
-    left = np.zeros(len(habits))
+def _draw_frequencies(axes: Axes, frequencies: list[SituationFrequencies]) -> None:
+    places = _places_of(frequencies)
+    left = np.zeros(len(frequencies))
     for k, (play, look) in enumerate(zip(PLAYS, _PLAY_LOOKS, strict=True)):
-        share = np.array([habit.shares[k] for habit in habits])
+        share = np.array([situation.shares[k] for situation in frequencies])
         style: dict[str, Any] = {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0.8}
         axes.barh(places, share, left=left, height=0.8, label=play, **style)
         box = {"facecolor": look.colour, "edgecolor": "none", "pad": 0.8}
@@ -141,13 +141,13 @@ def _draw_habits(axes: Axes, habits: list[Habit]) -> None:
                 colour = ink_on(look.colour)
                 axes.annotate(f"{100 * part:.0f}", (middle, y), ha="center", va="center", color=colour, bbox=box)
         left += share
-    axes.set_yticks(places, [habit.label for habit in habits])
+    axes.set_yticks(places, [situation.label for situation in frequencies])
     axes.tick_params(axis="both", length=0)
     axes.set_xticks([])
     axes.set_xlim(0, 1)
     axes.set_ylim(min(places, default=0) - 0.6, 0.6)
     axes.spines[:].set_visible(False)
-    overall = next((habit.shares for habit in habits if habit.grouping == "all"), None)
+    overall = next((situation.shares for situation in frequencies if situation.grouping == "all"), None)
     most = "" if overall is None else f"{PLAYS[int(np.argmax(overall))].capitalize()} is played most often; "
     axes.set_title(f"{most}share of all choices in each situation, in per cent", pad=24)
     axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=len(PLAYS), borderaxespad=0.2)

@@ -12,7 +12,7 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 
-BLOCKS = ("source", "hp", "hands", "kept", "habits", "people")
+BLOCKS = ("source", "hp", "hands", "kept", "frequencies", "people")
 
 
 @pytest.fixture(scope="module")

@@ -58,7 +58,7 @@ def test_progress_goes_to_stderr(run, monkeypatch):
 
 
 def test_lessons_are_those_of_the_library(run, equilibria):
-    report = run("lessons", "view.h5", "--records", "games.db", "--json").report
+    report = run("lessons", "--quiet", "view.h5", "--records", "games.db", "--json").report
     space = StateSpace(RULES)
     play = self_play(Graph(space), load(equilibria / "view.h5").policy(space))
     found = lessons(play)
@@ -72,8 +72,8 @@ def test_lessons_are_those_of_the_library(run, equilibria):
     for kind, card in enumerate(CARDS):
         assert report["kept"][card]["over_fresh"] == none_if_nan(found.kept.over_fresh[kind])
         assert list(report["kept"][card]["over_other"].values()) == list(map(none_if_nan, found.kept.over_other[kind]))
-    assert [each["situation"] for each in report["habits"]] == [habit.label for habit in found.habits]
-    assert report["habits"][0]["shares"] == dict(zip(PLAYS, found.habits[0].shares, strict=True))
+    assert [each["situation"] for each in report["frequencies"]] == [situation.label for situation in found.frequencies]
+    assert report["frequencies"][0]["shares"] == dict(zip(PLAYS, found.frequencies[0].shares, strict=True))
     people, told = deviations(play, space, read_choices(equilibria / "games.db")), report["people"]
     assert told["games"] == 30
     assert told["choices"] == len(people.choices.row) == told["certain"]
@@ -88,9 +88,9 @@ def none_if_nan(value):
 @pytest.mark.usefixtures("equilibria")
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_lessons_are_printed(run, name):
-    done = run("lessons", f"{name}.h5", "--records", "games.db")
+    done = run("lessons", "--quiet", f"{name}.h5", "--records", "games.db")
     assert (done.code, done.err) == (0, "")
-    report = run("lessons", f"{name}.h5", "--records", "games.db", "--json").report
+    report = run("lessons", "--quiet", f"{name}.h5", "--records", "games.db", "--json").report
     assert done.out.startswith(f"{name}, rules tiny-reshuffle, information {name}: ")
     best, people = report["hands"][0], report["people"]
     assert f"{best['win']:.1%}" in done.out
@@ -103,27 +103,27 @@ def test_lessons_are_printed(run, name):
 
 @pytest.mark.usefixtures("equilibria")
 def test_without_records_people_are_not_mentioned(run):
-    assert run("lessons", "view.h5", "--json").report["people"] is None
-    assert "people" not in run("lessons", "view.h5").out
+    assert run("lessons", "--quiet", "view.h5", "--json").report["people"] is None
+    assert "people" not in run("lessons", "--quiet", "view.h5").out
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", ["agent", "strategy", "other-agent", "other-strategy"])
 def test_agents_and_strategies_of_any_redeal_teach(run, name):
-    report = run("lessons", f"{name}.h5", "--json").report
+    report = run("lessons", "--quiet", f"{name}.h5", "--json").report
     assert report["rules_digest"] == RULES.digest
     for each in report["hp_before_deals"]:
         assert 0 < each["win"] < 1
-    assert run("lessons", f"{name}.h5").code == 0
+    assert run("lessons", "--quiet", f"{name}.h5").code == 0
 
 
 @pytest.mark.parametrize("name", ["x.png", "x.svg"])
 def test_lessons_are_drawn(run, equilibria, name):
-    done = run("lessons", "view.h5", "--records", "games.db", "--plot", name)
+    done = run("lessons", "--quiet", "view.h5", "--records", "games.db", "--plot", name)
     assert (done.code, done.err) == (0, "")
     assert f"wrote {name}" in done.out
     assert (equilibria / name).stat().st_size > 1000
-    assert run("lessons", "view.h5", "--plot", name, "--json").report["plot"] == name
+    assert run("lessons", "--quiet", "view.h5", "--plot", name, "--json").report["plot"] == name
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_wrong_input_is_refused(run, equilibria, files, arguments, text):
     write_games(equilibria / "bots.db", {1000: (1, 3, [(1, 101010200220000001, 20)])})
     write_games(equilibria / "strange.db", {1000: (1, 2, [(1, 5, 20)])})
     before = sorted(files.iterdir())
-    run("lessons", *arguments).refused(text)
+    run("lessons", "--quiet", *arguments).refused(text)
     assert sorted(files.iterdir()) == before
 
 
@@ -151,7 +151,7 @@ def test_wrong_input_is_refused(run, equilibria, files, arguments, text):
 def test_three_headlines_come_first_and_lines_fit_the_terminal(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     for arguments in ([], ["--records", "games.db"]):
-        lines = run("lessons", "view.h5", *arguments).out.splitlines()
+        lines = run("lessons", "--quiet", "view.h5", *arguments).out.splitlines()
         assert max(map(len, lines)) <= 80
         before_tables = lines[: lines.index("")]
         assert sum(line.startswith("* ") for line in before_tables) == 3
@@ -167,7 +167,7 @@ def test_headlines_do_without_what_is_unknown():
         "in_hand": {"guard": {"step": None}},
         "kept": {"guard": {"over_fresh": None}},
         "hp_before_deals": [{"own": 3, "enemy": 2, "win": 0.6}, {"own": 2, "enemy": 2, "win": 0.5}],
-        "habits": [{"shares": shares}],
+        "frequencies": [{"shares": shares}],
     }
     assert headlines(report) == [
         "The best opening hand wins 50.0% (guard), the worst 50.0% (guard).",

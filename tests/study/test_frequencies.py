@@ -11,7 +11,7 @@ from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.study.frequencies import PLAY_OF, PLAYS, groupings, habits, possible_plays
+from punish_fast.study.frequencies import PLAY_OF, PLAYS, frequencies, groupings, possible_plays
 from punish_fast.study.observations import observe
 from punish_fast.study.selfplay import self_play
 
@@ -26,7 +26,7 @@ def play():
 
 @pytest.fixture(scope="module")
 def found(play):
-    return habits(play)
+    return frequencies(play)
 
 
 def test_plays_are_named_by_their_actions():
@@ -43,12 +43,12 @@ def test_shares_add_up_to_one_and_choices_to_those_of_a_game(play, found):
     space = play.graph.space
     chooses = np.diff(space.state_ptr[: len(play.state_visits) + 1]) > 1
     total = defaultdict(float)
-    for habit in found:
-        total[habit.grouping] += habit.choices
-        assert habit.shares.sum() == pytest.approx(1, abs=1e-12)
-        assert (habit.possible <= 1 + 1e-12).all()
-        assert habit.shares == pytest.approx(np.nan_to_num(habit.when_possible) * habit.possible, abs=1e-12)
-        assert np.nan_to_num(habit.given).sum() == pytest.approx(float(habit.shares[5] > 0))
+    for situation in found:
+        total[situation.grouping] += situation.choices
+        assert situation.shares.sum() == pytest.approx(1, abs=1e-12)
+        assert (situation.possible <= 1 + 1e-12).all()
+        assert situation.shares == pytest.approx(np.nan_to_num(situation.when_possible) * situation.possible, abs=1e-12)
+        assert np.nan_to_num(situation.given).sum() == pytest.approx(float(situation.shares[5] > 0))
     assert set(total) == {"all", "breath", "hp", "enemy", "hand"}
     for choices in total.values():
         assert choices == pytest.approx(play.state_visits[chooses].sum(), abs=1e-12)
@@ -81,23 +81,23 @@ def test_frequencies_are_those_of_a_plain_count(play, found):
         ):
             for label in labels:
                 counted[label][1, number] += play.state_visits[row]
-    assert {habit.label for habit in found} == set(counted)
-    for habit in found:
-        played, possible = counted[habit.label]
-        assert habit.shares == pytest.approx(played / habit.choices, abs=1e-12)
+    assert {situation.label for situation in found} == set(counted)
+    for situation in found:
+        played, possible = counted[situation.label]
+        assert situation.shares == pytest.approx(played / situation.choices, abs=1e-12)
         expected = np.divide(played, possible, out=np.full(6, np.nan), where=possible > 0)
-        assert habit.when_possible == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        assert situation.when_possible == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_who_plays_anything_plays_everything(play):
     space = play.graph.space
-    for habit in habits(self_play(play.graph, uniform(space))):
-        assert habit.when_possible[~np.isnan(habit.when_possible)].min() > 0.1
+    for situation in frequencies(self_play(play.graph, uniform(space))):
+        assert situation.when_possible[~np.isnan(situation.when_possible)].min() > 0.1
 
 
-def test_who_remembers_more_but_plays_the_same_has_the_same_habits(play, found):
+def test_who_remembers_more_but_plays_the_same_has_the_same_frequencies(play, found):
     fine = StateSpace(RULES, "memory")
-    lifted = habits(self_play(Graph(fine), lift(fine, play.graph.space, play.policy)))
+    lifted = frequencies(self_play(Graph(fine), lift(fine, play.graph.space, play.policy)))
     for one, other in zip(found, lifted, strict=True):
         assert one[:2] == other[:2]
         for a, b in zip(one[2:], other[2:], strict=True):

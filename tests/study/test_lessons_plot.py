@@ -39,7 +39,7 @@ def test_plots_are_the_same_every_time_and_say_what_they_show(tmp_path, found, p
     text = (tmp_path / "a.svg").read_text()
     assert text == (tmp_path / "b.svg").read_text()
     best = found.hands.value.max()
-    always = found.habits[0]
+    always = found.frequencies[0]
     loss = people.costs[0]
     for label in (
         "what $x_ teaches",
