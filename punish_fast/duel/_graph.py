@@ -137,65 +137,104 @@ def room_for_cards():
     )
 
 
+@routine
+def open_deck(full, draws, decks, layer, place, number, mirrored, room):
+    """Write deck and enemy of a full state, and the enemy's hand in ``room``."""
+    deck = decks.deck[place]
+    full.deck[number] = deck
+    full.enemy_row[number] = row_of(layer, decks.block[place], mirrored)
+    for kind in range(N_KINDS):
+        room.enemy[kind] = room.piles[2, kind] - draws.copies[deck, kind]
+
+
+@routine
+def list_full_after(full, draws, outcomes, own_actions, number, n_enemy, room, places, following, drawn):
+    """List the full states after one; return the entry behind them.
+
+    ``outcomes`` is the part of `tabulate_statuses` for its status, ``following`` the next layer and its decks.
+    """
+    (layer, decks, n_drawn), (ptr, after) = following, (full.ptr, full.after)
+    first, rank, next_ptr, next_deck = layer.first, layer.rank, decks.ptr, decks.deck
+    n_draws, own_draws, enemy_draws, lefts = draws.n, draws.own, draws.enemy, draws.left
+    weight, move, digits, actions, targets = places.weight, places.move, room.digits, room.actions, room.targets
+    deck, entry = full.deck[number], np.int64(full.entry[number])
+    for own_action in own_actions:
+        pick, feint = split_action(own_action)
+        for b in range(n_enemy):
+            enemy_pick, enemy_feint = split_action(actions[b])
+            feints = feint + 2 * enemy_feint
+            for k in range(n_draws[deck, feints]):
+                own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
+                then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
+                if then >= 0:
+                    play = ((pick * 6 + own_draw) * 6 + enemy_pick) * 6 + enemy_draw
+                    if targets[play] == _UNKNOWN:
+                        cards = cards_after(weight, move, digits, pick, own_draw, enemy_pick, enemy_draw)
+                        targets[play] = find_block(layer, cards)
+                    target = targets[play]
+                    place = next_ptr[target * n_drawn + drawn + feint + enemy_feint]
+                    then = ptr[first[target] + rank[target, then]]
+                    while next_deck[place] != lefts[deck, feints, k]:
+                        place += 1
+                        then += 1
+                after[entry] = then
+                entry += 1
+    return entry
+
+
 @kernel
 def fill_full(begin, end, layout, places, statuses, layers, draws, all_decks, full, rows):
     """List the successors of the full states of the given blocks in any breath but the last.
 
     ``layers`` and ``all_decks`` are those of this breath and of the next, ``statuses`` is from `tabulate_statuses`.
     """
-    (state_ptr, action), (layer, after_layer) = rows, layers
-    decks, (next_ptr, next_deck) = all_decks[0], (all_decks[1].ptr, all_decks[1].deck)
-    next_first, next_rank = after_layer.first, after_layer.rank
-    decks_ptr, decks_deck, decks_block = decks.ptr, decks.deck, decks.block
-    full_ptr, full_entry, after, enemy_rows, full_deck = full.ptr, full.entry, full.after, full.enemy_row, full.deck
-    copies, n_draws, own_draws, enemy_draws, lefts = draws.copies, draws.n, draws.own, draws.enemy, draws.left
-    weight, move = places.weight, places.move
+    (state_ptr, action), (layer, after_layer), (decks, after_decks) = rows, layers, all_decks
     room = room_for_cards()
-    digits, piles, enemy, actions, targets = room.digits, room.piles, room.enemy, room.actions, room.targets
     n_drawn = 2 * layout.feints + 1
+    following = after_layer, after_decks, n_drawn
     for block in range(begin, end):
-        sizes = open_block(layout, layer, block, piles)
-        split_cards(places, layer.cards[block], digits)
-        targets[:] = _UNKNOWN
+        sizes = open_block(layout, layer, block, room.piles)
+        split_cards(places, layer.cards[block], room.digits)
+        room.targets[:] = _UNKNOWN
         row = layer.first[block]
         for code in block_statuses(layer, block):
             status = split_status(layout, code)
-            mode = enemy_mode(layout, status, sizes)
-            mirrored = mirror_status(layout, status)
+            mode, mirrored = enemy_mode(layout, status, sizes), mirror_status(layout, status)
             drawn = status.own_feinted + status.enemy_feinted
-            entry = full.entry_ptr[row]
-            first = decks_ptr[block * n_drawn + drawn]
-            for i in range(full_ptr[row + 1] - full_ptr[row]):
-                deck = decks_deck[first + i]
-                full_deck[full_ptr[row] + i] = deck
-                full_entry[full_ptr[row] + i] = entry
-                enemy_rows[full_ptr[row] + i] = row_of(layer, decks_block[first + i], mirrored)
-                for kind in range(N_KINDS):
-                    enemy[kind] = piles[2, kind] - copies[deck, kind]
-                n_enemy = list_actions(enemy, mode, actions)
-                for own_row in range(state_ptr[row], state_ptr[row + 1]):
-                    pick, feints = split_action(action[own_row])
-                    for b in range(n_enemy):
-                        enemy_pick, enemy_feints = split_action(actions[b])
-                        gone = drawn + feints + enemy_feints
-                        feinters = feints + 2 * enemy_feints
-                        for k in range(n_draws[deck, feinters]):
-                            own_draw, enemy_draw = own_draws[deck, feinters, k], enemy_draws[deck, feinters, k]
-                            then = np.int64(statuses[code, resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
-                            if then >= 0:
-                                play = ((pick * 6 + own_draw) * 6 + enemy_pick) * 6 + enemy_draw
-                                if targets[play] == _UNKNOWN:
-                                    cards = cards_after(weight, move, digits, pick, own_draw, enemy_pick, enemy_draw)
-                                    targets[play] = find_block(after_layer, cards)
-                                target = targets[play]
-                                place = next_ptr[target * n_drawn + gone]
-                                then = full_ptr[next_first[target] + next_rank[target, then]]
-                                while next_deck[place] != lefts[deck, feinters, k]:
-                                    place += 1
-                                    then += 1
-                            after[entry] = then
-                            entry += 1
+            place, entry = decks.ptr[block * n_drawn + drawn], full.entry_ptr[row]
+            own = action[state_ptr[row] : state_ptr[row + 1]]
+            for number in range(full.ptr[row], full.ptr[row + 1]):
+                full.entry[number] = entry
+                open_deck(full, draws, decks, layer, place, number, mirrored, room)
+                n = list_actions(room.enemy, mode, room.actions)
+                entry = list_full_after(full, draws, statuses[code], own, number, n, room, places, following, drawn)
+                place += 1
             row += 1
+
+
+@routine
+def list_nodes_after(layout, full, draws, outcomes, own_actions, number, n_enemy, room, used):
+    """List the keys of the nodes after a full state, and mark them in ``used``; return the entry behind them."""
+    after, n_draws, own_draws, enemy_draws = full.after, draws.n, draws.own, draws.enemy
+    own, enemy, actions = room.piles[0], room.enemy, room.actions
+    n_hps = layout.hp * layout.hp
+    deck, entry = full.deck[number], np.int64(full.entry[number])
+    for own_action in own_actions:
+        pick, feint = split_action(own_action)
+        for b in range(n_enemy):
+            enemy_pick, enemy_feint = split_action(actions[b])
+            hands = n_hps * hands_code(layout, own, pick, enemy, enemy_pick)
+            feints = feint + 2 * enemy_feint
+            for k in range(n_draws[deck, feints]):
+                own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
+                then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
+                if then >= 0:
+                    # Between two measures, only both HP remain of a status.
+                    then = hands + then % n_hps
+                    used[then] = 1
+                after[entry] = then
+                entry += 1
+    return entry
 
 
 @kernel
@@ -205,45 +244,23 @@ def fill_last(begin, end, layout, statuses, layer, draws, decks, full, rows, use
     Every key is marked in ``used``; threads may mark the same one, but all write 1.
     """
     state_ptr, action = rows
-    decks_ptr, decks_deck, decks_block = decks.ptr, decks.deck, decks.block
-    full_ptr, full_entry, after, enemy_rows, full_deck = full.ptr, full.entry, full.after, full.enemy_row, full.deck
-    copies, n_draws, own_draws, enemy_draws = draws.copies, draws.n, draws.own, draws.enemy
     room = room_for_cards()
-    piles, enemy, actions = room.piles, room.enemy, room.actions
-    n_hps = layout.hp * layout.hp
     n_drawn = 2 * layout.feints + 1
     for block in range(begin, end):
-        sizes = open_block(layout, layer, block, piles)
+        sizes = open_block(layout, layer, block, room.piles)
         row = layer.first[block]
         for code in block_statuses(layer, block):
             status = split_status(layout, code)
-            mode = enemy_mode(layout, status, sizes)
-            mirrored = mirror_status(layout, status)
-            entry = full.entry_ptr[row]
-            first = decks_ptr[block * n_drawn + status.own_feinted + status.enemy_feinted]
-            for i in range(full_ptr[row + 1] - full_ptr[row]):
-                deck = decks_deck[first + i]
-                full_deck[full_ptr[row] + i] = deck
-                full_entry[full_ptr[row] + i] = entry
-                enemy_rows[full_ptr[row] + i] = row_of(layer, decks_block[first + i], mirrored)
-                for kind in range(N_KINDS):
-                    enemy[kind] = piles[2, kind] - copies[deck, kind]
-                n_enemy = list_actions(enemy, mode, actions)
-                for own_row in range(state_ptr[row], state_ptr[row + 1]):
-                    pick, feints = split_action(action[own_row])
-                    for b in range(n_enemy):
-                        enemy_pick, enemy_feints = split_action(actions[b])
-                        hands = n_hps * hands_code(layout, piles[0], pick, enemy, enemy_pick)
-                        feinters = feints + 2 * enemy_feints
-                        for k in range(n_draws[deck, feinters]):
-                            own_draw, enemy_draw = own_draws[deck, feinters, k], enemy_draws[deck, feinters, k]
-                            then = np.int64(statuses[code, resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
-                            if then >= 0:
-                                # Between two measures, only both HP remain of a status.
-                                then = hands + then % n_hps
-                                used[then] = 1
-                            after[entry] = then
-                            entry += 1
+            mode, mirrored = enemy_mode(layout, status, sizes), mirror_status(layout, status)
+            drawn = status.own_feinted + status.enemy_feinted
+            place, entry = decks.ptr[block * n_drawn + drawn], full.entry_ptr[row]
+            own = action[state_ptr[row] : state_ptr[row + 1]]
+            for number in range(full.ptr[row], full.ptr[row + 1]):
+                full.entry[number] = entry
+                open_deck(full, draws, decks, layer, place, number, mirrored, room)
+                n = list_actions(room.enemy, mode, room.actions)
+                entry = list_nodes_after(layout, full, draws, statuses[code], own, number, n, room, used)
+                place += 1
             row += 1
 
 
