@@ -148,6 +148,82 @@ def test_a_library_is_imported_only_in_its_folder(library):
     assert {Path(name).parts[0] for name in users} <= HOMES[library]
 
 
+def test_a_public_class_has_its_name_alone():
+    homes: dict[str, list[str]] = {}
+    for name in FILES:
+        for node in ast.walk(tree_of(name)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name)
+    assert {cls: names for cls, names in homes.items() if len(names) > 1} == {}
+
+
+def test_a_kernel_has_its_name_alone():
+    homes: dict[str, list[str]] = {}
+    for name in KERNEL_FILES:
+        for node in tree_of(name).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name)
+    assert {kernel: names for kernel, names in homes.items() if len(names) > 1} == {}
+
+
+def parameters_of(function: ast.FunctionDef) -> int:
+    arguments = function.args
+    listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return len([argument for argument in listed if argument.arg not in ("self", "cls")])
+
+
+# Kernels whose loops take arrays by themselves: Numba counts references wherever an array is taken out of a tuple.
+WIDE_KERNELS = {
+    "duel/_best_response.py: respond_full",
+    "learn/_qlearning.py: _learn_by_author",
+    "learn/_qlearning.py: _learn_negamax",
+    "mdp/_bellman.py: back_up_rows",
+}
+# Walks over block, state, hand, own row, enemy row and draw; split into routines, or with a visitor, they are slower.
+DEEP_KERNELS = {
+    "duel/_graph.py: fill_full",
+    "duel/_graph.py: fill_last",
+    "equilibrium/_belief_tree.py: branch",
+    "punish/_redeal.py: count_deals",
+}
+
+
+@pytest.mark.parametrize(("names", "most"), [(API_FILES, 8), (KERNEL_FILES, 10)], ids=["functions", "kernels"])
+def test_functions_have_few_parameters(names, most):
+    long = {
+        f"{name}: {node.name}"
+        for name in names
+        for node in ast.walk(tree_of(name))
+        if isinstance(node, ast.FunctionDef) and parameters_of(node) > most
+    }
+    assert long == (WIDE_KERNELS if names is KERNEL_FILES else set())
+
+
+def depth_of(node: ast.AST) -> int:
+    """Nested blocks of a function: ``elif`` is no level of its own."""
+    deepest = 0
+    for child in ast.iter_child_nodes(node):
+        is_elif = isinstance(node, ast.If) and isinstance(child, ast.If) and child in node.orelse
+        is_block = isinstance(child, ast.If | ast.For | ast.While | ast.With | ast.Try) and not is_elif
+        deepest = max(deepest, is_block + depth_of(child))
+    return deepest
+
+
+def test_blocks_are_nested_five_deep_at_the_most():
+    deep = {
+        f"{name}: {node.name}"
+        for name in MODULES
+        for node in ast.walk(tree_of(name))
+        if isinstance(node, ast.FunctionDef) and depth_of(node) > 5
+    }
+    assert deep == DEEP_KERNELS
+
+
+def test_files_have_four_hundred_lines_at_the_most():
+    lengths = {name: len((PACKAGE / name).read_text(encoding="utf-8").splitlines()) for name in FILES}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
 def test_imports_within_functions_and_relative_ones_are_seen(monkeypatch, tmp_path):
     monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
     (tmp_path / "mdp").mkdir()

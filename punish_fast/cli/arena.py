@@ -36,7 +36,7 @@ _NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayerOptions(ComputeOptions):
+class RealGameOptions(ComputeOptions):
     """Options of verbs that play the real game."""
 
     rules: GameRulesOption = None
@@ -64,7 +64,7 @@ class PlayerOptions(ComputeOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArenaOptions(PlayerOptions):
+class ArenaOptions(RealGameOptions):
     """Options of ``arena``."""
 
     agents: Annotated[

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from punish_fast.cli.arena import PlayerOptions, game_stages, text_of
+from punish_fast.cli.arena import RealGameOptions, game_stages, text_of
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.lessons_text import print_lessons
 from punish_fast.cli.openings import worth_of_cards
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LessonsOptions(PlayerOptions):
+class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 
     file: Annotated[Path, argument("FILE.h5", "An agent or a strategy, which plays both sides.", complete_agents)]
