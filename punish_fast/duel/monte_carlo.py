@@ -93,7 +93,7 @@ def simulate(
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     check_numbers(n_games, seed, paired, first_game)
-    match = _Match(graph, simulator_of(graph), own, enemy)
+    match = _SimulatedMatch(graph, simulator_of(graph), own, enemy)
     n_seatings = 2 if paired else 1
     first, n_deals = first_game // n_seatings, n_games // n_seatings
     pieces = [(first + k, min(_DEALS_AT_ONCE, n_deals - k)) for k in range(0, n_deals, _DEALS_AT_ONCE)]
@@ -146,7 +146,7 @@ def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> Non
         raise DuelError(f"seed: {seed}, allowed are 0 to {(1 << 64) - 1}")
 
 
-class _Match:
+class _SimulatedMatch:
     """A match of two policies."""
 
     def __init__(self, graph: Graph, simulator: Simulator, own: np.ndarray, enemy: np.ndarray) -> None:

@@ -94,7 +94,7 @@ def upper_bound(
     for value in (depth, opening_depth):
         if not 0 <= value <= n_breaths:
             raise DuelError(f"depth: {value} is not allowed, it must be 0 to {n_breaths}")
-    search = _Search(graph, policy, progress)
+    search = _Bounds(graph, policy, progress)
     search.lower(0, _ROUGH if depth else tolerance)
     search.lower(depth, tolerance)
     if opening_depth > depth:
@@ -102,7 +102,7 @@ def upper_bound(
     return UpperBound(min(search.bounds), search.nodes, search.bounds)
 
 
-class _Search:
+class _Bounds:
     """Descending bounds.
 
     Attributes:
