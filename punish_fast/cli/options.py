@@ -1,7 +1,7 @@
 """Options, each written once: its signature, its help, its environment variable, and the value that goes on.
 
-The options and arguments of a verb are the fields of one frozen dataclass, own ones first in the help and inherited
-ones after them; the verb is a function of that dataclass::
+The options and arguments of a verb are the fields of one frozen dataclass; those of this file come last in the help.
+The verb is a function of that dataclass::
 
     @dataclass(frozen=True, kw_only=True)
     class SolveOptions(ComputeOptions):                            # --threads, --quiet, --json
@@ -302,7 +302,6 @@ TemperatureOption = Annotated[
         metavar="T",
     ),
 ]
-ThreadsOption = Annotated[int | None, option("Threads to compute with.  [default: all]", metavar="N")]
 SeedOption = Annotated[int | None, option("Random seed.  [default: a random one]", metavar="N")]
 FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
 OutputOption = Annotated[Path | None, option("The file to write.", "-o", metavar="FILE", writes=True)]
@@ -330,4 +329,4 @@ class CommonOptions:
 class ComputeOptions(CommonOptions):
     """Options of every verb that computes."""
 
-    threads: ThreadsOption = None
+    threads: Annotated[int | None, option("Threads to compute with.  [default: all]", metavar="N")] = None

@@ -52,9 +52,8 @@ def test_disagreements_are_those_that_show_tells(run):
                 position["choices"][which]["values"][which],
             )
             others = position["choices"][1 - which]
-            assert {"action": others["action"], "name": others["name"], "value": others["values"][which]} in shown[
-                "actions"
-            ]
+            found = [(entry["action"], entry["name"], entry["value"]) for entry in shown["actions"]]
+            assert (others["action"], others["name"], others["values"][which]) in found
 
 
 @pytest.mark.usefixtures("agents")
