@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from fractions import Fraction
 
 import exact_values
@@ -21,6 +23,14 @@ _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "p
 settings.register_profile("compiled", max_examples=60, **_COMMON)
 settings.register_profile("interpreted", max_examples=12, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "interpreted" if config.DISABLE_JIT else "compiled"))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile all kernels once before several workers run all tests, or each would compile its own."""
+    options = session.config
+    is_whole = options.args == options.getini("testpaths")
+    if is_whole and options.getoption("numprocesses", None) and not config.DISABLE_JIT:
+        subprocess.run([sys.executable, "-m", "punish_fast", "warmup"], check=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -46,13 +56,13 @@ def tiny(request: pytest.FixtureRequest) -> StateSpace:
 
 @pytest.fixture(scope="session")
 def tiny_mdp(tiny: StateSpace) -> MDP:
-    """``tiny`` against the naive enemy."""
+    """``tiny`` against uniform play."""
     return build(tiny)
 
 
 @pytest.fixture(scope="session")
 def tiny_values(tiny: StateSpace) -> dict[tuple, Fraction]:
-    """The exact optimal values of ``tiny`` against the naive enemy with discount 19/20."""
+    """The exact optimal values of ``tiny`` against uniform play with discount 19/20."""
     return dict(exact_values.solve(tiny.rules, Fraction(19, 20)))
 
 

@@ -181,8 +181,6 @@ WIDE_KERNELS = {
 }
 # Walks over block, state, hand, own row, enemy row and draw; split into routines, or with a visitor, they are slower.
 DEEP_KERNELS = {
-    "duel/_graph.py: fill_full",
-    "duel/_graph.py: fill_last",
     "equilibrium/_belief_tree.py: branch",
     "punish/_redeal.py: count_deals",
 }
