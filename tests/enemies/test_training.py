@@ -81,9 +81,10 @@ def test_losses_are_those_of_the_network_with_dropout_off(examples):
     assert entropic.train[-1, 1] == pytest.approx(((examples.p - y) ** 2).mean(), rel=1e-4)
 
 
+@pytest.mark.slow
 @needs_jax
 @pytest.mark.parametrize("change", [{}, {"loss": "cross-entropy"}, {"softmax": False}, {"encoding": "one-hot"}])
-def test_training_lessens_the_loss(examples, change):
+def test_training_reduces_the_loss(examples, change):
     method = replace(QUICK, dropout=(), epochs=25, batch=4, rate=0.01, **change)
     losses = train(TINY, examples, method).train[:, 0]
     assert losses[-1] < 0.8 * losses[0]

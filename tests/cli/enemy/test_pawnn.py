@@ -58,6 +58,7 @@ def test_weights_go_out_and_come_back_as_the_same_strategy(run):
     assert load("a.h5").strategy()[1].tobytes() == load("b.h5").strategy()[1].tobytes()
 
 
+@pytest.mark.slow
 @needs_jax
 @needs_matplotlib
 @pytest.mark.usefixtures("files")
@@ -76,6 +77,7 @@ def test_cross_validation_leaves_a_log_and_a_picture_and_no_strategy(run, folder
     assert (folder / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @needs_jax
 @needs_matplotlib
 @pytest.mark.usefixtures("files")
