@@ -356,6 +356,6 @@ def test_wrong_input_to_exploit_is_refused(run, arguments, texts):
 
 @pytest.mark.usefixtures("files")
 def test_both_commands_work_in_processes_of_their_own(folder):
-    done = run_apart("arena", "agent.h5", "random", "--games", "100", "--json", cwd=folder)
+    done = run_apart("arena", "agent.h5", "random", "--games", "100", "--json", "-q", cwd=folder)
     assert done.report["agents"] == ["agent", "random"]
     assert run_apart("exploit", "agent.h5", "--json", "-q", cwd=folder).report["exploiters"]["true"] > 0.5
