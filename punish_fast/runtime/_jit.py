@@ -6,7 +6,8 @@ raise.
 
 Numba checks only the file of a kernel itself to decide whether its cached machine code is still valid, so an edited
 callee would leave a stale caller behind. The cache therefore goes into a folder named by a digest of all kernel
-sources and of everything else the machine code depends on. ``NUMBA_CACHE_DIR`` overrides the folder.
+sources and of everything else the machine code depends on. ``NUMBA_CACHE_DIR`` moves
+that folder.
 """
 
 from __future__ import annotations
@@ -50,9 +51,8 @@ def _find_cache_folder() -> str | None:
     """The folder of the kernel cache, or None if no folder can be written."""
     if config.DISABLE_JIT:
         return None
-    if config.CACHE_DIR:
-        return str(config.CACHE_DIR)
-    folder = Path(platformdirs.user_cache_dir("punish-fast", appauthor=False)) / f"kernels-{_source_digest()}"
+    base = config.CACHE_DIR or platformdirs.user_cache_dir("punish-fast", appauthor=False)
+    folder = Path(base) / f"kernels-{_source_digest()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
