@@ -73,7 +73,7 @@ class _Meetings:
     """
 
     def __init__(self, rules: str) -> None:
-        from punish_fast.punish.refill import Refillable
+        from punish_fast.punish.refillable_tensor import Refillable
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.space import StateSpace
 

@@ -25,7 +25,7 @@ from bench.tables import markdown
 from punish_fast.arena.players import Player
 from punish_fast.duel.exact_evaluation import head_to_head, outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.monte_carlo import simulate
+from punish_fast.duel.simulated_evaluation import simulate
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace
 

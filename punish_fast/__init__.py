@@ -26,7 +26,7 @@ _HOMES = {
     "uniform_policy": "punish.strategy",
     "policy_of_table": "punish.strategy",
     "table_of_policy": "punish.strategy",
-    "Refillable": "punish.refill",
+    "Refillable": "punish.refillable_tensor",
     "build": "punish.tensor",
     "Graph": "duel.graph",
     "lift": "punish.lifting",
@@ -35,7 +35,7 @@ _HOMES = {
     "best_response": "equilibrium.best_response",
     "upper_bound": "equilibrium.upper_bound",
     "head_to_head": "duel.exact_evaluation",
-    "simulate": "duel.monte_carlo",
+    "simulate": "duel.simulated_evaluation",
     "build_compact": "punish.tensor",
     "count_choices": "enemies.counts",
     "parless": "enemies.parless",
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.duel.exact_evaluation import head_to_head
     from punish_fast.duel.graph import Graph
-    from punish_fast.duel.monte_carlo import simulate
+    from punish_fast.duel.simulated_evaluation import simulate
     from punish_fast.enemies.counts import count_choices
     from punish_fast.enemies.parless import parless
     from punish_fast.equilibrium.bayes import bayes_response
@@ -107,7 +107,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.solver import Solution, evaluate, solve
     from punish_fast.punish.codes import State
     from punish_fast.punish.lifting import lift
-    from punish_fast.punish.refill import Refillable
+    from punish_fast.punish.refillable_tensor import Refillable
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.space import StateSpace
     from punish_fast.punish.strategy import policy_of_table, table_of_policy, uniform_policy

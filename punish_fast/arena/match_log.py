@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.duel.monte_carlo import Batch
+from punish_fast.duel.simulated_evaluation import Batch
 from punish_fast.runtime.files import check_output, explain, replacing
 
 _FORMAT = "punish-fast arena"

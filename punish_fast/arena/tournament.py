@@ -18,7 +18,7 @@ from punish_fast.arena.players import Opponent
 from punish_fast.arena.ratings import Standing, rank
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.monte_carlo import Batch, added, join, simulate
+from punish_fast.duel.simulated_evaluation import Batch, added, join, simulate
 
 # Largest error of an exact win probability.
 _TOLERANCE = 1e-10

@@ -27,7 +27,7 @@ from punish_fast.cli.report import Progress
 from punish_fast.cli.show import show
 from punish_fast.cli.solve import solve
 from punish_fast.cli.warmup import warmup
-from punish_fast.runtime.compilation import announce_to
+from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.version import __version__
 
 # Verbs, and families of verbs, as the help groups them.

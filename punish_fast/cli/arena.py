@@ -100,7 +100,7 @@ class ArenaOptions(RealGameOptions):
             DuelError: the seed is out of range.
         """
         from punish_fast.arena.tournament import check_tournament
-        from punish_fast.duel.monte_carlo import check_numbers
+        from punish_fast.duel.simulated_evaluation import check_numbers
         from punish_fast.runtime.figures import check_picture
 
         if self.exact and self.games is not None:
@@ -123,7 +123,7 @@ class ArenaOptions(RealGameOptions):
 def arena(options: ArenaOptions) -> None:
     """Run a round-robin tournament of the real game and rank the agents."""
     from punish_fast.arena.match_log import MatchLog
-    from punish_fast.arena.recording import check_recording
+    from punish_fast.arena.simulated_records import check_recording
     from punish_fast.arena.tournament import round_robin
 
     options.check()
@@ -197,7 +197,7 @@ def _lengths(graph: Graph, opponents: list[Opponent], tournament: Tournament) ->
 
 
 def _record(graph: Graph, opponents: list[Opponent], options: ArenaOptions, seed: int) -> None:
-    from punish_fast.arena.recording import record_tournament
+    from punish_fast.arena.simulated_records import record_tournament
 
     assert options.record is not None
     assert options.games is not None

@@ -32,7 +32,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from punish_fast.cli.report import clear_progress, print_json
-from punish_fast.runtime.compilation import announce_to
+from punish_fast.runtime.compile_progress import announce_to
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from punish_fast.duel.exact_evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.monte_carlo import simulate
+from punish_fast.duel.simulated_evaluation import simulate
 from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import Start, best_response
 from punish_fast.equilibrium.solver import Equilibrium
@@ -20,7 +20,7 @@ from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.lifting import lift
-from punish_fast.punish.refill import Refillable
+from punish_fast.punish.refillable_tensor import Refillable
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build

@@ -32,8 +32,8 @@ from punish_fast.games.contract import Game
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.registry import describe, game_of
 from punish_fast.games.retrograde import PerfectPlay, solve_game
+from punish_fast.learn.agent_file import load_checkpoint, save_checkpoint
 from punish_fast.learn.agent_plans import AgentPlan, LeagueError, check_opponents, further_plan, plan_of
-from punish_fast.learn.checkpoints import load_checkpoint, save_checkpoint
 from punish_fast.learn.process_pool import OnTask, run_all
 from punish_fast.learn.qlearning import OPPONENTS, LearnError, QLearner, new_learner
 from punish_fast.learn.round_robin import Row, pair_points, rank, score_table

@@ -27,7 +27,7 @@ import platformdirs
 from numba import extending, njit
 from numba.core.event import Event, Listener, register
 
-from punish_fast.runtime.compilation import announce
+from punish_fast.runtime.compile_progress import announce
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.version import __version__
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from punish_fast.arena.match_log import MatchLog, MatchLogError, digest_of
-from punish_fast.duel.monte_carlo import Batch
+from punish_fast.duel.simulated_evaluation import Batch
 from punish_fast.runtime.files import OutputError
 
 RULES = "0123456789abcdef"

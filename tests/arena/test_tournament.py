@@ -11,7 +11,7 @@ from punish_fast.arena.players import Opponent, Player
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.monte_carlo import simulate
+from punish_fast.duel.simulated_evaluation import simulate
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 

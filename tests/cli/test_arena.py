@@ -15,7 +15,7 @@ from store.damage import change, put
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.arena import lineup, tournament
 from punish_fast.arena.players import Player
-from punish_fast.duel import monte_carlo
+from punish_fast.duel import simulated_evaluation
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.best_response import best_response
@@ -121,7 +121,7 @@ def test_an_interrupted_tournament_resumes(run, folder, monkeypatch):
         calls.append(args)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return monte_carlo.simulate(*args, **options)
+        return simulated_evaluation.simulate(*args, **options)
 
     monkeypatch.setattr(tournament, "simulate", interrupt)
     done = run(*command, "--resume", "x.json")

@@ -8,7 +8,7 @@ import pytest
 
 from punish_fast.cli import report
 from punish_fast.cli.report import Progress, print_table, print_text
-from punish_fast.runtime.compilation import announce, announce_to
+from punish_fast.runtime.compile_progress import announce, announce_to
 
 HEADER = ["agent", *(f"measure {k}" for k in range(1, 9))]
 ROWS = [HEADER, ["naive", *["0.123456"] * 8], ["random", *["12.5 points"] * 8]]

@@ -11,7 +11,7 @@ import pytest
 from numba import config
 
 from punish_fast.runtime import _jit
-from punish_fast.runtime.compilation import announce_to
+from punish_fast.runtime.compile_progress import announce_to
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 PACKAGE = Path(_jit.__file__).parent.parent

@@ -104,7 +104,7 @@ def _seats(options: PlayOptions, positions: Positions) -> tuple[Seat, Seat]:
 
 def _policy(options: PlayOptions, positions: Positions) -> np.ndarray:
     from punish_fast.games.retrograde import solve_game
-    from punish_fast.learn.checkpoints import load_checkpoint
+    from punish_fast.learn.agent_file import load_checkpoint
     from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 
     if options.level == "random":

@@ -74,7 +74,7 @@ def train(options: TrainOptions) -> None:
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import solve_game
     from punish_fast.learn import training
-    from punish_fast.learn.checkpoints import save_checkpoint
+    from punish_fast.learn.agent_file import save_checkpoint
 
     game = options.make(options.game, "train")
     output = options.output or Path(f"{game.name}.h5")
@@ -127,7 +127,7 @@ def _check(options: TrainOptions, output: Path) -> None:
 
 def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLearner:
     """The learner with all sessions planned."""
-    from punish_fast.learn.checkpoints import load_checkpoint
+    from punish_fast.learn.agent_file import load_checkpoint
     from punish_fast.learn.qlearning import hyperparameters, new_learner
 
     method = hyperparameters(**options.method)

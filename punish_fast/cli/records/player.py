@@ -60,7 +60,7 @@ def player(options: PlayerOptions) -> None:
 
 def _export(options: PlayerOptions) -> None:
     from punish_fast.records.logs import write_log
-    from punish_fast.records.players import games_of_player
+    from punish_fast.records.player_data import games_of_player
     from punish_fast.runtime.files import write_text
 
     if options.output is not None:
@@ -76,14 +76,14 @@ def _export(options: PlayerOptions) -> None:
 
 
 def _anonymise(options: PlayerOptions) -> None:
-    from punish_fast.records.players import anonymise_player
+    from punish_fast.records.player_data import anonymise_player
 
     report = _report(options, alias=anonymise_player(options.database, options.name))
     options.print(report, lambda report: print(f"{printable(options.name)} is now {report['alias']}"))
 
 
 def _delete(options: PlayerOptions) -> None:
-    from punish_fast.records.players import delete_player, games_of_player
+    from punish_fast.records.player_data import delete_player, games_of_player
 
     name = printable(options.name)
     if not options.yes:

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from punish_fast.learn import checkpoints
-from punish_fast.learn.checkpoints import load_checkpoint
+from punish_fast.learn import agent_file
+from punish_fast.learn.agent_file import load_checkpoint
 
 TRAIN = ("games", "train", "tapnswap")
 
@@ -41,7 +41,7 @@ def test_training_prints_a_table(run):
 def test_stopped_training_resumes_to_the_same_end(run, monkeypatch, folder):
     options = (*TRAIN, "--games", "400", "--against", "random,self", "--scheme", "author", "--quiet")
     whole = run(*options, "-o", "whole.h5", "--json").report
-    save, saved = checkpoints.save_checkpoint, []
+    save, saved = agent_file.save_checkpoint, []
 
     def save_three(path, game, learner):
         save(path, game, learner)
@@ -49,11 +49,11 @@ def test_stopped_training_resumes_to_the_same_end(run, monkeypatch, folder):
         if len(saved) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(checkpoints, "save_checkpoint", save_three)
+    monkeypatch.setattr(agent_file, "save_checkpoint", save_three)
     stopped = run(*options, "-o", "x.h5")
     assert stopped.code == 130
     assert "x.h5 is a checkpoint; resume with --resume" in stopped.err
-    monkeypatch.setattr(checkpoints, "save_checkpoint", save)
+    monkeypatch.setattr(agent_file, "save_checkpoint", save)
     assert 0 < load_checkpoint(folder / "x.h5")[1].games < 800
     resumed = run(*options, "-o", "x.h5", "--resume", "--json").report
     assert (resumed["digest"], resumed["curve"]) == (whole["digest"], whole["curve"])

@@ -7,7 +7,7 @@ import pytest
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, write_log
-from punish_fast.records.players import anonymise_player, delete_player, games_of_player
+from punish_fast.records.player_data import anonymise_player, delete_player, games_of_player
 from records.conftest import dump, query
 
 

@@ -11,7 +11,7 @@ from policies import uniform
 from punish_fast.mdp.model import MDP, check, check_arrays
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
-from punish_fast.punish.refill import Refillable
+from punish_fast.punish.refillable_tensor import Refillable
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build, build_compact

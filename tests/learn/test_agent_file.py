@@ -7,7 +7,7 @@ import pytest
 
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.learn.checkpoints import load_checkpoint, save_checkpoint
+from punish_fast.learn.agent_file import load_checkpoint, save_checkpoint
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.learners import save_learner

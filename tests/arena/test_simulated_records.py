@@ -7,12 +7,12 @@ import pytest
 from policies import mixed
 
 from punish_fast.arena.players import Opponent, Player
-from punish_fast.arena.recording import record_match, record_tournament
+from punish_fast.arena.simulated_records import record_match, record_tournament
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel import simulator as simulator_module
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.monte_carlo import simulate
+from punish_fast.duel.simulated_evaluation import simulate
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from policies import mixed, uniform
 
-from punish_fast.duel import monte_carlo as batch_module
+from punish_fast.duel import simulated_evaluation as batch_module
 from punish_fast.duel import simulator as simulator_module
 from punish_fast.duel.exact_evaluation import DuelError, head_to_head, outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.monte_carlo import join, simulate
+from punish_fast.duel.simulated_evaluation import join, simulate
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS

@@ -16,8 +16,8 @@ from punish_fast.arena.players import Opponent
 from punish_fast.arena.tournament import TournamentError, pairs_of
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.monte_carlo import check_numbers, simulator_of
 from punish_fast.duel.policies import policy_of
+from punish_fast.duel.simulated_evaluation import check_numbers, simulator_of
 from punish_fast.duel.simulator import EndlessError, Trace
 from punish_fast.punish.codes import decimals_of
 from punish_fast.records.database import open_to_read
