@@ -1,8 +1,8 @@
-"""The page ``docs/lessons.md``: what equilibrium play teaches, for people who play: ``python -m bench.lessons EQ.h5``.
+"""The page ``docs/lessons.md``, for players: ``python -m bench.lessons EQ.h5``.
 
-Every number of the page stands in a block between two comments, and so does every sentence that another strategy might
-prove wrong; blocks and figures are made from a strategy file, all by one command. With ``--records DB`` it also tells
-where people play otherwise; without, that block and its figure stay as they are.
+Every number of the page, and every sentence that depends on the strategy, stands in a block between two comments. One
+command makes all blocks and figures from a strategy file. With ``--records DB`` it also shows where people deviate;
+without, that block and its figure stay unchanged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _WORST = 6
 # Enough for lines, letters and the colours of the cards, with small files.
 _COLOURS = 64
 _GROUPINGS = ("all", "breath", "enemy", "hp")
-# What somebody does who has a card and mostly plays it.
+# A play chosen at least this often, where it is possible, gets a sentence.
 _OFTEN = 0.5
 
 
@@ -41,8 +41,8 @@ def blocks_of(report: dict[str, Any], origin: dict[str, Any] | None) -> dict[str
     """The blocks of the page by name.
 
     Args:
-        report: What ``lessons --json`` prints.
-        origin: What the strategy's file notes of how it was made.
+        report: The JSON of ``lessons --json``.
+        origin: How the strategy was made, from its file.
     """
     blocks = {
         "source": _source(report, origin or {}),
@@ -60,7 +60,7 @@ def _source(report: dict[str, Any], origin: dict[str, Any]) -> str:
     made = f" after {origin['iterations']:,} iterations" if "iterations" in origin else ""
     lines = [
         f"All numbers are of a strategy of the model `{report['information']}`{made},",
-        f"by the rules `{report['rules']}`.",
+        f"under the rules `{report['rules']}`.",
         f"When it plays both sides, a game takes {report['length']:.1f} breaths on average.",
     ]
     if "exploitability" in origin:
@@ -149,7 +149,7 @@ def _situation_row(situation: dict[str, Any]) -> list[str]:
 
 
 def _turns(frequencies: list[dict[str, Any]]) -> list[str]:
-    """What is mostly played by who can, where situations differ."""
+    """Sentences on plays chosen in most cases that allow them."""
     lines = []
     for situation in frequencies:
         often = {
@@ -171,11 +171,11 @@ def _people(people: dict[str, Any]) -> str:
     margin = "" if error is None else f" +- {200 * error:.0f}"
     lines = [
         f"In {people['games']:,} recorded games people made {people['choices']:,} choices between legal actions.",
-        f"On average each of them loses {100 * everything['loss']:.1f} points,",
+        f"The average choice loses {100 * everything['loss']:.1f} points,",
         f"and all choices of a player in one game {100 * people['loss_per_game']:.0f}{margin} points together.",
         f"By the same measure, in the same states, a choice of the strategy itself loses {own:.1f} points,",
         "since it is not perfect.",
-        f"What people play most too often, in per cent: {often}; most too seldom: {seldom}.",
+        f"Most too often, in per cent: {often}; most too seldom: {seldom}.",
         *(_sentence(line) for line in caveats(people)),
         "",
     ]

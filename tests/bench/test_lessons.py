@@ -59,7 +59,7 @@ def test_blocks_and_figures_are_made_again(folder):
     assert without_blocks(text) == without_blocks(before)
     for name in BLOCKS:
         assert block(text, name) != block(before, name)
-    assert "after 4 iterations,\nby the rules" in text
+    assert "after 4 iterations,\nunder the rules" in text
     assert "In 30 recorded games" in text
     for name in (FIGURES | PEOPLE_FIGURE).values():
         with Image.open(folder / name) as image:
