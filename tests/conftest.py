@@ -33,13 +33,21 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         subprocess.run([sys.executable, "-m", "punish_fast", "warmup"], check=True)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not config.DISABLE_JIT:
-        return
+    """Mark tests of the full game and of benchmarks as slow, and skip what takes too long without kernels."""
     for item in items:
+        if "full" in item.keywords or "bench" in item.path.parent.parts:
+            item.add_marker(pytest.mark.slow)
         for marker, time in (("full", "hours"), ("compiled", "minutes")):
-            if marker in item.keywords:
+            if config.DISABLE_JIT and marker in item.keywords:
                 item.add_marker(pytest.mark.skip(reason=f"takes {time} with NUMBA_DISABLE_JIT=1"))
+
+
+@pytest.fixture(autouse=True)
+def _unlimited_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of pytest-xdist inherit the width of a terminal, which would fold tables and texts."""
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture(autouse=True)

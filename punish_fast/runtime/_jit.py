@@ -6,8 +6,7 @@ raise.
 
 Numba checks only the file of a kernel itself to decide whether its cached machine code is still valid, so an edited
 callee would leave a stale caller behind. The cache therefore goes into a folder named by a digest of all kernel
-sources and of everything else the machine code depends on. ``NUMBA_CACHE_DIR`` moves
-that folder.
+sources and of everything else the machine code depends on, inside ``NUMBA_CACHE_DIR`` if that is set.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ Run = Callable[..., Done]
 
 def clean_environment(**variables: str) -> dict[str, str]:
     """The environment without options of ours, and with ``variables``."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PUNISH_FAST_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PUNISH_FAST_", "COLUMNS"))}
     return kept | variables
 
 

@@ -354,6 +354,7 @@ def test_wrong_input_to_exploit_is_refused(run, arguments, texts):
     run("exploit", *arguments, "-q").refused(*texts)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_both_commands_work_in_processes_of_their_own(folder):
     done = run_apart("arena", "agent.h5", "random", "--games", "100", "--json", "-q", cwd=folder)

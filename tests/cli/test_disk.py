@@ -24,6 +24,7 @@ def assert_failed_cleanly(done, path, text):
     assert [other.name for other in path.parent.glob(".*")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verb", "limit"), [("solve", 1), ("solve", 3000), ("solve", 20_000), ("solve", 80_000), ("build", 50_000)]
 )
@@ -73,6 +74,7 @@ def test_a_disk_without_room_for_a_byte(small_disk):
     assert_failed_cleanly(done, path, "no space left")
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_freed_serves_again(small_disk):
     path = small_disk / "x.h5"
     path.write_bytes(OLD)

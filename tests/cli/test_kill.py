@@ -217,6 +217,7 @@ def test_an_interrupt_waits_for_what_the_command_imports(folder, interrupts, goe
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
 @pytest.mark.parametrize("module", [store_files, writer, tensors, solve], ids=lambda module: module.__name__)
 def test_interrupted_at_any_line(run, folder, expected, module):

@@ -117,6 +117,7 @@ def test_agents_and_strategies_of_any_redeal_teach(run, name):
     assert run("lessons", "--quiet", f"{name}.h5").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.png", "x.svg"])
 def test_lessons_are_drawn(run, equilibria, name):
     done = run("lessons", "--quiet", "view.h5", "--records", "games.db", "--plot", name)

@@ -73,6 +73,7 @@ def test_compilation_is_reported_at_once_and_then_every_ten_seconds(monkeypatch,
     assert capsys.readouterr().err.splitlines() == [line.format(1), line.format(3)]
 
 
+@pytest.mark.slow
 def test_a_silent_stage_says_how_long_it_has_taken(capfd, monkeypatch):
     monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
     progress = report.Progress()

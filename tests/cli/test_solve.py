@@ -194,6 +194,7 @@ def test_one_thread_and_two_write_the_same_bytes(run, folder):
     assert contents(folder / "1.h5") == contents(folder / "2.h5")
 
 
+@pytest.mark.slow
 def test_processes_with_one_thread_and_two_write_the_same_bytes(folder):
     if _jit.max_threads() < 2:
         pytest.skip("this machine has one thread")

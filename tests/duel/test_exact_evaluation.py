@@ -127,6 +127,7 @@ def test_what_is_no_policy_is_refused(graph, change, message):
         outcome_distribution(graph, change(policy), policy)
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_duels_of_the_standard_game(notebook, notebook_mdp):
     graph = Graph(notebook)

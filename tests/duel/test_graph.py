@@ -107,6 +107,7 @@ def test_one_thread_and_two_give_the_same_bits(graph):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_full_states_of_the_standard_game(tabletop):
     graph = Graph(tabletop)

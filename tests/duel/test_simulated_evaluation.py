@@ -169,6 +169,7 @@ def standard_pairs(space, mdp):
     return [(agents[one], agents[other]) for one, other in places]
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_a_million_games_agree_with_exact_duels(notebook, notebook_mdp):
     graph = Graph(notebook)

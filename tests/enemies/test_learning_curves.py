@@ -49,6 +49,7 @@ def test_each_fold_is_held_out_or_trained_on_once(examples, swapped):
         assert curve.train.shape == curve.test.shape == (2, 2)
 
 
+@pytest.mark.slow
 @needs_jax
 def test_a_fold_says_nothing_of_what_it_holds_out(examples):
     """Other targets in the fold held out change its errors there, and nothing else."""

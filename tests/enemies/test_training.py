@@ -57,6 +57,7 @@ def test_without_jax_it_says_what_to_install(examples, monkeypatch):
         train(TINY, examples, QUICK)
 
 
+@pytest.mark.slow
 @needs_jax
 def test_same_seed_same_network_and_another_seed_another(examples):
     first = train(TINY, examples, QUICK)
@@ -138,6 +139,7 @@ def test_a_batch_takes_the_mean_and_what_fills_up_the_last_one_counts_nothing(ex
     assert numbers_of(filled) == pytest.approx(numbers_of(exact), abs=1e-6)
 
 
+@pytest.mark.slow
 @needs_jax
 def test_dropout_keeps_the_mean_and_silences_as_often_as_it_should():
     import jax

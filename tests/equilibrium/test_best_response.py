@@ -163,6 +163,7 @@ def test_small_steps_go_on_where_rounds_do_not_settle(monkeypatch, hp, seed, gai
     assert duel.win_probability == pytest.approx(found.win_probability, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_exploiters_in_the_standard_game(tabletop):
     graph = Graph(tabletop)

@@ -128,6 +128,7 @@ def exact_games(*games):
     return pytest.mark.parametrize(("rules", "model", "own_hp", "enemy_hp"), games)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 2, 1), (FEINTS, "memory", 1, 1))
 def test_averages_become_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
@@ -148,6 +149,7 @@ def test_averages_come_near_the_exact_equilibrium(rules, model, own_hp, enemy_hp
     assert played.exploitability < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_averages_become_the_exact_equilibrium_in_the_long_run():
     played = Exact(HANDS, "memory", 2, 2).learn(8_000)

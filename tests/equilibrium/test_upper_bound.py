@@ -125,6 +125,7 @@ def test_what_cannot_be_bounded_is_refused():
         upper_bound(graph, policy * 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_a_bracket_in_the_standard_game(tabletop):
     graph = Graph(tabletop)

@@ -130,6 +130,7 @@ def test_undiscounted_error_bound_holds_after_any_number_of_sweeps(sample, sched
     assert error(solution.v, exact_values(states, terminals, 1.0)) <= solution.error_bound
 
 
+@pytest.mark.slow
 @given(ending_processes())
 def test_undiscounted_evaluation_of_the_greedy_policy_gives_the_optimal_values(sample):
     mdp = from_rows(*sample)

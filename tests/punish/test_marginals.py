@@ -182,6 +182,7 @@ def test_hands_are_as_many_as_their_decks(unseen, deck):
     assert _multisets.count_subsets(pile, deck) == expected
 
 
+@pytest.mark.slow
 def test_there_is_room_for_all_hands_and_no_more(tiny):
     hands = _marginals.room_for_hands(tiny.layout)
     layer = tiny.layers[0]

@@ -105,6 +105,7 @@ def test_a_jacobi_run_is_the_same(tiny):
     assert found.log.rmse == expected.log.rmse
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @given(house_rules(), st.integers(0, 2**32 - 1))
 def test_random_house_rules_are_refilled(rules, seed):
@@ -173,6 +174,7 @@ def test_whole_game_is_refilled(request, name):
         assert np.abs(found.v - solve(expected, discount, tolerance=1e-13).v).max() <= 1e-12 * np.abs(found.v).max()
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_whole_game_has_the_same_bits_for_every_thread_count(thread_counts, notebook):
     results = []

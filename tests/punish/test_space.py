@@ -251,6 +251,7 @@ def test_one_thread_and_two_give_the_same_states():
     assert same_states(*spaces)
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_states_with_memory_of_the_standard_game(tabletop):
     memory = StateSpace(tabletop.rules, "memory")

@@ -212,6 +212,7 @@ print(report.imported, report.known)
 """
 
 
+@pytest.mark.slow
 def test_imports_at_once_neither_lose_nor_double_a_game(tmp_path, space, games):
     db = tmp_path / "x.db"
     logs = [write(tmp_path / f"{k}.json", part) for k, part in enumerate((games[:20], games[10:], games[5:25]))]

@@ -18,7 +18,7 @@ PACKAGE = Path(_jit.__file__).parent.parent
 
 # Kernels that a process compiles, and kernels that it finds in the cache.
 CALLS = """
-from punish_fast.runtime.compilation import announce_to
+from punish_fast.runtime.compile_progress import announce_to
 told = []
 announce_to(lambda *announced: told.append(announced))
 from punish_fast.punish import _codes
@@ -77,9 +77,9 @@ def test_kernels_are_cached_in_a_folder_named_by_their_sources(home):
     assert _jit._find_cache_folder() == folder
 
 
-def test_a_folder_from_the_environment_overrides_it(monkeypatch, home):
+def test_a_folder_from_the_environment_holds_it(monkeypatch, home):
     monkeypatch.setattr(config, "CACHE_DIR", str(home / "elsewhere"))
-    assert _jit._find_cache_folder() == str(home / "elsewhere")
+    assert _jit._find_cache_folder() == str(home / "elsewhere" / f"kernels-{_jit._source_digest()}")
     assert not (home / "cache").exists()
 
 

@@ -19,6 +19,7 @@ from store.flipping import any_flips, data_ranges, failures, metadata_flips
 FLIPS = 60 if config.DISABLE_JIT else 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tensor", "agent", "strategy"])
 @pytest.mark.parametrize(("choose", "seed"), [(any_flips, 1), (metadata_flips, 2)])
 def test_flipped_bits_are_noticed_or_harmless(copies, kind, choose, seed):

@@ -33,6 +33,7 @@ def people(play):
     return deviations(play, play.graph.space, play_games(RULES, 20)[0])
 
 
+@pytest.mark.slow
 def test_plots_are_the_same_every_time_and_say_what_they_show(tmp_path, found, people):
     for name in ("a.svg", "b.svg"):
         draw_lessons(found, people, "what $x_ teaches", tmp_path / name)

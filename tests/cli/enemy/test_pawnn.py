@@ -24,6 +24,7 @@ def pawnn(run, *arguments):
     return run("enemy", "pawnn", "--from", "strategy.h5", "--quiet", *arguments)
 
 
+@pytest.mark.slow
 @needs_jax
 @pytest.mark.usefixtures("files")
 def test_the_network_plays_every_state_and_the_file_tells_how_it_was_made(run):

@@ -108,6 +108,7 @@ def test_a_summary_is_filtered(run, db):
     assert chosen["games"] == next(p["games"] for p in chosen["players"] if p["name"] == "Ann")
 
 
+@pytest.mark.slow
 def test_plots_are_written(run, db):
     assert run("records", "plot", "win-rates", "--db", db).out == "wrote win-rates.png\n"
     assert run("records", "plot", "durations", "--db", db, "-o", "d.svg", "--json").report["files"] == ["d.svg"]
@@ -280,6 +281,7 @@ def test_a_disk_that_is_full_keeps_the_database(db, house):
     assert dump(db) == before
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed_loses_nothing(house):
     """Killed at any moment, the database is as it was, or whole."""
     (house / "more.json").write_text(write_log(some_games(300)))

@@ -287,6 +287,7 @@ def large_path(tmp_path):
     (tmp_path / "x.umb").unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_storm_finds_the_same_values_of_the_whole_game(notebook, notebook_mdp, large_path):
     export_umb(large_path, notebook, notebook_mdp)
