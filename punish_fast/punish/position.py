@@ -7,8 +7,6 @@ the cards that are neither in the own hand nor in the discard pile nor in the de
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TypedDict
 
 from punish_fast.punish.codes import State, StateError, encode, layout_of
 from punish_fast.punish.rules import CARDS, Five, Rules
@@ -16,18 +14,6 @@ from punish_fast.punish.rules import CARDS, Five, Rules
 INITIALS = "".join(card[0] for card in CARDS)
 # Flags of own and enemy's side.
 SIDES = {"own": (1, 0), "enemy": (0, 1), "both": (1, 1)}
-
-
-class PositionWords(TypedDict):
-    """A position as `position` takes it; None stands for nobody."""
-
-    hand: str
-    discard: str
-    hp: str
-    breath: int
-    enemy_hand: int
-    exhausted: str | None
-    feinted: str | None
 
 
 def position(
@@ -73,29 +59,12 @@ def position(
     return state
 
 
-def position_words(state: State) -> PositionWords:
-    """The words of a position, from which `position` makes the same state."""
-    return PositionWords(
-        hand=_initials(state.hand),
-        discard=_initials(state.discard),
-        hp=f"{state.own_hp}-{state.enemy_hp}",
-        breath=state.breath,
-        enemy_hand=state.enemy_hand,
-        exhausted=_side(state.own_exhausted, state.enemy_exhausted),
-        feinted=_side(state.own_feinted, state.enemy_feinted),
-    )
-
-
 def _cards(field: str, text: str) -> Five:
     for letter in text.lower():
         if letter not in INITIALS:
             raise StateError(f"{field}: {letter!r} is no card, allowed are the initials {', '.join(INITIALS)}")
     guard, rush, dodge, strike, punish = (text.lower().count(letter) for letter in INITIALS)
     return guard, rush, dodge, strike, punish
-
-
-def _initials(counts: Iterable[int]) -> str:
-    return "".join(letter * n for letter, n in zip(INITIALS, counts, strict=True))
 
 
 def _pair(field: str, text: str) -> tuple[int, int]:
@@ -112,11 +81,6 @@ def _flags(field: str, text: str | None) -> tuple[int, int]:
     if field == "feinted" and "-" in text:
         return _pair(field, text)
     raise StateError(f"{field}: {text!r} is not understood, allowed are {', '.join(SIDES)}")
-
-
-def _side(own: int, enemy: int) -> str | None:
-    words = {flags: word for word, flags in SIDES.items()} | {(0, 0): None}
-    return words.get((own, enemy), f"{own}-{enemy}")
 
 
 def _check_copies(rules: Rules, own: Five, gone: Five) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.runtime._jit import kernel, routine
+from punish_fast.runtime._jit import routine
 
 # Constants of Philox: multipliers, increments of the key, and the number of rounds.
 _FACTOR_0 = np.uint64(0xD2511F53)
@@ -34,12 +34,3 @@ def draw_words(game, breath, stream, seed):
         c2, c3 = (one >> _WORD_BITS) ^ c3 ^ k1, one & _WORD
         k0, k1 = (k0 + _STEP_0) & _WORD, (k1 + _STEP_1) & _WORD
     return c0, c1, c2, c3
-
-
-@kernel
-def fill_words(begin, end, counters, seeds, words):
-    """``words[i]`` becomes the draw for ``counters[i]``, the game, the breath and the stream."""
-    for i in range(begin, end):
-        words[i, 0], words[i, 1], words[i, 2], words[i, 3] = draw_words(
-            counters[i, 0], counters[i, 1], counters[i, 2], seeds[i]
-        )

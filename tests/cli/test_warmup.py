@@ -9,7 +9,7 @@ import pytest
 from numba import config
 
 # Kernels that commands do not call by themselves.
-ONLY_TESTED = {"pair_digit", "fill_words"}
+ONLY_TESTED = {"pair_digit"}
 REHEARSED = """
 import importlib, pkgutil
 import punish_fast

@@ -38,10 +38,7 @@ def simulator(graph):
 @pytest.mark.parametrize(("counter", "key", "words"), KNOWN)
 def test_random_words_are_those_of_philox(counter, key, words):
     low, high = counter[0] | counter[1] << 32, key[0] | key[1] << 32
-    counters = np.array([[low, counter[2], counter[3]]], dtype=np.uint64)
-    found = np.zeros((1, 4), dtype=np.uint64)
-    _random.fill_words(0, 1, counters, np.array([high], dtype=np.uint64), found)
-    assert tuple(found[0].tolist()) == words
+    assert _random.draw_words(np.uint64(low), counter[2], counter[3], np.uint64(high)) == words
 
 
 def test_thresholds_are_cumulated_chances(simulator):

@@ -9,7 +9,7 @@ import pytest
 
 from games.small import Corridor, Heap, Nim
 from punish_fast.games.contract import CHANCE, Game, GameError
-from punish_fast.games.laws import LawError, check_game
+from games.laws import LawError, check_game
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from punish_fast.games import registry
 from punish_fast.games.contract import GameError
-from punish_fast.games.laws import check_game
+from games.laws import check_game
 from punish_fast.games.registry import GAMES, describe, entry_of, game_of, make_game
 from punish_fast.games.tapnswap import Variant
 

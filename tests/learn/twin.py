@@ -17,10 +17,8 @@ class Dice:
     """The random numbers of a game."""
 
     def __init__(self, seed: int, game: int) -> None:
-        words = np.zeros((1, 4), dtype=np.uint64)
-        counters = np.array([[game, 0, 1]], dtype=np.int64)
-        _random.fill_words(0, 1, counters, np.array([seed], dtype=np.uint64), words)
-        self.state = (int(words[0, 0]) << 32) | int(words[0, 1]) | 1
+        words = _random.draw_words(np.uint64(game), 0, 1, np.uint64(seed))
+        self.state = (int(words[0]) << 32) | int(words[1]) | 1
 
     def next(self) -> int:
         x = self.state
