@@ -1,7 +1,7 @@
 """The contract of a game: what it must offer, and the laws it must obey.
 
 A game holds the rules. Its states are immutable, hashable values. Enumeration, exact solutions, learning and play use
-only the methods of `Game`. `tests/games/laws.py` tests these laws on any game; ``s`` is a reachable state, ``a`` a legal
+only the methods of `Game`. `tests/games/laws.py` tests the laws on any game; ``s`` is a reachable state, ``a`` a legal
 action:
 
 1.  ``initial()`` and ``apply(s, a)`` are deterministic and leave ``s`` unchanged.

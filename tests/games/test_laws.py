@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from games.laws import LawError, check_game
 from games.small import Corridor, Heap, Nim
 from punish_fast.games.contract import CHANCE, Game, GameError
-from games.laws import LawError, check_game
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from games.laws import check_game
 from punish_fast.games import registry
 from punish_fast.games.contract import GameError
-from games.laws import check_game
 from punish_fast.games.registry import GAMES, describe, entry_of, game_of, make_game
 from punish_fast.games.tapnswap import Variant
 

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from punish_fast.games.contract import GameError
 from games.laws import check_game
+from punish_fast.games.contract import GameError
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 VARIANTS = [
