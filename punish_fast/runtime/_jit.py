@@ -16,7 +16,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,11 @@ from numba.core.event import Event, Listener, register
 from punish_fast.runtime.compile_progress import announce
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.version import __version__
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system
+    fcntl = None  # type: ignore[assignment]
 
 _PACKAGE = Path(__file__).parent.parent
 
@@ -92,13 +97,44 @@ class _Announcer(Listener):
         pass
 
 
-class _Shield(Listener):
-    """Puts off interrupts while the main thread compiles or loads kernels; its events may be nested.
+class _CacheLock:
+    """Lets one process at a time compile or load kernels of a cache folder, with as many threads as it likes.
 
-    LLVM may crash if it has to give up a library that an interrupt left half made.
+    Numba's index of a cached kernel does not survive two writers: it may name the machine code of other types. A
+    process that waits finds the kernel in the cache, so none is compiled twice.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str | None) -> None:
+        self._path = None if folder is None or fcntl is None else Path(folder) / "lock"
+        self._guard = threading.Lock()
+        self._threads = 0
+        self._file: Any = None
+
+    def acquire(self) -> None:
+        with self._guard:
+            self._threads += 1
+            if self._threads == 1 and self._path is not None:
+                # Without a lock, as on a full disk, kernels can still be compiled.
+                with suppress(OSError):
+                    self._file = self._path.open("w")
+                    fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def release(self) -> None:
+        with self._guard:
+            self._threads -= 1
+            if self._threads == 0 and self._file is not None:
+                self._file.close()
+                self._file = None
+
+
+class _Guard(Listener):
+    """Guards compiling and loading: other processes wait, and so do interrupts of the main thread.
+
+    LLVM may crash if it has to give up a library that an interrupt left half made. Events may be nested.
+    """
+
+    def __init__(self, lock: _CacheLock) -> None:
+        self._lock = lock
         self._depth = 0
         self._block: AbstractContextManager[Any] = uninterrupted()
 
@@ -108,8 +144,10 @@ class _Shield(Listener):
                 self._block = uninterrupted()
                 self._block.__enter__()
             self._depth += 1
+        self._lock.acquire()
 
     def on_end(self, _event: Event) -> None:
+        self._lock.release()
         if threading.current_thread() is threading.main_thread():
             self._depth -= 1
             if self._depth == 0:
@@ -117,7 +155,7 @@ class _Shield(Listener):
 
 
 register("numba:compile", _Announcer())
-register("numba:compiler_lock", _Shield())
+register("numba:compiler_lock", _Guard(_CacheLock(cache_folder)))
 
 # "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast. Nobody calls kernels
 # from C, and a wrapper for that takes time to compile and to load.

@@ -33,11 +33,11 @@ print("not compiled", *sorted(name for name, n in rehearsed.items() if n == 0))
 COMMANDS = """
 for command in (
     "equilibrium --rules tiny --quiet --iterations 2 --information memory",
-    "equilibrium --rules tiny --quiet --iterations 2 --answers 0",
+    "equilibrium --rules tiny --quiet --iterations 2 --best-response-share 0",
     "arena --rules tiny --quiet random careful",
     "arena --quiet --games 10 random equilibrium-memory.h5",
-    "exploit --rules tiny --quiet --ceiling random",
-    "exploit --quiet --exploiter true --exploiter bayes --ceiling equilibrium-memory.h5",
+    "exploit --rules tiny --quiet --upper-bound random",
+    "exploit --quiet --exploiter true --exploiter bayes --upper-bound equilibrium-memory.h5",
     "lessons equilibrium.h5",
     "games solve tapnswap",
 ):

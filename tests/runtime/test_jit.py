@@ -39,6 +39,17 @@ def test_a_kernel_is_announced_when_it_is_compiled_and_cached_for_other_processe
 
 
 @WITH_JIT
+def test_processes_that_start_at_once_compile_a_kernel_once(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", CALLS], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    printed = sorted(process.communicate()[0].strip() for process in processes)
+    assert printed == ["['pair_digit'] 0", "[] 1", "[] 1"]
+
+
+@WITH_JIT
 def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch):
     monkeypatch.setattr(_jit, "cache_folder", None)
 
