@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from fractions import Fraction
 
 import exact_values
@@ -23,14 +21,6 @@ _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "p
 settings.register_profile("compiled", max_examples=60, **_COMMON)
 settings.register_profile("interpreted", max_examples=12, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "interpreted" if config.DISABLE_JIT else "compiled"))
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile all kernels once before several workers run all tests, or each would compile its own."""
-    options = session.config
-    is_whole = options.args == options.getini("testpaths")
-    if is_whole and options.getoption("numprocesses", None) and not config.DISABLE_JIT:
-        subprocess.run([sys.executable, "-m", "punish_fast", "warmup"], check=True)
 
 
 @pytest.hookimpl(tryfirst=True)
