@@ -48,7 +48,7 @@ class Lineup:
         for player in self._players:
             player.must_fit(self.rules)
         if temperature is not None and not any(player.has_values for player in self._players):
-            raise PlayerError("temperature: goes with naive and agent files only")
+            raise PlayerError("a temperature needs an agent with values: naive or an agent file")
         if temperature is not None:
             check_temperature(temperature)
         self._temperature = temperature

@@ -94,7 +94,10 @@ class MatchLog:
             WriteError: the file could not be written.
         """
         entry = {"games": batch.games, "wins": batch.wins, "split": batch.split, "lengths": batch.lengths.tolist()}
-        self._content["sampled"][f"{' '.join(pair)} {seed}"] = entry
+        key, sampled = f"{' '.join(pair)} {seed}", self._content["sampled"]
+        # The latest match is the last one.
+        sampled.pop(key, None)
+        sampled[key] = entry
         self._write()
 
     def _write(self) -> None:

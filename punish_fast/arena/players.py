@@ -79,7 +79,7 @@ class Player:
         self.information = "view" if self.file is None else self.file.information
         self.has_values = self._source == "naive" if self.file is None else self.file.kind == "agent"
         if self._temperature is not None and not self.has_values:
-            raise PlayerError(f"{argument}: has no values, a temperature goes with naive and agent files only")
+            raise PlayerError(f"{argument}: has no values; a temperature needs naive or an agent file")
         if self._temperature is not None:
             check_temperature(self._temperature)
 

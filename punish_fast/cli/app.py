@@ -1,4 +1,4 @@
-"""The ``punish-fast`` command: assembles its verbs, each of which stands in a file of its own name.
+"""The ``punish-fast`` command: assembles its verbs, one file each.
 
 Nothing heavy is imported here, so that ``--help`` answers at once; every verb imports what it needs when it runs.
 """

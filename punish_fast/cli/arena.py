@@ -13,6 +13,8 @@ from punish_fast.cli.game_lengths import lengths_of_duel, lengths_of_games, prin
 from punish_fast.cli.options import (
     ComputeOptions,
     GameRulesOption,
+    LineupRulesOption,
+    LineupTemperatureOption,
     PlotOption,
     SeedOption,
     TemperatureOption,
@@ -76,6 +78,8 @@ class ArenaOptions(RealGameOptions):
             complete_agents,
         ),
     ]
+    rules: LineupRulesOption = None
+    temperature: LineupTemperatureOption = None
     exact: Annotated[bool, option("Compute exact results, without playing games.  [default]")] = False
     games: Annotated[
         int | None, option("Play this many games of every pair: an even number, at least 4.", metavar="N")

@@ -10,9 +10,9 @@ from punish_fast.cli.agents import enemy_text
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import (
     ComputeOptions,
+    EnemyTemperatureOption,
     OutputOption,
     RulesOption,
-    TemperatureOption,
     complete_agents,
     option,
     verb,
@@ -41,7 +41,7 @@ class ModelOptions(ComputeOptions):
             complete=complete_agents,
         ),
     ] = None
-    temperature: TemperatureOption = None
+    temperature: EnemyTemperatureOption = None
     output: OutputOption = None
 
     def find(self) -> tuple[Rules, Player]:
@@ -52,7 +52,7 @@ class ModelOptions(ComputeOptions):
         rules, enemy = load_rules(self.rules or "notebook"), Player(self.enemy or "random")
         enemy.must_fit(rules)
         if self.temperature is not None and not enemy.has_values:
-            raise UsageError("--temperature goes with naive or an agent file as --enemy only")
+            raise UsageError("--temperature needs an enemy with values: naive or an agent file")
         enemy.settled(self.temperature)
         return rules, enemy
 
@@ -126,7 +126,7 @@ def model_report(source: ModelSource, mdp: MDP, clock: Stopwatch, output: Path) 
         "seconds": {stage: clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
         | {"total": clock.total()},
         "threads": _jit.threads(),
-        "peak_memory": peak_memory(),
+        "peak_memory_bytes": peak_memory(),
         "output": str(output),
         "output_bytes": output.stat().st_size,
     }

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.agents import enemy_text
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, option, verb
 from punish_fast.cli.report import print_table
@@ -125,9 +126,8 @@ def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -
 def _print_report(report: dict[str, Any]) -> None:
     is_probability = report["agents"][0]["objective"] == "win-probability"
     for letter, agent in zip("AB", report["agents"], strict=True):
-        enemy = agent["enemy"].get("file", agent["enemy"].get("name", agent["enemy"]["kind"]))
         values = "win probabilities" if is_probability else f"discount {agent['discount']:g}"
-        print(f"{letter}  {agent['file']}: against {enemy}, {values}")
+        print(f"{letter}  {agent['file']}: against {enemy_text(agent['enemy'])}, {values}")
     print()
     table = [["breath", "states", "other choice", "", "of these ties"]]
     for entry in (*report["breaths"], {**report, "breath": "all"}):

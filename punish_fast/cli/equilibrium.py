@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import CheckError, UsageError, say
-from punish_fast.cli.options import ComputeOptions, OutputOption, complete_rules, option, verb
+from punish_fast.cli.options import ComputeOptions, OutputOption, game_rules_option, option, verb
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table, print_text
 
@@ -26,11 +26,7 @@ class EquilibriumOptions(ComputeOptions):
 
     rules: Annotated[
         str | None,
-        option(
-            "A preset or a TOML file; the redeal is always the true one.  [default: tabletop]",
-            metavar="RULES",
-            complete=complete_rules,
-        ),
+        game_rules_option("tabletop"),
     ] = None
     information: Annotated[
         Literal["view", "memory"],

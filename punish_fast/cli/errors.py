@@ -17,7 +17,7 @@ WRONG = 2
 INTERRUPTED = 130
 
 # Errors of this package that are not the fault of the input.
-_FAILURES = ("CheckError", "WriteError", "LockedError", "WorkerError")
+_FAILURES = ("CheckError", "WriteError", "LockedError", "WorkerError", "CertificateError")
 
 
 class CheckError(Exception):

@@ -60,7 +60,7 @@ def export(options: ExportOptions) -> None:
         "rules": name_of(file.rules),
         **counts,
         "seconds": clock.seconds | {"total": clock.total()},
-        "peak_memory": peak_memory(),
+        "peak_memory_bytes": peak_memory(),
         "output": str(output),
         "output_bytes": output.stat().st_size,
     }

@@ -207,8 +207,8 @@ def _epilog(examples: Iterable[str], variables: dict[str, str | None]) -> str:
     if known:
         unknown = [flag for flag, variable in variables.items() if variable is None]
         flag, variable = known[0]
-        but = f", except {', '.join(unknown)}" if unknown else ""
-        parts.append(f"Every option can come from the environment, {flag} from {variable}{but}.")
+        but = f" except {', '.join(unknown)}" if unknown else ""
+        parts.append(f"Set any option{but} by an environment variable: {variable} for {flag}.")
     return "\n\n".join(parts)
 
 
@@ -286,22 +286,30 @@ RulesOption = Annotated[
         complete=complete_rules,
     ),
 ]
-GameRulesOption = Annotated[
-    str | None,
-    option(
-        "A preset or a TOML file; the redeal is always the true one.  [default: the rules of the first file]",
-        metavar="RULES",
-        complete=complete_rules,
-    ),
-]
-TemperatureOption = Annotated[
-    float | None,
-    option(
-        "Play by softmax at this temperature instead of greedily, in the unit of the agent's values: 0.05 is five "
+
+
+def game_rules_option(default: str) -> Any:
+    """Declare ``--rules`` for the real game; ``default`` ends the help."""
+    text = f"A preset or a TOML file; the redeal is always the true one.  [default: {default}]"
+    return option(text, metavar="RULES", complete=complete_rules)
+
+
+GameRulesOption = Annotated[str | None, game_rules_option("the agent's rules, or tabletop")]
+LineupRulesOption = Annotated[str | None, game_rules_option("the first file's rules, or tabletop")]
+
+
+def temperature_option(who: str) -> Any:
+    """Declare ``--temperature`` for a player, named in the help by ``who``."""
+    return option(
+        f"Let {who} play by softmax at this temperature instead of greedily, in the unit of its values: 0.05 is five "
         "percentage points of win probability.",
         metavar="T",
-    ),
-]
+    )
+
+
+TemperatureOption = Annotated[float | None, temperature_option("the agent")]
+EnemyTemperatureOption = Annotated[float | None, temperature_option("the enemy")]
+LineupTemperatureOption = Annotated[float | None, temperature_option("agents without @T")]
 SeedOption = Annotated[int | None, option("Random seed.  [default: a random one]", metavar="N")]
 FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
 OutputOption = Annotated[Path | None, option("The file to write.", "-o", metavar="FILE", writes=True)]

@@ -22,9 +22,9 @@ class PositionOptions(CommonOptions):
     state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
     hand: Annotated[
         str | None,
-        option("Or in words: cards in hand by their initials, g, r, d, s, p.", metavar="CARDS"),
+        option("Cards in hand, by initials (g, r, d, s, p): a position in words.", metavar="CARDS"),
     ] = None
-    discard: Annotated[str | None, option("The discard pile, likewise.", metavar="CARDS")] = None
+    discard: Annotated[str | None, option("Cards in the discard pile, by initials.", metavar="CARDS")] = None
     hp: Annotated[str | None, option("Own and enemy HP.  [default: full]", metavar="3-2")] = None
     breath: Annotated[int | None, option("The breath.  [default: 1]", metavar="N")] = None
     enemy_hand: Annotated[
@@ -34,7 +34,7 @@ class PositionOptions(CommonOptions):
     feinted: Annotated[
         str | None,
         option(
-            "Who has feinted in this measure.",
+            "Who has feinted in this measure, or counts, such as 2-1.",
             metavar="own|enemy|both",
             complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
         ),

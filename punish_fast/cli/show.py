@@ -40,7 +40,8 @@ class ShowOptions(PositionOptions):
 def show(options: ShowOptions) -> None:
     """Show what a file holds, or one position of it: cards, legal actions, values or probabilities, and what follows.
 
-    A position is a state code, or words: what they leave out is as at the start of a game.
+    A position is a state code, or words: --hand and --discard are required; everything else defaults to the start of a
+    game.
     """
     file = _load(options.file)
     state = options.position(file.rules)

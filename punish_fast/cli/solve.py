@@ -122,7 +122,7 @@ def _stored(options: SolveOptions) -> Artefact:
 
     for name in ("rules", "enemy", "temperature"):
         if getattr(options, name) is not None:
-            raise UsageError(f"--{name} is settled by the tensor {options.tensor} and cannot be given with it")
+            raise UsageError(f"--{name} cannot be combined with a tensor; {options.tensor} already has its {name}")
     file = load(str(options.tensor))
     file.must_have_transitions()
     return file

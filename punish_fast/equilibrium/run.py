@@ -135,6 +135,7 @@ class _Runner:
         # The last measurement, and the iteration it was made after.
         self._exploitability: float | None = None
         self._measured = -1
+        self._saved = -1
 
     def iterate(self, progress: Callable[[IterationStatus], None] | None) -> None:
         """Iterate until the target is reached."""
@@ -161,11 +162,12 @@ class _Runner:
                 return
 
     def checkpoint(self) -> None:
-        """Save what was learned, if anything was."""
-        if self._save is not None and self._equilibrium.iterations > 0:
+        """Save what was learned, unless it is saved."""
+        if self._save is not None and self._equilibrium.iterations not in (0, self._saved):
             begin = time.perf_counter()
             self._save(self._equilibrium)
             self.seconds["checkpoint"] += time.perf_counter() - begin
+            self._saved = self._equilibrium.iterations
 
     def measure(self) -> float:
         """Measure the exploitability of the average strategy, unless it is known."""

@@ -6,7 +6,7 @@ Every file has the root attributes ``format`` (``"punish-fast"``), ``format_vers
 ``residual``, ``error_bound`` and ``fingerprint``. The objective sets the scale of ``/solution/v`` and ``/solution/q``::
 
     "discounted"        win 1 / (1 - discount), loss -1 / (1 - discount); at discount 1,
-                        P(win) - P(loss) (older files: "undiscounted")
+                        P(win) - P(loss)
     "win-probability"   P(win); discount 1
 
 No exact value is further than ``error_bound`` from the one in ``/solution/v``. ``/rows/reward`` is the tensor's, +1 for
@@ -56,7 +56,7 @@ best response (``checkpoints.py``)::
      /equilibrium/marked_full]                  uint8   [n_full]
 
 Learners of other games have no rules. They have the JSON objects ``game``, its name and parameters, and ``learner``,
-the way it learned (``regret_minimisers.py``)::
+the way it learned (``learn/qlearning.py``)::
 
     /learner/q            float64 [n_tables, n_rows]     action values
     /learner/visits       int64   [n_tables, n_rows]     updates of each

@@ -46,6 +46,9 @@ def test_the_last_seed_is_known(tmp_path):
     for seed in (7, 1 << 63):
         log.put_sampled(PAIR, seed, BATCH)
         assert MatchLog(RULES, tmp_path / "x.json").last_seed == seed
+    log.put_sampled(PAIR, 7, BATCH)
+    assert MatchLog(RULES, tmp_path / "x.json").last_seed == 7
+    log.put_sampled(PAIR, 1 << 63, BATCH)
     (tmp_path / "x.json").write_text((tmp_path / "x.json").read_text().replace(str(1 << 63), "x"))
     assert MatchLog(RULES, tmp_path / "x.json").last_seed is None
 

@@ -56,6 +56,12 @@ def test_disagreements_are_those_that_show_tells(run):
             assert (others["action"], others["name"], others["values"][which]) in found
 
 
+@pytest.mark.usefixtures("files")
+def test_the_temperature_of_an_enemy_is_told(run):
+    assert run("solve", "--rules", "tiny", "--enemy", "agent.h5", "--temperature", "0.5", "-o", "soft.h5").code == 0
+    assert "B  soft.h5: against agent.h5 at temperature 0.5, discount 0.95" in run("compare", "agent.h5", "soft.h5").out
+
+
 @pytest.mark.usefixtures("agents")
 def test_a_comparison_in_words(run):
     report = run("compare", "agent.h5", "counter.h5", "--json").report

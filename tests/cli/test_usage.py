@@ -16,6 +16,7 @@ from store.damage import editing
 
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.cli import doctor, errors, solve
+from punish_fast.games.retrograde import CertificateError
 from punish_fast.punish import space
 
 OLD = b"old content"
@@ -249,6 +250,7 @@ def test_a_game_too_large_for_this_machine_fails_in_one_line(run, output):
         (RuntimeError("strange"), 1),
         (errors.CheckError("no"), 1),
         (errors.UsageError("no"), 2),
+        (CertificateError("no"), 1),
     ],
 )
 def test_exit_codes_of_errors(run, folder, monkeypatch, error, code):

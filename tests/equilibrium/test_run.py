@@ -51,9 +51,10 @@ def test_a_run_ends_at_its_exploitability(graph):
     assert run.iterations in (25, 50, 100, 200, 400)
     assert {status.last for status in statuses} == {None}
     assert {status.seconds_left for status in statuses} == {None}
-    # Before each measurement, and at the end.
-    assert saved[-1] == run.iterations
+    # Once before each measurement.
     assert saved[0] == 25
+    assert saved == [25 * 2**k for k in range(len(saved))]
+    assert saved[-1] == run.iterations
 
 
 def test_a_run_ends_in_time(equilibrium):
@@ -67,7 +68,7 @@ def test_checkpoints_are_saved_every_minute(equilibrium, monkeypatch):
     monkeypatch.setattr(run_module, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     saved = []
     run_equilibrium(equilibrium, Target(iterations=3), lambda each: saved.append(each.iterations))
-    assert saved == [1, 2, 3, 3]
+    assert saved == [1, 2, 3]
 
 
 def test_a_run_resumes_from_a_checkpoint_as_if_it_had_never_stopped(graph, equilibrium):

@@ -23,7 +23,7 @@ class ImportFluxOptions(CommonOptions):
 
 @verb("punish-fast enemy import-flux general_pawnn_parameters.json -o general-pawnn.h5")
 def import_flux(options: ImportFluxOptions) -> None:
-    """Make a strategy from the original's published weights, or from any network of relus and a softmax.
+    """Make a strategy from the original's published weights, or from any ReLU network with a softmax output.
 
     The default output is PARAMS.h5.
     """

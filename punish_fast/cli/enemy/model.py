@@ -28,7 +28,7 @@ class ChoiceModelOptions(ChoicesOptions):
     "punish-fast enemy model --db games.db --winners --until 1668358800 -o champion-model.h5",
 )
 def model(options: ChoiceModelOptions) -> None:
-    """Make an enemy from a choice model: a logit of what people do given what they see, updated by their choices.
+    """Fit a multinomial logit to people's choices and update it with the counts in each state.
 
     Of all enemies learned from recorded games it predicts people best; see: punish-fast enemy validate. Only games
     between people count. The default output is choice-model.h5.
@@ -75,6 +75,6 @@ def model(options: ChoiceModelOptions) -> None:
 
 def _print_report(report: dict[str, Any]) -> None:
     print(f"{report['games']:,} games, {report['choices']:,} choices in {report['states_seen']:,} states")
-    print(f"the model weighs as much as {report['origin']['concentration']:.1f} choices in the state itself")
+    print(f"prior concentration: {round(report['origin']['concentration'], 1):,g} choices")
     print_left_out(report)
     print(f"wrote {report['name']} of {report['states']:,} states to {report['output']}")

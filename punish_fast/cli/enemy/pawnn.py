@@ -56,7 +56,10 @@ class PawnnOptions(CommonOptions):
     seed: FixedSeedOption = 0
     cross_validate: Annotated[
         int | None,
-        option("Measure the error on held-out states, in K folds; makes a strategy only with --output.", metavar="K"),
+        option(
+            "Measure the error on held-out states, in K folds; trains a final network only with --output or --weights.",
+            metavar="K",
+        ),
     ] = None
     swapped: Annotated[
         bool, option("Train on one fold and test on all others, as the published experiments did by mistake.")
@@ -125,7 +128,7 @@ def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> tuple[Any, ...
     "punish-fast enemy pawnn --from general.h5 --preset dropouts --cross-validate 5 --plot curves.png",
 )
 def pawnn(options: PawnnOptions) -> None:
-    """Train the network PAWNN on a strategy and evaluate it on every state (extra learn).
+    """Train the network PAWNN on a strategy and evaluate it on every state (needs the extra `learn`).
 
     Options left out are the preset's; the preset final is the published final model. The default output is
     PARLESS-pawnn.h5.

@@ -21,7 +21,8 @@ class ValidateOptions(ChoicesOptions):
     """Options of ``enemy validate``."""
 
     models: Annotated[
-        str, option("Models to compare, the last one with all others; pawnn needs the extra learn.", metavar="NAME,...")
+        str,
+        option("Models to compare, the last one with all others; pawnn needs the extra `learn`.", metavar="NAME,..."),
     ] = ",".join(_MODELS)
     folds: Annotated[int, option("Folds of games.", metavar="K")] = 5
     seed: FixedSeedOption = 0

@@ -70,5 +70,5 @@ def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:
         return {options.plot: options.output or Path(f"{options.plot}.png")}
     folder = options.output or Path()
     if not folder.is_dir():
-        raise UsageError(f"{folder}: is no folder; all plots need one")
+        raise UsageError(f"{folder}: not a folder; --output must be a folder when all plots are drawn")
     return {plot: folder / f"{plot}.png" for plot in plots}

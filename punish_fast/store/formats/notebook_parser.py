@@ -57,7 +57,7 @@ class Cells:
         if key not in TERMINALS:
             return False
         if key in self._terminals:
-            raise self._error(f"state {key} stands twice")
+            raise self._error(f"state {key} appears twice")
         if not is_object(actions) or [name for name, _ in actions] != [str(REST_ACTION)]:
             raise self._error(f"state {key}: allowed is an object with the action {REST_ACTION} alone")
         self._take_numbers([key], [1], actions)
@@ -118,7 +118,7 @@ class Cells:
         order = np.argsort(items, kind="stable")
         twice = np.flatnonzero(np.diff(items[order]) == 0)
         if len(twice):
-            raise self._error(f"{name(int(order[twice[0]]))} stands twice")
+            raise self._error(f"{name(int(order[twice[0]]))} appears twice")
 
     def _name(self, row: int, column: int) -> str:
         return f"state {self._decimal(row)}: action {ACTIONS[column]}"

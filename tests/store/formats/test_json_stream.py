@@ -32,9 +32,9 @@ def test_pieces_of_any_size_make_the_same_whole(game, values, written, size, mon
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (f'{{"{KNOWN}":{{"20":0.5,"20":0.5}}}}', f"state {KNOWN}: action 20 stands twice"),
-        (f'{{"{KNOWN}":{{"20":1}},"{KNOWN}":{{"20":1}}}}', f"state {KNOWN} stands twice"),
-        ('{"-1":{"90":1},"-1":{"90":1}}', "state -1 stands twice"),
+        (f'{{"{KNOWN}":{{"20":0.5,"20":0.5}}}}', f"state {KNOWN}: action 20 appears twice"),
+        (f'{{"{KNOWN}":{{"20":1}},"{KNOWN}":{{"20":1}}}}', f"state {KNOWN} appears twice"),
+        ('{"-1":{"90":1},"-1":{"90":1}}', "state -1 appears twice"),
         (f'{{"{KNOWN}":{{"20":1e999}}}}', f"state {KNOWN}: action 20: inf is no finite number"),
         (f'{{"{KNOWN}":{{"20":{"9" * 5000}}}}}', f"state {KNOWN}: action 20: inf is no finite number"),
         (f'{{"{KNOWN}":{{"20":NaN}}}}', "not JSON near byte 0 (NaN is no JSON)"),
