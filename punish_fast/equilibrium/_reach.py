@@ -8,10 +8,9 @@ For a full state ``(s, e)``, an information state and the enemy's hand, let
 With ``off_policy`` 1, own choices drop out and ``C`` is the counterfactual reach: what chance and the enemy contribute.
 With less, own choices count, and rare ones count a little.
 
-An enemy who never plays some action would leave ``C`` at 0 behind it. What is played there keeps the enemy away and
-belongs into an average strategy; without it, opponents exploit the average by going there. So forward, the enemy plays
-every action with probability at least 1e-30: nothing beside any other probability, but ``R(s) / C(s)`` is then known
-wherever chance leads.
+States behind an action that the enemy never plays would have ``C`` 0, but still need a strategy: what is played there
+deters the enemy. So the forward pass gives every enemy action probability at least 1e-30, negligible elsewhere, and
+``R(s) / C(s)`` is known wherever chance leads.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ from punish_fast.duel._walk import ONE, ZERO, open_full, walk_row
 from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Marks of a full state, an information state or a row. What is NEEDED is in the restricted game because the enemy of
-# others gets there, and is not updated.
+# Marks of full states, information states and rows. NEEDED: included only because an enemy can be there; not updated.
 OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 

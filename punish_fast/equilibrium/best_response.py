@@ -177,9 +177,9 @@ class _Search:
         return gain
 
     def iterate(self) -> bool:
-        """Find responses, each from the last, until one gains nothing or has the value expected of it.
+        """Iterate responses until one gains nothing or achieves its expected value.
 
-        Then it is a best response to its own values: True if it is also the best one found.
+        Returns whether the last one is a fixed point and the best found.
         """
         for _ in range(_MAX_RESPONSES):
             expected = self._converge()
@@ -191,9 +191,9 @@ class _Search:
         return False
 
     def step(self) -> None:
-        """Change the best response in some of the states in which another choice is better, as long as it helps.
+        """Change the best response in some of the states where another choice is better, while that helps.
 
-        Two changes that help alone may not help together. So after a step that does not, the next is smaller.
+        A step that does not help is halved: two changes that help alone may hurt together.
         """
         share, generator = _MOST_SHARE, np.random.default_rng(0)
         better = self._better()
@@ -222,10 +222,7 @@ class _Search:
         return response.choice.copy()
 
     def _converge(self) -> float:
-        """Iterate, each time for the deals and values before, until they change little; return the win probability.
-
-        It is the one that the last iteration expects of its response; NaN if there is no convergence.
-        """
+        """Iterate until the expected win probability settles, and return it; NaN if it does not."""
         numbers, p = self.graph.opening
         before = np.inf
         for _ in range(_MAX_ITERATIONS):

@@ -1,8 +1,8 @@
 """Restricted games: the part of the real game that matters to learning, as a small graph with fast passes.
 
 Under a fine information model, chance and the enemy reach most full states less than once in a billion games, and most
-actions are hardly ever played or regretted. A restricted game holds neither, so what is passed on and backed up lies
-close together. It holds all full states of the first breath, from which nodes are backed up. Play that leaves it ends
+actions are hardly ever played or regretted. A restricted game holds neither, so its passes stay in the cache. It
+holds all full states of the first breath, from which nodes are backed up. Play that leaves it ends
 in leaves with their last known values (``_restricted_game.py``).
 """
 

@@ -112,7 +112,7 @@ class Equilibrium:
         Where nothing was added up, it is the last strategy. Actions below the minimiser's ``least_probability`` are
         dropped.
         """
-        # Callers need memory for something else, and the restricted game is soon built again.
+        # Free the restricted game: callers need the memory, and it is quickly rebuilt.
         self._leave_restricted_game()
         policy = np.ones(len(self.graph.action))
         total, strategy = self.minimiser.tables["total"], self._whole.strategy

@@ -18,7 +18,7 @@ def require(extra: str, *modules: str) -> None:
     for module in modules:
         try:
             is_missing = find_spec(module) is None
-        except ValueError:  # put out of reach in sys.modules
+        except ValueError:  # sys.modules[module] is None
             is_missing = True
         if is_missing:
             raise ExtraError(f'{module} is missing, install with: pip install "punish-fast[{extra}]"')

@@ -45,7 +45,7 @@ def discard_temporaries() -> None:
 
 
 def _is_alive(process: int) -> bool:
-    if os.name == "nt":  # signal 0 does more than ask there
+    if os.name == "nt":  # on Windows, os.kill(pid, 0) kills
         return True
     try:
         os.kill(process, 0)

@@ -20,7 +20,7 @@ import numpy as np
 from punish_fast.runtime._jit import threads
 from punish_fast.runtime.interrupts import uninterrupted
 
-_PIECES_PER_THREAD = 4
+_CHUNKS_PER_THREAD = 4
 
 
 def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
@@ -59,33 +59,33 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
         *args: Further arguments.
         origin: The number of the first item.
     """
-    _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _PIECES_PER_THREAD)), args)
+    _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD)), args)
 
 
 def for_each(kernel: Callable[..., None], n_items: int, *args: Any) -> None:
     """Like `for_chunks`, for items of equal weight."""
-    _spread(kernel, _equal_pieces(n_items, threads() * _PIECES_PER_THREAD), args)
+    _spread(kernel, _equal_chunks(n_items, threads() * _CHUNKS_PER_THREAD), args)
 
 
 @lru_cache(maxsize=64)
-def _equal_pieces(n_items: int, n_pieces: int) -> list[tuple[int, int]]:
-    ends = [n_items * k // n_pieces for k in range(n_pieces + 1)]
+def _equal_chunks(n_items: int, n_chunks: int) -> list[tuple[int, int]]:
+    ends = [n_items * k // n_chunks for k in range(n_chunks + 1)]
     return [(begin, end) for begin, end in pairwise(ends) if begin < end]
 
 
-def _spread(kernel: Callable[..., None], pieces: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
-    """Spread the pieces over the threads, the calling one included; an interrupt waits for the current pieces."""
+def _spread(kernel: Callable[..., None], chunks: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
+    """Spread the chunks over the threads, the calling one included; an interrupt waits for the current chunks."""
     if threads() == 1:
-        # Still in pieces, so that an interrupt does not wait for all of them.
-        for begin, end in pieces:
+        # Still in chunks, so that an interrupt does not wait for all of them.
+        for begin, end in chunks:
             kernel(begin, end, *args)
         return
-    rest, failed = iter(pieces), Event()
+    rest, failed = iter(chunks), Event()
     with uninterrupted() as pending:
 
         def work() -> None:
-            while not pending and not failed.is_set() and (piece := next(rest, None)) is not None:
-                kernel(*piece, *args)
+            while not pending and not failed.is_set() and (chunk := next(rest, None)) is not None:
+                kernel(*chunk, *args)
 
         others = [_pool(threads()).submit(work) for _ in range(threads() - 1)]
         try:
