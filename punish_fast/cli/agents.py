@@ -49,13 +49,13 @@ def _describe(path: Path) -> dict[str, Any]:
 
     try:
         if path.suffix == ".toml":
-            return {"file": str(path), "kind": "rules", "rules": name_of(load_rules(str(path))), "about": ""}
+            return {"file": path, "kind": "rules", "rules": name_of(load_rules(str(path))), "about": ""}
         file = load(path)
-        return {"file": str(path), "kind": file.kind, "rules": name_of(file.rules), "about": about(file)}
+        return {"file": path, "kind": file.kind, "rules": name_of(file.rules), "about": about(file)}
     except (ReadError, RulesError) as error:
         game = game_of_learner(path)
         told = str(error).removeprefix(f"{path}: ") if game is None else f"trained at {game}"
-        return {"file": str(path), "kind": None if game is None else "learner", "rules": None, "about": told}
+        return {"file": path, "kind": None if game is None else "learner", "rules": None, "about": told}
 
 
 def enemy_text(enemy: dict[str, Any]) -> str:

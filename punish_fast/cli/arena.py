@@ -105,7 +105,6 @@ class ArenaOptions(RealGameOptions):
         """
         from punish_fast.arena.tournament import check_tournament
         from punish_fast.duel.simulated_evaluation import check_numbers
-        from punish_fast.runtime.figures import check_picture
 
         if self.exact and self.games is not None:
             raise UsageError("--exact and --games exclude each other")
@@ -115,8 +114,6 @@ class ArenaOptions(RealGameOptions):
         check_tournament(len(self.agents), self.games)
         if self.games is not None:
             check_numbers(self.games, self.seed or 0, True, 0)
-        if self.plot is not None:
-            check_picture(self.plot)
 
 
 @verb(
@@ -132,7 +129,7 @@ def arena(options: ArenaOptions) -> None:
 
     options.check()
     lineup = options.lineup(options.agents)
-    check_outputs([path for path in (options.resume, options.plot, options.record) if path], lineup.files, "play")
+    check_outputs([options.resume, options.record], lineup.files, "play", options.plot)
     log = MatchLog(lineup.rules.digest, options.resume)
     if options.record is not None:
         if lineup.information != "view":
@@ -158,7 +155,7 @@ def arena(options: ArenaOptions) -> None:
 
         draw_heatmap(tournament, options.plot)
     report = _report(tournament, seed) | {"game_lengths": lengths} | options.report(lineup, clock)
-    report |= {name: text_of(getattr(options, name)) for name in ("resume", "plot", "record")}
+    report |= {name: getattr(options, name) for name in ("resume", "plot", "record")}
     if options.as_json:
         print_json(report)
     else:
@@ -223,11 +220,6 @@ def _interrupt_note(log: Path | None, progress: Progress) -> Iterator[None]:
         elif log.exists():
             say(f"{log} has all results so far; the same command resumes from it")
         raise
-
-
-def text_of(path: Path | None) -> str | None:
-    """A path as JSON has it."""
-    return None if path is None else str(path)
 
 
 def _report(tournament: Tournament, seed: int | None) -> dict[str, Any]:

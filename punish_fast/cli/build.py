@@ -127,7 +127,7 @@ def model_report(source: ModelSource, mdp: MDP, clock: Stopwatch, output: Path) 
         | {"total": clock.total()},
         "threads": _jit.threads(),
         "peak_memory_bytes": peak_memory(),
-        "output": str(output),
+        "output": output,
         "output_bytes": output.stat().st_size,
     }
 

@@ -93,7 +93,7 @@ def _agent(file: Artefact) -> dict[str, Any]:
     solution = file.solution()
     bound = solution.error_bound
     return {
-        "file": str(file.path),
+        "file": file.path,
         "enemy": file.enemy,
         "objective": solution.objective,
         "discount": solution.discount,

@@ -112,7 +112,7 @@ def _output(options: EquilibriumOptions) -> Path:
     """The file to write, which must be writable, as the checkpoint must."""
     name = "equilibrium" if options.information == "view" else f"equilibrium-{options.information}"
     output = options.output or Path(f"{name}.h5")
-    check_outputs([output, *([] if options.resume is None else [options.resume])], [], "read")
+    check_outputs([output, options.resume], [], "read")
     return output
 
 
@@ -226,9 +226,9 @@ def _run(
         "iterations": run.iterations,
         "exploitability": run.exploitability,
         "exploiter_wins": 0.5 + run.exploitability / 100,
-        "output": str(output),
+        "output": output,
         "output_bytes": output.stat().st_size,
-        "resume": None if path is None else str(path),
+        "resume": path,
     }
 
 

@@ -54,14 +54,14 @@ def export(options: ExportOptions) -> None:
     output = output_beside(options.file, _SUFFIXES[options.target], options.output, "export")
     counts = (_export_content if options.target == "notebook-json" else _export_process)(file, options, output, clock)
     report = {
-        "file": str(options.file),
+        "file": options.file,
         "format": options.target,
         "kind": file.kind,
         "rules": name_of(file.rules),
         **counts,
         "seconds": clock.seconds | {"total": clock.total()},
         "peak_memory_bytes": peak_memory(),
-        "output": str(output),
+        "output": output,
         "output_bytes": output.stat().st_size,
     }
     options.print(report, _print_report)

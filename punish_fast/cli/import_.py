@@ -45,13 +45,13 @@ def import_(options: ImportOptions) -> None:
     output = output_beside(options.file, ".h5", options.output, "import")
     check_outputs([output], [Path(options.rules or "")], "import")
     content = import_notebook(options.file, output, rules, options.kind, options.discount)
-    report: dict[str, Any] = {"file": str(options.file), "rules": name_of(rules), "rules_digest": rules.digest}
+    report: dict[str, Any] = {"file": options.file, "rules": name_of(rules), "rules_digest": rules.digest}
     if isinstance(content, Probabilities):
         report |= {"kind": "strategy", "states": int(content.covered.sum())}
     else:
         report |= {"kind": "agent", "values": len(content.q), "terminals": list(content.terminals)}
         report["discount"] = options.discount
-    report |= {"seconds": clock.total(), "output": str(output), "output_bytes": output.stat().st_size}
+    report |= {"seconds": clock.total(), "output": output, "output_bytes": output.stat().st_size}
     options.print(report, _print_report)
 
 

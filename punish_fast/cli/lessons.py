@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from punish_fast.cli.arena import RealGameOptions, game_stages, text_of
+from punish_fast.cli.arena import RealGameOptions, game_stages
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.lessons_text import print_lessons
 from punish_fast.cli.openings import worth_of_cards
 from punish_fast.cli.options import PlotOption, argument, complete_agents, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, print_json
+from punish_fast.cli.report import Progress, Stopwatch, finite, print_json
 from punish_fast.punish.rules import CARDS
 
 if TYPE_CHECKING:
@@ -52,17 +51,13 @@ class Study(NamedTuple):
 @verb("punish-fast lessons equilibrium.h5", "punish-fast lessons equilibrium.h5 --records games.db --plot lessons.png")
 def lessons(options: LessonsOptions) -> None:
     """Show what a strategy teaches: the value of HP, hands and kept cards, and how often to play each card."""
-    from punish_fast.runtime.figures import check_picture
-
-    if options.plot is not None:
-        check_picture(options.plot)
-        check_outputs([options.plot], [path for path in (options.file, options.records) if path], "show")
+    check_outputs([], [options.file, options.records], "show", options.plot)
     study = study_file(options)
     if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons
 
         draw_lessons(study.lessons, study.people, f"What {study.report['agent']} teaches", options.plot)
-    report = study.report | {"plot": text_of(options.plot)}
+    report = study.report | {"plot": options.plot}
     if options.as_json:
         print_json(report)
     else:
@@ -124,7 +119,7 @@ def _lessons_report(found: Lessons) -> dict[str, Any]:
         "in_hand": worth_of_cards(found.openings, found.openings.hand, found.value),
         "revealed": worth_of_cards(found.openings, found.openings.revealed, found.value),
         "kept": {
-            card: {"share": _number(share), "over_fresh": _number(fresh), "over_other": _by_card(other)}
+            card: {"share": finite(share), "over_fresh": finite(fresh), "over_other": _by_card(other)}
             for card, share, fresh, other in zip(CARDS, *found.kept, strict=True)
         },
         "frequencies": [_situation_report(situation) for situation in found.frequencies],
@@ -157,7 +152,7 @@ def _people_report(people: Deviations) -> dict[str, Any]:
         "unknown": choices.n_unknown,
         "certain": choices.n_exact,
         "loss_per_game": people.per_game,
-        "loss_per_game_error": _number(people.per_game_error),
+        "loss_per_game_error": finite(people.per_game_error),
         "strategy_loss_per_choice": people.policy_per_choice,
         "costs": [_cost_report(cost) for cost in people.costs],
         "worst": [_cost_report(cost) for cost in people.worst],
@@ -170,7 +165,7 @@ def _cost_report(cost: Cost) -> dict[str, Any]:
         "situation": cost.label,
         "choices": cost.n,
         "loss": cost.mean,
-        "loss_error": _number(cost.error),
+        "loss_error": finite(cost.error),
         "share": cost.share,
         "people": _by_play(cost.people),
         "strategy": _by_play(cost.policy),
@@ -178,15 +173,10 @@ def _cost_report(cost: Cost) -> dict[str, Any]:
 
 
 def _by_card(values: Iterable[float]) -> dict[str, float | None]:
-    return {card: _number(value) for card, value in zip(CARDS, values, strict=True)}
+    return {card: finite(value) for card, value in zip(CARDS, values, strict=True)}
 
 
 def _by_play(values: Iterable[float]) -> dict[str, float | None]:
     from punish_fast.study.frequencies import PLAYS
 
-    return {play: _number(value) for play, value in zip(PLAYS, values, strict=True)}
-
-
-def _number(value: float) -> float | None:
-    """A number as JSON has it; None for unknown ones."""
-    return float(value) if math.isfinite(value) else None
+    return {play: finite(value) for play, value in zip(PLAYS, values, strict=True)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, PlotOption, argument, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import print_table
+from punish_fast.cli.report import finite, print_table
 from punish_fast.punish.rules import CARDS, cards_text
 
 if TYPE_CHECKING:
@@ -34,19 +33,16 @@ class OpeningsOptions(CommonOptions):
 def openings(options: OpeningsOptions) -> None:
     """Show the probability and the value of every opening, and the worth of a card in hand."""
     from punish_fast.punish import openings as dealt
-    from punish_fast.runtime.figures import check_picture
     from punish_fast.store.reader import load
 
-    if options.plot is not None:
-        check_picture(options.plot)
-        check_outputs([options.plot], [options.file], "show")
+    check_outputs([], [options.file], "show", options.plot)
     file = load(options.file)
     if file.kind != "agent":
         raise UsageError(f"{options.file}: is a {file.kind}, openings are shown of agents")
     found = dealt.openings(file)
     value, unit = _values(file, found)
     plot = options.plot
-    report = _report(file, found, value) | {"value_is": unit, "plot": None if plot is None else str(plot)}
+    report = _report(file, found, value) | {"value_is": unit, "plot": plot}
     if plot is not None:
         from punish_fast.study.openings_plot import draw_openings
 
@@ -83,7 +79,7 @@ def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any
         for k in order
     ]
     return {
-        "file": str(file.path),
+        "file": file.path,
         "is_chance": file.solution().discount == 1,
         "mean": float(found.p @ value),
         "in_hand": worth_of_cards(found, found.hand, value),
@@ -99,8 +95,7 @@ def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> di
     table = {}
     for kind, card in enumerate(CARDS):
         each = worth(counts[:, kind], found.p, value)
-        step = each.step if math.isfinite(each.step) else None
-        table[card] = {"copies": each.copies.tolist(), "mean": each.mean.tolist(), "step": step}
+        table[card] = {"copies": each.copies.tolist(), "mean": each.mean.tolist(), "step": finite(each.step)}
     return table
 
 

@@ -160,7 +160,7 @@ def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str,
     """The parameters of a command, and the environment variable of each flag."""
     hints = get_type_hints(options_class, include_extras=True)
     parameters, variables = [], {}
-    for field in _in_order(options_class, hints):
+    for field in _in_order(options_class):
         kind, told = get_args(hints[field.name])
         if isinstance(told, Declaration):
             variables[told.flags_of(field.name)[0]] = told.variable_of(field.name)
@@ -174,8 +174,8 @@ def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str,
     return parameters, variables
 
 
-def _in_order(options_class: Any, hints: dict[str, Any]) -> list[Any]:
-    """The fields: arguments of the class itself before inherited ones, options after them, those of this file last."""
+def _in_order(options_class: Any) -> list[Any]:
+    """The fields: inherited ones first, but those of this file last."""
     depth: dict[str, tuple[bool, int]] = {}
     for number, each in enumerate(options_class.__mro__):
         if is_dataclass(each):
@@ -183,8 +183,7 @@ def _in_order(options_class: Any, hints: dict[str, Any]) -> list[Any]:
 
     def place(field: Any) -> tuple[bool, int]:
         is_shared, number = depth[field.name]
-        is_option = isinstance(get_args(hints[field.name])[1], Declaration)
-        return is_shared, -number if is_option and not is_shared else number
+        return is_shared, number if is_shared else -number
 
     return sorted(fields(options_class), key=place)
 

@@ -31,24 +31,33 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> 
     return output
 
 
-def check_outputs(outputs: Iterable[Path], sources: Iterable[Path], verb: str) -> None:
+def check_outputs(
+    outputs: Iterable[Path | None], sources: Iterable[Path | None], verb: str, plot: Path | None = None
+) -> None:
     """Check that every output can be written and replaces no file that is read, and no other output.
 
     Args:
-        outputs: The files to write.
+        outputs: The files to write; None is ignored, here and below.
         sources: The files to read; a path without a file is ignored.
         verb: What is done with these, for messages.
+        plot: A plot to draw.
 
     Raises:
         UsageError: an output is a file to read, or two outputs are the same.
+        FigureError: the plot is neither .png nor .svg.
+        ExtraError: matplotlib is not installed.
         OutputError: one cannot be written.
     """
-    outputs, sources = list(outputs), list(sources)
-    for output in outputs:
+    if plot is not None:
+        from punish_fast.runtime.figures import check_picture
+
+        check_picture(plot)
+    written, read = ([path for path in paths if path is not None] for paths in ((*outputs, plot), sources))
+    for output in written:
         check_output(output)
-        if any(_are_one(output, source) for source in sources):
+        if any(_are_one(output, source) for source in read):
             raise UsageError(f"{output}: is the file to {verb} and will not be replaced")
-    for first, second in combinations(outputs, 2):
+    for first, second in combinations(written, 2):
         if _are_one(first, second):
             raise UsageError(f"{second}: would be written twice; choose another name for one of them")
 

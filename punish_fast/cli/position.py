@@ -1,8 +1,9 @@
-"""Options that name a position: a state code, or words."""
+"""Options of ``show``, which name a position by its state code or in words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from punish_fast.cli.errors import UsageError
@@ -16,9 +17,10 @@ _SIDES = ("own", "enemy", "both")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionOptions(CommonOptions):
-    """A position, or none."""
+class ShowOptions(CommonOptions):
+    """Options of ``show``: a file, and a position or none."""
 
+    file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
     state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
     hand: Annotated[
         str | None,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import shutil
 import sys
 import textwrap
@@ -42,8 +44,8 @@ def clear_progress() -> None:
 
 
 def print_json(report: dict[str, Any]) -> None:
-    """Print one JSON object on stdout."""
-    print(json.dumps(report, indent=2, allow_nan=False))
+    """Print one JSON object on stdout, with paths as text."""
+    print(json.dumps(report, indent=2, allow_nan=False, default=os.fspath))
 
 
 def terminal_width() -> int:
@@ -229,6 +231,11 @@ class Progress:
             _show_on_terminal(text)
         else:
             say(text)
+
+
+def finite(value: float) -> float | None:
+    """A number as JSON has it: None for an unknown or infinite one."""
+    return float(value) if math.isfinite(value) else None
 
 
 def peak_memory() -> int | None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import dataclass
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.agents import enemy_text, game_of_learner
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import argument, verb
-from punish_fast.cli.position import PositionOptions
-from punish_fast.cli.report import in_units, in_words, print_table, print_text
+from punish_fast.cli.options import verb
+from punish_fast.cli.position import ShowOptions
+from punish_fast.cli.report import finite, in_units, in_words, print_table, print_text
 from punish_fast.punish.rules import CARDS, name_of, to_mapping
 
 if TYPE_CHECKING:
@@ -23,13 +21,6 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import Artefact
 
 _MOST_OUTCOMES = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShowOptions(PositionOptions):
-    """Options of ``show``."""
-
-    file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
 
 
 @verb(
@@ -66,11 +57,10 @@ def _load(path: Path) -> Artefact:
 
 def _file_report(file: Artefact) -> dict[str, Any]:
     skipped = ("format", "rules", "enemy", "origin")
-    report: dict[str, Any] = {"file": str(file.path), "bytes": file.path.stat().st_size, "tolerance": None}
+    report: dict[str, Any] = {"file": file.path, "bytes": file.path.stat().st_size, "tolerance": None}
     for name, value in file.attributes.items():
         if name not in skipped and isinstance(value, str | int | float):
-            # JSON has no number for what is unknown.
-            report[name] = None if isinstance(value, float) and not math.isfinite(value) else value
+            report[name] = finite(value) if isinstance(value, float) else value
     report["rules"] = name_of(file.rules)
     report["fields"] = to_mapping(file.rules)
     report["shapes"] = {name: list(shape) for name, shape in file.shapes.items()}
@@ -107,7 +97,7 @@ def _position_report(file: Artefact, state: State) -> dict[str, Any]:
     from punish_fast.punish.codes import to_decimal
 
     report: dict[str, Any] = {
-        "file": str(file.path),
+        "file": file.path,
         "state": to_decimal(state),
         "position": state._asdict(),
         "breaths": file.rules.breaths,

@@ -67,7 +67,7 @@ def solve(options: SolveOptions) -> None:
     if options.start is not None:
         method["start"] = start_values(options.start, rules, method["objective"], options.discount)
     output = options.output or Path(f"{_stem(options, rules, enemy)}.h5")
-    check_outputs([output], [*options.read(enemy), *filter(None, (options.tensor, options.start))], "solve")
+    check_outputs([output], [*options.read(enemy), options.tensor, options.start], "solve")
     source = options.source(stored or rules, enemy, clock, progress)
     mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, **method)
     report = model_report(source, mdp, clock, output) | _solution_report(solution)

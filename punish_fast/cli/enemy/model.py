@@ -67,7 +67,7 @@ def model(options: ChoiceModelOptions) -> None:
         "states_seen": len(fitted.counts.state),
         "states": space.n_states,
         "seconds": clock.seconds | {"total": clock.total()},
-        "output": str(output),
+        "output": output,
         "output_bytes": output.stat().st_size,
     }
     options.print(report, _print_report)

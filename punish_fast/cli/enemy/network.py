@@ -27,7 +27,7 @@ def write_network(
         "name": name,
         "origin": origin,
         "evaluated": space.n_states,
-        "output": str(output),
+        "output": output,
         "output_bytes": output.stat().st_size,
     }
 

@@ -62,7 +62,7 @@ def parless(options: ParlessOptions) -> None:
         "unreachable": counts.n_unknown,
         "states": len(counts.state),
         "seconds": clock.total(),
-        "output": str(output),
+        "output": output,
         "output_bytes": output.stat().st_size,
     }
     options.print(report, _print_report)

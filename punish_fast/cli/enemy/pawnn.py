@@ -98,20 +98,16 @@ class PawnnOptions(CommonOptions):
             ExtraError: JAX, Optax or, for a plot, matplotlib is not installed.
         """
         from punish_fast.runtime.extras import require
-        from punish_fast.runtime.figures import check_picture
 
         require("learn", "jax", "optax")
         for name in ("swapped", "log", "plot"):
             if self.cross_validate is None and getattr(self, name):
                 raise UsageError(f"--{name} goes with --cross-validate only")
-        if self.plot is not None:
-            check_picture(self.plot)
         if self.weights is not None and (training.encoding != "raw" or not training.softmax):
             raise UsageError("--weights goes with raw digits and a softmax only, the original's format has no others")
         makes_strategy = self.cross_validate is None or self.output is not None or self.weights is not None
         output = self.output or Path(f"{self.source.stem}-pawnn.h5") if makes_strategy else None
-        files = (output, self.weights, self.log, self.plot)
-        check_outputs([path for path in files if path is not None], [self.source], "learn from")
+        check_outputs([output, self.weights, self.log], [self.source], "learn from", self.plot)
         return output
 
 
@@ -211,7 +207,7 @@ def _cross_validate(
     if options.plot is not None:
         how = "trained on one, tested on all others (swapped)" if options.swapped else "each held out once"
         draw_losses(rounds, f"PAWNN, {folds} folds, {how}", options.plot)
-        report["plot"] = str(options.plot)
+        report["plot"] = options.plot
     return report
 
 

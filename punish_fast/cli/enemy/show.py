@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, TemperatureOption, argument, verb
-from punish_fast.cli.report import in_words, print_table, print_text
+from punish_fast.cli.report import finite, in_words, print_table, print_text
 
 if TYPE_CHECKING:
     from punish_fast.enemies.entropy import Entropies
@@ -43,7 +43,7 @@ def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict
     from punish_fast.punish.rules import name_of
 
     report: dict[str, Any] = {
-        "file": str(file.path),
+        "file": file.path,
         "kind": file.kind,
         "name": file.attributes.get("name", file.path.stem),
         "rules": name_of(file.rules),
@@ -57,24 +57,19 @@ def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict
     return report | {
         "states": int(found.n_states.sum()),
         "covered": int(found.n_covered.sum()),
-        "entropy": _number(mean),
-        "uniform_entropy": _number(uniform),
+        "entropy": finite(mean),
+        "uniform_entropy": finite(uniform),
         "breaths": [
             {
                 "breath": layer + 1,
                 "states": int(found.n_states[layer]),
                 "covered": int(found.n_covered[layer]),
-                "entropy": _number(found.mean[layer]),
-                "uniform_entropy": _number(found.uniform[layer]),
+                "entropy": finite(found.mean[layer]),
+                "uniform_entropy": finite(found.uniform[layer]),
             }
             for layer in range(len(found.n_states))
         ],
     }
-
-
-def _number(value: float) -> float | None:
-    """A number in JSON; None where nothing is covered."""
-    return None if math.isnan(value) else float(value)
 
 
 def _print_report(report: dict[str, Any]) -> None:

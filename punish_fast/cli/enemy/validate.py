@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import FixedSeedOption, option, verb
-from punish_fast.cli.report import Progress, Stopwatch, print_table
+from punish_fast.cli.report import Progress, Stopwatch, finite, print_table
 
 if TYPE_CHECKING:
     from punish_fast.enemies.cross_validation import GameMean
@@ -100,11 +100,8 @@ def validate(options: ValidateOptions) -> None:
 
 def _to_json(mean: GameMean) -> dict[str, Any]:
     """A mean in JSON, which has no infinities."""
-    from math import isfinite
-
-    if not (isfinite(mean.value) and isfinite(mean.error)):
-        return {"mean": mean.value if isfinite(mean.value) else None, "error": None, "interval": None}
-    return {"mean": mean.value, "error": mean.error, "interval": list(mean.interval)}
+    error = finite(mean.error)
+    return {"mean": finite(mean.value), "error": error, "interval": None if error is None else list(mean.interval)}
 
 
 def _print_report(report: dict[str, Any]) -> None:

@@ -7,23 +7,19 @@ from typing import Annotated
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import (
-    FolderArgument,
-    GameArgument,
     GamesOption,
     LeagueOptions,
     VariantOptions,
-    check_plot,
 )
 from punish_fast.cli.games.rounds import train_round
 from punish_fast.cli.options import FixedSeedOption, PlotOption, option, verb
+from punish_fast.cli.outputs import check_outputs
 
 
 @dataclass(frozen=True, kw_only=True)
 class GridOptions(LeagueOptions, VariantOptions):
     """Options of ``games grid``."""
 
-    game: GameArgument
-    folder: FolderArgument
     schemes: Annotated[str, option("negamax, author, or both.", metavar="NAME,...")] = "negamax"
     epsilons: Annotated[str, option("Probabilities of a random move.", metavar="E,...")] = (
         "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"
@@ -46,8 +42,8 @@ def grid(options: GridOptions) -> None:
     from punish_fast.learn.agent_plans import grid_plans
     from punish_fast.learn.league import League
 
-    game = options.make(options.game, "grid")
-    check_plot(options.plot)
+    game = options.make("grid")
+    check_outputs([], [], "train", options.plot)
     try:
         epsilons = [float(word) for word in options.epsilons.split(",")]
     except ValueError:

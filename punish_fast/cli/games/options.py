@@ -34,8 +34,9 @@ ProcessesOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class VariantOptions(CommonOptions):
-    """The options of a game's variant; a game refuses those of another one."""
+    """A game, and the options of its variant; it refuses those of another game."""
 
+    game: GameArgument
     limit: Annotated[int | None, option("TapnSwap only: a hand with N fingers dies.  [default: 5]", metavar="N")] = None
     roll_over: Annotated[bool, option("TapnSwap only: fingers beyond the limit count from 0 again.", "--roll-over")] = (
         False
@@ -43,13 +44,13 @@ class VariantOptions(CommonOptions):
     no_emptying: Annotated[bool, option("TapnSwap only: forbid swaps that empty a hand.", "--no-emptying")] = False
     taps_only: Annotated[bool, option("TapnSwap only: forbid all swaps.", "--taps-only")] = False
 
-    def make(self, game: str, verb: str) -> TableGame:
-        """The variant of a game, which must offer ``verb``."""
+    def make(self, verb: str) -> TableGame:
+        """The variant of the game, which must offer ``verb``."""
         from punish_fast.games.registry import make_game
 
         options = {name: getattr(self, name) for name in ("limit", "roll_over", "no_emptying", "taps_only")}
         return make_game(
-            game,
+            self.game,
             {name: value for name, value in options.items() if value is not None and value is not False},
             verb,
         )
@@ -59,6 +60,8 @@ class VariantOptions(CommonOptions):
 class LeagueOptions(CommonOptions):
     """Options of every step of a league."""
 
+    game: GameArgument
+    folder: FolderArgument
     processes: ProcessesOption = None
 
     @property
@@ -66,26 +69,16 @@ class LeagueOptions(CommonOptions):
         """The number of processes."""
         return self.processes or os.cpu_count() or 1
 
-    def open(self, game: str, folder: Path, verb: str) -> League:
-        """The league of a folder, which must have this game."""
+    def open(self, verb: str) -> League:
+        """The league of the folder, which must have this game."""
         from punish_fast.games.registry import entry_of
         from punish_fast.learn.league import League
 
-        entry_of(game, verb)
-        league = League(folder)
-        if league.game.name != game:
-            raise UsageError(f"{folder}: its game is {league.game.name}, not {game}")
+        entry_of(self.game, verb)
+        league = League(self.folder)
+        if league.game.name != self.game:
+            raise UsageError(f"{self.folder}: its game is {league.game.name}, not {self.game}")
         return league
-
-
-def check_plot(plot: Path | None) -> None:
-    """Check, before any work, that a plot can be drawn."""
-    if plot is not None:
-        from punish_fast.runtime.figures import check_picture
-        from punish_fast.runtime.files import check_output
-
-        check_picture(plot)
-        check_output(plot)
 
 
 def draw_curves(curves: Mapping[str, Sequence[Mapping[str, Any]]], plot: Path | None) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.options import GameArgument, VariantOptions
+from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import SeedOption, option, verb
 from punish_fast.cli.report import print_json
 
@@ -27,7 +27,6 @@ _TRAINING = 50_000
 class PlayOptions(VariantOptions):
     """Options of ``games play``."""
 
-    game: GameArgument
     level: Annotated[Literal["random", "trained", "perfect"], option("The opponent.")] = "trained"
     agent: Annotated[
         Path | None,
@@ -51,7 +50,7 @@ def play(options: PlayOptions) -> None:
     """
     from punish_fast.games.positions import enumerate_positions
 
-    game = options.make(options.game, "play")
+    game = options.make("play")
     if options.agent is not None and (options.level != "trained" or options.players == 2):
         raise UsageError("--agent goes with --level trained and one person only")
     if options.seed is not None and options.seed < 0:

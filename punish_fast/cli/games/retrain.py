@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from punish_fast.cli.games.options import FolderArgument, GameArgument, GamesOption, LeagueOptions, check_plot
+from punish_fast.cli.games.options import GamesOption, LeagueOptions
 from punish_fast.cli.games.rounds import train_round
 from punish_fast.cli.options import PlotOption, option, verb
+from punish_fast.cli.outputs import check_outputs
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetrainOptions(LeagueOptions):
     """Options of ``games retrain``."""
 
-    game: GameArgument
-    folder: FolderArgument
     best: Annotated[float, option("Train agents with this share of the top score; 0 takes all.", metavar="S")] = 0.9
     against: Annotated[
         str,
@@ -37,8 +36,8 @@ def retrain(options: RetrainOptions) -> None:
 
     Repeat the command to resume. After the next tournament, it starts the next round.
     """
-    league = options.open(options.game, options.folder, "retrain")
-    check_plot(options.plot)
+    league = options.open("retrain")
+    check_outputs([], [], "train", options.plot)
     opponents = [word.strip() for word in options.against.split(",")]
     number = league.start_retraining(options.best, opponents, options.games)
     train_round(league, number, options, options.plot)

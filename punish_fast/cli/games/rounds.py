@@ -36,8 +36,8 @@ def train_round(league: League, number: int, options: LeagueOptions, plot: Path 
         reports = league.train(number, options.n_processes, step)
     draw_curves({report["name"]: report["curve"] for report in reports}, plot)
     if options.as_json:
-        told = {"game": league.game.name, "folder": str(league.folder), "round": number}
-        print_json(told | {"agents": reports, "plot": plot and str(plot), "seconds": clock.seconds})
+        told = {"game": league.game.name, "folder": league.folder, "round": number}
+        print_json(told | {"agents": reports, "plot": plot, "seconds": clock.seconds})
         return
     print(f"round {number} in {league.folder}: {len(reports)} agents")
     print()

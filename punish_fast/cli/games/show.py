@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from punish_fast.cli.games.options import GameArgument, VariantOptions
+from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import argument, verb
 from punish_fast.cli.report import print_json, print_text
 
@@ -14,7 +14,6 @@ from punish_fast.cli.report import print_json, print_text
 class GameShowOptions(VariantOptions):
     """Options of ``games show``."""
 
-    game: GameArgument
     position: Annotated[
         str, argument("POSITION", "In TapnSwap, the hands of the player to move, then the opponent's: 3-1/2-4.")
     ]
@@ -26,7 +25,7 @@ def show(options: GameShowOptions) -> None:
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import OUTCOMES, check_perfect_play, outcome_text, solve_game
 
-    game = options.make(options.game, "show")
+    game = options.make("show")
     state = game.state_of(options.position)
     perfect = check_perfect_play(solve_game(enumerate_positions(game, state)))
     positions, row_values = perfect.positions, perfect.row_values()

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from punish_fast.cli.games.options import GameArgument, VariantOptions
+from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import verb
 from punish_fast.cli.report import Stopwatch, print_json, print_table, print_text
-
-
-@dataclass(frozen=True, kw_only=True)
-class GameSolveOptions(VariantOptions):
-    """Options of ``games solve``."""
-
-    game: GameArgument
 
 
 @verb(
@@ -22,13 +14,13 @@ class GameSolveOptions(VariantOptions):
     "punish-fast games solve tapnswap --roll-over",
     "punish-fast games solve tapnswap --limit 6 --no-emptying --json",
 )
-def solve(options: GameSolveOptions) -> None:
+def solve(options: VariantOptions) -> None:
     """Solve a game: who wins with perfect play, and how often the random player loses to the best response."""
     from punish_fast.games.matches import best_response, error_bound, exact_score
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import OUTCOMES, check_perfect_play, outcome_text, solve_game
 
-    clock, game = Stopwatch(), options.make(options.game, "solve")
+    clock, game = Stopwatch(), options.make("solve")
     with clock("positions"):
         positions, counts = enumerate_positions(game), game.counts()
     with clock("solve"):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from punish_fast.cli.games.options import FolderArgument, GameArgument, LeagueOptions
+from punish_fast.cli.games.options import LeagueOptions
 from punish_fast.cli.games.rounds import league_progress
 from punish_fast.cli.options import verb
 from punish_fast.cli.report import Stopwatch, print_json, print_table, print_text
@@ -16,25 +15,17 @@ _SCORE = "score: mean points against all others, exact, both seats alike; 1 for 
 _REMARK = "Perfect play does not seek the mistakes of others: an agent with mistakes may score more."
 
 
-@dataclass(frozen=True, kw_only=True)
-class TournamentOptions(LeagueOptions):
-    """Options of ``games tournament``."""
-
-    game: GameArgument
-    folder: FolderArgument
-
-
 @verb("punish-fast games tournament tapnswap agents", "punish-fast games tournament tapnswap agents --json")
-def tournament(options: TournamentOptions) -> None:
+def tournament(options: LeagueOptions) -> None:
     """Rank the agents of the last round by an exact round-robin tournament."""
-    clock, league = Stopwatch(), options.open(options.game, options.folder, "tournament")
+    clock, league = Stopwatch(), options.open("tournament")
     number = league.last_round
     with clock("matches"), league_progress(league, "tournament", options.quiet) as step:
         names, table, places = league.tournament(number, options.n_processes, step)
     if options.as_json:
         report: dict[str, Any] = {
             "game": league.game.name,
-            "folder": str(league.folder),
+            "folder": league.folder,
             "round": number,
             "agents": names,
             "points": table.tolist(),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import UsageError, say
-from punish_fast.cli.games.options import GameArgument, GamesOption, VariantOptions, check_plot, draw_curves
+from punish_fast.cli.games.options import GamesOption, VariantOptions, draw_curves
 from punish_fast.cli.options import FixedSeedOption, OutputOption, PlotOption, option, verb
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_json, print_table
@@ -24,7 +24,6 @@ _MAX_ROWS = 12
 class TrainOptions(VariantOptions):
     """Options of ``games train``."""
 
-    game: GameArgument
     against: Annotated[
         str, option("The opponent of each session: random, self, or several.", metavar="OPPONENT,...")
     ] = "self"
@@ -76,7 +75,7 @@ def train(options: TrainOptions) -> None:
     from punish_fast.learn import training
     from punish_fast.learn.agent_file import save_checkpoint
 
-    game = options.make(options.game, "train")
+    game = options.make("train")
     output = options.output or Path(f"{game.name}.h5")
     _check(options, output)
     clock, progress = Stopwatch(), Progress(options.quiet)
@@ -118,9 +117,7 @@ def train(options: TrainOptions) -> None:
 
 def _check(options: TrainOptions, output: Path) -> None:
     """Check files and options before any work."""
-    sources = [] if options.former is None else [options.former]
-    check_plot(options.plot)
-    check_outputs([output, *([options.plot] if options.plot else [])], sources, "train further")
+    check_outputs([output], [options.former], "train further", options.plot)
     if options.former is not None and options.method:
         raise UsageError("--from keeps the agent's scheme, epsilon, rate and discount; they cannot be given")
 
@@ -154,8 +151,8 @@ def _report(options: TrainOptions, learner: QLearner, output: Path, played: int)
         "played": played,
         "curve": learner.curve,
         "digest": learner.digest,
-        "output": str(output),
-        "plot": None if options.plot is None else str(options.plot),
+        "output": output,
+        "plot": options.plot,
     }
 
 

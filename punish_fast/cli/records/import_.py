@@ -41,7 +41,7 @@ def import_(options: RecordsImportOptions) -> None:
     from punish_fast.records.importing import import_logs
     from punish_fast.runtime.files import write_text
 
-    check_outputs([options.report] if options.report else [], [options.database, *options.files], "read")
+    check_outputs([options.report], [options.database, *options.files], "read")
     space = StateSpace(load_rules(options.rules))
     report = import_logs(space, options.files, options.database, options.strict).as_mapping()
     if options.report is not None:

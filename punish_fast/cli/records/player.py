@@ -71,7 +71,7 @@ def _export(options: PlayerOptions) -> None:
         print(text, end="")
         return
     write_text(options.output, text)
-    report = _report(options, games=len(games), file=str(options.output))
+    report = _report(options, games=len(games), file=options.output)
     options.print(report, lambda report: print(f"wrote {report['file']} ({count(report['games'], 'game')})"))
 
 

@@ -59,8 +59,8 @@ def plot(options: RecordsPlotOptions) -> None:
                 raise
             say(f"{kind}: {error}")
         else:
-            written.append(str(file))
-    report = {"database": str(options.database), "games": len(results), "files": written}
+            written.append(file)
+    report = {"database": options.database, "games": len(results), "files": written}
     options.print(report, lambda report: print("\n".join(f"wrote {file}" for file in report["files"])))
 
 
