@@ -42,7 +42,7 @@ from punish_fast.store.checkpoints import load_checkpoint
 from punish_fast.store.reader import load
 
 LAST, FIRST = 30, 7
-INSTANTS = 10
+INSTANTS = 6
 SHARE = 0.8
 GAME = ("equilibrium", "--rules", "tiny", "--best-response-share", str(SHARE))
 LEARN = (*GAME, "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
