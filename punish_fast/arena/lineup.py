@@ -12,7 +12,6 @@ from pathlib import Path
 
 from punish_fast.arena.players import Opponent, Player, PlayerError, names_of
 from punish_fast.duel.graph import Graph
-from punish_fast.mdp.policy import check_temperature
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.space import StateSpace
@@ -47,10 +46,9 @@ class Lineup:
         self.rules = true_rules(rules or next(found, load_rules("tabletop")))
         for player in self._players:
             player.must_fit(self.rules)
+            player.settled(temperature)
         if temperature is not None and not any(player.has_values for player in self._players):
             raise PlayerError("a temperature needs an agent with values: naive or an agent file")
-        if temperature is not None:
-            check_temperature(temperature)
         self._temperature = temperature
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.duel.simulated_evaluation import Batch
-from punish_fast.runtime.files import check_output, explain, replacing
+from punish_fast.runtime.files import check_output, write_text
 
 _FORMAT = "punish-fast arena"
 _VERSION = 1
@@ -101,13 +101,8 @@ class MatchLog:
         self._write()
 
     def _write(self) -> None:
-        if self.path is None:
-            return
-        with replacing(self.path) as temporary:
-            try:
-                temporary.write_text(json.dumps(self._content) + "\n", encoding="utf-8")
-            except OSError as error:
-                raise explain(self.path, error) from None
+        if self.path is not None:
+            write_text(self.path, json.dumps(self._content) + "\n")
 
 
 def _read(path: Path, rules_digest: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
 from punish_fast.duel.policies import policy_of
-from punish_fast.mdp.policy import check_temperature, greedy, softmax
+from punish_fast.mdp.policy import check_temperature, policy_of_values
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import Rules, true_rules
@@ -80,8 +80,7 @@ class Player:
         self.has_values = self._source == "naive" if self.file is None else self.file.kind == "agent"
         if self._temperature is not None and not self.has_values:
             raise PlayerError(f"{argument}: has no values; a temperature needs naive or an agent file")
-        if self._temperature is not None:
-            check_temperature(self._temperature)
+        self.settled(None)
 
     def __repr__(self) -> str:
         return f"Player({self.argument!r})"
@@ -230,4 +229,4 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
         return heuristic(space, name)
     true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
     q = solve(build(true_space), discount=1.0).q
-    return greedy(space.state_ptr, q) if temperature is None else softmax(space.state_ptr, q, temperature)
+    return policy_of_values(space.state_ptr, q, temperature)

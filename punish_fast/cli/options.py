@@ -309,7 +309,9 @@ def temperature_option(who: str) -> Any:
 TemperatureOption = Annotated[float | None, temperature_option("the agent")]
 EnemyTemperatureOption = Annotated[float | None, temperature_option("the enemy")]
 LineupTemperatureOption = Annotated[float | None, temperature_option("agents without @T")]
-SeedOption = Annotated[int | None, option("Random seed.  [default: a random one]", metavar="N")]
+SeedOption = Annotated[
+    int | None, option("Random seed.  [default: a random one]", metavar="N", min=0, max=(1 << 64) - 1)
+]
 FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
 OutputOption = Annotated[Path | None, option("The file to write.", "-o", metavar="FILE", writes=True)]
 PlotOption = Annotated[Path | None, option("Draw a plot, as a .png or .svg file.", metavar="FILE", writes=True)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.policy import PolicyError, flaw_of, greedy
+from punish_fast.mdp.policy import PolicyError, check_policy, greedy
 from punish_fast.mdp.solver import Solution
 from punish_fast.punish.space import StateSpace
 
@@ -36,10 +36,7 @@ def policy_of(player: Any, space: StateSpace) -> np.ndarray:
 
 @policy_of.register
 def _(player: np.ndarray, space: StateSpace) -> np.ndarray:
-    flaw = flaw_of(space.state_ptr, player)
-    if flaw is not None:
-        raise PolicyError(f"policy: {flaw}")
-    return player
+    return check_policy(space.state_ptr, player)
 
 
 @policy_of.register

@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.games.positions import Positions
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import PolicyError, flaw_of
+from punish_fast.mdp.policy import check_policy
 from punish_fast.mdp.policy_iteration import absorption_values, reach
 from punish_fast.mdp.solver import solve
 from punish_fast.mdp.stopping_rule import SolveError
@@ -65,18 +65,6 @@ class Score:
         return self.win + self.draw / 2
 
 
-def check_policy(positions: Positions, policy: np.ndarray) -> np.ndarray:
-    """Return ``policy`` if it is a policy of the game.
-
-    Raises:
-        PolicyError: It has the wrong shape or dtype, or is not a distribution in every position.
-    """
-    flaw = flaw_of(positions.live_ptr, np.asarray(policy))
-    if flaw is not None:
-        raise PolicyError(f"policy: {flaw}")
-    return policy
-
-
 def process_against(positions: Positions, enemy: np.ndarray) -> MDP:
     """The game against a policy as a Markov decision process.
 
@@ -93,7 +81,7 @@ def process_against(positions: Positions, enemy: np.ndarray) -> MDP:
     """
     from scipy.sparse import csr_array
 
-    enemy = check_policy(positions, enemy)
+    enemy = check_policy(positions.live_ptr, enemy)
     n_live, n_rows = len(positions.live), positions.n_rows
     number = np.cumsum(~positions.is_terminal) - 1
     own, other = (_columns(positions, number, n_live, is_enemy) for is_enemy in (False, True))
@@ -172,7 +160,7 @@ def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> 
     """
     from scipy.sparse import csr_array
 
-    first = check_policy(positions, first)
+    first = check_policy(positions.live_ptr, first)
     mdp = process_against(positions, second)
     weight = np.concatenate([first, np.ones(mdp.n_rows - positions.n_rows)])
     state = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))

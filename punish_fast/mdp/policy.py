@@ -6,7 +6,8 @@ import numpy as np
 
 from punish_fast.runtime.parallel import cumulated
 
-_SUM_TOLERANCE = 1e-9
+# Of the sum of probabilities.
+SUM_TOLERANCE = 1e-9
 
 
 class PolicyError(ValueError):
@@ -25,9 +26,22 @@ def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
         return f"{weight.dtype} {weight.shape}, allowed is float64 {shape}"
     if not (weight >= 0).all():
         return "a probability is below 0 or not a number"
-    if np.abs(np.add.reduceat(weight, state_ptr[:-1]) - 1).max(initial=0) > _SUM_TOLERANCE:
+    if np.abs(np.add.reduceat(weight, state_ptr[:-1]) - 1).max(initial=0) > SUM_TOLERANCE:
         return "the probabilities of a state do not add up to 1"
     return None
+
+
+def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
+    """Return ``policy`` if it is one.
+
+    Raises:
+        PolicyError: the shape or dtype is wrong, a probability is negative, or those of a state do not add up to 1.
+    """
+    policy = np.asarray(policy)
+    flaw = flaw_of(state_ptr, policy)
+    if flaw is not None:
+        raise PolicyError(f"policy: {flaw}")
+    return policy
 
 
 def first_best(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -55,6 +69,11 @@ def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     weight = np.zeros(len(q))
     weight[first_best(state_ptr, q)] = 1.0
     return weight
+
+
+def policy_of_values(state_ptr: np.ndarray, q: np.ndarray, temperature: float | None) -> np.ndarray:
+    """The policy of an agent: `softmax` at a temperature, `greedy` without one."""
+    return greedy(state_ptr, q) if temperature is None else softmax(state_ptr, q, temperature)
 
 
 def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndarray:

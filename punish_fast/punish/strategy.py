@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp.policy import PolicyError, flaw_of
+from punish_fast.mdp.policy import SUM_TOLERANCE, check_policy
 from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.space import StateSpace
 
@@ -20,7 +20,6 @@ from punish_fast.punish.space import StateSpace
 COLUMN = np.full(256, -1, dtype=np.int64)
 COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
 
-_SUM_TOLERANCE = 1e-9
 _ROUNDING = float(np.finfo(np.float64).eps)
 
 
@@ -40,10 +39,7 @@ def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
     Raises:
         PolicyError: the shape or dtype is wrong, a probability is negative, or those of a state do not add up to 1.
     """
-    policy = np.asarray(policy)
-    flaw = flaw_of(space.state_ptr, policy)
-    if flaw is not None:
-        raise PolicyError(f"policy: {flaw}")
+    policy = check_policy(space.state_ptr, policy)
     sums = np.add.reduceat(policy, space.state_ptr[:-1])
     # Rounding alone is left as it is, so that a policy that was normalised before keeps its bits.
     is_off = np.abs(sums - 1) > 32 * _ROUNDING
@@ -115,7 +111,7 @@ def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
     if len(wrong):
         raise StrategyError(f"strategy: state {name(wrong[0])} has a probability below 0 or not finite")
     sums = p.sum(axis=1)
-    wrong = np.flatnonzero(np.abs(sums - 1) > _SUM_TOLERANCE)
+    wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if len(wrong):
         raise StrategyError(
             f"strategy: state {name(wrong[0])} has probabilities that add up to {sums[wrong[0]]}, not 1"

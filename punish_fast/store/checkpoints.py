@@ -67,11 +67,6 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     """
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}, but an equilibrium is needed")
-    for name in ("logit", "variance", "values", "marked_rows"):
-        if name in begin and f"/equilibrium/{name}" not in file.shapes:
-            raise ReadError(
-                f"{file.path}: /equilibrium/{name}: missing, it was learnt in another way by an older version"
-            )
     tables = {name: file.array(f"/equilibrium/{name}", table.shape) for name, table in begin.items()}
     _check_ranges(file.path, tables)
     if "variance" in tables and not (tables["variance"] > 0).all():

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.policy import PolicyError, flaw_of
+from punish_fast.mdp.policy import check_policy
 from punish_fast.punish.space import StateSpace
-from punish_fast.punish.strategy import table_of_policy
+from punish_fast.punish.strategy import table_of_policy, uniform_policy
 from punish_fast.store.writer import new_file
 
 _UNITS = 65535
@@ -45,9 +45,7 @@ def save_policy(
         WriteError: writing failed.
     """
     path = Path(path)
-    flaw = flaw_of(space.state_ptr, policy)
-    if flaw is not None:
-        raise PolicyError(f"policy: {flaw}")
+    check_policy(space.state_ptr, policy)
     attributes = {"name": name or path.stem}
     if origin is not None:
         attributes["origin"] = json.dumps(origin)
@@ -75,6 +73,6 @@ def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:
     """The policy of rounded probabilities, float64 ``[n_rows]``: normalised, and uniform where all are 0."""
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     total = np.repeat(np.add.reduceat(units, begins, dtype=np.float64), lengths)
-    policy = np.repeat(1 / lengths, lengths)
+    policy = uniform_policy(space)
     np.divide(units, total, out=policy, where=total > 0)
     return policy

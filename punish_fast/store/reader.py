@@ -12,7 +12,7 @@ import numpy as np
 
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.model import MDP, ModelError, check
-from punish_fast.mdp.policy import PolicyError, first_best, greedy, softmax
+from punish_fast.mdp.policy import PolicyError, first_best, policy_of_values
 from punish_fast.mdp.solver import Solution
 from punish_fast.mdp.value_iteration import Log
 from punish_fast.punish.codes import ACTIONS, Layout, layout_of
@@ -303,11 +303,6 @@ class Artefact(SealedFile):
             if not np.array_equal(found, wanted):
                 raise self.error(name, f"is not that of a game under rules {name_of(space.rules)}")
 
-    def solution_for(self, rules: Rules) -> Solution:
-        """The solution, of a game under ``rules``; errors as in `solution` and `must_have_rules`."""
-        self.must_have_rules(rules)
-        return self.solution()
-
     def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
         """The policy of a strategy or an agent, float64 ``[n_rows]`` along ``space.action``.
 
@@ -330,7 +325,7 @@ class Artefact(SealedFile):
         if self.kind == "agent":
             self.must_have_states(space)
             q = self.solution().q
-            return greedy(space.state_ptr, q) if temperature is None else softmax(space.state_ptr, q, temperature)
+            return policy_of_values(space.state_ptr, q, temperature)
         if not space.is_view:
             return policy_of_units(space, self.array("/strategy/rows", (len(space.action),)))
         try:

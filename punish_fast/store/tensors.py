@@ -27,10 +27,6 @@ StepProgress = Callable[[str, int, int], None]
 SweepProgress = Callable[[str, int, float], None]
 
 
-def _untimed(_stage: str) -> AbstractContextManager[Any]:
-    return nullcontext()
-
-
 class ModelSource:
     """A model to be written: states and an enemy, or a file that holds its tensor.
 
@@ -47,7 +43,7 @@ class ModelSource:
         states: StateSpace | Artefact,
         policy: np.ndarray | None = None,
         note: dict[str, Any] | None = None,
-        stage: Stage = _untimed,
+        stage: Stage = nullcontext,
         progress: StepProgress | None = None,
     ) -> None:
         self.states = states
@@ -104,7 +100,8 @@ def start_values(path: Path, rules: Rules, objective: str, discount: float | Non
         ReadError: the file is no agent, is damaged, or belongs to other rules.
     """
     file = load(path)
-    v = file.solution_for(rules).v
+    file.must_have_rules(rules)
+    v = file.solution().v
     win, loss = file.terminal_values
     to_win, to_loss = final_values(DEFAULT_DISCOUNT if discount is None else discount, objective).tolist()
     if (win, loss) == (to_win, to_loss) or win <= loss:

@@ -215,7 +215,7 @@ def test_better_informed_exploiters_win_no_less(run):
     told = run("exploit", "equilibrium.h5", "-q", "--exploiter", "bayes", "--upper-bound").out
     assert "upper bound" in told
     assert "+- two standard errors" in told
-    run("exploit", "equilibrium.h5", "-q", "--seed", "-1").refused("--seed is -1")
+    run("exploit", "equilibrium.h5", "-q", "--seed", "-1").refused("'--seed': -1")
     run("exploit", "equilibrium.h5", "-q", "--exploiter", "luck").refused("exploiter: 'luck'", "uniform, true")
 
 

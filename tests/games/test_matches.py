@@ -11,7 +11,6 @@ from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.matches import (
     best_response,
-    check_policy,
     error_bound,
     exact_score,
     process_against,
@@ -20,7 +19,7 @@ from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.mdp.model import check
-from punish_fast.mdp.policy import PolicyError
+from punish_fast.mdp.policy import PolicyError, check_policy
 
 GAMES = 20_000
 
@@ -167,4 +166,4 @@ def test_the_process_is_sound(tapnswap):
 )
 def test_other_arrays_are_refused(tapnswap, spoil):
     with pytest.raises(PolicyError, match=r"^policy: "):
-        check_policy(tapnswap, spoil(tapnswap.uniform()))
+        check_policy(tapnswap.live_ptr, spoil(tapnswap.uniform()))

@@ -397,7 +397,7 @@ def test_an_enemy_may_have_another_redeal(originals, game, kind):
 def test_agent_of_another_game(originals, game):
     other = game.space.rules._replace(redeal="reshuffle")
     with pytest.raises(ReadError, match=r"made for rules tiny, but the game's are tiny-reshuffle$"):
-        load(originals["agent"]).solution_for(other)
+        load(originals["agent"]).must_have_rules(other)
 
 
 def test_kinds_are_not_taken_for_each_other(originals, game):
@@ -408,7 +408,7 @@ def test_kinds_are_not_taken_for_each_other(originals, game):
     with named(originals["tensor"], "kind", "has no solution"):
         load(originals["tensor"]).solution()
     with named(originals["strategy"], "kind", "has no solution"):
-        load(originals["strategy"]).solution_for(game.space.rules)
+        load(originals["strategy"]).solution()
     with named(originals["agent"], "kind", "a strategy is needed"):
         load(originals["agent"]).strategy()
     with pytest.raises(ReadError):

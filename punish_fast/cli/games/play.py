@@ -53,8 +53,6 @@ def play(options: PlayOptions) -> None:
     game = options.make("play")
     if options.agent is not None and (options.level != "trained" or options.players == 2):
         raise UsageError("--agent goes with --level trained and one person only")
-    if options.seed is not None and options.seed < 0:
-        raise UsageError(f"--seed is {options.seed}, allowed are 0 and more")
     positions = enumerate_positions(game)
     seats = _seats(options, positions)
     print(game.rules_text() + "\n", file=sys.stderr if options.as_json else sys.stdout)

@@ -63,7 +63,7 @@ def test_agents_of_other_variants_are_refused(run):
         (["--players", "3"], ["--players", "3 is not in the range 1<=x<=2"]),
         (["--agent", "no.h5"], ["no.h5: there is no such file"]),
         (["--agent", "x.h5", "--level", "random"], ["--agent goes with --level trained"]),
-        (["--seed", "-1"], ["--seed is -1, allowed are 0 and more"]),
+        (["--seed", "-1"], ["'--seed': -1"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):

@@ -135,7 +135,7 @@ def test_an_imported_agent_plays_and_starts_others(game, written, tmp_path):
     file = load(tmp_path / "b.h5")
     answer = solve(build(game.space, file.policy(game.space)))
     assert answer.converged
-    again = solve(game.mdp, start=file.solution_for(game.space.rules).v)
+    again = solve(game.mdp, start=file.solution().v)
     assert again.sweeps <= game.solution.sweeps
 
 
