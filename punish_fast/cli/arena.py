@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.errors import CheckError, UsageError, say
+from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.game_lengths import lengths_of_duel, lengths_of_games, print_lengths
 from punish_fast.cli.options import (
     ComputeOptions,
@@ -24,7 +24,7 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table, print_text
+from punish_fast.cli.report import Progress, Stopwatch, interrupt_note, print_table, print_text
 
 if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
@@ -139,7 +139,7 @@ def arena(options: ArenaOptions) -> None:
     clock, progress = Stopwatch(), Progress(options.quiet)
     graph, opponents = lineup.seat(game_stages(clock, progress))
     progress.start()
-    with _interrupt_note(options.resume, progress):
+    with interrupt_note(progress, options.resume, "the results so far"):
         with clock("matches"):
             tournament = round_robin(graph, opponents, options.games, seed or 0, log, progress.step)
         progress.clear()
@@ -156,10 +156,7 @@ def arena(options: ArenaOptions) -> None:
         draw_heatmap(tournament, options.plot)
     report = _report(tournament, seed) | {"game_lengths": lengths} | options.report(lineup, clock)
     report |= {name: getattr(options, name) for name in ("resume", "plot", "record")}
-    if options.as_json:
-        print_json(report)
-    else:
-        _print_report(report)
+    options.print(report, _print_report)
 
 
 def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], AbstractContextManager[None]]:
@@ -206,20 +203,6 @@ def _record(graph: Graph, opponents: list[Opponent], options: ArenaOptions, seed
     if report.imported < report.games:
         missing, reason = report.games - report.imported, report.remarks[0].reason
         raise CheckError(f"{options.record}: {missing:,} games were not stored ({reason})")
-
-
-@contextmanager
-def _interrupt_note(log: Path | None, progress: Progress) -> Iterator[None]:
-    """Say what is kept after an interrupt."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        progress.clear()
-        if log is None:
-            say("no results are kept; --resume FILE would keep them")
-        elif log.exists():
-            say(f"{log} has all results so far; the same command resumes from it")
-        raise
 
 
 def _report(tournament: Tournament, seed: int | None) -> dict[str, Any]:

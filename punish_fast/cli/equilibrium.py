@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.options import ComputeOptions, OutputOption, game_rules_option, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_json, print_table, print_text
+from punish_fast.cli.report import (
+    Progress,
+    Stopwatch,
+    in_units,
+    interrupt_note,
+    peak_memory,
+    print_json,
+    print_table,
+    print_text,
+)
 
 if TYPE_CHECKING:
     from punish_fast.duel.graph import Outline
@@ -202,15 +211,8 @@ def _run(
     def show(status: IterationStatus) -> None:
         progress.show(status_line(status))
 
-    try:
+    with interrupt_note(progress, path, "the iterations made"):
         run = run_equilibrium(learner, target, save, show, progress.response)
-    except KeyboardInterrupt:
-        progress.clear()
-        if path is None:
-            say("the iterations made are not saved; --resume FILE would save them")
-        elif path.exists():
-            say(f"{path} has the iterations made; the same command resumes from it")
-        raise
     progress.clear()
     clock.seconds |= run.seconds
     origin = {

@@ -13,7 +13,7 @@ from punish_fast.cli.lessons_text import print_lessons
 from punish_fast.cli.openings import worth_of_cards
 from punish_fast.cli.options import PlotOption, argument, complete_agents, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, finite, print_json
+from punish_fast.cli.report import Progress, Stopwatch, finite
 from punish_fast.punish.rules import CARDS
 
 if TYPE_CHECKING:
@@ -58,10 +58,7 @@ def lessons(options: LessonsOptions) -> None:
 
         draw_lessons(study.lessons, study.people, f"What {study.report['agent']} teaches", options.plot)
     report = study.report | {"plot": options.plot}
-    if options.as_json:
-        print_json(report)
-    else:
-        print_lessons(report)
+    options.print(report, print_lessons)
 
 
 def study_file(options: LessonsOptions) -> Study:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.errors import check_interrupt, say
@@ -46,6 +47,20 @@ def clear_progress() -> None:
 def print_json(report: dict[str, Any]) -> None:
     """Print one JSON object on stdout, with paths as text."""
     print(json.dumps(report, indent=2, allow_nan=False, default=os.fspath))
+
+
+@contextmanager
+def interrupt_note(progress: Progress, path: Path | None, what: str) -> Iterator[None]:
+    """Say after an interrupt whether ``what``, such as the results so far, is in the file of ``--resume``."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        progress.clear()
+        if path is None:
+            say(f"{what} are not saved; --resume FILE would save them")
+        elif path.exists():
+            say(f"{path} has {what}; the same command resumes from it")
+        raise
 
 
 def terminal_width() -> int:

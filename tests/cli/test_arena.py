@@ -126,7 +126,7 @@ def test_an_interrupted_tournament_resumes(run, folder, monkeypatch):
     monkeypatch.setattr(tournament, "simulate", interrupt)
     done = run(*command, "--resume", "x.json")
     assert (done.code, done.out) == (130, "")
-    assert "x.json has all results so far" in done.err
+    assert "x.json has the results so far" in done.err
     assert len(json.loads((folder / "x.json").read_text())["sampled"]) == 3
     report = run(*command, "--resume", "x.json").report
     assert len(calls) == 7
@@ -141,7 +141,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
     monkeypatch.setattr(tournament, "head_to_head", interrupt)
     done = run("arena", "random", "careful", *TINY)
     assert (done.code, done.out) == (130, "")
-    assert "no results are kept; --resume FILE would keep them" in done.err
+    assert "the results so far are not saved; --resume FILE would save them" in done.err
     assert not list(folder.iterdir())
 
 
@@ -264,7 +264,7 @@ def test_a_signal_loses_no_match(folder):
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert (child.returncode, out) == (130, b"")
-    assert b"x.json has all results so far" in err
+    assert b"x.json has the results so far" in err
     assert b"Traceback" not in err
     kept = json.loads((folder / "x.json").read_text())
     games = {key: entry["games"] for key, entry in kept["sampled"].items()}

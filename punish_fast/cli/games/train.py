@@ -10,7 +10,7 @@ from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.games.options import GamesOption, VariantOptions, draw_curves
 from punish_fast.cli.options import FixedSeedOption, OutputOption, PlotOption, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, in_units, print_json, print_table
+from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table
 
 if TYPE_CHECKING:
     from punish_fast.games.positions import Positions
@@ -109,10 +109,7 @@ def train(options: TrainOptions) -> None:
     save_checkpoint(output, game, learner)
     draw_curves({learner.name: learner.curve}, options.plot)
     report = _report(options, learner, output, learner.games - before) | {"seconds": clock.seconds}
-    if options.as_json:
-        print_json({"game": game.name, "variant": game.parameters()} | report)
-    else:
-        _print(learner, report)
+    options.print({"game": game.name, "variant": game.parameters()} | report, lambda report: _print(learner, report))
 
 
 def _check(options: TrainOptions, output: Path) -> None:
