@@ -48,7 +48,7 @@ class Lineup:
             player.must_fit(self.rules)
             player.settled(temperature)
         if temperature is not None and not any(player.has_values for player in self._players):
-            raise PlayerError("a temperature needs an agent with values: naive or an agent file")
+            raise PlayerError("temperature: needs an agent with values (naive or an agent file)")
         self._temperature = temperature
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]

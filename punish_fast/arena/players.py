@@ -90,6 +90,12 @@ class Player:
         """Its brief name: the argument without folder and suffix."""
         return brief_name(self.argument)
 
+    def name_at(self, temperature: float | None) -> str:
+        """Its brief name, in which a file called like a built-in player, and softmax at any temperature, show."""
+        stem = self._source if self.file is None else Path(self._source).stem
+        settled = self.settled(temperature)
+        return stem + ("-file" if self.file and stem in BUILT_IN else "") + ("" if settled is None else f"@{settled:g}")
+
     @property
     def path(self) -> Path | None:
         """Its file's path; None if it is built in."""
@@ -145,8 +151,8 @@ class Player:
             temperature: Let an agent without a temperature of its own play by softmax at this one; greedily if None.
 
         Raises:
-            ReadError: the file is damaged, or its rules differ from the game's in more than the redeal.
-            InformationError: it remembers more than the states tell.
+            ReadError: the file is damaged, remembers more than the states tell, or its rules differ from the game's in
+                more than the redeal.
             PolicyError: the temperature is not above 0.
         """
         settled = self.settled(temperature)

@@ -23,7 +23,7 @@ from punish_fast.cli.options import (
     option,
     verb,
 )
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Progress, Stopwatch, interrupt_note, print_table, print_text
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def arena(options: ArenaOptions) -> None:
 
     options.check()
     lineup = options.lineup(options.agents)
-    check_outputs([options.resume, options.record], lineup.files, "play", options.plot)
+    sources = [*lineup.files, *rules_files(options.rules)]
+    check_outputs([options.resume, options.record], sources, "play", options.plot)
     log = MatchLog(lineup.rules.digest, options.resume)
     if options.record is not None:
         if lineup.information != "view":

@@ -17,7 +17,7 @@ from punish_fast.cli.options import (
     option,
     verb,
 )
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class ModelOptions(ComputeOptions):
 
         rules, enemy = load_rules(self.rules or "notebook"), Player(self.enemy or "random")
         enemy.must_fit(rules)
+        if enemy.file is not None:
+            enemy.file.must_have_information("view")
         if self.temperature is not None and not enemy.has_values:
             raise UsageError("--temperature needs an enemy with values: naive or an agent file")
         enemy.settled(self.temperature)
@@ -77,15 +79,14 @@ class ModelOptions(ComputeOptions):
 
     def read(self, enemy: Player | None) -> list[Path]:
         """The files that are read."""
-        rules = None if self.rules is None else Path(self.rules)
-        return [path for path in (rules, None if enemy is None else enemy.path) if path is not None]
+        return [*rules_files(self.rules), *([] if enemy is None or enemy.path is None else [enemy.path])]
 
 
-def stem_of(rules: Rules, enemy: Player) -> str:
+def stem_of(rules: Rules, enemy: Player, temperature: float | None) -> str:
     """The stem of the names of files made from a model; the agent solved against *random* is *naive*."""
     from punish_fast.punish.rules import name_of
 
-    stem = "naive" if enemy.is_random else f"against-{enemy.name}"
+    stem = "naive" if enemy.is_random else f"against-{enemy.name_at(temperature)}"
     name = name_of(rules)
     return stem if name == "notebook" else f"{name}-{stem}"
 
@@ -100,7 +101,7 @@ def build(options: ModelOptions) -> None:
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     rules, enemy = options.find()
-    output = options.output or Path(f"{stem_of(rules, enemy)}-tensor.h5")
+    output = options.output or Path(f"{stem_of(rules, enemy, options.temperature)}-tensor.h5")
     check_outputs([output], options.read(enemy), "build")
     source = options.source(rules, enemy, clock, progress)
     report = model_report(source, build_file(output, source), clock, output)

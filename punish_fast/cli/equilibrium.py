@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.options import ComputeOptions, OutputOption, game_rules_option, option, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import (
     Progress,
     Stopwatch,
@@ -76,12 +76,11 @@ def equilibrium(options: EquilibriumOptions) -> None:
     By default written to equilibrium.h5, or equilibrium-memory.h5, as a strategy.
     """
     from punish_fast.duel.graph import Graph, Outline
-    from punish_fast.equilibrium.run import Target
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
     from punish_fast.punish.space import StateSpace
     from punish_fast.runtime.memory import require_memory
 
-    target = Target(options.iterations, options.target, options.time)
+    target = _target(options)
     rules, output = _rules(options), _output(options)
     checkpoint = _find_checkpoint(options, rules)
     share = _best_response_share(options, checkpoint)
@@ -111,6 +110,18 @@ def equilibrium(options: EquilibriumOptions) -> None:
         raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")
 
 
+def _target(options: EquilibriumOptions) -> Target:
+    """When to stop."""
+    from punish_fast.equilibrium.run import Target, TargetError
+
+    try:
+        return Target(options.iterations, options.target, options.time)
+    except TargetError as error:
+        field, _, told = str(error).partition(": ")
+        flag = {"exploitability": "target", "seconds": "time"}.get(field, field)
+        raise UsageError(f"--{flag} is {told}") from None
+
+
 def _rules(options: EquilibriumOptions) -> Rules:
     from punish_fast.punish.rules import load_rules, true_rules
 
@@ -121,7 +132,7 @@ def _output(options: EquilibriumOptions) -> Path:
     """The file to write, which must be writable, as the checkpoint must."""
     name = "equilibrium" if options.information == "view" else f"equilibrium-{options.information}"
     output = options.output or Path(f"{name}.h5")
-    check_outputs([output, options.resume], [], "read")
+    check_outputs([output, options.resume], rules_files(options.rules), "read")
     return output
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from punish_fast.cli.build import wrote
 from punish_fast.cli.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
-from punish_fast.cli.outputs import check_outputs, output_beside
+from punish_fast.cli.outputs import check_outputs, output_beside, rules_files
 from punish_fast.cli.report import Stopwatch
 
 
@@ -43,7 +43,7 @@ def import_(options: ImportOptions) -> None:
     check_options(options.discount)
     rules = load_rules(options.rules or "notebook")
     output = output_beside(options.file, ".h5", options.output, "import")
-    check_outputs([output], [Path(options.rules or "")], "import")
+    check_outputs([output], rules_files(options.rules), "import")
     content = import_notebook(options.file, output, rules, options.kind, options.discount)
     report: dict[str, Any] = {"file": options.file, "rules": name_of(rules), "rules_digest": rules.digest}
     if isinstance(content, Probabilities):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,8 @@ from punish_fast.cli.arena import RealGameOptions, game_stages
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.lessons_text import print_lessons
 from punish_fast.cli.openings import worth_of_cards
-from punish_fast.cli.options import PlotOption, argument, complete_agents, option, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.options import PlotOption, argument, option, verb
+from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Progress, Stopwatch, finite
 from punish_fast.punish.rules import CARDS
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 
-    file: Annotated[Path, argument("FILE.h5", "An agent or a strategy, which plays both sides.", complete_agents)]
+    file: Annotated[Path, argument("FILE.h5", "An agent or a strategy, which plays both sides.")]
     records: Annotated[
         Path | None,
         option("Show where people deviate in this database of recorded games, and what it costs them.", metavar="DB"),
@@ -51,7 +52,7 @@ class Study(NamedTuple):
 @verb("punish-fast lessons equilibrium.h5", "punish-fast lessons equilibrium.h5 --records games.db --plot lessons.png")
 def lessons(options: LessonsOptions) -> None:
     """Show what a strategy teaches: the value of HP, hands and kept cards, and how often to play each card."""
-    check_outputs([], [options.file, options.records], "show", options.plot)
+    check_outputs([], [options.file, options.records, *rules_files(options.rules)], "show", options.plot)
     study = study_file(options)
     if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons
@@ -73,14 +74,12 @@ def study_file(options: LessonsOptions) -> Study:
     """
     from punish_fast.punish.space import StateSpace
     from punish_fast.records.choices import read_choices
-    from punish_fast.store.reader import load
     from punish_fast.study import lessons as study
     from punish_fast.study.deviations import deviations
     from punish_fast.study.selfplay import self_play
 
-    # A file even if it is called like a built-in agent.
-    load(options.file)
-    lineup = options.lineup([str(options.file)])
+    # A path with a folder is a file, even if it is called like a built-in agent.
+    lineup = options.lineup([os.path.join(os.curdir, options.file)])  # noqa: PTH118 - a Path drops the dot
     choices = None if options.records is None else read_choices(options.records)
     if choices is not None and len(choices) == 0:
         raise UsageError(f"{options.records}: holds no games between people")

@@ -230,6 +230,25 @@ class _Command(TyperCommand):
         self._name_variables(lambda variable: variable in os.environ)
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb; an error of ours that names an option also names the variable that set it."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if type(error).__module__.startswith("punish_fast."):
+                for variable in self._variables_behind(ctx, str(error)):
+                    error.args = (f"{error} (set by {variable})",)
+            raise
+
+    def _variables_behind(self, ctx: Any, message: str) -> list[str]:
+        found = []
+        for parameter in self.params:
+            flag, source = parameter.opts[0], ctx.get_parameter_source(parameter.name)
+            named = rf"{flag}(?![\w-])|^{flag.removeprefix('--')}:"
+            if source is not None and source.name == "ENVIRONMENT" and re.search(named, message):
+                found.append(str(parameter.envvar))
+        return found
+
     def _name_variables(self, wanted: Callable[[str], bool]) -> None:
         for parameter in self.params:
             if isinstance(parameter, TyperOption):

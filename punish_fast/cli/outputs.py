@@ -62,6 +62,13 @@ def check_outputs(
             raise UsageError(f"{second}: would be written twice; choose another name for one of them")
 
 
+def rules_files(rules: str | None) -> list[Path]:
+    """The TOML file that ``--rules`` names; empty for a preset and without the option."""
+    from punish_fast.punish.rules import PRESETS
+
+    return [] if rules is None or rules in PRESETS else [Path(rules)]
+
+
 def _are_one(first: Path, second: Path) -> bool:
     """Whether two paths are one file, also by links."""
     if os.path.realpath(first) == os.path.realpath(second):

@@ -130,7 +130,7 @@ def _stored(options: SolveOptions) -> Artefact:
 
 def _stem(options: SolveOptions, rules: Rules, enemy: Player | None) -> str:
     if enemy is not None:
-        return stem_of(rules, enemy)
+        return stem_of(rules, enemy, options.temperature)
     assert options.tensor is not None
     stem = options.tensor.stem
     return stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"

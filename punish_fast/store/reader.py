@@ -288,6 +288,15 @@ class Artefact(SealedFile):
             text = f"{self.path}: made for rules {name_of(self.rules)}, but the game's are {name_of(rules)}"
             raise ReadError(f"{text}; they may differ in redeal only" if any_redeal else text)
 
+    def must_have_information(self, information: str) -> None:
+        """Check that the file's information model is this one or a coarser one.
+
+        Raises:
+            ReadError: it remembers more.
+        """
+        if MODELS.index(self.information) > MODELS.index(information):
+            raise ReadError(f"{self.path}: information model {self.information}, allowed here is {information}")
+
     def must_have_states(self, space: StateSpace) -> None:
         """Check that states and rows are those of ``space``.
 
@@ -311,14 +320,14 @@ class Artefact(SealedFile):
             temperature: Let an agent play by softmax at this temperature, in the unit of its values; greedily if None.
 
         Raises:
-            ReadError: the file is neither, is damaged, or belongs to rules that differ in more than the redeal.
-            InformationError: the file's model remembers more than that of ``space``.
+            ReadError: the file is neither, is damaged, remembers more, or its rules differ in more than the redeal.
             PolicyError: the temperature is not above 0, or the file is a strategy, which has no values.
         """
         self.must_play()
         self.must_have_rules(space.rules, any_redeal=True)
         if self.kind == "strategy" and temperature is not None:
             raise PolicyError(f"temperature: {self.path} is a strategy, only agents have values")
+        self.must_have_information(space.information.name)
         if self.information != space.information.name:
             own = StateSpace(space.rules, self.information)
             return lift(space, own, self.policy(own, temperature))

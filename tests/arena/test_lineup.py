@@ -52,7 +52,7 @@ def test_players_are_lifted_to_the_finest_model_and_play_as_before(remembering):
 def test_what_cannot_play_is_refused(remembering):
     with pytest.raises(PlayerError, match="random"):
         Lineup(["random", "random"])
-    with pytest.raises(PlayerError, match="a temperature needs an agent with values"):
+    with pytest.raises(PlayerError, match="temperature: needs an agent with values"):
         Lineup(["random", "careful"], RULES, temperature=1.0)
     with pytest.raises(PolicyError, match="temperature"):
         Lineup(["naive", "careful"], RULES, temperature=-1.0)

@@ -159,7 +159,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random", "agent.h5@0"], ["temperature: 0.0"]),
         (["random", "agent.h5", "--temperature", "-1"], ["temperature: -1.0"]),
         (["random", "agent.h5", "--temperature", "nan"], ["temperature: nan"]),
-        (["random", "strategy.h5", "--temperature", "1"], ["a temperature needs an agent with values"]),
+        (["random", "strategy.h5", "--temperature", "1"], ["temperature: needs an agent with values"]),
         (["random", "agent.h5", "--rules", "notebook"], ["agent.h5: made for rules", "may differ in redeal only"]),
         (["random", "careful", "--rules", "chess"], ["'chess' is neither a preset"]),
         (["random", "careful", "--exact", "--games", "10"], ["--exact and --games exclude each other"]),
@@ -346,7 +346,7 @@ def test_exploiters_are_printed(run):
         (["tensor.h5"], ["tensor.h5: is a tensor"]),
         (["random", "--off-policy-weight", "0"], ["--off-policy-weight is 0.0, allowed is above 0 and at most 1"]),
         (["random", "--off-policy-weight", "1.5"], ["--off-policy-weight is 1.5"]),
-        (["random", "--temperature", "1"], ["a temperature needs an agent with values"]),
+        (["random", "--temperature", "1"], ["temperature: needs an agent with values"]),
         (["agent.h5", "--rules", "tabletop"], ["agent.h5: made for rules"]),
     ],
 )

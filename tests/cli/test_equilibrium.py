@@ -91,13 +91,13 @@ def test_iterations_are_not_taken_back(run, folder):
     ("arguments", "texts"),
     [
         (["--information", "everything"], ["everything", "view"]),
-        (["--iterations", "0"], ["iterations: 0"]),
+        (["--iterations", "0"], ["--iterations is 0, allowed is more than 0"]),
         (["--iterations", "10001"], ["allowed are up to 10000"]),
-        (["--target", "-1"], ["exploitability: -1"]),
+        (["--target", "-1"], ["--target is -1"]),
         (["--best-response-share", "1.5"], ["--best-response-share is 1.5, allowed is from 0 to 1"]),
         (["--best-response-share", "nan"], ["--best-response-share is nan"]),
-        (["--target", "nan"], ["exploitability: nan"]),
-        (["--time", "0"], ["seconds: 0"]),
+        (["--target", "nan"], ["--target is nan"]),
+        (["--time", "0"], ["--time is 0"]),
         (["-o", "nowhere/a.h5"], ["nowhere"]),
         (["-o", "a.h5", "--resume", "a.h5"], ["would be written twice"]),
     ],
@@ -105,6 +105,13 @@ def test_iterations_are_not_taken_back(run, folder):
 def test_wrong_input_is_refused(run, folder, arguments, texts):
     run("equilibrium", *TINY, *arguments).refused(*texts)
     assert not list(folder.iterdir())
+
+
+def test_a_file_of_rules_is_not_replaced(run, folder):
+    (folder / "my.toml").write_text("hp = 2\n")
+    for option in ("-o", "--resume"):
+        run("equilibrium", "--rules", "my.toml", option, "my.toml").refused("my.toml: is the file to read")
+    assert (folder / "my.toml").read_text() == "hp = 2\n"
 
 
 def test_its_files_are_shown(run):
@@ -117,7 +124,8 @@ def test_its_files_are_shown(run):
     assert run("show", "a.h5", "--json").report["origin"]["iterations"] == 2
     assert run("show", "run.h5", "--json").report["iterations"] == 2
     run("arena", "run.h5", "random", "-q").refused("is a checkpoint of an equilibrium")
-    run("enemy", "show", "a.h5").refused("memory")
+    run("enemy", "show", "a.h5").refused("a.h5: information model memory, allowed here is view")
+    run("solve", "--enemy", "a.h5", *TINY).refused("a.h5: information model memory, allowed here is view")
 
 
 def test_only_its_own_checkpoint_is_taken(run):
@@ -216,7 +224,7 @@ def test_better_informed_exploiters_win_no_less(run):
     assert "upper bound" in told
     assert "+- two standard errors" in told
     run("exploit", "equilibrium.h5", "-q", "--seed", "-1").refused("'--seed': -1")
-    run("exploit", "equilibrium.h5", "-q", "--exploiter", "luck").refused("exploiter: 'luck'", "uniform, true")
+    run("exploit", "equilibrium.h5", "-q", "--exploiter", "luck").refused("--exploiter is 'luck'", "uniform, true")
 
 
 @pytest.mark.parametrize(

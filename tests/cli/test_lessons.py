@@ -107,6 +107,13 @@ def test_without_records_people_are_not_mentioned(run):
     assert "people" not in run("lessons", "--quiet", "view.h5").out
 
 
+def test_a_file_may_be_called_like_a_built_in_agent(run, equilibria):
+    shutil.copy(equilibria / "view.h5", equilibria / "naive")
+    reports = [run("lessons", "--quiet", name, "--json").report for name in ("naive", "view.h5")]
+    assert reports[0]["mean"] == reports[1]["mean"]
+    run("lessons", "random").refused("random: there is no such file")
+
+
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", ["agent", "strategy", "other-agent", "other-strategy"])
 def test_agents_and_strategies_of_any_redeal_teach(run, name):

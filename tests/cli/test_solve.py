@@ -152,6 +152,16 @@ def test_the_name_of_the_output_follows_from_rules_and_enemy(run, files):
     assert report["rules"] == report["output"][:14]
 
 
+def test_files_against_different_enemies_have_different_names(run, files):
+    (files / "agent.h5").rename(files / "naive.h5")
+    found = [
+        run("build", "--rules", "tiny", "--enemy", *enemy, "--json").report["output"]
+        for enemy in (["naive"], ["naive.h5"], ["naive.h5", "--temperature", "0.5"], ["naive.h5@0.5"])
+    ]
+    stems = ("naive", "naive-file", "naive-file@0.5", "naive-file@0.5")
+    assert found == [f"tiny-against-{stem}-tensor.h5" for stem in stems]
+
+
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("arguments", "read"),

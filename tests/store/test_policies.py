@@ -7,7 +7,6 @@ from policies import mixed
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import PolicyError
-from punish_fast.punish.information import InformationError
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -75,7 +74,7 @@ def test_what_is_compressed_may_be_larger_than_its_file(tmp_path):
 def test_files_of_another_model_or_game_are_refused(tmp_path, memory):
     path = tmp_path / "a.h5"
     save_policy(path, memory, mixed(memory, 1))
-    with pytest.raises(InformationError):
+    with pytest.raises(ReadError, match=r"a\.h5: information model memory, allowed here is view"):
         load(path).policy(StateSpace(RULES))
     with pytest.raises(ReadError, match=r"a\.h5: made for rules .*, but the game's are .*; they may differ in redeal"):
         load(path).policy(StateSpace(RULES._replace(hp=3), "memory"))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from punish_fast.cli.enemy.network import print_network, write_network
 from punish_fast.cli.options import CommonOptions, OutputOption, RulesOption, argument, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Stopwatch
 
 
@@ -34,7 +34,7 @@ def import_flux(options: ImportFluxOptions) -> None:
 
     clock, file = Stopwatch(), options.parameters
     output = options.output or Path(f"{file.stem}.h5")
-    check_outputs([output], [file], "learn from")
+    check_outputs([output], [file, *rules_files(options.rules)], "learn from")
     rules = load_rules(options.rules or "notebook")
     layers = read_flux(file)
     try:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
 from punish_fast.cli.options import FixedSeedOption, OutputOption, option, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Stopwatch
 
 
@@ -43,7 +43,7 @@ def model(options: ChoiceModelOptions) -> None:
 
     clock = Stopwatch()
     output = options.output or Path("choice-model.h5")
-    check_outputs([output], [options.database], "learn from")
+    check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
     space, recorded = options.read()
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
     settings = {name: getattr(options, name) for name in ("ridge", "lapse", "folds", "seed")}

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import OutputOption, option, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Stopwatch
 
 
@@ -40,7 +40,7 @@ def parless(options: ParlessOptions) -> None:
     clock = Stopwatch()
     method.check_prior(options.prior)
     output = options.output or Path(f"{options.whose}.h5")
-    check_outputs([output], [options.database], "learn from")
+    check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
     space, choices = options.read()
     counts = count_choices(space, choices.decimal, choices.action)
     if len(counts.state) == 0:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, option, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.records.selection import PlayedRulesOption
 from punish_fast.cli.report import count, print_table
 
@@ -41,7 +41,8 @@ def import_(options: RecordsImportOptions) -> None:
     from punish_fast.records.importing import import_logs
     from punish_fast.runtime.files import write_text
 
-    check_outputs([options.report], [options.database, *options.files], "read")
+    sources = [options.database, *options.files, *rules_files(options.rules)]
+    check_outputs([options.report], sources, "read")
     space = StateSpace(load_rules(options.rules))
     report = import_logs(space, options.files, options.database, options.strict).as_mapping()
     if options.report is not None:
