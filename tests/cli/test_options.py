@@ -146,3 +146,18 @@ def test_names_and_files_complete_a_value(folder):
         (folder / name).touch()
     assert complete_agents("n") == ["naive", "nest.h5"]
     assert complete_rules("no") == ["notebook", "note.toml"]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "variable", "value", "text"),
+    [
+        (["arena", "random", "careful"], "SEED", "1", "--seed goes with --games only (set by PUNISH_FAST_SEED)"),
+        (["arena", "random", "careful"], "TEMPERATURE", "1", "an agent file) (set by PUNISH_FAST_TEMPERATURE)"),
+        (["solve", "tensor.h5"], "RULES", "tiny", "already has its rules (set by PUNISH_FAST_RULES)"),
+        (["solve"], "SWEEPS", "0", "(set by PUNISH_FAST_SWEEPS)"),
+    ],
+)
+def test_an_error_names_the_variable_behind_it(run, monkeypatch, arguments, variable, value, text):
+    monkeypatch.setenv(f"PUNISH_FAST_{variable}", value)
+    run(*arguments).refused(text)

@@ -334,39 +334,3 @@ def test_a_closed_stdout_shows_no_traceback(files, arguments):
     assert child.returncode in (0, 1)
     assert "Traceback" not in child.stderr
     assert child.stderr.count("\n") <= 1
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [
-        ["solve"],
-        ["import", "x.json"],
-        ["enemy", "import-flux", "x.json"],
-        ["enemy", "parless", "--db", "games.db"],
-        ["enemy", "model", "--db", "games.db"],
-    ],
-)
-def test_a_file_of_rules_is_not_replaced(run, folder, verb):
-    (folder / "my.toml").write_text("hp = 2\n")
-    run(*verb, "--rules", "my.toml", "-o", "my.toml").refused("my.toml: is the file to")
-    assert (folder / "my.toml").read_text() == "hp = 2\n"
-
-
-@pytest.mark.usefixtures("folder")
-def test_an_output_may_be_called_like_a_preset(run):
-    assert run("build", "--rules", "tiny", "-o", "tiny").code == 0
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(
-    ("arguments", "variable", "value", "text"),
-    [
-        (["arena", "random", "careful"], "SEED", "1", "--seed goes with --games only (set by PUNISH_FAST_SEED)"),
-        (["arena", "random", "careful"], "TEMPERATURE", "1", "an agent file) (set by PUNISH_FAST_TEMPERATURE)"),
-        (["solve", "tensor.h5"], "RULES", "tiny", "already has its rules (set by PUNISH_FAST_RULES)"),
-        (["solve"], "SWEEPS", "0", "(set by PUNISH_FAST_SWEEPS)"),
-    ],
-)
-def test_an_error_names_the_variable_behind_it(run, monkeypatch, arguments, variable, value, text):
-    monkeypatch.setenv(f"PUNISH_FAST_{variable}", value)
-    run(*arguments).refused(text)
