@@ -38,7 +38,7 @@ from punish_fast.learn.process_pool import OnTask, run_all
 from punish_fast.learn.qlearning import OPPONENTS, LearnError, QLearner, new_learner
 from punish_fast.learn.round_robin import Row, pair_points, rank, score_table
 from punish_fast.learn.training import assess, train
-from punish_fast.runtime.files import explain, replacing
+from punish_fast.runtime.files import write_text
 
 _FORMAT = {"format": "punish-fast championship", "format_version": 1}
 
@@ -314,8 +314,4 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    with replacing(path) as temporary:
-        try:
-            temporary.write_text(json.dumps(_FORMAT | content, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise explain(path, error) from None
+    write_text(path, json.dumps(_FORMAT | content, indent=1) + "\n")

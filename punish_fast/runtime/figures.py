@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.runtime.extras import require
-from punish_fast.runtime.files import explain, replacing
+from punish_fast.runtime.files import replacing
 from punish_fast.runtime.plot_style import SETTINGS
 
 if TYPE_CHECKING:
@@ -59,7 +59,4 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         yield figure
         with replacing(path) as temporary:
             metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            try:
-                figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
-            except OSError as error:
-                raise explain(path, error) from None
+            figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)

@@ -105,27 +105,26 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Raises:
         OutputError: nothing can be written there.
-        WriteError: the file could not be forced to disk or renamed.
+        WriteError: the block ran into an OSError, or the file could not be forced to disk or renamed.
     """
     check_output(path)
     # A link stays; its target is replaced.
-    path = Path(os.path.realpath(path))
+    named, path = path, Path(os.path.realpath(path))
     _remove_leftovers(path)
     temporary = path.parent / f".{path.name}.{os.getpid()}-{next(_numbers)}.tmp"
     _temporaries.add(temporary)
     try:
         yield temporary
+        descriptor = os.open(temporary, os.O_RDONLY)
         try:
-            descriptor = os.open(temporary, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            if path.exists():
-                shutil.copymode(path, temporary)
-            temporary.replace(path)
-        except OSError as error:
-            raise explain(path, error) from None
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if path.exists():
+            shutil.copymode(path, temporary)
+        temporary.replace(path)
+    except OSError as error:
+        raise explain(named, error) from None
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -140,7 +139,4 @@ def write_text(path: Path, text: str) -> None:
         WriteError: it could not be written to its end.
     """
     with replacing(path) as temporary:
-        try:
-            temporary.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise explain(path, error) from None
+        temporary.write_text(text, encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.runtime.files import ReadError, explain, replacing
+from punish_fast.runtime.files import ReadError, write_text
 
 _MOST_BYTES = 1 << 28
 
@@ -42,11 +42,7 @@ def write_flux(path: str | Path, layers: Iterable[tuple[np.ndarray, np.ndarray]]
     """
     path = Path(path)
     arrays = [_numbers(array) for layer in layers for array in layer]
-    with replacing(path) as temporary:
-        try:
-            temporary.write_text(json.dumps(arrays), encoding="utf-8")
-        except OSError as error:
-            raise explain(path, error) from None
+    write_text(path, json.dumps(arrays))
 
 
 def _numbers(array: np.ndarray) -> list[Any]:

@@ -32,7 +32,7 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import checked_policy
 from punish_fast.punish.tensor import TERMINAL_REWARD
-from punish_fast.runtime.files import explain, replacing
+from punish_fast.runtime.files import replacing
 from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, final_values
@@ -105,15 +105,11 @@ def export_notebook(path: str | Path, space: StateSpace, content: Values | Proba
     """
     path = Path(path)
     members = _value_members(space, content) if isinstance(content, Values) else _strategy_members(space, content)
-    with replacing(path) as temporary:
-        try:
-            with temporary.open("w", encoding="ascii") as file:
-                file.write("{")
-                for number, piece in enumerate(members):
-                    file.write("," * (number > 0) + piece)
-                file.write("}\n")
-        except OSError as error:
-            raise explain(path, error) from None
+    with replacing(path) as temporary, temporary.open("w", encoding="ascii") as file:
+        file.write("{")
+        for number, piece in enumerate(members):
+            file.write("," * (number > 0) + piece)
+        file.write("}\n")
 
 
 def _value_members(space: StateSpace, values: Values) -> Iterator[str]:

@@ -30,7 +30,7 @@ import numpy as np
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.codes import CodedStates
 from punish_fast.punish.rules import to_json
-from punish_fast.runtime.files import explain, replacing
+from punish_fast.runtime.files import replacing
 from punish_fast.runtime.version import __version__
 from punish_fast.store.formats.labelled_process import LabelledProcess, process_of
 
@@ -51,12 +51,8 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
     """
     path = Path(path)
     arrays = _arrays(process_of(states, mdp, enemy))
-    with replacing(path) as temporary:
-        try:
-            with temporary.open("wb") as file:
-                np.savez(file, **arrays)
-        except OSError as error:
-            raise explain(path, error) from None
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, **arrays)
 
 
 def _arrays(process: LabelledProcess) -> dict[str, Any]:

@@ -37,7 +37,7 @@ import numpy as np
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.codes import ACTIONS, FIELDS, CodedStates, action_name
 from punish_fast.punish.rules import name_of, to_mapping
-from punish_fast.runtime.files import explain, replacing
+from punish_fast.runtime.files import replacing
 from punish_fast.runtime.parallel import cumulated
 from punish_fast.runtime.version import __version__
 from punish_fast.store.formats.labelled_process import TERMINALS, LabelledProcess, process_of
@@ -70,15 +70,11 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
     """
     path = Path(path)
     process = process_of(states, mdp, enemy)
-    with replacing(path) as temporary:
-        try:
-            with tarfile.open(temporary, "w") as archive:
-                for name, stream in _members(process):
-                    member = tarfile.TarInfo(name)
-                    member.size = stream.size
-                    archive.addfile(member, io.BufferedReader(stream, 8 * _PIECE))
-        except OSError as error:
-            raise explain(path, error) from None
+    with replacing(path) as temporary, tarfile.open(temporary, "w") as archive:
+        for name, stream in _members(process):
+            member = tarfile.TarInfo(name)
+            member.size = stream.size
+            archive.addfile(member, io.BufferedReader(stream, 8 * _PIECE))
 
 
 class _Stream(io.RawIOBase):
