@@ -319,7 +319,7 @@ LineupRulesOption = Annotated[str | None, game_rules_option("the first file's ru
 def temperature_option(who: str) -> Any:
     """Declare ``--temperature`` for a player, named in the help by ``who``."""
     return option(
-        f"Let {who} play by softmax at this temperature instead of greedily, in the unit of its values: 0.05 is five "
+        f"Let {who} play by softmax at this temperature instead of greedily, in the unit of values: 0.05 is five "
         "percentage points of win probability.",
         metavar="T",
     )

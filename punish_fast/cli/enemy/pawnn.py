@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from punish_fast.cli.enemy.network import print_network, write_network
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, FixedSeedOption, OutputOption, PlotOption, option, verb
+from punish_fast.cli.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch
 
@@ -65,7 +65,9 @@ class PawnnOptions(CommonOptions):
         bool, option("Train on one fold and test on all others, as the published experiments did by mistake.")
     ] = False
     log: Annotated[Path | None, option("Write the losses here.", metavar="FILE.json", writes=True)] = None
-    plot: PlotOption = None
+    plot: Annotated[
+        Path | None, option("Plot the learning curves (with --cross-validate).", metavar="FILE", writes=True)
+    ] = None
     weights: Annotated[
         Path | None, option("Write the weights in the original's format.", metavar="FILE.json", writes=True)
     ] = None
