@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,19 +20,26 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Commands that take minutes run shorter, and nothing is installed anew.
 SHORTER = {
-    "--time 1560": "--iterations 1",
-    "python3 -m venv": "true",
-    "pip install": "true",
+    "--information memory --time 1560": "--iterations 1",
+    "equilibrium -o": "equilibrium --iterations 2 -o",
+    "bench.lessons equilibrium.h5": "bench.lessons equilibrium.h5 --page lessons.md",
+    "python3 -m venv .venv": "true",
+    ".venv/bin/pip install": "true",
+    ".venv/bin/python -m pytest": "true",
+    ". .venv/bin/activate": "true",
+    ".venv/bin/punish-fast": "punish-fast",
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder to follow a page in: with logs of recorded games and a command ``punish-fast``."""
-    program = tmp_path / "bin" / "punish-fast"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m punish_fast "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    for name, command in (("punish-fast", "-m punish_fast "), ("python", "")):
+        program = tmp_path / "bin" / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {command}"$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+    shutil.copy(ROOT / "docs" / "lessons.md", tmp_path)
     games = some_games(60, seed=1, names=("Ann", "Ben", "Cay"), rules=PRESETS["tabletop"])
     (tmp_path / "saves_1.json").write_text(write_log(games[:30]), encoding="utf-8")
     (tmp_path / "saves_2.json").write_text(write_log(games[30:]), encoding="utf-8")
