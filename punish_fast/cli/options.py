@@ -59,13 +59,23 @@ class Declaration:
     def for_typer(self, field: str, kind: Any) -> Any:
         """The option as Typer takes it."""
         choices = _choices(kind)
-        settings = {"metavar": "|".join(choices)} if choices else {}
-        return typer.Option(
-            *self.flags_of(field),
-            help=self.help,
-            envvar=self.variable_of(field),
-            **(settings | self.settings),
-        )
+        settings = ({"metavar": "|".join(choices)} if choices else {}) | self.settings
+        bounds = settings.pop("min", None), settings.pop("max", None)
+        if bounds != (None, None):
+            settings["callback"] = _within(*bounds)
+        return typer.Option(*self.flags_of(field), help=self.help, envvar=self.variable_of(field), **settings)
+
+
+def _within(low: int | None, high: int | None) -> Callable[[Any], Any]:
+    """A check of a range that names the value, as newer versions of Typer do not."""
+    allowed = f"{low}<=x<={high}" if None not in (low, high) else f"x>={low}" if high is None else f"x<={high}"
+
+    def check(value: Any) -> Any:
+        if value is not None and ((low is not None and value < low) or (high is not None and value > high)):
+            raise typer.BadParameter(f"{value} is not in the range {allowed}.")
+        return value
+
+    return check
 
 
 def environment_variable(flag: str) -> str:
