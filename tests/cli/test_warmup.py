@@ -9,7 +9,7 @@ import pytest
 from numba import config
 
 # Kernels that commands do not call by themselves.
-ONLY_TESTED = {"pair_digit"}
+ONLY_TESTED = {"between_status", "cards_code", "find_block", "pair_digit", "row_of", "split_between_status"}
 REHEARSED = """
 import importlib, pkgutil
 import punish_fast
