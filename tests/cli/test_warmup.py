@@ -56,7 +56,9 @@ def rehearsed(folder, program):
 @pytest.mark.slow
 @pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 def test_every_kernel_is_rehearsed(tmp_path):
-    assert set(rehearsed(tmp_path, REHEARSED)) == {"not", "compiled"} | ONLY_TESTED
+    # Those that other kernels call, too, are compiled with these, unless these come from the cache.
+    missing = set(rehearsed(tmp_path, REHEARSED)) - {"not", "compiled"}
+    assert {"pair_digit"} <= missing <= ONLY_TESTED
 
 
 @pytest.mark.slow
