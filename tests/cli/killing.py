@@ -19,7 +19,7 @@ from store.damage import read_everything
 
 from cli.conftest import clean_environment
 
-INSTANTS = 10
+INSTANTS = 20
 SECONDS_TO_END = 30.0
 POINTS = [
     ("create", "after"),

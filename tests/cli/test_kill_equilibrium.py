@@ -162,7 +162,7 @@ def test_stopped_at_any_instant(learning, number):
         learning.forget()
         return start()
 
-    wrong = []
+    found, wrong = set(), []
     for k, delay in enumerate(instants(begin, int(number), n=INSTANTS)):
         least = learning.forget(keep=k % 2 == 0)
         child = start()
@@ -170,6 +170,7 @@ def test_stopped_at_any_instant(learning, number):
         child.send_signal(number)
         code, err = end(child)
         n = learning.iterations()
+        found.add(n)
         says = err.splitlines()
         fine = {
             0: n == LAST and says == [],
@@ -178,8 +179,9 @@ def test_stopped_at_any_instant(learning, number):
         }
         if not (fine.get(code, False) and least <= n and learning.ends_the_same()):
             wrong.append((round(delay, 3), code, n, err[-300:], learning.leftovers()))
-    # How many instants fall into learning depends on the load of the machine; the points below all do.
     assert wrong == []
+    # At least one instant fell into learning; how many depends on the load of the machine.
+    assert found - {0, FIRST, LAST}
 
 
 @pytest.mark.slow
