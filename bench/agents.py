@@ -1,11 +1,11 @@
 """The enemies of the notebook, and the agents that are solved against them.
 
-The notebook knew five enemies: the naive one, and two learned from recorded games in two ways each: PARLESS and PAWNN,
-*general* from what everybody chose, *champion* from what the winners chose. PARLESS is counted again from the games
-that the notebook had; PAWNN has the weights that were published. Games and weights are no part of this repository:
-``PUNISH_FAST_GAMES_DB`` names the database, ``PUNISH_FAST_SAVES`` the folder of the weights.
+The notebook had five enemies: uniform play, and PARLESS and PAWNN, each *general* (from all choices) and *champion*
+(from those of winners). PARLESS is counted again from the notebook's recorded games; PAWNN has its published weights.
+Neither games nor weights are in this repository: ``PUNISH_FAST_GAMES_DB`` names the database, ``PUNISH_FAST_SAVES`` the
+folder of the weights.
 
-Against each enemy three agents are solved, which differ in what the solver takes for the aim and for the redeal.
+Against each enemy three agents are solved, which differ in discount and redeal.
 """
 
 from __future__ import annotations
@@ -35,40 +35,46 @@ _DATABASE, _FOLDER = "PUNISH_FAST_GAMES_DB", "PUNISH_FAST_SAVES"
 
 
 class DataError(Exception):
-    """Recorded games or published weights that are not there; the message says how to name them."""
+    """Missing recorded games or published weights; the message says how to name them."""
 
 
 Enemies = dict[str, np.ndarray | None]
+# The agent solved against uniform play.
+NAIVE = "naive"
 
 
 @dataclass(frozen=True)
-class Answers:
+class Responses:
     """Agents solved against one enemy.
 
     Attributes:
-        published: float64 ``[n_rows]``, values of rows as the notebook has them: discounted, redeal from the discard
-            pile.
+        published: float64 ``[n_rows]``, values of rows as in the notebook: discounted, redeal from the discard pile.
         undiscounted: float64 ``[n_rows]``, the same without a discount.
-        true: float64 ``[n_rows]``, without a discount and by the true redeal.
-        chance: How likely the last one wins, in the picture of one player.
+        true: float64 ``[n_rows]``, undiscounted, with the true redeal.
+        win_probability: Of the last one in the one-player model, where all hands of the enemy are equally likely.
     """
 
     published: np.ndarray
     undiscounted: np.ndarray
     true: np.ndarray
-    chance: float
+    win_probability: float
+
+
+def enemy_name(agent: str) -> str:
+    """The enemy that an agent was solved against."""
+    return "random" if agent == NAIVE else agent
 
 
 def notebook_enemies(space: StateSpace) -> Enemies:
-    """The policies of the five enemies by name; None is uniform play, of which the notebook's *naive* agent is made.
+    """The policies of the five enemies, by the names of the agents solved against them; None is uniform play.
 
     Raises:
-        DataError: the games or the weights are not there.
+        DataError: the games or the weights are missing.
     """
     database, folder = (Path(os.environ.get(name, "")) for name in (_DATABASE, _FOLDER))
     if not database.is_file() or not folder.is_dir():
         raise DataError(f"needs recorded games: set {_DATABASE} to the database and {_FOLDER} to the folder of weights")
-    enemies: Enemies = {"naive": None}
+    enemies: Enemies = {NAIVE: None}
     for kind in ("general", "champion"):
         choices = read_choices(database, winners=kind == "champion", until=_UNTIL)
         counts = count_choices(space, choices.decimal, choices.action)
@@ -76,32 +82,32 @@ def notebook_enemies(space: StateSpace) -> Enemies:
     for kind in ("general", "champion"):
         path = folder / f"{kind}_pawnn_parameters.json"
         if not path.is_file():
-            raise DataError(f"needs published weights: there is no {path}")
+            raise DataError(f"needs published weights: {path} does not exist")
         network = network_of(space.rules, read_flux(path))
         enemies[f"{kind} PAWNN"] = network_policy(space, network)
     return enemies
 
 
 def notebook_agents(space: StateSpace) -> dict[str, np.ndarray]:
-    """What the five agents of the notebook play, greedily: float64 ``[n_rows]``, by the names of their enemies.
+    """Greedy policies of the notebook's five agents by name, float64 ``[n_rows]``.
 
     Raises:
-        DataError: the games or the weights are not there.
+        DataError: the games or the weights are missing.
     """
     enemies = notebook_enemies(space)
     return {name: greedy(space.state_ptr, _published(build(space, enemy))) for name, enemy in enemies.items()}
 
 
 def _published(mdp: MDP) -> np.ndarray:
-    """Values of rows as the notebook has them, if the redeal is from the discard pile: float64 ``[n_rows]``."""
+    """Values of rows as in the notebook, if the redeal is from the discard pile: float64 ``[n_rows]``."""
     return solve(mdp, DISCOUNT).q
 
 
-def answers(space: StateSpace, true_space: StateSpace, enemy: np.ndarray | None) -> Answers:
-    """The agents that answer an enemy; ``true_space`` has the same states as ``space`` and the true redeal."""
+def responses(space: StateSpace, true_space: StateSpace, enemy: np.ndarray | None) -> Responses:
+    """Solve three agents against an enemy; ``true_space`` is ``space`` with the true redeal."""
     mdp = build(space, enemy)
     published, undiscounted = _published(mdp), solve(mdp, 1.0).q
     del mdp
     true = solve(build(true_space, enemy), 1.0)
     found = openings(true_space)
-    return Answers(published, undiscounted, true.q, float(found.p @ (1 + true.v[found.row])) / 2)
+    return Responses(published, undiscounted, true.q, float(found.p @ (1 + true.v[found.row])) / 2)

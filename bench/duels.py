@@ -1,9 +1,9 @@
-"""What the agents of the notebook are worth in the real game, by exact duels: ``python -m bench.duels``.
+"""Exact duels between the agents of the notebook, in the real game: ``python -m bench.duels``.
 
-The notebook solved five agents and could not say how they compare. Here each of them and the random player meet all
-others, greedily and by softmax; and it is measured what it costs to discount the value of a win, to redeal from the
-discard pile alone, and to take all hands of the enemy for equally likely. Prints Markdown; some 150 duels.
-``--ledger`` names a file that keeps them, so that nothing is worked out twice.
+The notebook solved five agents and could not compare them. Here they and the random player meet in a round-robin,
+greedy and by softmax. Three costs are measured, too: of discounting a win, of the redeal from the discard pile alone,
+and of assuming all hands of the enemy equally likely. Prints Markdown, after some 150 duels; ``--resume`` names a
+match log for later runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.agents import Answers, DataError, Enemies, answers, notebook_enemies
+from bench.agents import NAIVE, DataError, Enemies, Responses, enemy_name, notebook_enemies, responses
 from bench.benchmark import say
 from bench.tables import Table, markdown
 from punish_fast.arena.match_log import MatchLog, digest_of
@@ -29,21 +29,21 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
-# Of chances that are shown with three to five digits.
+# Probabilities are printed with three to five digits.
 _TOLERANCE = 1e-6
 
 EnemiesOf = Callable[[StateSpace], Enemies]
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What two ways to solve against an enemy are worth.
+class Variants:
+    """Two agents solved against one enemy in different ways.
 
     Attributes:
         enemy: Its name.
-        one: How often the agent solved in the first way beats the enemy.
-        other: How often the one solved in the other way does.
-        duel: How often the first beats the other.
+        one: Win rate of the first against the enemy.
+        other: Win rate of the other against the enemy.
+        duel: Win rate of the first against the other.
     """
 
     enemy: str
@@ -54,12 +54,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Gap:
-    """How far the picture of one player is from the real game.
+    """Win rates of one best response in the one-player model and in the real game.
 
     Attributes:
-        enemy: Its name.
-        model: How often the best answer to the enemy wins in the picture of one player.
-        duel: How often it does in the real game.
+        enemy: Name of the enemy it responds to.
+        model: Win rate in the model, where all hands of the enemy are equally likely.
+        duel: Win rate in the real game.
     """
 
     enemy: str
@@ -69,17 +69,17 @@ class Gap:
 
 @dataclass(frozen=True)
 class Study:
-    """All that is found out.
+    """All results.
 
     Attributes:
         agents: Names, the random player first.
-        greedy: Chances to win, the row against the column, when all play greedily.
-        soft: The same for each temperature, when all but the random player play by softmax.
-        temperatures: What these are.
-        own: For each temperature, how often each agent but the random player beats, by softmax, its own greedy play.
-        discount: Without a discount against with it.
-        redeal: The true redeal against the one from the discard pile.
-        gaps: For each enemy, and for the greedy agent solved against the naive one.
+        greedy: Win rates of rows against columns, all greedy.
+        soft: The same for each temperature, all but the random player by softmax.
+        temperatures: The temperatures.
+        own: For each temperature and agent but the random player: win rate of its softmax against its greedy policy.
+        discount: Undiscounted against discounted agents.
+        redeal: Agents of the true redeal against those of the redeal from the discard pile.
+        gaps: For each enemy, and for the greedy naive agent.
     """
 
     agents: list[str]
@@ -87,32 +87,32 @@ class Study:
     soft: list[list[list[float]]]
     temperatures: list[float]
     own: list[list[float]]
-    discount: list[Choice]
-    redeal: list[Choice]
+    discount: list[Variants]
+    redeal: list[Variants]
     gaps: list[Gap]
 
 
-class Meetings:
-    """Duels of a game, each worked out once.
+class Duels:
+    """Exact duels of a game, each computed once.
 
     Attributes:
         graph: The game.
     """
 
     def __init__(self, graph: Graph, log: MatchLog, progress: Callable[[str], None]) -> None:
-        """Keep duels of ``graph`` in ``log``."""
+        """Keep the results in ``log``."""
         self.graph = graph
         self._log = log
         self._progress = progress
         self._n_done = 0
 
-    def chance(self, own: np.ndarray, enemy: np.ndarray) -> float:
-        """How likely ``own`` beats ``enemy``."""
+    def win_probability(self, own: np.ndarray, enemy: np.ndarray) -> float:
+        """The probability that ``own`` beats ``enemy``."""
         digests = digest_of(own), digest_of(enemy)
         if digests[0] == digests[1]:
             return 0.5
         if digests[0] > digests[1]:
-            return 1 - self.chance(enemy, own)
+            return 1 - self.win_probability(enemy, own)
         known = self._log.exact(digests)
         if known is None:
             duel = head_to_head(self.graph, own, enemy, _TOLERANCE)
@@ -123,82 +123,81 @@ class Meetings:
         return known[0]
 
     def matrix(self, policies: Sequence[np.ndarray]) -> list[list[float]]:
-        """Everybody against everybody."""
+        """Win probabilities of a round-robin, rows against columns."""
         win = np.full((len(policies), len(policies)), 0.5)
         for i, own in enumerate(policies):
             for j, enemy in enumerate(policies[:i]):
-                win[i, j] = self.chance(own, enemy)
+                win[i, j] = self.win_probability(own, enemy)
                 win[j, i] = 1 - win[i, j]
         rows: list[list[float]] = win.tolist()
         return rows
 
 
-def study(rules: Rules, enemies_of: EnemiesOf, ledger: Path | None, progress: Callable[[str], None]) -> Study:
-    """Solve all agents and let them meet.
+def study(rules: Rules, enemies_of: EnemiesOf, log: Path | None, progress: Callable[[str], None]) -> Study:
+    """Solve all agents and run their duels.
 
     Args:
         rules: The game, with the redeal of the notebook.
-        enemies_of: The enemies by name, the first one naive.
-        ledger: Where to keep duels.
+        enemies_of: Makes the enemies, by the names of the agents solved against them.
+        log: File of the match log; None keeps results in memory.
         progress: Takes lines of progress.
 
     Raises:
-        DataError: the enemies cannot be made.
+        DataError: recorded games or published weights are missing.
         MatchLogError: the match log belongs to another game.
     """
     space, true_space = StateSpace(rules), StateSpace(rules._replace(redeal="reshuffle"))
     enemies = enemies_of(space)
     solved = {}
     for name, enemy in enemies.items():
-        progress(f"solving against {name}")
-        solved[name] = answers(space, true_space, enemy)
-    meetings = Meetings(Graph(true_space), MatchLog(true_space.rules.digest, ledger), progress)
+        progress(f"solving against {enemy_name(name)}")
+        solved[name] = responses(space, true_space, enemy)
+    duels = Duels(Graph(true_space), MatchLog(true_space.rules.digest, log), progress)
     ptr = space.state_ptr
     random = uniform_policy(space)
     policies = [random, *(greedy(ptr, each.published) for each in solved.values())]
     soft = [[softmax(ptr, each.published, t) for each in solved.values()] for t in TEMPERATURES]
-    table = meetings.matrix(policies)
+    table = duels.matrix(policies)
     return Study(
         agents=["random", *enemies],
         greedy=table,
-        **_comparisons(meetings, space, enemies, solved),
-        gaps=_gaps(meetings, space, true_space, enemies, solved),
-        own=[[meetings.chance(*pair) for pair in zip(each, policies[1:], strict=True)] for each in soft],
-        soft=[meetings.matrix([random, *each]) for each in soft],
+        **_comparisons(duels, space, enemies, solved),
+        gaps=_gaps(duels, space, true_space, enemies, solved),
+        own=[[duels.win_probability(*pair) for pair in zip(each, policies[1:], strict=True)] for each in soft],
+        soft=[duels.matrix([random, *each]) for each in soft],
         temperatures=list(TEMPERATURES),
     )
 
 
 def _comparisons(
-    meetings: Meetings, space: StateSpace, enemies: Enemies, solved: dict[str, Answers]
-) -> dict[str, list[Choice]]:
-    found: dict[str, list[Choice]] = {"discount": [], "redeal": []}
+    duels: Duels, space: StateSpace, enemies: Enemies, solved: dict[str, Responses]
+) -> dict[str, list[Variants]]:
+    found: dict[str, list[Variants]] = {"discount": [], "redeal": []}
     for name, enemy in enemies.items():
         each, against = solved[name], uniform_policy(space) if enemy is None else enemy
         values = (each.published, each.undiscounted, each.true)
         published, undiscounted, true = (greedy(space.state_ptr, q) for q in values)
         for kind, one, other in (("discount", undiscounted, published), ("redeal", true, undiscounted)):
-            chances = [meetings.chance(*pair) for pair in ((one, against), (other, against), (one, other))]
-            found[kind].append(Choice(name, *chances))
+            wins = [duels.win_probability(*pair) for pair in ((one, against), (other, against), (one, other))]
+            found[kind].append(Variants(enemy_name(name), *wins))
     return found
 
 
 def _gaps(
-    meetings: Meetings,
+    duels: Duels,
     space: StateSpace,
     true_space: StateSpace,
     enemies: Enemies,
-    solved: dict[str, Answers],
+    solved: dict[str, Responses],
 ) -> list[Gap]:
     ptr = space.state_ptr
     random = uniform_policy(space)
-    pairs = {name: (random if enemy is None else enemy, solved[name]) for name, enemy in enemies.items()}
-    first = next(iter(solved))
-    agent = greedy(ptr, solved[first].published)
-    pairs[f"greedy agent against {first}"] = agent, answers(space, true_space, agent)
+    pairs = {enemy_name(name): (random if enemy is None else enemy, solved[name]) for name, enemy in enemies.items()}
+    naive = greedy(ptr, solved[NAIVE].published)
+    pairs[NAIVE] = naive, responses(space, true_space, naive)
     return [
-        Gap(name, answer.chance, meetings.chance(greedy(ptr, answer.true), enemy))
-        for name, (enemy, answer) in pairs.items()
+        Gap(name, response.win_probability, duels.win_probability(greedy(ptr, response.true), enemy))
+        for name, (enemy, response) in pairs.items()
     ]
 
 
@@ -216,26 +215,26 @@ def text_of(found: Study) -> str:
 
 
 def _soft(found: Study) -> Table:
-    """What softmax is worth: mean wins against the others at the same temperature, and against greedy play."""
+    """Mean win rates by softmax, against the others at the same temperature and against the own greedy policy."""
     n = len(found.agents)
     means = [(np.sum(win, axis=1) - 0.5) / (n - 1) for win in (found.greedy, *found.soft)]
     rows = [["against the others", "greedy", *(f"{t:g}" for t in found.temperatures)]]
     rows += [[found.agents[k], *_percents([mean[k] for mean in means])] for k in range(1, n)]
-    rows.append(["**against its own greedy play**", *[""] * len(means)])
+    rows.append(["**against its own greedy policy**", *[""] * len(means)])
     return rows + [[found.agents[k], "", *_percents([own[k - 1] for own in found.own])] for k in range(1, n)]
 
 
 def _costs(found: Study) -> Table:
-    head = ["enemy", "discounted beats it", "undiscounted beats it", "and by the true redeal"]
-    rows = [[*head, "undiscounted beats discounted", "true redeal beats the other"]]
+    head = ["enemy", "discounted beats it", "undiscounted beats it", "undiscounted, true redeal beats it"]
+    rows = [[*head, "undiscounted beats discounted", "true redeal beats discard"]]
     for discount, redeal in zip(found.discount, found.redeal, strict=True):
-        chances = (discount.other, discount.one, redeal.one, discount.duel, redeal.duel)
-        rows.append([discount.enemy, *_percents(chances, 2)])
+        wins = (discount.other, discount.one, redeal.one, discount.duel, redeal.duel)
+        rows.append([discount.enemy, *_percents(wins, 2)])
     return rows
 
 
 def _gaps_table(found: Study) -> Table:
-    rows = [["best answer to", "in the model", "in the game", "difference"]]
+    rows = [["best response to", "in the model", "in the game", "difference"]]
     return rows + [[gap.enemy, *_percents((gap.model, gap.duel, gap.model - gap.duel), 2)] for gap in found.gaps]
 
 
@@ -246,18 +245,22 @@ def _matrix(title: str, names: list[str], win: list[list[float]]) -> Table:
     return [[title, *names], *rows]
 
 
-def _percents(chances: Sequence[float], digits: int = 1) -> list[str]:
-    return [f"{100 * chance:.{digits}f}" for chance in chances]
+def _percents(shares: Sequence[float], digits: int = 1) -> list[str]:
+    return [f"{100 * share:.{digits}f}" for share in shares]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; without recorded games there is nothing to do."""
-    parser = argparse.ArgumentParser(prog="python -m bench.duels", description="Exact duels of the notebook's agents.")
-    parser.add_argument("--ledger", type=Path, metavar="FILE", help="keep duels here, and go on with what is there")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to FILE, too")
+    """Run the command line and return its exit code; skip everything without recorded games."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.duels", description="Run exact duels between the notebook's agents."
+    )
+    parser.add_argument(
+        "--resume", type=Path, metavar="FILE", help="resume from this match log, and keep all results in it"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all results to FILE")
     options = parser.parse_args(arguments)
     try:
-        found = study(PRESETS["notebook"], notebook_enemies, options.ledger, say)
+        found = study(PRESETS["notebook"], notebook_enemies, options.resume, say)
     except DataError as error:
         say(f"skipped: {error}")
         return 0

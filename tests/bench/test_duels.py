@@ -42,7 +42,7 @@ def agent(rules, name, discount):
     return solve(build(space, enemies_of(space)[name]), discount)
 
 
-def test_everybody_meets_everybody(found, graph):
+def test_agents_meet_in_a_round_robin(found, graph):
     assert found.agents == ["random", "naive", "table"]
     for win in (found.greedy, *found.soft):
         assert np.add(win, np.transpose(win)) == pytest.approx(1.0, abs=1e-12)
@@ -55,24 +55,24 @@ def test_everybody_meets_everybody(found, graph):
         assert found.own[k][0] == pytest.approx(head_to_head(graph, soft, greedy(ptr, q)).win_probability, abs=1e-7)
 
 
-def test_ways_to_solve_are_compared(found, graph):
+def test_discount_and_redeal_are_compared(found, graph):
     ptr = graph.space.state_ptr
     published, undiscounted = (greedy(ptr, agent(TINY, "table", discount).q) for discount in (0.95, 1.0))
     true, enemy = greedy(ptr, agent(TRUE, "table", 1.0).q), mixed(graph.space, 1)
 
-    def chance(*pair):
+    def win(*pair):
         return pytest.approx(head_to_head(graph, *pair).win_probability, abs=1e-7)
 
     discount, redeal = found.discount[1], found.redeal[1]
     assert (discount.enemy, redeal.enemy) == ("table", "table")
-    assert discount.duel == chance(undiscounted, published)
-    assert (discount.one, discount.other) == (chance(undiscounted, enemy), chance(published, enemy))
-    assert redeal.duel == chance(true, undiscounted)
-    assert (redeal.one, redeal.other) == (chance(true, enemy), chance(undiscounted, enemy))
+    assert discount.duel == win(undiscounted, published)
+    assert (discount.one, discount.other) == (win(undiscounted, enemy), win(published, enemy))
+    assert redeal.duel == win(true, undiscounted)
+    assert (redeal.one, redeal.other) == (win(true, enemy), win(undiscounted, enemy))
 
 
-def test_the_picture_of_one_player_is_compared_with_the_game(found, graph):
-    assert [gap.enemy for gap in found.gaps] == ["naive", "table", "greedy agent against naive"]
+def test_the_one_player_model_is_compared_with_the_real_game(found, graph):
+    assert [gap.enemy for gap in found.gaps] == ["random", "table", "naive"]
     solution, begin = agent(TRUE, "table", 1.0), openings(graph.space)
     gap = found.gaps[1]
     assert gap.model == pytest.approx((1 + begin.p @ solution.v[begin.row]) / 2)
@@ -80,28 +80,28 @@ def test_the_picture_of_one_player_is_compared_with_the_game(found, graph):
     assert gap.duel == pytest.approx(duel.win_probability, abs=1e-7)
 
 
-def test_a_study_is_told(found):
+def test_a_study_prints_all_tables(found):
     text = text_of(found)
     assert text.count("| --- |") == len(TEMPERATURES) + 4
     assert f"{100 * found.greedy[1][0]:.1f}" in text
     assert "| naive |" in text
 
 
-def test_duels_are_kept(tmp_path, found, monkeypatch):
-    ledger = tmp_path / "ledger.json"
-    assert study(TINY, enemies_of, ledger, lambda _line: None) == found
+def test_duels_resume_from_the_match_log(tmp_path, found, monkeypatch):
+    log = tmp_path / "log.json"
+    assert study(TINY, enemies_of, log, lambda _line: None) == found
     monkeypatch.setattr(duels, "head_to_head", None)
-    assert study(TINY, enemies_of, ledger, lambda _line: None) == found
+    assert study(TINY, enemies_of, log, lambda _line: None) == found
 
 
-def test_the_command_line_writes_all(tmp_path, found, monkeypatch, capsys):
+def test_the_command_line_prints_and_writes_json(tmp_path, found, monkeypatch, capsys):
     monkeypatch.setattr(duels, "study", lambda *_args: found)
     assert main(["--json", str(tmp_path / "x.json")]) == 0
     assert capsys.readouterr().out == text_of(found) + "\n"
     assert json.loads((tmp_path / "x.json").read_text()) == asdict(found)
 
 
-def test_without_recorded_games_there_is_nothing_to_do(monkeypatch, capsys):
+def test_duels_are_skipped_without_recorded_games(monkeypatch, capsys):
     for name in ("PUNISH_FAST_GAMES_DB", "PUNISH_FAST_SAVES"):
         monkeypatch.delenv(name, raising=False)
     assert main([]) == 0
