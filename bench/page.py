@@ -1,6 +1,6 @@
 """The page ``docs/benchmarks.md``: a table for each benchmark, from the newest lines of the results file.
 
-The whole page is written anew, so it never says anything that was not measured.
+The page is always written as a whole, so it says nothing that was not measured.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ INTRODUCTION = """\
 
 ```text
 pip install -e ".[bench,plot]"
-python -m bench            # everything; python -m bench peers limit: only these; --quick: only shows that all works
+python -m bench            # everything; python -m bench peers limit: only these; --quick: a smoke test
 python -m bench page
 ```
 
-Ratios count: they are measured side by side in one run, and absolute times are those of one machine.
+Ratios matter: they are measured side by side in one run. Absolute times are those of one machine.
 
 * *Solving* means values proved to be within 1e-9 of the optimal ones, or of the true win probabilities, by each
-  solver's own stopping rule. All answers must agree before a time is kept. Loading the tensor is not counted.
-* QuantEcon and Storm use one thread. QuantEcon and MDPSolver know no terminal states; with *terminals given* they start
+  solver's own stopping rule. Times are kept only if all results agree. Loading the tensor is not counted.
+* QuantEcon and Storm use one thread. QuantEcon and MDPSolver have no terminal states; with *terminals given* they start
   from the exact values of win and loss. Storm computes the undiscounted win probability.
 * The time of plain Python (`bench/reference.py`) is extrapolated from a sample of the states.
-* Passes over the graph of the real game are compared with moving each of their arrays once (*at best*) and with
-  themselves if all successors lay side by side in the cache (*near*). The gap between *best* and *near* is computation;
-  the rest is cache misses.
+* *At best* is the time to move the arrays of a pass once, and *near* that of the pass with all successors side by side
+  in the cache. The gap between the two is computation; the rest is cache misses.
 """
 
-# What the tables call the columns; other facts stay in the results file.
+# Columns of the tables; other facts stay in the results file.
 COLUMNS = {
     "peers": ("times ours", "peak MB", "within"),
     "limit": ("GB/s", "share", "of"),
@@ -52,7 +51,7 @@ TITLES = {
     "peers": "Other solvers on the same tensor",
     "limit": "Memory bandwidth",
     "iteration": "One iteration of equilibrium learning, pass by pass",
-    "refill": "The next enemy",
+    "refill": "The next enemy: refill or rebuild",
     "scaling": "Larger games, more threads",
     "startup": "The command line",
 }
@@ -108,7 +107,7 @@ def _verdict(report: Report) -> list[str]:
 
 
 def update(page: Path = PAGE, results: Path = RESULTS) -> bool:
-    """Write the page anew; return whether it changed.
+    """Write the page; return whether it changed.
 
     Raises:
         ResultsError: the results file cannot be read.

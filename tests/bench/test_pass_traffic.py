@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from bench.pass_traffic import (
-    ANSWERS,
-    EXCERPT,
     FAR,
-    HASTY,
     NEAR,
     READ,
+    REBUILD,
+    RESTRICTED,
+    SHARE,
     Learning,
-    crowded,
+    clustered,
     pass_bytes,
     successors_by_breath,
     work,
@@ -34,7 +34,7 @@ def graph():
 
 def test_bytes_are_those_of_the_arrays(graph):
     moved, space, full = pass_bytes(graph), graph.space, graph.full
-    learning = Equilibrium(graph, share=ANSWERS)
+    learning = Equilibrium(graph, share=SHARE)
     n_states, n_rows, n_full = len(full.ptr) - 1, len(learning.minimiser.regret), graph.n_full
     walk = (
         full.after.nbytes + full.entry.nbytes + full.enemy_row.nbytes + full.deck.nbytes + learning.reach.table.nbytes
@@ -48,16 +48,16 @@ def test_bytes_are_those_of_the_arrays(graph):
     assert backward == walk + 8 * n_rows + 8 * after + 8 * n_full + 8 * n_rows + 16 * n_states
     between = graph.redeal.p.nbytes + graph.redeal.deal.nbytes + 8 * first + 8 * graph.n_nodes
     assert moved["deal"] == 2 * moved["nodes"] == 2 * between
-    # Values come from what is after, and are written; choices are read and written, and mixed with a strategy.
+    # Later values are read and values written; choices are read, written and mixed with a strategy.
     mixed = 16 * n_rows + choice + 8 * n_states
     assert moved["response"] == walk + 8 * n_full + 8 * after + 2 * choice + mixed + between
-    # To learn, two tables and the strategy are read and written, regrets read, chances of states and where rows begin.
+    # Two tables and the strategy are read and written; regrets, reaches of states and offsets of rows are read.
     tables = learning.minimiser.tables
     assert moved["learn"] == (2 * 3 + 1) * 8 * n_rows + 2 * tables["variance"].nbytes + (2 + 1) * 8 * n_states
 
 
-def test_a_crowd_has_the_same_ends_and_stands_close(graph):
-    full, after = graph.full, crowded(graph).after
+def test_clustered_successors_end_the_same_games_and_lie_side_by_side(graph):
+    full, after = graph.full, clustered(graph).after
     _, win = graph.targets_of(0)
     assert np.array_equal(after[full.after >= win], full.after[full.after >= win])
     for number in range(TINY.breaths):
@@ -71,11 +71,11 @@ def test_a_crowd_has_the_same_ends_and_stands_close(graph):
 
 
 @pytest.mark.parametrize("information", ["view", "memory"])
-def test_measuring_changes_nothing_that_is_learnt(information):
+def test_measuring_leaves_the_equilibrium_unchanged(information):
     learning, watches = Learning("tiny", information), Stopwatches()
     for _ in range(2):
         learning.run(watches)
-    plain = Equilibrium(learning.graph, share=ANSWERS)
+    plain = Equilibrium(learning.graph, share=SHARE)
     while plain.iterations < learning.equilibrium.iterations:
         plain.iterate()
     assert all(np.array_equal(table, plain.tables[name]) for name, table in learning.equilibrium.tables.items())
@@ -84,35 +84,36 @@ def test_measuring_changes_nothing_that_is_learnt(information):
 
 
 @pytest.fixture
-def small_excerpts(monkeypatch):
-    """Excerpts that leave out a lot, and pay in any game."""
+def small_restricted_games(monkeypatch):
+    """Restrict games to little, and whether it pays or not."""
     limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
     for limit, value in limits.items():
         monkeypatch.setattr(restricted_game, limit, value)
 
 
-@pytest.mark.usefixtures("small_excerpts")
-def test_an_excerpt_is_measured_if_it_pays():
+@pytest.mark.usefixtures("small_restricted_games")
+def test_a_restricted_game_is_measured_if_it_pays():
     learning, watches = Learning("tiny", "memory"), Stopwatches()
-    part = learning.excerpt
+    part = learning.restricted_game
     assert sum(successors_by_breath(part)) == part.n_entries < learning.graph.n_entries
     whole = pass_bytes(learning.graph)
     assert all(moved <= whole[name] for name, moved in pass_bytes(part).items())
     learning.run(watches)
-    plain = Equilibrium(learning.graph, share=ANSWERS)
+    plain = Equilibrium(learning.graph, share=SHARE)
     while plain.iterations < learning.equilibrium.iterations:
         plain.iterate()
     assert all(np.array_equal(table, plain.tables[name]) for name, table in learning.equilibrium.tables.items())
-    hasty = [name for name in PASSES if name not in ("spread 2", "deal")]
-    assert {name for name in watches.seconds if name.startswith(HASTY)} == {HASTY + k for k in (*EXCERPT, *hasty)}
-    found = work({"rules": "tiny", "information": "memory", "threads": 1, "runs": 1})["excerpt"]
+    played = [name for name in PASSES if name not in ("spread 2", "deal")]
+    timed = {name for name in watches.seconds if name.startswith(RESTRICTED)}
+    assert timed == {RESTRICTED + name for name in (*REBUILD, *played)}
+    found = work({"rules": "tiny", "information": "memory", "threads": 1, "runs": 1})["restricted"]
     assert found["full_states"] == part.n_full
     assert found["successors_by_breath"] == successors_by_breath(part)
     assert found["bytes"] == pass_bytes(part)
 
 
 def watched(monkeypatch, equilibrium, look):
-    """What ``look`` finds before each pass from now on, with the name of the pass."""
+    """Names of passes from now on, with what ``look`` returns before each."""
     found, passes = [], equilibrium.passes
 
     def watching():
@@ -123,35 +124,35 @@ def watched(monkeypatch, equilibrium, look):
     return found
 
 
-def test_near_passes_skip_what_the_others_skip(monkeypatch):
+def test_near_passes_skip_the_same_states(monkeypatch):
     learning = Learning("tiny", "view")
     reaches = watched(monkeypatch, learning.equilibrium, learning.equilibrium.reach.table.copy)
     learning.run(Stopwatches())
     far, near = dict(reaches[: len(PASSES)]), dict(reaches[len(PASSES) :])
     assert list(near) == PASSES
-    # Backward, both see what the one pass forward left.
+    # Backward, both see the reaches of the one forward pass.
     assert np.array_equal(far["regret 1"], near["regret 1"])
     assert np.array_equal(near["spread 2"], near["regret 2"])
 
 
-def test_near_nodes_are_as_likely_as_the_others(monkeypatch):
+def test_near_passes_start_from_the_same_nodes(monkeypatch):
     learning = Learning("tiny", "view")
     nodes = watched(monkeypatch, learning.equilibrium, learning.equilibrium.reach.nodes.copy)
     learning.run(Stopwatches())
-    far, near = (likely for name, likely in nodes if name == "deal")
+    far, near = (reach for name, reach in nodes if name == "deal")
     assert np.array_equal(far, near)
 
 
-def test_what_is_not_read_is_noticed():
+def test_an_incomplete_read_is_an_error():
     learning = Learning("tiny", "view")
     learning.numbers[0] = 2
     with pytest.raises(ArithmeticError, match="ones add up to"):
         learning.run(Stopwatches())
 
 
-def test_work_tells_sizes_and_bytes(graph):
+def test_work_returns_sizes_and_bytes(graph):
     found = work({"rules": "tiny", "information": "view", "threads": 1, "runs": 1})
     assert found["successors"] == sum(found["successors_by_breath"]) == graph.n_entries
     assert found["full_states"] == graph.n_full
-    assert found["excerpt"] is None
+    assert found["restricted"] is None
     assert {name: found["bytes"][name] for name in PASSES} == pass_bytes(graph)
