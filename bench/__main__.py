@@ -1,4 +1,4 @@
-"""Command line of the benchmarks: run them, print tables, keep the results."""
+"""Command line of the benchmarks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parser_of() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Measure punish-fast, compare it with others, and keep the results.",
-        epilog="Results of full runs whose answers agree are added to bench/results.jsonl, quick ones are not.",
+        epilog="Full runs whose results agree are added to bench/results.jsonl; quick ones are not.",
     )
     parser.add_argument(
         "names",
@@ -37,21 +37,25 @@ def parser_of() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"{', '.join(REGISTER)} (default: all), or '{PAGE_COMMAND}' to write docs/benchmarks.md",
     )
-    parser.add_argument("--quick", action="store_true", help="small games and one run, to see that everything works")
-    parser.add_argument("--runs", type=int, metavar="N", help=f"how often (default: {DEFAULT_RUNS}, quick: 1)")
-    parser.add_argument("--threads", type=int, default=cores(), metavar="N", help="default: all")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the reports to FILE, too")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: small games and one run")
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help=f"repetitions of every measurement (default: {DEFAULT_RUNS}, quick: 1)"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=cores(), metavar="N", help="threads of our kernels (default: all)"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the reports to FILE")
     parser.add_argument("--plot", type=Path, metavar="DIR", help="draw the reports as PNG files in DIR")
     return parser
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line; wrong usage ends the program with 2."""
+    """Read the command line; exit with 2 on wrong usage."""
     parser = parser_of()
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in (*REGISTER, PAGE_COMMAND)]
     if unknown:
-        parser.error(f"{unknown[0]!r} is no benchmark, allowed are {', '.join(REGISTER)} and {PAGE_COMMAND}")
+        parser.error(f"{unknown[0]!r} is not a benchmark, allowed are {', '.join(REGISTER)} and {PAGE_COMMAND}")
     if PAGE_COMMAND in options.names and len(options.names) > 1:
         parser.error(f"{PAGE_COMMAND} takes no other name")
     if options.runs is not None and options.runs < 1:
@@ -66,7 +70,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def run_all(names: Sequence[str], options: Options) -> tuple[list[Report], bool]:
-    """Run benchmarks and print each report as soon as it stands; return them, and whether all could be run."""
+    """Run benchmarks and print each report at once; return the reports, and whether all could be run."""
     reports, complete = [], True
     where = provenance()
     for name in dict.fromkeys(names):
@@ -83,7 +87,7 @@ def run_all(names: Sequence[str], options: Options) -> tuple[list[Report], bool]
 
 
 def measure(arguments: argparse.Namespace) -> int:
-    """Run benchmarks and keep what they found; 1 if answers differ or a benchmark could not be run at all."""
+    """Run benchmarks and keep the results; return 1 if results differ or a benchmark could not be run."""
     if arguments.plot is not None:
         require("plot", "matplotlib")
     runs = arguments.runs or (1 if arguments.quick else DEFAULT_RUNS)
@@ -106,7 +110,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     options = parse(arguments)
-    # On SIGTERM end the child processes, too. A shell starts background jobs with interrupts ignored.
+    # SIGTERM must end child processes, too, and a shell starts background jobs with interrupts ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -118,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"error: {error}")
         return FAILED
     except KeyboardInterrupt:
-        say("interrupted: what was measured in this run is not kept")
+        say("interrupted: the results of this run are not kept")
         return INTERRUPTED
 
 

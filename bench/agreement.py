@@ -1,21 +1,21 @@
-"""Whether the package agrees with the model in plain Python, and how long that model would take.
+"""Comparison of the package with the model in plain Python, and the extrapolated time of that model.
 
 `check` compares rows of the package's tensor with those of ``reference.py``: the same legal actions, the same
-successors, and each probability and reward to 1e-12. The two share no code, only the words in which the rules are
-written; a policy reaches the reference as a function that looks a state up.
+successors, and each probability and reward to 1e-12. The two share no code but the names of the rules; a policy reaches
+the reference as a function of the state.
 
-`extrapolate` times the reference on a sample of states and scales the times up to the whole game. In each breath
-all states of the package are equally likely to be in the sample, so
+`extrapolate` times the reference on a sample of states and scales the times up to the whole game. Within a breath all
+states are equally likely to be sampled, so
 
     sum over breaths of (states of the breath / sampled states) * seconds for the sampled states
 
-estimates the time for all without bias. (Following a few states at random from breath to breath would not do: it
-favours states with many ways to them, and in the notebook's game overestimates the nonzeros by a fifth.) How good a
-sample is can be seen: the same sum over its rows and nonzeros instead of seconds is compared with the true numbers.
+is an unbiased estimate of the time for all. (Following random states from breath to breath is biased: it favours states
+with many predecessors, and in the notebook's game overestimates the nonzeros by a fifth.) The same sum over rows and
+nonzeros instead of seconds, compared with the true numbers, shows how good a sample is.
 
-The reference has one thread and never waits, so its times are seconds of the processor, which equal the elapsed ones
-unless other programs want the processor, too. Not in the estimate is what the gigabytes of a whole game do to the
-processor's caches, and that tables filled once for all states are filled once for the sample, too.
+The reference has one thread and never waits, so its times are processor seconds, which equal elapsed ones on an idle
+machine. The estimate ignores that gigabytes of a whole game spoil the processor's caches, and that tables filled once
+for all states are also filled once for the sample.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from punish_fast.punish.space import Progress, StateSpace
 from punish_fast.punish.strategy import policy_of_table
 from punish_fast.punish.tensor import build
 
-ENEMIES = ("naive", "table")
+ENEMIES = ("random", "table")
 MAX_DIFFERENCE = 1e-12
 DISCOUNT = 0.95
 TOLERANCE = 1e-9
 TIMED_EPISODES = 5
 
-# Shares of a random table: states that it covers, and actions there that it never plays.
+# Shares of a random table: covered states, and actions there with probability 0.
 COVERED = 0.5
 NEVER_PLAYED = 0.2
 
@@ -56,7 +56,7 @@ class Disagreement(Exception):  # noqa: N818 -- a finding, not a failure
 
 
 class Agreement(NamedTuple):
-    """What was compared, without finding a difference.
+    """Numbers of what was compared without a difference.
 
     Attributes:
         states: States whose rows were compared.
@@ -72,19 +72,17 @@ class Agreement(NamedTuple):
 
 
 class Extrapolation(NamedTuple):
-    """How long the reference would take for a whole game against the naive enemy.
-
-    All times are seconds of the processor.
+    """Time of the reference for a whole game against the random player, in processor seconds.
 
     Attributes:
-        states: Sampled states of each breath, the time between two measures last.
+        states: Sampled states of each breath, breath 5 last.
         rows: Rows of the sampled states, likewise.
-        sample_seconds: What the sample took: successors, maps and the timed episodes.
-        enumeration_seconds: Extrapolated: finding all states.
+        sample_seconds: For the sample: successors, maps and timed episodes.
+        enumeration_seconds: Extrapolated: enumerating all states.
         maps_seconds: Extrapolated: all transition maps, and numbering their states.
         episode_seconds: Extrapolated: one episode of value iteration, the median of `TIMED_EPISODES` in each breath.
         episodes: Episodes until every value is within ``TOLERANCE`` of the optimal one, by the certified bound of the
-            package's Jacobi schedule, which makes the same episodes.
+            package's Jacobi sweeps, which are the same updates.
         total_seconds: Extrapolated: enumeration, maps and all episodes.
         rows_ratio: Rows extrapolated from the sample, over the true number.
         nonzeros_ratio: Nonzeros extrapolated from the sample, over the true number.
@@ -103,7 +101,7 @@ class Extrapolation(NamedTuple):
 
 
 class LayerSample(NamedTuple):
-    """What the states sampled from one breath took, in seconds, and what they have."""
+    """Durations, in seconds, and sizes of the states sampled from one breath."""
 
     states: int
     rows: int
@@ -116,14 +114,14 @@ class LayerSample(NamedTuple):
 
 @dataclass(frozen=True)
 class Game:
-    """A game as both sides know it.
+    """A game in the forms of package and reference.
 
     Attributes:
         name: Rules, enemy and redeal, for messages.
         space: The package's states.
         mdp: The package's tensor.
         rules: The reference's rules.
-        strategy: The enemy as the reference takes it.
+        strategy: The enemy in the reference's form.
     """
 
     name: str
@@ -142,18 +140,18 @@ def check(
 ) -> Agreement:
     """Compare the package's tensor with the reference.
 
-    The states of breath 1 are always compared as a whole, and if all rows are, then so are the states of all breaths.
+    All states of breath 1 are compared, and those of all breaths if ``per_breath`` is None.
 
     Args:
         rules: A preset's name or a TOML file.
-        enemy: ``"naive"`` or ``"table"``, which is a random strategy table.
-        redeal: ``"discard"`` or ``"reshuffle"``, whatever the rules say.
-        per_breath: States whose rows are compared in each breath, chosen at random; all if None.
+        enemy: ``"random"``, uniform play, or ``"table"``, a table of random probabilities.
+        redeal: ``"discard"`` or ``"reshuffle"``, instead of that of the rules.
+        per_breath: Randomly chosen states of each breath whose rows are compared; None for all.
         seed: Seed of the sample and of the table.
         progress: Called as ``progress("agreement", breath, breaths)`` after each breath.
 
     Raises:
-        Disagreement: anything differs.
+        Disagreement: the two differ.
         ValueError: an argument is not allowed.
     """
     _check_options(enemy, redeal, per_breath)
@@ -163,11 +161,11 @@ def check(
 
 
 def make_game(rules: Rules, enemy: str, generator: np.random.Generator, name: str) -> Game:
-    """Build a game for both sides; ``enemy`` is one of `ENEMIES`, and a table is drawn from ``generator``."""
+    """Build a game in both forms; ``enemy`` is one of `ENEMIES`, and a table is drawn from ``generator``."""
     theirs = reference.Rules(**rules._asdict())
     space = StateSpace(rules)
     name = f"rules {name}, enemy {enemy}, redeal {rules.redeal}"
-    if enemy == "naive":
+    if enemy == "random":
         return Game(name, space, build(space), theirs, reference.uniform(theirs, 1.0))
     state, p = random_table(space, generator)
     mdp = build(space, policy_of_table(space, state, p))
@@ -177,10 +175,10 @@ def make_game(rules: Rules, enemy: str, generator: np.random.Generator, name: st
 def compare(
     game: Game, per_breath: int | None, generator: np.random.Generator, progress: Progress | None = None
 ) -> Agreement:
-    """Compare the two sides of a game as `check` does.
+    """Compare package and reference on a game, as `check` does.
 
     Raises:
-        Disagreement: anything differs.
+        Disagreement: the two differ.
     """
     everything = per_breath is None
     _compare_states(
@@ -197,7 +195,7 @@ def compare(
 
 
 def extrapolate(per_breath: int, seed: int, rules: str = "notebook", progress: Progress | None = None) -> Extrapolation:
-    """Time the reference on a sample and extrapolate to the whole game against the naive enemy.
+    """Time the reference on a sample and extrapolate to the whole game against the random player.
 
     Args:
         per_breath: States sampled from each breath.
@@ -209,9 +207,9 @@ def extrapolate(per_breath: int, seed: int, rules: str = "notebook", progress: P
         ValueError: an argument is not allowed.
     """
     ours = load_rules(rules)
-    _check_options("naive", ours.redeal, per_breath)
+    _check_options("random", ours.redeal, per_breath)
     generator = np.random.default_rng(seed)
-    game = make_game(ours, "naive", generator, name=rules)
+    game = make_game(ours, "random", generator, name=rules)
     _, opening_seconds = timed(lambda: sorted(reference.breath_1_states(game.rules)))
     layers = []
     for number, rows in enumerate(sample_rows(game.space, per_breath, generator), start=1):
@@ -223,14 +221,14 @@ def extrapolate(per_breath: int, seed: int, rules: str = "notebook", progress: P
 
 
 def timed(function: Callable[[], T]) -> tuple[T, float]:
-    """Call ``function``; return its result and how many seconds of the processor this thread took for it."""
+    """Call ``function``; return its result and the processor seconds of this thread."""
     begin = time.thread_time()
     result = function()
     return result, time.thread_time() - begin
 
 
 def sample_rows(space: StateSpace, per_breath: int | None, generator: np.random.Generator) -> list[np.ndarray]:
-    """Choose states of each layer, all alike and none twice: int64 ``[per_breath]``, or all if there are fewer."""
+    """Sample states of each layer uniformly without replacement: int64 ``[per_breath]``, or all if there are fewer."""
     samples = []
     for begin, size in zip(space.layer_ptr, space.states_by_breath, strict=False):
         wanted = size if per_breath is None else min(per_breath, size)
@@ -239,12 +237,12 @@ def sample_rows(space: StateSpace, per_breath: int | None, generator: np.random.
 
 
 def random_table(space: StateSpace, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """About half of all states, and a table of random probabilities there, some of them zero."""
+    """Some states and a table of random probabilities there, as `COVERED` and `NEVER_PLAYED` say."""
     weight = generator.exponential(size=len(space.action))
     weight[generator.random(len(weight)) < NEVER_PLAYED] = 0.0
     counts = np.diff(space.state_ptr)
     sums = np.add.reduceat(weight, space.state_ptr[:-1])
-    # States without any probability are played uniformly.
+    # States whose weights are all 0 are played uniformly.
     weight = np.where(np.repeat(sums, counts) > 0, weight, 1.0)
     weight /= np.repeat(np.where(sums > 0, sums, counts), counts)
     p = np.zeros((space.n_states, len(ACTIONS)))
@@ -254,7 +252,7 @@ def random_table(space: StateSpace, generator: np.random.Generator) -> tuple[np.
 
 
 def strategy_of(space: StateSpace, rules: reference.Rules, states: np.ndarray, p: np.ndarray) -> reference.Strategy:
-    """Look states up in a table for the reference; those without an entry are played uniformly."""
+    """A table as a function for the reference; states without an entry are played uniformly."""
     entry = np.full(space.n_states, -1)
     entry[states] = np.arange(len(states))
     uniform = reference.uniform(rules, 1.0)
@@ -282,7 +280,7 @@ def _check_options(enemy: str, redeal: str, per_breath: int | None) -> None:
 
 
 def _compare_states(game: Game, layers: Iterable[Iterable[reference.State]]) -> None:
-    """Insist that the package has the reference's states in its first ``layers``, and no others."""
+    """Check that the first layers of the package have exactly the reference's states."""
     for number, states in enumerate(layers):
         ours = {game.state(row) for row in range(*game.space.layer_ptr[number : number + 2])}
         for state in ours.symmetric_difference(states):
@@ -291,7 +289,7 @@ def _compare_states(game: Game, layers: Iterable[Iterable[reference.State]]) -> 
 
 
 class _Comparison:
-    """Compares states one by one and counts what agreed."""
+    """Compare states one by one, and count."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -302,7 +300,7 @@ class _Comparison:
         """Compare all rows of a state.
 
         Raises:
-            Disagreement: anything differs.
+            Disagreement: the two differ.
         """
         game = self._game
         state = game.state(number)
@@ -324,11 +322,11 @@ class _Comparison:
         columns, data = self._game.mdp.indices[entries].tolist(), self._game.mdp.data[entries].tolist()
         found = {self._successor(column): p for column, p in zip(columns, data, strict=True)}
         if len(found) != len(columns):
-            raise Disagreement(f"{place}: package has a successor twice")
+            raise Disagreement(f"{place}: package lists a successor twice")
         largest = self.agreement.max_difference
         for successor in found.keys() | expected.keys():
             pair = found.get(successor, 0.0), expected.get(successor, 0.0)
-            # A successor with probability 0 is none, however small the other's probability is.
+            # An entry with probability 0 differs from no entry.
             same_support = successor in found and successor in expected
             largest = max(largest, _difference(f"{place}, successor {_name(successor)}", *pair, same_support))
         reward = float(self._game.mdp.reward[row]), reference.expected_reward(expected)
@@ -356,14 +354,14 @@ def _name(successor: reference.Successor) -> str:
 def _time_layer(game: Game, states: list[reference.State]) -> LayerSample:
     """Time the reference on states of one breath."""
     is_last = states[0].breath > game.rules.breaths
-    # The states that follow the last layer are known: they are those of breath 1.
+    # The successors of the last layer are the states of breath 1, already known.
     _, enumeration_seconds = (
         (None, 0.0) if is_last else timed(lambda: sorted(reference.next_breath(game.rules, states)))
     )
     process, maps_seconds = timed(
         lambda: reference.Game(states, lambda state: reference.transitions(game.rules, state, game.strategy, 1.0))
     )
-    # Now and then the garbage collector looks at everything; scaled up from one episode, that would count too much.
+    # A median, since a run of the garbage collector in one episode would be scaled up.
     episodes = [timed(lambda: process.episode(DISCOUNT))[1] for _ in range(TIMED_EPISODES)]
     return LayerSample(
         states=len(states),

@@ -3,9 +3,9 @@
 A benchmark is a module with ``run(options) -> Report``. Timed work runs in child processes (``child.py``), so that none
 inherits another's memory, threads or compiled code.
 
-A report holds *measurements* (durations, told by their median), *targets* (numbers the project promises), *checks*
+A report has *measurements* (durations, reported by their median), *targets* (numbers the project aims for), *checks*
 (results that must agree) and *problems* (failed measurements, with the reason). A missed target is only reported;
-results that differ make the run fail.
+results that differ fail the run.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Measurement:
     Attributes:
         name: The thing measured.
         seconds: Durations, at least one.
-        facts: Further columns of the table; a name tells the unit.
+        facts: Further columns of the table; names include units.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Target:
-    """A promise: ``value`` must be at least (or at most) ``bound``."""
+    """A target: ``value`` should be at least (or at most) ``bound``."""
 
     name: str
     value: float
@@ -130,7 +130,7 @@ class Report:
         runs: Repetitions of every measurement.
         quick: Whether it ran on small games only.
         measurements: Durations.
-        targets: Promised numbers.
+        targets: Numbers with their targets.
         checks: Results that must agree.
         problems: Failed measurements, one line each.
         facts: Further numbers, by name.
@@ -158,7 +158,7 @@ class Report:
         """The measurement of a name, or None."""
         return next((measurement for measurement in self.measurements if measurement.name == name), None)
 
-    def promise(self, name: str, value: float, *, at_least: float | None = None, at_most: float | None = None) -> None:
+    def aim(self, name: str, value: float, *, at_least: float | None = None, at_most: float | None = None) -> None:
         """Add a target, except in a quick run, whose games are too small."""
         if self.quick:
             return
@@ -204,7 +204,7 @@ def from_mapping(record: Any) -> Report:
         raise ReportError(f"a report has the fields {', '.join(_FIELDS)}")
     for name, kind in _FIELDS.items():
         if not isinstance(record[name], kind):
-            raise ReportError(f"{name}: {record[name]!r} is no {kind.__name__}")
+            raise ReportError(f"{name}: {record[name]!r} is not of type {kind.__name__}")
     try:
         measurements = [Measurement(m["name"], tuple(m["seconds"]), m["facts"]) for m in record["measurements"]]
         targets = [Target(**{**target, "value": _number(target["value"])}) for target in record["targets"]]

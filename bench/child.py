@@ -34,11 +34,11 @@ _INTERRUPTED = 130
 
 
 class ChildError(Exception):
-    """A failed child; the message tells its task and the reason in one line."""
+    """A failed child; the message names its task and the reason in one line."""
 
 
 def peak_memory() -> int:
-    """Peak memory of this process in bytes; 0 where the system does not tell."""
+    """Peak memory of this process in bytes; 0 where it is unknown."""
     status = Path("/proc/self/status")
     if status.is_file():
         for line in status.read_text(encoding="ascii", errors="replace").splitlines():
@@ -59,24 +59,24 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def run_child(module: str, request: dict[str, Any], say: Callable[[str], None], what: str) -> dict[str, Any]:
-    """Run ``module.work(request)`` in a child process.
+    """Run ``module.work(request)`` in a child process and return its result.
 
     Args:
         module: Name of a module with ``work(request) -> dict``, both ready for JSON.
         request: The argument.
         say: Takes lines of progress.
-        what: The task's name in messages.
+        what: Name of the task in messages.
 
     Raises:
         ChildError: the child failed.
     """
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
-        answer = Path(folder) / "answer.json"
-        arguments = [sys.executable, "-m", "bench.child", module, str(answer)]
+        output = Path(folder) / "result.json"
+        arguments = [sys.executable, "-m", "bench.child", module, str(output)]
         code, errors = _run(arguments, json.dumps(request), say)
-        if code != 0 or not answer.is_file():
+        if code != 0 or not output.is_file():
             raise ChildError(f"{what}: {_reason(code, errors)}")
-        result: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+        result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
         return result
 
 

@@ -1,7 +1,7 @@
 """The page ``docs/lessons.md``, for players: ``python -m bench.lessons EQ.h5``.
 
-Every number of the page, and every sentence that depends on the strategy, stands in a block between two comments. One
-command makes all blocks and figures from a strategy file. With ``--records DB`` it also shows where people deviate;
+Every number of the page, and every sentence that depends on the strategy, is in a block between two comments. One
+command writes all blocks and figures from a strategy file. With ``--records DB`` it also shows where people deviate;
 without, that block and its figure stay unchanged.
 """
 
@@ -24,7 +24,7 @@ from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.lessons_plot import draw_lessons
 
 PAGE = ROOT / "docs" / "lessons.md"
-# Figures by the row of the picture.
+# Figures, by the row of the plot.
 FIGURES = {"worth": "lessons-worth.png", "hands": "lessons-hands.png", "frequencies": "lessons-frequencies.png"}
 PEOPLE_FIGURE = {"people": "lessons-people.png"}
 
@@ -33,7 +33,7 @@ _WORST = 6
 # Enough for lines, letters and the colours of the cards, with small files.
 _COLOURS = 64
 _GROUPINGS = ("all", "breath", "enemy", "hp")
-# A play chosen at least this often, where it is possible, gets a sentence.
+# A play chosen in at least this share of the states that allow it gets a sentence.
 _OFTEN = 0.5
 
 
@@ -224,7 +224,7 @@ def replaced(text: str, blocks: dict[str, str]) -> str:
 
 
 def shrink(path: Path, output: Path) -> None:
-    """Write a picture again in few colours."""
+    """Rewrite a figure with fewer colours."""
     from PIL import Image
 
     with Image.open(path) as image:
@@ -232,15 +232,15 @@ def shrink(path: Path, output: Path) -> None:
 
 
 def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
-    """Make blocks and figures of the page; return the files written.
+    """Write blocks and figures of the page; return the files written.
 
     Args:
         file: A strategy or an agent.
-        games: A database of recorded games; None for none.
-        page: The page; figures stand beside it.
+        games: A database of recorded games, or None.
+        page: The page; figures are written beside it.
 
     Raises:
-        UsageError: the page has no place for a block, or the database no games between people.
+        UsageError: the page lacks a comment, or the database has no games between people.
     """
     from punish_fast.cli.lessons import LessonsOptions, study_file
     from punish_fast.store.reader import load
@@ -264,7 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.lessons", description="Write docs/lessons.md and its figures."
     )
-    parser.add_argument("file", type=Path, metavar="EQ.h5", help="a strategy or an agent")
+    parser.add_argument("file", type=Path, metavar="EQ.h5", help="a strategy or an agent file")
     parser.add_argument("--records", type=Path, metavar="DB", help="a database of recorded games")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="default: docs/lessons.md")
     options = parser.parse_args(arguments)
@@ -273,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for path in make(options.file, options.records, options.page):
             say(f"wrote {path}")
         if options.records is None:
-            say("without --records, the block on people stays as it was")
+            say("without --records, the block on people stays unchanged")
 
     return guarded(run)
 

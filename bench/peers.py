@@ -38,14 +38,14 @@ SMALL_RULES = "tiny"
 
 @dataclass(frozen=True)
 class Peer:
-    """A solver that takes part.
+    """A solver to compare.
 
     Attributes:
         name: Its name in tables.
         module: Its file in ``peer/``.
         against: The measurement of ours it is compared with; empty for ours.
         settings: Options besides discount, tolerance and threads.
-        one_thread: Whether it always gets one thread.
+        one_thread: Whether it runs on one thread.
     """
 
     name: str
@@ -192,20 +192,20 @@ def best(report: Report, prefix: str, given: bool = False) -> Measurement | None
 def add_targets(report: Report) -> None:
     """Compare ours with the best of QuantEcon and of Storm.
 
-    Targets compare with programs that get the process alone. QuantEcon with the values of win and loss given, which a
-    user can compute, is reported without a target.
+    Targets compare with programs that get nothing but the process. QuantEcon with the values of win and loss given,
+    which a user can compute, is reported without a target.
     """
-    quantecon, told, storm = best(report, "QuantEcon"), best(report, "QuantEcon", given=True), best(report, "Storm")
-    ours, whole, chance = report.find(OURS), report.find(WHOLE), report.find(OURS + WIN)
+    quantecon, given, storm = best(report, "QuantEcon"), best(report, "QuantEcon", given=True), best(report, "Storm")
+    ours, whole, win = report.find(OURS), report.find(WHOLE), report.find(OURS + WIN)
     if quantecon is not None and ours is not None:
-        report.promise("QuantEcon's best solve / our solve", quantecon.median / ours.median, at_least=40)
+        report.aim("QuantEcon's best solve / our solve", quantecon.median / ours.median, at_least=40)
     if quantecon is not None and whole is not None:
         name = "QuantEcon's best solve / our states, tensor and solve"
-        report.promise(name, quantecon.median / whole.median, at_least=10)
-    if storm is not None and chance is not None:
-        report.promise("Storm's best solve / our solve", storm.median / chance.median, at_least=8)
-    if told is not None and ours is not None:
-        report.facts["QuantEcon's best solve with terminals given / our solve"] = told.median / ours.median
+        report.aim(name, quantecon.median / whole.median, at_least=10)
+    if storm is not None and win is not None:
+        report.aim("Storm's best solve / our solve", storm.median / win.median, at_least=8)
+    if given is not None and ours is not None:
+        report.facts["QuantEcon's best solve with terminals given / our solve"] = given.median / ours.median
 
 
 def run(options: Options, peers: tuple[Peer, ...] = PEERS) -> Report:

@@ -11,9 +11,9 @@ import numpy as np
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Let the peer ``peer`` solve the tensor of ``folder`` ``repeats`` times.
+    """Time ``repeats`` solves of the tensor in ``folder`` by ``peer``, after a warm-up on that in ``small``.
 
-    The values go into the file ``values``. A peer compiles its kernels on the game of ``small``.
+    The values are written to the file ``values``.
     """
     peer = importlib.import_module(f"bench.peer.{request['peer']}")
     settings = request["settings"]
@@ -22,7 +22,7 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
     seconds = []
     for _ in range(request["repeats"]):
         begin = time.perf_counter()
-        answer = solve()
+        solution = solve()
         seconds.append(time.perf_counter() - begin)
-    np.save(request["values"], answer.values())
-    return {"seconds": seconds, "error_bound": answer.error_bound, "iterations": answer.iterations}
+    np.save(request["values"], solution.values())
+    return {"seconds": seconds, "error_bound": solution.error_bound, "iterations": solution.iterations}

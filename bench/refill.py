@@ -1,8 +1,8 @@
-"""How long it takes to meet another enemy: probabilities filled again, against a new tensor.
+"""The next enemy: a refilled tensor against a new one.
 
-Every run meets an enemy that plays every action of every state with a probability of its own, another one each time.
-The refilled process starts from the values against the enemy of the run before, a new tensor from nothing; both are
-solved to the same error bound and must come to the same values. They are measured in turns.
+Every run has a new enemy, which plays every action of every state with positive probability. The refilled process is
+solved from the values against the previous enemy, the new one from zeros, to the same error bound; the values must
+agree. The two are measured in turn.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ MOST_REFILL_SECONDS = 0.15
 MOST_SECONDS = 0.5
 _DEFAULT_RULES = "notebook"
 _TEMPERATURE = 0.5
-# Of runs that are not counted: the first one compiles, the second one meets warm memory.
-_REHEARSALS = 2
+# Runs that are not counted: the first compiles, the second warms memory up.
+_WARM_UPS = 2
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def run(options: Options) -> Report:
     """Run the benchmark.
 
     Raises:
-        ChildError: it could not be measured.
+        ChildError: a child process failed.
     """
     rules = options.rules or ("tiny" if options.quick else _DEFAULT_RULES)
     report = new_report("refill", options, rules)
@@ -50,12 +50,12 @@ def run(options: Options) -> Report:
 
 
 def add_targets(report: Report) -> None:
-    """Compare what it takes to meet a new enemy."""
+    """Add speed-ups and targets to the report."""
     refill, again, build, solve = (_median(report, name) for name in (REFILL, RESOLVE, BUILD, SOLVE))
     report.facts[f"{BUILD} / {REFILL}"] = build / refill
     report.facts[f"{BUILD} and {SOLVE} / {REFILL} and {RESOLVE}"] = (build + solve) / (refill + again)
-    report.promise(f"{REFILL}, seconds", refill, at_most=MOST_REFILL_SECONDS)
-    report.promise(f"{REFILL} and {RESOLVE}, seconds", refill + again, at_most=MOST_SECONDS)
+    report.aim(f"{REFILL}, seconds", refill, at_most=MOST_REFILL_SECONDS)
+    report.aim(f"{REFILL} and {RESOLVE}, seconds", refill + again, at_most=MOST_SECONDS)
 
 
 def _median(report: Report, name: str) -> float:
@@ -64,8 +64,8 @@ def _median(report: Report, name: str) -> float:
     return measurement.median
 
 
-class _Meetings:
-    """One game, and what it took to meet each enemy.
+class _Game:
+    """One game and its measurements.
 
     Attributes:
         seconds: Durations by name.
@@ -77,26 +77,26 @@ class _Meetings:
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.space import StateSpace
 
-        self.game = Refillable(StateSpace(load_rules(rules)))
+        self.tensor = Refillable(StateSpace(load_rules(rules)))
         self.start: np.ndarray | None = None
         self.difference = 0.0
         self.tensor_bytes = 0
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
-        """Begin to measure."""
+    def reset(self) -> None:
+        """Drop all durations."""
         self.seconds: dict[str, list[float]] = {name: [] for name in (REFILL, RESOLVE, BUILD, SOLVE)}
 
-    def meet(self, number: int) -> None:
-        """Meet an enemy both ways."""
+    def run(self, number: int) -> None:
+        """Refill and rebuild for enemy ``number``."""
         from punish_fast.mdp.policy import softmax
         from punish_fast.mdp.solver import solve
         from punish_fast.punish.tensor import build
 
-        space = self.game.space
+        space = self.tensor.space
         values = np.random.default_rng(number).random(len(space.action))
         enemy = softmax(space.state_ptr, values, _TEMPERATURE)
-        refilled = self._time(REFILL, lambda: self.game.fill(enemy))
+        refilled = self._time(REFILL, lambda: self.tensor.fill(enemy))
         again = self._time(RESOLVE, lambda: solve(refilled, DISCOUNT, tolerance=TOLERANCE, start=self.start))
         built = self._time(BUILD, lambda: build(space, enemy))
         anew = self._time(SOLVE, lambda: solve(built, DISCOUNT, tolerance=TOLERANCE))
@@ -112,19 +112,19 @@ class _Meetings:
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Meet ``runs`` enemies in the game of ``rules`` with ``threads`` threads, after some that are not counted."""
+    """Measure the game of ``rules`` with ``threads`` threads against ``runs`` enemies after a warm-up."""
     from punish_fast.runtime._jit import set_threads
 
     set_threads(request["threads"])
-    meetings = _Meetings(request["rules"])
-    for number in range(_REHEARSALS):
-        meetings.meet(number)
-    meetings.forget()
+    game = _Game(request["rules"])
+    for number in range(_WARM_UPS):
+        game.run(number)
+    game.reset()
     for number in range(1, request["runs"] + 1):
         tell(f"refill: run {number} of {request['runs']}")
-        meetings.meet(_REHEARSALS + number)
+        game.run(_WARM_UPS + number)
     return {
-        "seconds": meetings.seconds,
-        "bytes": {REFILL: meetings.game.mdp.nbytes, BUILD: meetings.tensor_bytes},
-        "difference": meetings.difference,
+        "seconds": game.seconds,
+        "bytes": {REFILL: game.tensor.mdp.nbytes, BUILD: game.tensor_bytes},
+        "difference": game.difference,
     }

@@ -1,12 +1,12 @@
 """Growth of time and memory with the game, and speed by threads.
 
-A family of house rules (``houses/``) grows from a toy to fifteen times the notebook's nonzeros by more cards, more HP
-and more breaths. Each is solved in a child process, states, tensor and values. If time is ``c n^k`` for ``n``
-nonzeros, ``k`` is the slope of a straight line in logarithms, found by least squares on the medians. For memory, the
-process's peak before the game (`stages.py`) is subtracted.
+A family of house rules (``houses/``) grows from a toy to fifteen times the notebook's nonzeros by more cards, HP and
+breaths. Each game is solved in a child process: states, tensor and values. If time is ``c n^k`` for ``n`` nonzeros,
+``k`` is the slope of the least-squares line through the logarithms of the medians. For memory, the process's peak
+before the game (`stages.py`) is subtracted.
 
-In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favour. So only games
-of at least `LEAST_NONZEROS` nonzeros count for the exponents; the exponent over all sizes is reported as well.
+In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favour. So the
+targets use only games of at least `LEAST_NONZEROS` nonzeros; the exponent over all sizes is reported as well.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float:
         ValueError: fewer than two different sizes, or a number at or below 0.
     """
     if len(set(sizes)) < 2 or min(*sizes, *amounts) <= 0:
-        raise ValueError("exponent: at least two sizes are needed, and nothing at or below 0")
+        raise ValueError("exponent: two different sizes are needed, and all numbers above 0")
     slope: float = np.polyfit(np.log(sizes), np.log(amounts), 1)[0]
     return float(slope)
 
@@ -106,7 +106,7 @@ class Scaling:
 
 
 def add_exponents(report: Report, sized: Sequence[Measurement]) -> None:
-    """Fit both exponents to the measurements by size."""
+    """Add the exponents of time and memory to the report."""
     large = [m for m in sized if int(m.facts["nonzeros"]) >= LEAST_NONZEROS]
     if len(large) < 2:
         return
@@ -117,7 +117,7 @@ def add_exponents(report: Report, sized: Sequence[Measurement]) -> None:
         slope = exponent(_nonzeros(large), [amount(m) for m in large])
         report.facts[f"exponent of {what}, all sizes"] = over_all
         report.facts[f"exponent of {what}, {least}"] = slope
-        report.promise(f"exponent of {what} over nonzeros, {least}", slope, at_most=MOST_EXPONENT)
+        report.aim(f"exponent of {what} over nonzeros, {least}", slope, at_most=MOST_EXPONENT)
 
 
 def _median(measurement: Measurement) -> float:
@@ -137,7 +137,7 @@ def _name(rules: str) -> str:
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark; given rules, they are the whole family.
+    """Run the benchmark; rules in the options replace the family.
 
     Raises:
         BenchmarkError: nothing could be measured.

@@ -1,14 +1,13 @@
-"""Whether simulated games agree with exact duels: ``python -m bench.simulation``.
+"""Test of simulated games against exact duels: ``python -m bench.simulation``.
 
-Both know the rules from the same graph, but one walks it game by game with random numbers, the other works with
-probabilities. For each of a dozen pairs of policies, among them softmax ones and tables of random numbers, some ten
-million games are played. Then the share of wins, and the share of games of each length, may be off by four standard
-errors at the most,
+Both use the same graph: simulation walks it game by game, exact evaluation propagates probabilities. Twelve pairs of
+policies, softmax policies and random tables among them, play ten million games each. The share of wins, and the share
+of games of each length, must be within four standard errors of the exact probability,
 
     |k / n - p|  <=  4 sqrt(p (1 - p) / n),
 
-and so may Pearson's chi-square of the lengths by four of its standard deviations. Games are not paired, so all of
-them are independent. Lengths that are rare are counted together.
+and Pearson's chi-square of the lengths at most four standard deviations above its mean. Games are not paired, so they
+are independent. Rare lengths form one class.
 """
 
 from __future__ import annotations
@@ -44,25 +43,25 @@ PAIRS = (
     ("table 1", "naive@0.1"),
     ("aggressive", "table 2"),
 )
-# Fewer games than this are expected of lengths that are counted together.
+# A class of lengths has at least this many expected games.
 _FEW = 25
 _REST = 1e-9
-# The smaller, the more a table of random numbers prefers few of the actions.
+# Shape of the gamma weights of a random table; a smaller one concentrates play on fewer actions.
 _SHAPE = 0.4
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How games of two policies compare with their exact duel.
+    """Simulated games of two policies, compared with their exact duel.
 
     Attributes:
-        exact: The exact chance to win.
-        played: The share of games won.
-        wins: How far these are apart, in standard errors.
-        length: How far the share of the games of some length is off at the most, in standard errors.
-        chi_square: Of the lengths.
+        exact: The exact win probability.
+        played: The share of simulated games won.
+        wins: Their difference, in standard errors.
+        length: The largest error of the share of games of one length, in standard errors.
+        chi_square: Chi-square of the lengths.
         freedom: Its degrees of freedom.
-        seconds: How long the games took.
+        seconds: Duration of the simulation.
     """
 
     exact: float
@@ -74,28 +73,28 @@ class Agreement:
     seconds: float
 
     @property
-    def surprise(self) -> float:
-        """How far the chi-square is above its mean, in standard deviations."""
+    def excess(self) -> float:
+        """The chi-square less its mean, in standard deviations."""
         return (self.chi_square - self.freedom) / float(np.sqrt(2 * max(self.freedom, 1)))
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is further off than chance allows."""
-        return max(abs(self.wins), self.length, self.surprise) <= LIMIT
+        """Whether all errors are within `LIMIT`."""
+        return max(abs(self.wins), self.length, self.excess) <= LIMIT
 
 
 def agreement(graph: Graph, own: np.ndarray, enemy: np.ndarray, n_games: int, seed: int) -> Agreement:
-    """Play games of two policies and compare.
+    """Simulate games of two policies and compare them with the exact duel.
 
     Args:
         graph: The game.
         own: float64 ``[n_rows]``, the own policy.
         enemy: float64 ``[n_rows]``, the enemy's.
-        n_games: How many games.
+        n_games: Number of games.
         seed: From 0 to 2^64 - 1.
 
     Raises:
-        DuelError: a policy is none, or a game may never end.
+        DuelError: a policy is invalid, or a game may never end.
     """
     begin = time.perf_counter()
     batch = simulate(graph, own, enemy, n_games, seed, paired=False)
@@ -116,13 +115,13 @@ def agreement(graph: Graph, own: np.ndarray, enemy: np.ndarray, n_games: int, se
 
 
 def _classes(lengths: np.ndarray, law: np.ndarray, n_games: int) -> tuple[np.ndarray, np.ndarray]:
-    """Games by length and their probabilities; rare lengths make one class."""
+    """Games by length and their probabilities; rare lengths form one class."""
     size = max(len(lengths), len(law))
     found, p = (np.pad(array, (0, size - len(array))).astype(np.float64) for array in (lengths, law))
     often = n_games * p >= _FEW
     rest_found, rest = found[~often].sum(), 1 - p[often].sum()
     if n_games * rest < _FEW:
-        # Too rare even together: they join the rarest class that is not.
+        # Too rare even together: they join the rarest of the other classes.
         last = np.flatnonzero(often)[np.argmin(p[often])]
         found[last] += rest_found
         p[last] += rest
@@ -131,7 +130,7 @@ def _classes(lengths: np.ndarray, law: np.ndarray, n_games: int) -> tuple[np.nda
 
 
 def policy(space: StateSpace, name: str) -> np.ndarray:
-    """What plays under a name: a table of random numbers, or one of the arena's opponents."""
+    """The policy of a name: a random table, or a player of the arena."""
     kind, _, seed = name.partition(" ")
     if kind != "table":
         return Player(name).policy(space)
@@ -140,15 +139,21 @@ def policy(space: StateSpace, name: str) -> np.ndarray:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 1 if games and duels do not agree."""
-    parser = argparse.ArgumentParser(prog="python -m bench.simulation", description="Simulated games and exact duels.")
-    parser.add_argument("--games", type=int, default=10_000_000, metavar="N", help="for each pair (default: 10000000)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="(default: 1)")
+    """Run the command line and return its exit code: 1 if simulation and exact duels disagree."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.simulation", description="Test simulated games against exact duels."
+    )
+    parser.add_argument(
+        "--games", type=int, default=10_000_000, metavar="N", help="games of each pair (default: 10000000)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="random seed (default: 1)")
     parser.add_argument("--rules", default="tabletop", metavar="R", help="a preset or a TOML file (default: tabletop)")
     options = parser.parse_args(arguments)
     graph = Graph(StateSpace(load_rules(options.rules)._replace(redeal="reshuffle")))
     policies = {name: policy(graph.view, name) for pair in PAIRS for name in pair}
-    table = [["", "wins, exact", "played", "off by", "lengths off by", "chi-square", "of", "games/s"]]
+    table = [
+        ["", "wins, exact", "simulated", "error", "error of lengths", "chi-square", "degrees of freedom", "games/s"]
+    ]
     ok = True
     for k, (own, enemy) in enumerate(PAIRS):
         found = agreement(graph, policies[own], policies[enemy], options.games, options.seed + k)
@@ -156,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         table.append(_row(f"{own}, {enemy}", found, options.games))
         print(" ".join(table[-1]), file=sys.stderr, flush=True)
     print("\n".join(markdown(table)))
-    print(f"\n{options.games:,} games a pair: {'all agree' if ok else 'NOT all agree'}, by {LIMIT:g} standard errors")
+    print(f"\n{options.games:,} games of each pair: {'all' if ok else 'NOT all'} within {LIMIT:g} standard errors")
     return 0 if ok else 1
 
 

@@ -25,7 +25,7 @@ _MEMORY = Path("/proc/meminfo")
 
 
 def play(rules: Rules) -> tuple[MDP, list[float]]:
-    """Solve the game of ``rules`` against the naive enemy; return the tensor and the seconds of each stage."""
+    """Solve the game of ``rules`` against the random player; return the tensor and the seconds of each stage."""
     times = [time.perf_counter()]
     space = StateSpace(rules)
     times.append(time.perf_counter())
@@ -61,7 +61,7 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
         mdp, one = play(rules)
         seconds.append(one)
         sizes = {"states": mdp.n_states, "rows": mdp.n_rows, "nonzeros": mdp.n_entries, "tensor_bytes": mdp.nbytes}
-        # Or the old game would still be held while the next one is made.
+        # Free the game before the next one is built.
         del mdp
     stages = {stage: [run[k] for run in seconds] for k, stage in enumerate(STAGES)}
     return {"seconds": stages | {"all": [sum(run) for run in seconds]}, "baseline_bytes": baseline, **sizes}

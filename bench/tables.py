@@ -17,7 +17,7 @@ def text_of(report: Report) -> str:
     lines += aligned(table_of(report.measurements)) if report.measurements else ["nothing was measured"]
     notes = [f"{name}: {fact(value)}" for name, value in report.facts.items()]
     notes += [
-        f"{check.name}: answers differ by {check.difference:.1e}, allowed is {check.limit:.1e}: "
+        f"{check.name}: results differ by {check.difference:.1e}, allowed is {check.limit:.1e}: "
         f"{'ok' if check.ok else 'WRONG'}"
         for check in report.checks
     ]
@@ -67,7 +67,7 @@ def markdown(table: Table) -> list[str]:
 
 
 def count(number: int, noun: str) -> str:
-    """So many of something: 1 run, 2 runs."""
+    """A number with its noun: 1 run, 2 runs."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

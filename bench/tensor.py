@@ -1,7 +1,7 @@
 """The tensor that all peers solve, built once and saved as one NumPy file for each array.
 
 `work` builds it in a child process and writes the folder; `load` reads it without importing anything but NumPy,
-so that a peer's memory holds nothing of ours.
+so that a peer's memory is its own.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def load(folder: Path) -> Tensor:
 
 
 def with_terminals(tensor: Tensor) -> WithTerminals:
-    """Turn terminals into states, for solvers that know no terminals."""
+    """Turn terminals into ordinary states, for solvers without terminals."""
     terminals = tensor.n_states + np.arange(tensor.n_terminals, dtype=np.int32)
     ones = np.arange(1, tensor.n_terminals + 1)
     return WithTerminals(
@@ -92,5 +92,5 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
     (folder / RULES).write_text(to_json(space.rules), encoding="utf-8")
     mdp = build(space)
     save(folder, Tensor(*(getattr(mdp, name) for name in Tensor._fields)))
-    export_umb(folder / MODEL, space, mdp, {"kind": "naive"})
+    export_umb(folder / MODEL, space, mdp, {"kind": "built-in", "name": "random"})
     return {"states": mdp.n_states, "rows": mdp.n_rows, "nonzeros": mdp.n_entries}

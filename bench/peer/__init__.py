@@ -1,7 +1,7 @@
 """Solvers that run side by side on the same tensor, one small file each.
 
 Each file has ``prepare(folder, settings) -> solve``. ``prepare`` loads the tensor of a folder and brings it into the
-solver's own form, untimed; ``solve()`` is timed and returns an `Answer`. ``settings`` is a mapping with ``discount``,
+solver's own form, untimed; ``solve()`` is timed and returns a `Result`. ``settings`` is a mapping with ``discount``,
 ``tolerance``, ``threads`` and the solver's own options. Every solver guarantees, by its own stopping rule and assuming
 exact arithmetic, that no value is further than ``tolerance`` from the optimal one.
 """
@@ -16,14 +16,14 @@ import numpy as np
 Settings = Mapping[str, Any]
 
 
-class Answer(NamedTuple):
+class Result(NamedTuple):
     """The result of a solver.
 
     Attributes:
-        values: Reads the values, float64 ``[n_states]`` without terminals; untimed, because it measures a solver's
-            Python interface rather than the solver.
+        values: Reads the values, float64 ``[n_states]`` without terminals; untimed, since it would measure the
+            solver's Python interface.
         error_bound: The solver's own bound on the distance from the optimal values.
-        iterations: Sweeps, or whatever the solver counts; 0 if it does not tell.
+        iterations: Sweeps, or whatever the solver counts; 0 if unknown.
     """
 
     values: Callable[[], np.ndarray]
@@ -31,4 +31,4 @@ class Answer(NamedTuple):
     iterations: int
 
 
-Solve = Callable[[], Answer]
+Solve = Callable[[], Result]

@@ -1,9 +1,9 @@
-"""MDPSolver's modified policy iteration, written in C++, with all the threads that OpenMP finds.
+"""MDPSolver's modified policy iteration, in C++, with all the threads that OpenMP finds.
 
 With its standard updates it stops when the span of the changes is below ``tolerance (1 - discount) / discount`` and
 adds to all values ``discount / (1 - discount)`` times the smallest change. The optimal values lie between that and as
 much for the largest change, so the values are within ``tolerance`` of the optimal ones. It takes Python lists of
-lists. As it knows no terminals, it starts from zeros and the exact values of win and loss, which spares it most of its
+lists. As it has no terminals, it starts from zeros and the exact values of win and loss, which saves most of its
 iterations.
 """
 
@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from bench.peer import Answer, Settings, Solve
+from bench.peer import Result, Settings, Solve
 from bench.tensor import WithTerminals, load, with_terminals
 
 
 def _nested(array: np.ndarray, inner: np.ndarray, outer: np.ndarray) -> list[Any]:
-    """A list for each state of a list for each of its rows of the row's entries."""
+    """The entries of each row of each state, as lists of lists of lists."""
     items, ends, rows = array.tolist(), inner.tolist(), outer.tolist()
     return [[items[ends[row] : ends[row + 1]] for row in range(begin, end)] for begin, end in pairwise(rows)]
 
@@ -39,15 +39,15 @@ def _model(whole: WithTerminals, discount: float) -> Any:
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
-    """Load the tensor as nested lists, of which MDPSolver makes its own."""
+    """Load the tensor as nested lists, which MDPSolver copies."""
     tensor = load(folder)
     n_states = tensor.n_states
     model = _model(with_terminals(tensor), settings["discount"])
     terminals = tensor.terminal_reward / (1 - settings["discount"])
     start = [0.0] * n_states + terminals.tolist()
 
-    def solved() -> Answer:
+    def solved() -> Result:
         model.solve(algorithm="mpi", tolerance=settings["tolerance"], update="standard", initValueVector=start)
-        return Answer(lambda: np.array(model.getValueVector()[:n_states]), settings["tolerance"], 0)
+        return Result(lambda: np.array(model.getValueVector()[:n_states]), settings["tolerance"], 0)
 
     return solved

@@ -1,10 +1,10 @@
-"""Ours: layered sweeps, whose error bound counts rounding, too."""
+"""Ours: layered sweeps, whose error bound includes rounding."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from bench.peer import Answer, Settings, Solve
+from bench.peer import Result, Settings, Solve
 from bench.tensor import load
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import solve
@@ -16,10 +16,10 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     set_threads(settings["threads"])
     tensor = load(folder)
 
-    def solved() -> Answer:
-        # A new object, because an old one would remember how it was cut into chunks.
+    def solved() -> Result:
+        # A new object, since an old one caches its chunks.
         mdp = MDP(**tensor._asdict())
         solution = solve(mdp, settings["discount"], tolerance=settings["tolerance"])
-        return Answer(lambda: solution.v, solution.error_bound, solution.sweeps)
+        return Result(lambda: solution.v, solution.error_bound, solution.sweeps)
 
     return solved

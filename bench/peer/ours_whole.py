@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.peer import Answer, Settings, Solve
+from bench.peer import Result, Settings, Solve
 from bench.tensor import RULES
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import from_json
@@ -18,8 +18,8 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     set_threads(settings["threads"])
     rules = from_json((folder / RULES).read_text(encoding="utf-8"))
 
-    def solved() -> Answer:
+    def solved() -> Result:
         solution = solve(build(StateSpace(rules)), settings["discount"], tolerance=settings["tolerance"])
-        return Answer(lambda: solution.v, solution.error_bound, solution.sweeps)
+        return Result(lambda: solution.v, solution.error_bound, solution.sweeps)
 
     return solved

@@ -1,10 +1,10 @@
-"""Ours on the probability to win."""
+"""Ours on the win probability."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from bench.peer import Answer, Settings, Solve
+from bench.peer import Result, Settings, Solve
 from bench.tensor import load
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import solve
@@ -16,8 +16,8 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     set_threads(settings["threads"])
     tensor = load(folder)
 
-    def solved() -> Answer:
+    def solved() -> Result:
         solution = solve(MDP(**tensor._asdict()), tolerance=settings["tolerance"], objective="win-probability")
-        return Answer(lambda: solution.v, solution.error_bound, solution.sweeps)
+        return Result(lambda: solution.v, solution.error_bound, solution.sweeps)
 
     return solved

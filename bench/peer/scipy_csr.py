@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from bench.peer import Answer, Settings, Solve
+from bench.peer import Result, Settings, Solve
 from bench.tensor import load
 
 
@@ -25,7 +25,7 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     first_row = tensor.state_ptr[:-1]
     discount = settings["discount"]
 
-    def solved() -> Answer:
+    def solved() -> Result:
         v = np.zeros(columns)
         v[n_states:] = tensor.terminal_reward / (1 - discount)
         iterations = 0
@@ -35,6 +35,6 @@ def prepare(folder: Path, settings: Settings) -> Solve:
             v[:n_states] = best
             iterations += 1
             if error <= settings["tolerance"]:
-                return Answer(lambda: v[:n_states], error, iterations)
+                return Result(lambda: v[:n_states], error, iterations)
 
     return solved

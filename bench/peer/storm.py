@@ -1,9 +1,8 @@
-"""Storm's model checker, through stormpy, on the undiscounted probability to win: ``Pmax=? [F "win"]``.
+"""Storm's model checker, through stormpy, on the undiscounted win probability: ``Pmax=? [F "win"]``.
 
-It reads the tensor from the file in the Unified Markov Binary format that this package writes. Its *sound* methods keep
-a lower and an upper bound of every value and stop when every value between them is known
-to within ``precision``, which is the tolerance, in absolute terms. ``method`` names one of them. Storm
-has one thread only, and its first look at the graph (which states surely win or lose) is part of the time.
+It reads this package's file in the Unified Markov Binary format. Its *sound* methods bracket every value and stop at
+the absolute ``precision``, which is the tolerance; ``method`` names one of them. Storm has one thread only. Its
+analysis of the graph (which states surely win or lose) is part of the time.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.peer import Answer, Settings, Solve
+from bench.peer import Result, Settings, Solve
 from bench.tensor import MODEL
 
 
@@ -35,8 +34,8 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     wanted = stormpy.parse_properties('Pmax=? [F "win"]')[0]
     environment = _environment(stormpy, settings)
 
-    def solved() -> Answer:
+    def solved() -> Result:
         result = stormpy.model_checking(model, wanted, environment=environment)
-        return Answer(lambda: np.array(result.get_value_vector())[:-2], settings["tolerance"], 0)
+        return Result(lambda: np.array(result.get_value_vector())[:-2], settings["tolerance"], 0)
 
     return solved

@@ -1,4 +1,4 @@
-"""What children of the tests do: fail in all the ways that a child can."""
+"""Tasks of children in tests, most of which fail."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bench.child import tell
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Do what ``task`` says."""
+    """Run the task."""
     return globals()[request["task"]](request)
 
 
 def echo(request: dict[str, Any]) -> dict[str, Any]:
-    print("this is no answer")
+    print("not a result")
     return {"request": request}
 
 

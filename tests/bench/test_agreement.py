@@ -20,7 +20,7 @@ PROGRESS = [("agreement", 1, 3), ("agreement", 2, 3), ("agreement", 3, 3)]
 
 @pytest.fixture(scope="module")
 def game() -> Game:
-    return make_game(PRESETS["tiny"], "naive", np.random.default_rng(1), name="tiny")
+    return make_game(PRESETS["tiny"], "random", np.random.default_rng(1), name="tiny")
 
 
 def generator() -> np.random.Generator:
@@ -28,8 +28,8 @@ def generator() -> np.random.Generator:
 
 
 def refuses(game: Game, mdp: MDP, message: str) -> None:
-    """Altered, the tensor of ``game`` is found out, in one line that begins and ends as it should."""
-    with pytest.raises(Disagreement, match=r"^rules tiny, enemy naive, redeal discard, state \d{18}" + message):
+    """Check that comparing ``game`` with the altered tensor fails, with ``message`` after the state."""
+    with pytest.raises(Disagreement, match=r"^rules tiny, enemy random, redeal discard, state \d{18}" + message):
         compare(replace(game, mdp=mdp), None, generator())
 
 
@@ -49,9 +49,9 @@ def test_counts_are_those_of_the_tensor(game):
     assert found[:3] == (game.mdp.n_states, game.mdp.n_rows, game.mdp.n_entries)
 
 
-def test_a_sample_has_so_many_states_of_each_breath(game):
-    assert check("tiny", "naive", "discard", 30, 3).states == 90
-    assert check("tiny", "naive", "discard", 48, 3).states == 46 + 48 + 48
+def test_a_sample_has_the_given_number_of_states_of_each_breath(game):
+    assert check("tiny", "random", "discard", 30, 3).states == 90
+    assert check("tiny", "random", "discard", 48, 3).states == 46 + 48 + 48
     samples = agreement.sample_rows(game.space, 48, generator())
     for number, rows in enumerate(samples):
         begin, end = game.space.layer_ptr[number : number + 2]
@@ -67,21 +67,21 @@ def test_house_rules_agree(rules, enemy, seed):
 
 
 def test_rules_come_from_files_too(tmp_path):
-    # Three breaths with two cards: hands run empty.
+    # Three breaths with two cards, so hands run empty.
     house = tmp_path / "house.toml"
     house.write_text("copies = [2, 1, 1, 1, 2]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 3\n")
     assert check(str(house), "table", "reshuffle", None, 3).states == 46 + 507 + 318 + 18
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("enemy", "redeal"), [("naive", "reshuffle"), ("table", "discard")])
+@pytest.mark.parametrize(("enemy", "redeal"), [("random", "reshuffle"), ("table", "discard")])
 def test_a_sample_of_the_notebook_agrees(enemy, redeal):
     found = check("notebook", enemy, redeal, 20, 4)
     assert found.states == 100
     assert found.max_difference < 1e-14
 
 
-# What is wrong is found
+# Errors are found
 
 
 def test_an_altered_probability_is_found(game):
@@ -118,14 +118,14 @@ def test_a_successor_with_probability_zero_is_found(game):
     refuses(game, altered, r", action \d\d, successor \d{18}: package has 0.0, reference 0.0$")
 
 
-def test_a_successor_that_stands_twice_is_found(game):
+def test_a_duplicate_successor_is_found(game):
     row = int(np.flatnonzero(np.diff(game.mdp.indptr) > 1)[0])
     indices = game.mdp.indices.copy()
     indices[game.mdp.indptr[row] + 1] = indices[game.mdp.indptr[row]]
-    refuses(game, replace(game.mdp, indices=indices), r", action \d\d: package has a successor twice$")
+    refuses(game, replace(game.mdp, indices=indices), r", action \d\d: package lists a successor twice$")
 
 
-def test_a_probability_that_is_no_number_is_found(game):
+def test_a_nan_probability_is_found(game):
     data = game.mdp.data.copy()
     data[7] = math.nan
     refuses(game, replace(game.mdp, data=data), r", action \d\d, successor \S+: package has nan, reference ")
@@ -156,7 +156,7 @@ def test_another_strategy_is_found(game):
         compare(replace(game, mdp=table.mdp), None, generator())
 
 
-def test_check_finds_what_the_package_builds(monkeypatch):
+def test_check_compares_the_tensor_of_build(monkeypatch):
     def build(space: object) -> MDP:
         mdp = original(space)
         return replace(mdp, data=np.where(mdp.data == mdp.data.max(), 0.5, mdp.data))
@@ -164,18 +164,18 @@ def test_check_finds_what_the_package_builds(monkeypatch):
     original = agreement.build
     monkeypatch.setattr(agreement, "build", build)
     with pytest.raises(Disagreement):
-        check("tiny", "naive", "discard", None, 1)
+        check("tiny", "random", "discard", None, 1)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("tiny", "clever", "discard", 10), "enemy: 'clever' is not allowed, it must be one of naive, table"),
-        (("tiny", "naive", "none", 10), "redeal: 'none' is not allowed, it must be one of discard, reshuffle"),
-        (("tiny", "naive", "discard", 0), "per_breath: 0 is not allowed, it must be 1 or more"),
+        (("tiny", "clever", "discard", 10), "enemy: 'clever' is not allowed, it must be one of random, table"),
+        (("tiny", "random", "none", 10), "redeal: 'none' is not allowed, it must be one of discard, reshuffle"),
+        (("tiny", "random", "discard", 0), "per_breath: 0 is not allowed, it must be 1 or more"),
     ],
 )
-def test_wrong_arguments(arguments, message):
+def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         check(*arguments, 1)
 
@@ -223,7 +223,7 @@ def test_the_sample_of_a_whole_game_extrapolates_to_itself(game):
     assert [stage for stage, *_ in calls] == ["reference"] * 3
 
 
-def test_part_of_a_game_is_scaled_up(monkeypatch):
+def test_a_sample_is_scaled_up_to_the_whole_game(monkeypatch):
     monkeypatch.setattr(agreement, "TOLERANCE", 1.0)
     found = extrapolate(25, 5, "tiny")
     assert found.states == (25, 25, 25)
@@ -234,7 +234,7 @@ def test_part_of_a_game_is_scaled_up(monkeypatch):
     )
 
 
-def test_samples_with_the_same_seed_are_the_same(monkeypatch):
+def test_equal_seeds_give_equal_samples(monkeypatch):
     monkeypatch.setattr(agreement, "TOLERANCE", 1.0)
     first, second = extrapolate(25, 5, "tiny"), extrapolate(25, 5, "tiny")
     assert (first.rows, first.rows_ratio, first.nonzeros_ratio) == (

@@ -15,18 +15,18 @@ def test_every_number_is_read_and_written_once(n):
     assert (bandwidth.fill(3.0) == np.full(n, 3.0)).all()
 
 
-def test_fill_gives_a_new_array_each_time():
+def test_fill_returns_a_new_array():
     bandwidth = Bandwidth(10)
     assert not np.shares_memory(bandwidth.fill(1.0), bandwidth.fill(1.0))
 
 
 @pytest.mark.parametrize("n_bytes", [0, 1, 100, 256, 257])
-def test_as_many_bytes_are_written_as_wanted(tmp_path, n_bytes):
+def test_write_writes_as_many_bytes_as_asked(tmp_path, n_bytes):
     write(tmp_path / "plain", n_bytes, bytes(range(100)))
     assert (tmp_path / "plain").read_bytes() == (bytes(range(100)) * 3)[:n_bytes]
 
 
-def test_what_is_written_does_not_shrink():
+def test_written_bytes_are_incompressible():
     import zlib
 
     sample = file_content()[: 1 << 16]

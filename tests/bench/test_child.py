@@ -9,9 +9,9 @@ from bench import child
 from bench.child import ChildError, missing_package, run_child
 
 
-def test_a_child_answers_and_prints_what_it_likes(own_children, lines):
-    answer = run_child(own_children, {"task": "echo", "number": 1.5}, lines.append, "echo")
-    assert answer["request"] == {"task": "echo", "number": 1.5}
+def test_a_child_returns_a_result_and_may_print(own_children, lines):
+    result = run_child(own_children, {"task": "echo", "number": 1.5}, lines.append, "echo")
+    assert result["request"] == {"task": "echo", "number": 1.5}
     assert lines == []
 
 
@@ -21,7 +21,7 @@ def test_progress_is_passed_on(own_children, lines):
 
 
 def test_peak_memory_is_that_of_the_child_alone(own_children, lines):
-    # Linux would tell a child the peak of its parent, too.
+    # On Linux, ru_maxrss of a child includes its parent.
     ballast = bytearray(300_000_000)
     ballast[::4096] = b"x" * len(ballast[::4096])
     small = run_child(own_children, {"task": "hold", "bytes": 1}, lines.append, "small")["peak_bytes"]
@@ -41,13 +41,13 @@ def test_peak_memory_is_that_of_the_child_alone(own_children, lines):
         ("leave", "it: ended with exit code 0 and no result"),
     ],
 )
-def test_a_child_that_fails_is_one_line(own_children, lines, task, text):
+def test_a_failed_child_is_an_error_of_one_line(own_children, lines, task, text):
     with pytest.raises(ChildError) as error:
         run_child(own_children, {"task": task}, lines.append, "it")
     assert str(error.value) == text
 
 
-def test_a_module_that_is_missing_is_one_line(lines):
+def test_a_missing_module_is_an_error_of_one_line(lines):
     with pytest.raises(ChildError, match="it: no_such_module is not installed"):
         run_child("no_such_module", {}, lines.append, "it")
 
@@ -60,7 +60,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def test_an_interrupt_ends_the_child_and_leaves_nothing(own_children, own_temporaries, tmp_path):
+def test_an_interrupt_ends_the_child_and_leaves_no_files(own_children, own_temporaries, tmp_path):
     file = tmp_path / "pid"
 
     def interrupt(_line: str) -> None:
@@ -72,7 +72,7 @@ def test_an_interrupt_ends_the_child_and_leaves_nothing(own_children, own_tempor
     assert list(own_temporaries.iterdir()) == []
 
 
-def test_a_child_that_takes_too_long_is_ended(own_children, lines, monkeypatch, tmp_path):
+def test_a_child_is_killed_after_a_time_limit(own_children, lines, monkeypatch, tmp_path):
     monkeypatch.setattr(child, "MOST_SECONDS", 3.0)
     begin = time.perf_counter()
     with pytest.raises(ChildError, match="was killed"):

@@ -17,7 +17,7 @@ BLOCKS = ("source", "hp", "hands", "kept", "frequencies", "people")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A strategy, games, and a copy of the page."""
+    """A folder with a strategy, recorded games and a copy of the page."""
     folder = tmp_path_factory.mktemp("page")
     arguments = ["--rules", "tiny", "--quiet", "--iterations", "4", "--json", "-o", str(folder / "eq.h5")]
     assert run_app(["equilibrium", *arguments]) == 0
@@ -48,11 +48,11 @@ def test_the_page_has_all_blocks_and_small_figures():
     assert linked == list((FIGURES | PEOPLE_FIGURE).values())
     for name in linked:
         assert 1000 < (PAGE.parent / name).stat().st_size < 150_000
-    # All numbers stand in blocks, where they are made again.
+    # All numbers are in blocks, which are rewritten.
     assert not re.search(r"\d+\.\d|\d %", without_blocks(text))
 
 
-def test_blocks_and_figures_are_made_again(folder):
+def test_blocks_and_figures_are_rewritten(folder):
     code, text = make(folder, "--records", folder / "games.db")
     assert code == 0
     before = PAGE.read_text(encoding="utf-8")
@@ -67,16 +67,16 @@ def test_blocks_and_figures_are_made_again(folder):
     assert make(folder, "--records", folder / "games.db")[1] == text
 
 
-def test_without_games_people_stay_as_they_were(folder, capsys):
+def test_without_records_the_block_on_people_stays_unchanged(folder, capsys):
     (folder / "lessons-people.png").unlink(missing_ok=True)
     code, text = make(folder)
     assert code == 0
     assert block(text, "people") == block(PAGE.read_text(encoding="utf-8"), "people")
     assert not (folder / "lessons-people.png").exists()
-    assert "the block on people stays as it was" in capsys.readouterr().err
+    assert "the block on people stays unchanged" in capsys.readouterr().err
 
 
-def test_what_cannot_be_made_is_refused(folder, capsys):
+def test_missing_blocks_and_games_are_errors(folder, capsys):
     assert main([str(folder / "none.h5")]) == 2
     assert capsys.readouterr().err.startswith("error: ")
     (folder / "bare.md").write_text("nothing", encoding="utf-8")

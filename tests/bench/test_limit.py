@@ -6,7 +6,7 @@ from bench.benchmark import Options
 from bench.limit import LIMITS, ORDER, measurements_of, run
 
 
-def test_tiny_is_measured_and_nothing_is_left(own_temporaries, lines):
+def test_tiny_is_measured_and_no_file_is_left(own_temporaries, lines):
     report = run(Options(runs=2, quick=True, rules="tiny", say=lines.append))
     assert [measurement.name for measurement in report.measurements] == list(ORDER)
     assert {m.name: m.facts["of"] for m in report.measurements if "of" in m.facts} == LIMITS

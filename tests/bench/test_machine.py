@@ -21,14 +21,14 @@ def repository(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_a_commit_is_named_and_changes_are_told(repository):
+def test_changed_sources_make_the_commit_dirty(repository):
     clean = commit()
     assert len(clean) == 12
     (repository / "file").write_text("2", encoding="ascii")
     assert commit() == f"{clean}+dirty"
 
 
-def test_what_a_run_writes_is_no_change(repository):
+def test_results_and_page_do_not_make_the_commit_dirty(repository):
     clean = commit()
     (repository / "bench").mkdir()
     (repository / "bench" / "results.jsonl").touch()
@@ -41,11 +41,11 @@ def test_without_git_the_commit_is_unknown(monkeypatch, tmp_path):
     assert commit() == "unknown"
 
 
-def test_versions_and_machine_are_told():
+def test_versions_cores_and_processor_are_found():
     assert {"python", "numpy", "numba"} <= set(versions())
     assert cores() >= 1
     assert cpu_model()
 
 
-def test_provenance_is_ready_for_json():
+def test_provenance_can_be_written_as_json():
     assert set(json.loads(json.dumps(provenance()))) == {"date", "commit", "machine", "versions"}

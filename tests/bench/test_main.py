@@ -16,7 +16,7 @@ from bench.child import ROOT, environment
 
 @pytest.fixture(autouse=True)
 def _own_results(monkeypatch, tmp_path):
-    """Nothing that a test measures is kept, and its signal handler neither."""
+    """Keep results in a folder of the test, and restore the signal handler."""
     monkeypatch.setattr(command, "RESULTS", tmp_path / "results.jsonl")
     before = signal.getsignal(signal.SIGTERM)
     yield
@@ -44,7 +44,7 @@ def test_benchmarks_run_by_name_and_are_kept(monkeypatch, capsys, tmp_path):
     assert (tmp_path / "results.jsonl").read_text(encoding="utf-8").count("\n") == 2
 
 
-def test_without_names_all_are_run(monkeypatch, capsys):
+def test_without_names_all_benchmarks_run(monkeypatch, capsys):
     monkeypatch.setattr(command, "run_benchmark", found(0.0))
     assert command.main([]) == 0
     out = capsys.readouterr().out
@@ -58,14 +58,14 @@ def test_quick_runs_are_single_and_not_kept(monkeypatch, capsys, tmp_path):
     assert not (tmp_path / "results.jsonl").exists()
 
 
-def test_different_answers_fail_and_are_not_kept(monkeypatch, capsys, tmp_path):
+def test_results_that_differ_fail_and_are_not_kept(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(command, "run_benchmark", found(1e-3))
     assert command.main(["peers"]) == 1
-    assert "answers differ by 1.0e-03" in capsys.readouterr().out
+    assert "results differ by 1.0e-03" in capsys.readouterr().out
     assert not (tmp_path / "results.jsonl").exists()
 
 
-def test_a_benchmark_that_fails_loses_no_other(monkeypatch, capsys, tmp_path):
+def test_a_failed_benchmark_does_not_affect_others(monkeypatch, capsys, tmp_path):
     def run(name, options):
         if name == "limit":
             raise BenchmarkError("no luck today")
@@ -80,7 +80,7 @@ def test_a_benchmark_that_fails_loses_no_other(monkeypatch, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["nonsense"], f"'nonsense' is no benchmark, allowed are {', '.join(command.REGISTER)} and page"),
+        (["nonsense"], f"'nonsense' is not a benchmark, allowed are {', '.join(command.REGISTER)} and page"),
         (["page", "peers"], "page takes no other name"),
         (["--runs", "0"], "--runs: 0 is not allowed, it must be 1 or more"),
         (["--threads", "0"], "--threads: 0 is not possible here"),
@@ -89,7 +89,7 @@ def test_a_benchmark_that_fails_loses_no_other(monkeypatch, capsys, tmp_path):
         (["--plot", "no/such"], "--plot: there is no folder no/such"),
     ],
 )
-def test_wrong_usage_is_refused_with_2(capsys, arguments, text):
+def test_wrong_usage_exits_with_2(capsys, arguments, text):
     with pytest.raises(SystemExit) as error:
         command.main(arguments)
     assert error.value.code == 2
@@ -104,27 +104,27 @@ def test_plots_are_drawn(monkeypatch, capsys, tmp_path):
     assert "drew" in capsys.readouterr().err
 
 
-def test_a_missing_extra_is_found_before_any_work(monkeypatch, capsys, tmp_path):
+def test_a_missing_extra_is_reported_before_any_work(monkeypatch, capsys, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(command, "run_benchmark", None)
     assert command.main(["peers", "--plot", str(tmp_path)]) == 1
     assert 'install with: pip install "punish-fast[plot]"' in capsys.readouterr().err
 
 
-def test_page_says_whether_it_changed(monkeypatch, capsys):
+def test_page_reports_whether_it_changed(monkeypatch, capsys):
     monkeypatch.setattr(command, "update", lambda: True)
     assert command.main(["page"]) == 0
     assert "docs/benchmarks.md written" in capsys.readouterr().err
 
 
 def processes_with(word: str) -> list[str]:
-    """Command lines of all processes that mention a word."""
+    """Command lines of all processes that contain ``word``."""
     listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True)
     return [line for line in listed.stdout.splitlines() if word in line and "-eo args" not in line]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_all_and_leaves_nothing(own_temporaries, number):
+def test_an_interrupt_ends_all_processes_and_leaves_no_files(own_temporaries, number):
     process = subprocess.Popen(
         [sys.executable, "-m", "bench", "peers", "--quick"],
         cwd=ROOT,
@@ -134,7 +134,7 @@ def test_an_interrupt_ends_all_and_leaves_nothing(own_temporaries, number):
         text=True,
     )
     assert "building" in process.stderr.readline()
-    # Until the child has been started.
+    # Wait for the child.
     deadline = time.monotonic() + 30
     while not processes_with(str(own_temporaries)):
         assert time.monotonic() < deadline
@@ -142,6 +142,6 @@ def test_an_interrupt_ends_all_and_leaves_nothing(own_temporaries, number):
     os.kill(process.pid, number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert errors.splitlines()[-1] == "interrupted: what was measured in this run is not kept"
+    assert errors.splitlines()[-1] == "interrupted: the results of this run are not kept"
     assert processes_with(str(own_temporaries)) == []
     assert list(own_temporaries.iterdir()) == []

@@ -11,7 +11,7 @@ def make_report(name, commit="abc"):
     report = new_report(name, Options(threads=2), "notebook")
     facts = dict.fromkeys(COLUMNS[name], 1)
     report.measurements.append(Measurement("the thing", (0.5, 0.25, 1.0), {**facts, "hidden": 2}))
-    report.promise("this / that", 50.0, at_least=40)
+    report.aim("this / that", 50.0, at_least=40)
     machine = {"cpu": "Abacus", "cores": 2}
     report.provenance = {"date": "2030-01-02T", "commit": commit, "machine": machine, "versions": {"numpy": "2"}}
     return report
@@ -34,13 +34,13 @@ def test_a_page_has_medians_verdicts_and_provenance(name):
     assert "Medians of 5 runs on 2030-01-02 at commit abc: Abacus, 2 cores; numpy 2." in page
 
 
-def test_different_circumstances_are_told_apart():
+def test_benchmarks_are_grouped_by_provenance():
     page = page_of([make_report("peers"), make_report("limit"), make_report("startup", "def")])
     assert "- peers, limit: Medians of 5 runs on 2030-01-02 at commit abc" in page
     assert "- startup: Medians of 5 runs on 2030-01-02 at commit def" in page
 
 
-def test_a_page_is_written_whole_and_only_when_it_changes(tmp_path):
+def test_the_whole_page_is_written_and_only_when_it_changes(tmp_path):
     page, results = tmp_path / "benchmarks.md", tmp_path / "results.jsonl"
     page.write_text("edited by hand\n", encoding="utf-8")
     append([make_report("peers")], results)

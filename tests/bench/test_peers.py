@@ -10,7 +10,7 @@ import pytest
 from bench.benchmark import Check, Measurement, Options, new_report
 from bench.peers import GIVEN, OURS, OURS_ONE, PEERS, WHOLE, WIN, Peer, Race, Turns, add_targets, best, run
 
-# One of each file; the others differ in a setting.
+# One peer of each file; the others differ in settings.
 FEW = {peer.module: peer for peer in reversed(PEERS)}
 NEEDS = {"quantecon_ddp": "quantecon", "mdpsolver_mpi": "mdpsolver", "storm": "stormpy"}
 
@@ -23,12 +23,12 @@ def has(package: str) -> bool:
     return True
 
 
-def test_every_peer_has_a_file_and_its_own_name():
+def test_every_peer_has_a_file_and_a_unique_name():
     folder = Path(__import__("bench.peer").peer.__file__).parent
     assert {peer.module for peer in PEERS} == {path.stem for path in folder.glob("*.py")} - {"__init__"}
     names = [peer.name for peer in PEERS]
     assert len(set(names)) == len(names)
-    # Ours come before those that are compared with them.
+    # Ours come before the peers compared with them.
     assert all(not peer.against or peer.against in names[: names.index(peer.name)] for peer in PEERS)
 
 
@@ -46,7 +46,7 @@ def test_one_peer_of_each_kind_agrees_with_ours_on_tiny(own_temporaries, lines):
     assert list(own_temporaries.iterdir()) == []
 
 
-def test_a_peer_that_fails_is_reported_once_and_loses_nothing_else(lines):
+def test_a_failed_peer_is_reported_once_and_does_not_affect_others(lines):
     broken = Peer("broken", "no_such_peer", OURS)
     ours = next(peer for peer in PEERS if peer.name == OURS)
     report = run(Options(runs=2, threads=1, quick=True, rules="tiny", say=lines.append), (broken, ours))
@@ -68,14 +68,14 @@ def race(tmp_path):
 @pytest.mark.parametrize(
     ("values", "ok"), [([1.0, 2.0 + 2e-9], True), ([1.0, 2.0 + 3e-9], False), ([1.0, math.nan], False), ([1.0], False)]
 )
-def test_answers_are_compared_with_ours(race, tmp_path, values, ok):
+def test_values_are_compared_with_ours(race, tmp_path, values, ok):
     np.save(tmp_path / "theirs.npy", np.array(values))
     race._turns["theirs"] = Turns(tmp_path / "theirs.npy", [1.0], error_bound=1e-9)
     race._compare(Peer("theirs", "", OURS))
     assert [check.ok for check in race.report.checks] == [ok]
 
 
-def test_the_worst_answer_of_all_runs_is_told(race, tmp_path):
+def test_the_largest_difference_of_all_runs_is_reported(race, tmp_path):
     path = tmp_path / "theirs.npy"
     race._turns["theirs"] = Turns(path, [1.0], error_bound=1e-9)
     for value in (2.0 + 1e-9, 2.5, 2.0, 2.1):
@@ -99,7 +99,7 @@ def test_targets_compare_with_the_best_of_a_kind():
     assert [target.ok for target in report.targets] == [True, True, False]
 
 
-def test_a_peer_that_is_told_more_is_noted_without_a_promise():
+def test_given_terminals_are_reported_without_a_target():
     report = report_of(ours=0.1)
     report.measurements += [Measurement("QuantEcon", (6.0,)), Measurement(f"QuantEcon{GIVEN}", (2.0,))]
     add_targets(report)
@@ -113,7 +113,7 @@ def test_what_was_not_measured_has_no_target():
     assert report.targets == []
 
 
-def test_one_thread_is_one_thread_whatever_the_options_say():
+def test_the_single_threaded_peer_differs_only_in_threads():
     assert next(peer for peer in PEERS if peer.name == OURS_ONE) == replace(
         PEERS[0], name=OURS_ONE, against=OURS, one_thread=True
     )

@@ -23,7 +23,7 @@ def lines():
     return report
 
 
-def test_each_report_becomes_a_picture(bars, lines, tmp_path):
+def test_each_report_is_drawn_as_a_png(bars, lines, tmp_path):
     pytest.importorskip("matplotlib")
     empty = new_report("peers", Options(), "tiny")
     files = draw([bars, lines, empty], tmp_path)

@@ -8,7 +8,7 @@ from bench.tensor import Tensor, save
 from punish_fast.mdp.solver import solve
 
 
-def test_a_peer_solves_as_often_as_wanted_and_writes_its_values(tiny_mdp, tmp_path):
+def test_a_peer_solves_repeatedly_and_writes_its_values(tiny_mdp, tmp_path):
     save(tmp_path, Tensor(*(getattr(tiny_mdp, name) for name in Tensor._fields)))
     found = work(
         {
@@ -23,6 +23,6 @@ def test_a_peer_solves_as_often_as_wanted_and_writes_its_values(tiny_mdp, tmp_pa
     assert len(found["seconds"]) == 2
     assert found["error_bound"] <= 1e-9
     ours = solve(tiny_mdp)
-    # Without layers, each sweep gains only the discount.
+    # Without layers, each sweep shrinks the error only by the discount.
     assert found["iterations"] > ours.sweeps
     assert np.load(tmp_path / "v.npy") == pytest.approx(ours.v, abs=2e-9)

@@ -52,7 +52,7 @@ def of_preset(name: str) -> reference.Rules:
 # Independence
 
 
-def test_it_needs_the_standard_library_alone():
+def test_the_reference_imports_only_the_standard_library():
     tree = ast.parse(Path(reference.__file__).read_text(encoding="utf-8"))
     modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
@@ -62,7 +62,7 @@ def test_it_needs_the_standard_library_alone():
 
 
 @pytest.mark.parametrize(("rules", "name"), [(NOTEBOOK, "notebook"), (TABLETOP, "tabletop"), (TINY, "tiny")])
-def test_its_rules_are_the_presets(rules, name):
+def test_its_presets_are_those_of_the_package(rules, name):
     assert rules == of_preset(name)
 
 
@@ -82,7 +82,7 @@ def test_states_of_tiny(redeal):
 
 
 def test_successors_of_the_longest_row():
-    # Two last cards of different kinds are still held, and all others lie on the discard pile.
+    # Two cards of different kinds are still in hand, and all others in the discard pile.
     state = resting(5, hand=(1, 0, 0, 0, 0), enemy_hand=1, discard=(2, 2, 3, 3, 3))
     assert len(reference.successors(NOTEBOOK, state)) == 1_088
 
@@ -130,14 +130,14 @@ def test_a_breath_of_the_example():
     # Strike against a guard: one damage, both cards on the discard pile.
     after = reference.play(NOTEBOOK, EXAMPLE, Play(4, 0), Play(1, 0))
     assert after == State(2, (0, 2, 0, 0, 2), 3, 0, 0, 2, 4, 0, 0, (1, 0, 3, 1, 0))
-    # A feint with a rush turns up a punish, against a rush: it wins, although the rush hits, too.
+    # A feint draws a punish against a rush: it wins, although the rush hits, too.
     assert reference.play(NOTEBOOK, EXAMPLE, Play(2, 5), Play(2, 0)) == WIN
     # A punish against a guard exhausts.
     after = reference.play(NOTEBOOK, EXAMPLE, Play(2, 5), Play(1, 0))
     assert after == State(2, (0, 1, 0, 1, 2), 3, 1, 1, 1, 4, 0, 0, (1, 1, 3, 0, 1))
 
 
-def test_if_both_fall_the_lower_priority_wins():
+def test_if_both_players_fall_the_lower_priority_wins():
     weak = EXAMPLE._replace(own_hp=1, enemy_hp=1)
     assert reference.play(NOTEBOOK, weak, Play(2, 0), Play(4, 0)) == WIN
     assert reference.play(NOTEBOOK, weak, Play(5, 0), Play(4, 0)) == LOSS
@@ -150,7 +150,7 @@ def test_the_last_breath_heals_and_clears():
     assert after == State(5, (-1, 2, 0, 1, 2), 3, 0, 0, 2, 2, 0, 0, (1, 0, 3, 0, 0))
 
 
-def test_no_reshuffled_card_comes_from_the_own_hand():
+def test_kept_cards_are_not_reshuffled():
     state = resting(5, hand=(3, 1, 0, 0, 0), enemy_hand=2, discard=(0, 2, 3, 2, 0))
     for rules, pool in ((NOTEBOOK, state.discard), (TABLETOP, (0, 2, 3, 3, 3))):
         (row,) = reference.transitions(rules, state).values()
@@ -187,7 +187,7 @@ def test_cards_are_conserved(rules, state):
 
 
 @pytest.mark.parametrize(("rules", "state"), STATES)
-def test_what_a_breath_does_to_one_it_does_to_the_other(rules, state):
+def test_a_breath_is_symmetric_in_the_players(rules, state):
     if state.breath > rules.breaths:
         return
     swapped = {WIN: LOSS, LOSS: WIN}
@@ -203,7 +203,7 @@ def test_what_a_breath_does_to_one_it_does_to_the_other(rules, state):
                 assert theirs == reference.mirror(ours, held)
 
 
-def test_both_fall_only_to_different_cards():
+def test_both_players_fall_only_to_different_cards():
     for own, enemy in itertools.product(range(6), repeat=2):
         if reference.damage(NOTEBOOK, own, enemy) and reference.damage(NOTEBOOK, enemy, own):
             assert own != enemy
@@ -231,7 +231,7 @@ def test_proportions_merge_equal_outcomes():
 # Strategies
 
 
-def test_a_table_plays_what_it_says_and_else_all_alike():
+def test_a_table_is_uniform_in_states_without_an_entry():
     uniform = reference.uniform(TINY)
     states = list(itertools.chain(*reference.enumerate_states(TINY)))
     table = {state: {reference.legal_actions(TINY, state)[-1]: 1.0} for state in states[::2]}
@@ -244,7 +244,7 @@ def test_a_table_plays_what_it_says_and_else_all_alike():
         assert reference.transitions(TINY, state, {}) == reference.transitions(TINY, state, uniform)
 
 
-def test_an_enemy_that_always_guards_takes_little():
+def test_an_enemy_that_always_guards_takes_reduced_damage():
     def guards(state: State) -> dict[int, float]:
         actions = reference.legal_actions(NOTEBOOK, state)
         return {10: 1.0} if 10 in actions else reference.uniform(NOTEBOOK, 1.0)(state)
@@ -262,7 +262,7 @@ def test_an_illegal_action_is_refused():
 # Value iteration
 
 
-def test_episodes_of_tiny_are_those_of_the_jacobi_schedule(tiny, tiny_mdp):
+def test_episodes_of_tiny_equal_jacobi_sweeps(tiny, tiny_mdp):
     rules = TINY._replace(redeal=tiny.rules.redeal)
     game, rmse = reference.solve(rules, None, 0.95, 40)
     solution = solve(tiny_mdp, 0.95, "jacobi", sweeps=40)

@@ -15,7 +15,7 @@ def test_tiny_is_compared_before_it_is_timed(lines):
     assert report.find(OURS) is not None
 
 
-def test_if_answers_differ_no_time_is_told():
+def test_results_that_differ_are_not_timed():
     report = new_report("reference", Options(), "tiny")
     assert not add_check(report, {"disagreement": "state 1: package has 0.5, reference 0.25"})
     assert not report.ok
@@ -23,12 +23,12 @@ def test_if_answers_differ_no_time_is_told():
     assert "package has 0.5" in report.problems[0]
 
 
-def test_a_difference_above_the_limit_is_one():
+def test_a_difference_above_the_limit_fails_the_check():
     assert not add_check(new_report("reference", Options(), "tiny"), AGREED | {"max_difference": 1e-6})
     assert add_check(new_report("reference", Options(), "tiny"), AGREED)
 
 
-def test_a_disagreement_is_an_answer_of_the_child(monkeypatch):
+def test_a_disagreement_is_a_result_of_the_child(monkeypatch):
     from bench import agreement
 
     def disagree(*_arguments: object) -> None:

@@ -6,7 +6,7 @@ from bench.benchmark import Measurement, Options, new_report
 from bench.refill import BUILD, MOST_SECONDS, REFILL, RESOLVE, SOLVE, add_targets, run
 
 
-def test_a_quick_run_measures_both_ways(lines):
+def test_a_quick_run_measures_refill_and_build(lines):
     report = run(Options(runs=3, threads=1, quick=True, say=lines.append))
     assert [measurement.name for measurement in report.measurements] == [REFILL, RESOLVE, BUILD, SOLVE]
     assert all(len(measurement.seconds) == 3 for measurement in report.measurements)
@@ -15,7 +15,7 @@ def test_a_quick_run_measures_both_ways(lines):
     assert report.find(REFILL).facts["tensor MB"] > 0
 
 
-def test_a_new_enemy_is_promised_within_half_a_second():
+def test_the_target_is_half_a_second_for_a_new_enemy():
     report = new_report("refill", Options(), "notebook")
     seconds = {REFILL: 0.1, RESOLVE: 0.3, BUILD: 0.4, SOLVE: 0.4}
     report.measurements = [Measurement(name, (duration,)) for name, duration in seconds.items()]

@@ -21,7 +21,7 @@ def test_reports_are_appended_and_read_back(tmp_path):
     assert path.read_text(encoding="utf-8").count("\n") == 2
 
 
-def test_no_file_holds_no_reports_and_nothing_makes_none(tmp_path):
+def test_without_a_file_there_are_no_reports_and_no_reports_make_no_file(tmp_path):
     path = tmp_path / "results.jsonl"
     assert read(path) == []
     append([make_report(quick=True)], path)
@@ -36,7 +36,7 @@ def test_quick_wrong_and_empty_reports_are_not_kept():
     assert not any(map(belongs, (wrong, empty, make_report(quick=True))))
 
 
-def test_the_newest_of_each_benchmark_counts():
+def test_the_newest_report_of_each_benchmark_is_used():
     reports = [make_report("limit", 1.0), make_report("peers", 2.0), make_report("limit", 3.0)]
     assert [report.measurements[0].seconds[0] for report in newest(reports)] == [2.0, 3.0]
 
@@ -53,7 +53,7 @@ def test_a_bad_line_is_named(tmp_path):
         read(path)
 
 
-def test_the_committed_results_are_full_runs_with_right_answers():
+def test_the_committed_results_are_full_runs_that_agree():
     reports = read()
     assert RESULTS.is_file()
     assert all(map(belongs, reports))

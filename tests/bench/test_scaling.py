@@ -23,7 +23,7 @@ def test_noise_changes_the_exponent_by_little():
 
 
 @pytest.mark.parametrize(("sizes", "amounts"), [([1, 1], [1, 2]), ([1], [1]), ([1, 2], [0, 1]), ([0, 2], [1, 1])])
-def test_no_exponent_without_two_sizes_and_logarithms(sizes, amounts):
+def test_an_exponent_needs_two_sizes_and_positive_numbers(sizes, amounts):
     with pytest.raises(ValueError, match="exponent"):
         exponent(sizes, amounts)
 
@@ -32,7 +32,7 @@ def measured(nonzeros: int, seconds: float) -> Measurement:
     return Measurement(str(nonzeros), (seconds,), {"nonzeros": nonzeros, "for the game MB": nonzeros / 1e6})
 
 
-def test_fixed_costs_of_small_games_are_left_out_of_the_promise():
+def test_small_games_do_not_count_for_the_target():
     report = new_report("scaling", Options(), "the family")
     sizes = (100, 10_000, LEAST_NONZEROS, 10 * LEAST_NONZEROS, 100 * LEAST_NONZEROS)
     report.measurements = [measured(n, max(0.05, n / 1e7)) for n in sizes]
@@ -42,7 +42,7 @@ def test_fixed_costs_of_small_games_are_left_out_of_the_promise():
     assert report.facts["exponent of seconds, all sizes"] < 0.8
 
 
-def test_growth_that_is_too_fast_misses_the_target():
+def test_too_fast_growth_misses_the_target():
     report = new_report("scaling", Options(), "the family")
     add_exponents(report, [measured(n, (n / 1e6) ** 1.2) for n in (LEAST_NONZEROS, 100 * LEAST_NONZEROS)])
     assert [target.ok for target in report.targets] == [False, True]

@@ -17,7 +17,7 @@ def test_each_stage_is_timed():
     assert mdp.n_entries == 4111
 
 
-def test_a_child_tells_times_sizes_and_memory(lines):
+def test_a_child_returns_times_sizes_and_memory(lines):
     found = run_child("bench.stages", {"rules": "tiny", "threads": 1, "repeats": 3}, lines.append, "tiny")
     assert {name: len(seconds) for name, seconds in found["seconds"].items()} == dict.fromkeys((*STAGES, "all"), 3)
     sums = [sum(run) for run in zip(*(found["seconds"][stage] for stage in STAGES), strict=True)]
@@ -26,8 +26,8 @@ def test_a_child_tells_times_sizes_and_memory(lines):
     assert found["peak_bytes"] >= found["baseline_bytes"] > 0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how much memory is free")
-def test_too_large_a_game_fails_alone():
+@pytest.mark.skipif(sys.platform != "linux", reason="free memory is known only on Linux")
+def test_too_large_a_game_ends_no_other_process():
     code = "from bench.stages import limit_memory; limit_memory(); bytearray(10**15)"
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False)
     assert "MemoryError" in done.stderr

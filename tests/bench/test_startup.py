@@ -20,7 +20,7 @@ def test_a_command_runs_to_its_end_with_its_own_cache_and_bytecode(tmp_path, mon
     assert ended.peak_bytes > 10**6
 
 
-def test_a_command_that_fails_is_told_in_one_line(tmp_path):
+def test_a_failed_command_is_an_error_of_one_line(tmp_path):
     command = [sys.executable, "-c", "import sys; sys.exit('too bad')"]
     with pytest.raises(BenchmarkError, match=r"ended with 1: too bad$"):
         start(command, tmp_path, tmp_path / "cache")
@@ -41,7 +41,7 @@ def test_an_interrupt_ends_the_command(tmp_path, monkeypatch):
     assert len(ended) == 1
 
 
-def test_pairs_are_measured_in_turns(own_temporaries, lines):
+def test_commands_are_measured_in_turn(own_temporaries, lines):
     started = dict.fromkeys((SOLVE, NUMBA, HELP, TYPER), NOTHING)
     report = run(Options(runs=4, rules="tiny", say=lines.append), started)
     assert [(m.name, len(m.seconds)) for m in report.measurements] == [

@@ -17,7 +17,7 @@ def test_durations_have_three_digits(number, text):
 @pytest.mark.parametrize(
     ("value", "text"), [("read", "read"), (17_032_324, "17,032,324"), (0.7, "0.700"), (6e-10, "6.0e-10"), (0.0, "0.00")]
 )
-def test_facts_are_written_by_their_kind(value, text):
+def test_facts_are_formatted_by_type(value, text):
     assert fact(value) == text
 
 
@@ -40,18 +40,18 @@ def test_the_same_table_for_terminals_and_markdown():
     assert markdown(table) == ["|  | n |", "| --- | ---: |", "| long | 1 |", "| b | 100 |"]
 
 
-def test_a_report_tells_everything():
+def test_a_report_prints_all_its_parts():
     report = new_report("peers", Options(runs=3, threads=2), "tiny")
     report.measurements.append(Measurement("ours", (1.0,)))
     report.checks += [Check("a and b", 1e-3, 1e-9), Check("a and c", 1e-12, 1e-9)]
     report.problems.append("d: is not installed")
-    report.promise("b / a", 30.0, at_least=40)
-    report.promise("c / a", 3.0, at_most=4)
+    report.aim("b / a", 30.0, at_least=40)
+    report.aim("c / a", 3.0, at_most=4)
     text = text_of(report)
     for part in (
         "peers (rules tiny, 3 runs, 2 threads)",
-        "a and b: answers differ by 1.0e-03, allowed is 1.0e-09: WRONG",
-        "a and c: answers differ by 1.0e-12, allowed is 1.0e-09: ok",
+        "a and b: results differ by 1.0e-03, allowed is 1.0e-09: WRONG",
+        "a and c: results differ by 1.0e-12, allowed is 1.0e-09: ok",
         "not measured: d: is not installed",
     ):
         assert part in text

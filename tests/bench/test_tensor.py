@@ -21,11 +21,11 @@ def test_a_tensor_is_read_as_it_was_saved(tiny_mdp, tmp_path):
     check(MDP(**loaded._asdict()))
 
 
-def test_terminals_become_states_that_stay_where_they_are(tiny_mdp):
+def test_terminals_become_absorbing_states(tiny_mdp):
     whole = with_terminals(tensor_of(tiny_mdp))
     n = tiny_mdp.n_columns
     ends = np.cumsum([0, n])
-    # Whatever has no terminals left is a process like any other.
+    # Without terminals it is an ordinary process.
     mdp = check(
         MDP(
             state_ptr=whole.state_ptr,

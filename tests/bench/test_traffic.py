@@ -26,13 +26,13 @@ def test_everything_is_measured_in_every_run(tmp_path):
     assert (tmp_path / "plain").stat().st_size == (tmp_path / "game.h5").stat().st_size == traffic.file_bytes
 
 
-def test_a_stopwatch_returns_what_was_computed():
+def test_a_stopwatch_returns_the_result():
     watches = Stopwatches()
     assert watches.time("a", lambda: 7) == 7
     assert len(watches.seconds["a"]) == 1
 
 
-def test_a_tensor_that_is_not_read_as_a_whole_is_noticed(tmp_path):
+def test_a_tensor_read_incompletely_is_an_error(tmp_path):
     traffic = Traffic("tiny", tmp_path)
     traffic.mdp.data[0] += 1
     with pytest.raises(ArithmeticError, match="add up to"):
