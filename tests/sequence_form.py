@@ -1,14 +1,14 @@
-"""Equilibria of one measure by linear programming, for checking what is learnt.
+"""Equilibria of one measure by linear programming, to check learned strategies.
 
-A player who forgets nothing is described by sequences of own choices. With the realisation plans ``x`` and ``y``, the
-chances to make the choices of each sequence, the chance to win is bilinear, ``x A y``, and the plans of a seat are what
-linear equations allow, ``E x = e`` and ``F y = f``: the choices in an information set share what led there. By duality
+Under perfect recall, a strategy is a realisation plan: the probability of making the choices of each sequence. With
+the plans ``x`` and ``y`` of both seats, the win probability is bilinear, ``x A y``. Plans solve linear equations,
+``E x = e`` and ``F y = f``: the choices in an information set share the weight of their sequence. By duality
 
     value = max f q   such that   F' q <= A' x,  E x = e,  x >= 0
 
 (B. von Stengel: "Efficient computation of behavior strategies", Games and Economic Behavior 14, 1996). The game is
-played by the rules of ``duel_twin.py``, from the deal to the end of the measure, where what is still undecided is worth
-what the caller says. Where there is but one action there is no choice, and nothing to remember of it.
+played under the rules of ``duel_twin.py``, from the deal to the end of the measure; the caller gives the values of
+undecided games. A single legal action is no choice, and needs no memory.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from bench import reference
 Key = tuple[Hashable, ...]
 Policy = Callable[[Key], Mapping[int, float]]
 
-# Values between measures are settled when they change by less.
+# Values between measures have converged when they change by less.
 _CHANGE = 1e-10
 _MOST_SWEEPS = 200
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 class Seen(NamedTuple):
-    """What was to be seen in a measure: revealed cards, and what either player put down breath by breath."""
+    """What was visible in a measure: revealed cards, and the cards of both players, breath by breath."""
 
     revealed: reference.Counts
     own: tuple[reference.Counts, ...] = ()
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
 
 
 def key_of(model: str, view: reference.State, seen: Seen) -> Key:
-    """The information state of a player under a model of information."""
+    """The information state of a player under an information model."""
     if model == "view":
         return (view,)
     return view, seen.revealed, _together(seen.own), _together(seen.enemy)
@@ -74,7 +74,7 @@ class Seat:
         self.n_sequences = 1
 
     def choose(self, key: Key, legal: list[int], before: int) -> dict[int, int]:
-        """The sequences that go on from one, by action."""
+        """The sequences that extend one, by action."""
         if len(legal) == 1:
             return {legal[0]: before}
         if key not in self.sets:
@@ -87,7 +87,7 @@ class Seat:
         return sequences
 
     def constraints(self) -> tuple[csr_array, np.ndarray]:
-        """The equations that make a realisation plan."""
+        """The equations of realisation plans."""
         entries = [(0, 0, 1.0)]
         for number, parent, sequences in self.sets.values():
             entries.append((number, parent, -1.0))
@@ -100,7 +100,7 @@ class Seat:
         """The realisation plan of a policy."""
         plan = np.zeros(self.n_sequences)
         plan[0] = 1.0
-        # A set is found after the one before it.
+        # Earlier sets come first.
         for key, (_, parent, sequences) in self.sets.items():
             chances = policy(key)
             for action, sequence in sequences.items():
@@ -154,11 +154,11 @@ class Measure:
 
     @property
     def nodes(self) -> list[Node]:
-        """What an undecided measure may leave."""
+        """Nodes that an undecided measure may lead to."""
         return [end for end in self._ends if isinstance(end, Node)]
 
     def payoffs(self, nodes: Mapping[Node, float]) -> csr_array:
-        """The chance to win by both sequences, with the worth of what is left after the measure."""
+        """Win probabilities by both sequences, given the values of the nodes after the measure."""
         worth = {reference.WIN: 1.0, reference.LOSS: 0.0, **nodes}
         shape = (self.own.n_sequences, self.enemy.n_sequences)
         total = csr_array(shape)
@@ -169,7 +169,7 @@ class Measure:
         return total
 
     def value(self, nodes: Mapping[Node, float]) -> float:
-        """The chance to win in equilibrium."""
+        """The win probability in equilibrium."""
         own, own_right = self.own.constraints()
         enemy, enemy_right = self.enemy.constraints()
         n_own = own.shape[1]
@@ -186,8 +186,8 @@ class Measure:
         assert found.success, found.message
         return -float(found.fun)
 
-    def conceded(self, plan: np.ndarray, nodes: Mapping[Node, float]) -> float:
-        """The chance to win that the best answer leaves to an own plan."""
+    def guaranteed(self, plan: np.ndarray, nodes: Mapping[Node, float]) -> float:
+        """The win probability of an own plan against a best response."""
         enemy, right = self.enemy.constraints()
         wins = plan @ self.payoffs(nodes)
         least = linprog(wins, A_eq=enemy, b_eq=right, bounds=(0, None), method="highs", options=_PRECISE)
@@ -196,7 +196,7 @@ class Measure:
 
 
 class Game:
-    """A game whose measures leave no cards in hand, so that nothing before the last deal is of any use.
+    """A game without kept cards, in which nothing before the last deal matters.
 
     Attributes:
         measures: The measure that begins with each pair of HP.
@@ -206,7 +206,7 @@ class Game:
         """Play all ways through all measures.
 
         Raises:
-            ValueError: a player does not remember all own choices that matter, or keeps a card.
+            ValueError: a player has imperfect recall of own choices, or keeps a card.
         """
         self.measures: dict[Node, Measure] = {}
         waiting = [_bare(own_hp, enemy_hp), _bare(enemy_hp, own_hp)]
@@ -222,16 +222,16 @@ class Game:
             raise ValueError("imperfect recall: the HP that a measure began with are forgotten")
 
     def values(self) -> dict[tuple[int, int], float]:
-        """The chance to win in equilibrium from every pair of HP."""
-        return self._settled(lambda measure, worth: measure.value(worth))
+        """The win probability in equilibrium from every pair of HP."""
+        return self._fixed_point(lambda measure, worth: measure.value(worth))
 
-    def conceded(self, policy: Policy) -> dict[tuple[int, int], float]:
-        """The chance to win that the best answer leaves to a policy, from every pair of HP."""
+    def guaranteed(self, policy: Policy) -> dict[tuple[int, int], float]:
+        """The win probability of a policy against a best response, from every pair of HP."""
         plans = {node: measure.own.plan(policy) for node, measure in self.measures.items()}
-        return self._settled(lambda measure, worth: measure.conceded(plans[measure.begin], worth))
+        return self._fixed_point(lambda measure, worth: measure.guaranteed(plans[measure.begin], worth))
 
-    def _settled(self, value: Callable[[Measure, dict[Node, float]], float]) -> dict[tuple[int, int], float]:
-        """Values that are also the worth of what is left after each measure, by iteration."""
+    def _fixed_point(self, value: Callable[[Measure, dict[Node, float]], float]) -> dict[tuple[int, int], float]:
+        """The fixed point: values of a measure that are also those of the nodes after it."""
         worth = dict.fromkeys(self.measures, 0.5)
         for _ in range(_MOST_SWEEPS):
             after = {node: value(measure, worth) for node, measure in self.measures.items()}

@@ -1,4 +1,4 @@
-"""The exploiter that forgets nothing: its beliefs against exact fractions, its wins against its own sums."""
+"""The Bayes exploiter: its beliefs against exact fractions, its gain over the base against simulated wins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.runtime._jit import set_threads
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
-# No game outlives its first measure, and whoever has a choice has nothing to remember.
+# Every game ends in its first measure, and a player with a choice has nothing to remember.
 BRIEF = TINY._replace(
     copies=(1, 1, 1, 1, 1),
     feints=0,
@@ -58,7 +58,7 @@ def normalised(weights):
 
 
 class Exact:
-    """The posterior in fractions."""
+    """Beliefs in fractions."""
 
     def __init__(self, graph, enemy):
         self.rules, space = graph.space.rules, graph.space
@@ -68,7 +68,7 @@ class Exact:
             self.plays[twin_of(space.state(row))] = {int(space.action[r]): Fraction(float(enemy[r])) for r in rows}
 
     def deal(self, nodes, view):
-        """What is believed when ``view`` is dealt after nodes of some weights."""
+        """The belief after a deal of ``view`` from nodes with the given weights."""
         belief = defaultdict(Fraction)
         for node, weight in nodes.items():
             for position, p in duel_twin.deal(self.rules, node).items():
@@ -77,7 +77,7 @@ class Exact:
         return normalised(belief)
 
     def breath(self, belief, actions, draws):
-        """What is believed after a breath in which both actions and draws were seen."""
+        """The belief after a breath with the given actions and draws."""
         after = defaultdict(Fraction)
         for position, weight in belief.items():
             p = self.plays[duel_twin.enemy_view(position)].get(actions[1], Fraction(0))
@@ -87,7 +87,7 @@ class Exact:
         return normalised(after)
 
 
-def test_beliefs_are_the_exact_posterior_through_all_measures(graph, enemy, base):
+def test_beliefs_are_the_exact_posterior_in_every_measure(graph, enemy, base):
     belief_trace = BayesExploiter(graph, enemy, base).belief_trace(40, seed=3)
     positions, exact = positions_of(graph), Exact(graph, enemy)
     lengths = np.diff(belief_trace.ptr)
@@ -108,7 +108,7 @@ def test_beliefs_are_the_exact_posterior_through_all_measures(graph, enemy, base
 
 
 @pytest.mark.parametrize("depth", [1, 2])
-def test_there_is_nothing_to_gain_where_the_base_is_the_best_answer(depth):
+def test_nothing_is_gained_over_a_base_that_is_a_best_response(depth):
     graph = Graph(StateSpace(BRIEF))
     enemy = mixed(graph.space, 2)
     base = best_response(graph, enemy, "true").duel
@@ -117,7 +117,7 @@ def test_there_is_nothing_to_gain_where_the_base_is_the_best_answer(depth):
     assert found.standard_error < 1e-9
 
 
-def test_nothing_is_lost_by_a_look_ahead_over_one_breath(graph, enemy, base):
+def test_a_search_of_one_breath_never_loses_against_its_base(graph, enemy, base):
     weak = head_to_head(graph, uniform(graph.space), enemy)
     for duel in (base, weak):
         found = bayes_response(graph, enemy, duel, n_games=100, depth=1)
@@ -126,14 +126,14 @@ def test_nothing_is_lost_by_a_look_ahead_over_one_breath(graph, enemy, base):
 
 
 @pytest.mark.parametrize("depth", [1, 2])
-def test_gains_and_wins_are_two_ways_to_count_the_same(graph, enemy, base, depth):
+def test_gains_over_the_base_agree_with_simulated_wins(graph, enemy, base, depth):
     found = bayes_response(graph, enemy, base, n_games=400, depth=depth)
     by_wins = found.won.mean()
     assert abs(by_wins - found.win_probability) < 4 * found.won.std() / 20
     assert found.standard_error < found.won.std() / 40
 
 
-def test_a_finer_model_changes_nothing_for_whoever_remembers_everything(graph, enemy, base):
+def test_the_information_model_of_the_graph_does_not_matter(graph, enemy, base):
     policy = best_response(graph, enemy, "true").policy
     fine = Graph(StateSpace(TINY, "memory"))
     own, other = (lift(fine.space, graph.space, weight) for weight in (policy, enemy))
@@ -143,32 +143,32 @@ def test_a_finer_model_changes_nothing_for_whoever_remembers_everything(graph, e
     assert one.win_probability == pytest.approx(two.win_probability, abs=1e-9)
 
 
-def test_games_do_not_depend_on_threads_or_on_how_they_are_cut(graph, enemy, base):
-    believer = BayesExploiter(graph, enemy, base)
+def test_games_do_not_depend_on_threads_or_batches(graph, enemy, base):
+    exploiter = BayesExploiter(graph, enemy, base)
     set_threads(1)
-    one = believer.play(90, seed=5)
+    one = exploiter.play(90, seed=5)
     set_threads(2)
-    two = believer.play(90, seed=5)
-    parts = believer.play(40, seed=5), believer.play(50, seed=5, first_game=40)
+    two = exploiter.play(90, seed=5)
+    parts = exploiter.play(40, seed=5), exploiter.play(50, seed=5, first_game=40)
     for name in ("gain", "won", "breaths"):
         assert np.array_equal(getattr(one, name), getattr(two, name))
         assert np.array_equal(getattr(one, name), np.concatenate([getattr(part, name) for part in parts]))
-    assert not np.array_equal(one.gain, believer.play(90, seed=6).gain)
+    assert not np.array_equal(one.gain, exploiter.play(90, seed=6).gain)
 
 
-def test_progress_is_told(graph, enemy, base):
+def test_progress_is_reported(graph, enemy, base):
     steps = []
     found = bayes_response(graph, enemy, base, n_games=20, progress=lambda *step: steps.append(step))
     assert steps == [("bayes", 20, found.win_probability)]
 
 
-def test_one_game_tells_nothing_of_its_error():
+def test_the_standard_error_of_one_game_is_infinite():
     one = BayesResult(0.5, np.array([0.1]), np.ones(1, dtype=np.uint8), np.ones(1, dtype=np.int32))
     assert one.win_probability == 0.6
     assert one.standard_error == np.inf
 
 
-def test_what_cannot_be_looked_at_is_refused(graph, enemy, base, monkeypatch):
+def test_invalid_arguments_are_refused(graph, enemy, base, monkeypatch):
     with pytest.raises(DuelError, match="depth: 3 is not allowed, it must be 1 to 2"):
         BayesExploiter(graph, enemy, base, depth=3)
     with pytest.raises(PolicyError, match="do not add up to 1"):

@@ -1,4 +1,4 @@
-"""Looking ahead, against a recursion over everything that may happen in exact fractions."""
+"""Searches over beliefs, against a full recursion in exact fractions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TINY = PRESETS["tiny"]
 
 
 class Exact:
-    """The same in fractions: numbers of the graph stand for positions."""
+    """The same search in fractions, over positions instead of the graph's numbers."""
 
     def __init__(self, graph, enemy, v):
         self.rules, space = graph.space.rules, graph.space
@@ -37,7 +37,7 @@ class Exact:
             self.plays[twin_of(space.state(row))] = chosen
 
     def worth(self, belief, depth):
-        """What weights of positions that look the same are worth, and the value of each action."""
+        """The value of each action under a belief: weights of positions with one view."""
         view = next(iter(belief)).view
         return [self.outcome(belief, own, depth) for own in reference.legal_actions(self.rules, view)]
 
@@ -58,8 +58,8 @@ class Exact:
         return total + sum((max(self.worth(after, depth - 1)) for after in seen.values()), Fraction(0))
 
 
-def some_values(graph, seed):
-    """Random values that fractions hold exactly."""
+def random_values(graph, seed):
+    """Random values that are exact as fractions."""
     generator = np.random.default_rng(seed)
     v = generator.integers(0, 65, graph.n_full + graph.n_nodes + 2) / 64
     v[-2:] = 1.0, 0.0
@@ -67,11 +67,11 @@ def some_values(graph, seed):
 
 
 @pytest.mark.parametrize("feints", [0, 1])
-def test_beliefs_are_worth_what_the_exact_recursion_says(feints):
+def test_beliefs_have_the_values_of_the_exact_recursion(feints):
     rules = TINY._replace(feints=feints)
     graph = Graph(StateSpace(rules))
     enemy = mixed(graph.space, 1)
-    v = some_values(graph, 2)
+    v = random_values(graph, 2)
     exact = Exact(graph, enemy, v)
     generator = np.random.default_rng(3)
     tried = generator.choice(int(graph.space.layer_ptr[1]), 12, replace=False)

@@ -1,4 +1,4 @@
-"""Exploiters, against exact answers of somebody who forgets nothing and against all answers there are."""
+"""Exploiters, against exact best responses with perfect recall and against all pure policies."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
-# No two cards are equal, every one hurts, and a measure is as long as a life, so no game outlives its first measure.
-# With one card left there is nothing to choose, so whoever chooses has nothing to remember.
+# All cards are different and deal damage, and 2 HP last no longer than a measure, so every game ends in its first one.
+# With one card left there is nothing to choose, so a player with a choice has nothing to remember.
 BRIEF = TINY._replace(
     copies=(1, 1, 1, 1, 1),
     feints=0,
@@ -34,7 +34,7 @@ BRIEF = TINY._replace(
     dodge_stops=(0, 0, 0, 0, 0),
     exhausting=(0, 0, 0, 0, 0),
 )
-# Few states leave a choice, so all answers can be tried; games may go on for many measures.
+# Few states leave a choice, so all pure policies can be tried; games may last many measures.
 LASTING = TINY._replace(copies=(0, 2, 0, 2, 1), reveal_size=0, feints=0, hp=2, healing=1)
 
 
@@ -46,8 +46,8 @@ def dyadic(space, seed):
     return parts / np.repeat(np.add.reduceat(parts, space.state_ptr[:-1]), np.diff(space.state_ptr))
 
 
-def exact_answer(space, weight):
-    """How often somebody wins who remembers everything, in a game that ends with its first measure."""
+def exact_response(space, weight):
+    """Win probability of the best response with perfect recall, in a game that ends in its first measure."""
     rules = space.rules
 
     def chosen(view):
@@ -55,7 +55,7 @@ def exact_answer(space, weight):
         rows = range(*space.state_ptr[row : row + 2])
         return {int(space.action[r]): Fraction(float(weight[r])) for r in rows if weight[r] > 0}
 
-    def answer(belief):
+    def value(belief):
         view = next(iter(belief)).view
         return max(outcome(belief, own) for own in reference.legal_actions(rules, view))
 
@@ -69,25 +69,25 @@ def exact_answer(space, weight):
                         wins += p * q * chance
                     elif then != duel_twin.LOSS:
                         seen[then.view][then] += p * q * chance
-        return wins + sum(map(answer, seen.values()))
+        return wins + sum(map(value, seen.values()))
 
     dealt = defaultdict(dict)
     for position, p in duel_twin.deal(rules, duel_twin.begin(rules)).items():
         dealt[position.view][position] = p
-    return float(sum(map(answer, dealt.values())))
+    return float(sum(map(value, dealt.values())))
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_true_beliefs_find_the_exact_best_answer_where_there_is_nothing_to_forget(seed):
+def test_true_beliefs_find_the_best_response_where_there_is_nothing_to_forget(seed):
     graph = Graph(StateSpace(BRIEF))
     enemy = dyadic(graph.space, seed)
-    exact = exact_answer(graph.space, enemy)
+    exact = exact_response(graph.space, enemy)
     for off_policy_weight in (OFF_POLICY_WEIGHT, 1.0):
         found = best_response(graph, enemy, "true", off_policy_weight=off_policy_weight)
         assert found.win_probability == pytest.approx(exact, abs=1e-9)
 
 
-def all_answers(space):
+def pure_policies(space):
     """Every policy that takes one action in each state."""
     choices = [range(*space.state_ptr[row : row + 2]) for row in range(space.n_states)]
     for rows in product(*choices):
@@ -97,10 +97,10 @@ def all_answers(space):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_true_beliefs_find_the_best_of_all_answers(seed):
+def test_true_beliefs_find_the_best_pure_policy(seed):
     graph = Graph(StateSpace(LASTING))
     enemy = dyadic(graph.space, seed)
-    best = max(head_to_head(graph, own, enemy).win_probability for own in all_answers(graph.space))
+    best = max(head_to_head(graph, own, enemy).win_probability for own in pure_policies(graph.space))
     assert best_response(graph, enemy, "true").win_probability == pytest.approx(best, abs=1e-9)
 
 
@@ -110,7 +110,7 @@ def graph():
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_uniform_exploiter_is_the_solution_of_the_game_of_one_player(graph, seed):
+def test_the_uniform_exploiter_solves_the_one_player_model(graph, seed):
     space = graph.space
     enemy = dyadic(space, seed)
     expected = greedy(space.state_ptr, solve(build(space, enemy), discount=1.0).q)
@@ -121,7 +121,7 @@ def test_the_uniform_exploiter_is_the_solution_of_the_game_of_one_player(graph, 
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_an_exploiter_beats_what_is_tried_at_random_and_the_uniform_one(graph, seed):
+def test_true_beliefs_win_more_than_uniform_beliefs_and_random_policies(graph, seed):
     enemy = dyadic(graph.space, seed)
     true = best_response(graph, enemy, "true")
     uniform = best_response(graph, enemy, "uniform")
@@ -135,7 +135,7 @@ def test_an_exploiter_beats_what_is_tried_at_random_and_the_uniform_one(graph, s
 
 
 @pytest.mark.compiled
-def test_no_single_other_choice_is_better(graph):
+def test_no_single_deviation_improves_the_best_response(graph):
     enemy = dyadic(graph.space, 5)
     true = best_response(graph, enemy, "true")
     ptr = graph.space.state_ptr
@@ -149,7 +149,7 @@ def test_no_single_other_choice_is_better(graph):
 
 
 @pytest.mark.parametrize(("hp", "seed", "gain"), [(1, 15, 3e-4), (1, 23, 2e-4), (2, 67, 5e-5)])
-def test_small_steps_go_on_where_rounds_do_not_settle(monkeypatch, hp, seed, gain):
+def test_small_steps_improve_responses_that_do_not_converge(monkeypatch, hp, seed, gain):
     graph = Graph(StateSpace(TINY._replace(breaths=1, hp=hp)))
     enemy = dyadic(graph.space, seed)
     start = Start(enemy, graph.indifferent)
@@ -165,16 +165,16 @@ def test_small_steps_go_on_where_rounds_do_not_settle(monkeypatch, hp, seed, gai
 
 @pytest.mark.slow
 @pytest.mark.full
-def test_exploiters_in_the_standard_game(tabletop):
+def test_the_naive_agent_exploits_the_random_player(tabletop):
     graph = Graph(tabletop)
     random, naive = (Player(name).policy(tabletop) for name in ("random", "naive"))
-    # What naive was made for, it does.
+    # The naive agent is the uniform exploiter of the random player.
     found = best_response(graph, random)
     assert np.array_equal(found.policy, naive)
     assert found.win_probability == pytest.approx(0.844549, abs=1e-6)
 
 
-def test_an_answer_that_is_worth_what_was_expected_is_the_last_one(graph):
+def test_a_search_from_its_own_result_ends_at_once(graph):
     enemy = dyadic(graph.space, 7)
     found = best_response(graph, enemy, "true")
     start = Start(found.policy, found.duel.v[graph.n_full : -2])
@@ -183,7 +183,7 @@ def test_an_answer_that_is_worth_what_was_expected_is_the_last_one(graph):
     assert again.win_probability == pytest.approx(found.win_probability, abs=1e-9)
 
 
-def test_progress_is_told(graph):
+def test_progress_is_reported(graph):
     steps = []
     enemy = dyadic(graph.space, 6)
     found = best_response(graph, enemy, "true", lambda *step: steps.append(step))
@@ -192,7 +192,7 @@ def test_progress_is_told(graph):
     assert steps[-1][2] == found.win_probability
 
 
-def test_what_cannot_be_exploited_is_refused(graph):
+def test_invalid_arguments_are_refused(graph):
     policy = dyadic(graph.space, 1)
     with pytest.raises(DuelError, match="beliefs: 'strong' is not allowed, it must be one of uniform, true"):
         best_response(graph, policy, "strong")

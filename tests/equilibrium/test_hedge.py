@@ -1,4 +1,4 @@
-"""Multiplicative weights, against the formula."""
+"""Multiplicative weights, against the formulas."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ numbers = st.floats(-3, 3)
 
 
 def always(ptr):
-    """Marks of a game in which all rows were updated by every iteration."""
+    """Marks with all rows inside: every iteration updates them."""
     return np.full(ptr[-1], INSIDE, dtype=np.uint8)
 
 
-def seen(ptr, chance=0.5):
-    """How likely all information states are, in both ways."""
-    return np.full((len(ptr) - 1, 2), chance)
+def seen(ptr, reach=0.5):
+    """Both reaches of every information state."""
+    return np.full((len(ptr) - 1, 2), reach)
 
 
 @st.composite
 def states(draw):
-    """Where rows begin, and by row: logits, of which the largest of a state is 0, and regrets."""
+    """Offsets of rows, and by row logits, 0 at most in each state, and regrets."""
     n_rows = draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
     ptr = np.concatenate([[0], np.cumsum(n_rows)]).astype(np.int64)
     logit = np.array(draw(st.lists(numbers, min_size=int(ptr[-1]), max_size=int(ptr[-1]))))
@@ -35,8 +35,8 @@ def states(draw):
     return ptr, logit, np.array(draw(st.lists(numbers, min_size=len(logit), max_size=len(logit))))
 
 
-def matched(ptr, logit):
-    """What the logits alone say."""
+def softmax_of(ptr, logit):
+    """The strategy of the logits alone."""
     return played(ptr, logit, np.zeros(len(logit)))
 
 
@@ -50,23 +50,23 @@ def mean_of(ptr, total):
     return total / np.repeat(np.add.reduceat(total, ptr[:-1]), np.diff(ptr))
 
 
-def logit_of(chances):
-    return np.log(chances) - np.log(chances.max())
+def logit_of(p):
+    return np.log(p) - np.log(p.max())
 
 
 @given(states())
-def test_half_of_what_is_played_is_the_mean_of_before(drawn):
+def test_half_of_the_strategy_is_the_mean_of_earlier_ones(drawn):
     ptr, logit, total = drawn
     total = np.abs(total) + 1e-3
     exact = np.exp(logit) / np.repeat(np.add.reduceat(np.exp(logit), ptr[:-1]), np.diff(ptr))
-    assert matched(ptr, logit) == pytest.approx(exact, rel=1e-12)
+    assert softmax_of(ptr, logit) == pytest.approx(exact, rel=1e-12)
     assert played(ptr, logit, total) == pytest.approx((exact + mean_of(ptr, total)) / 2, rel=1e-12)
 
 
 @given(states(), st.floats(0.01, 2), st.floats(1e-3, 2))
-def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
+def test_probabilities_are_multiplied_by_exponentials_of_regrets(drawn, rate, begin):
     ptr, logit, regret = drawn
-    last, total, variance = matched(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
+    last, total, variance = softmax_of(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
     strategy = played(ptr, logit, total)
     after = strategy.copy()
     follow_regrets(
@@ -75,7 +75,7 @@ def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
     for state, (first, end) in enumerate(itertools.pairwise(ptr)):
         varied = begin + strategy[first:end] @ regret[first:end] ** 2
         assert variance[state] == pytest.approx(varied, rel=1e-12)
-        # No logit moves by more than 1, and no chance is less than the least of them allows.
+        # A step moves no logit by more than 1, and none falls below the least one.
         step = min(rate / np.sqrt(varied), 1 / max(np.abs(regret[first:end]).max(), 1e-100))
         expected = logit_of(last[first:end]) + step * regret[first:end]
         expected = np.maximum(expected - expected.max(), LEAST_LOGIT)
@@ -86,13 +86,13 @@ def test_chances_are_multiplied_by_what_is_regretted(drawn, rate, begin):
 
 
 @given(states(), st.floats(1e-3, 1e3))
-def test_how_large_regrets_are_does_not_matter(drawn, scale):
-    """All that was regretted so far decides the step, so it is the same for a game that is worth more or less."""
+def test_steps_do_not_depend_on_the_scale_of_regrets(drawn, scale):
+    """The variance of regrets scales the step, so payoffs in another unit make the same one."""
     ptr, logit, regret = drawn
     found = []
     for factor in (1.0, scale):
         moved, variance = logit.copy(), np.full(len(ptr) - 1, 1e-2 * factor**2)
-        scaled, total, strategy = factor * regret, np.zeros(len(logit)), matched(ptr, logit)
+        scaled, total, strategy = factor * regret, np.zeros(len(logit)), softmax_of(ptr, logit)
         follow_regrets(
             0, len(ptr) - 1, ptr, (1.0, 1.0, 1.0), always(ptr), scaled, seen(ptr), strategy, (variance, moved, total)
         )
@@ -100,7 +100,7 @@ def test_how_large_regrets_are_does_not_matter(drawn, scale):
     assert found[0] == pytest.approx(found[1], abs=1e-9)
 
 
-def test_what_was_hardly_ever_played_can_come_back():
+def test_an_action_with_the_least_logit_can_recover():
     ptr, logit, total, variance = np.array([0, 2]), np.zeros(2), np.zeros(2), np.full(1, 1e-4)
     for regret in (-1.0, 1.0):
         for _ in range(300):
@@ -115,7 +115,7 @@ def test_what_was_hardly_ever_played_can_come_back():
 
 def test_only_the_given_states_change():
     ptr, logit, total, variance = np.array([0, 2, 4]), np.zeros(4), np.zeros(4), np.full(2, 0.5)
-    strategy, regret = matched(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0])
+    strategy, regret = softmax_of(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0])
     follow_regrets(1, 2, ptr, (1.0, 1.0, 1.0), always(ptr), regret, seen(ptr), strategy, (variance, logit, total))
     assert logit.tolist() == [0, 0, 0, -1]
     assert total.tolist() == [0, 0, 0.5, 0.5]
@@ -123,8 +123,8 @@ def test_only_the_given_states_change():
 
 
 @given(states(), st.integers(1, 20), st.sampled_from([OUTSIDE, NEEDED]))
-def test_rows_outside_of_the_excerpt_count_as_often_as_is_said(drawn, times, mark):
-    """Every second row; what it regrets this time, it is taken to have regretted several times."""
+def test_regrets_of_rows_outside_the_restricted_game_count_several_times(drawn, times, mark):
+    """In every second row, this iteration's regret counts several times."""
     ptr, logit, regret = drawn
     begin, marks = np.linspace(1, 2, len(logit)), np.full(len(logit), INSIDE, dtype=np.uint8)
     marks[1::2] = mark
@@ -136,7 +136,7 @@ def test_rows_outside_of_the_excerpt_count_as_often_as_is_said(drawn, times, mar
         0, len(ptr) - 1, ptr, (1.0, 4.0, float(times)), marks, regret, seen(ptr), now, (variance, moved, total)
     )
     assert np.array_equal(now, played(ptr, moved, total))
-    assert total == pytest.approx(begin + 4 * often * matched(ptr, logit), rel=1e-12)
+    assert total == pytest.approx(begin + 4 * often * softmax_of(ptr, logit), rel=1e-12)
     assert variance == pytest.approx(0.5 + np.add.reduceat(often * strategy * regret**2, ptr[:-1]), rel=1e-12)
     for state, (first, end) in enumerate(itertools.pairwise(ptr)):
         steps = often[first:end] * regret[first:end]
@@ -146,10 +146,10 @@ def test_rows_outside_of_the_excerpt_count_as_often_as_is_said(drawn, times, mar
 
 
 @given(states())
-def test_in_an_excerpt_logits_move_alike_but_stay_where_they_are(drawn):
-    """What is outside has logits, too, that belong to them."""
+def test_a_restricted_iteration_learns_the_same_up_to_a_shift_of_logits(drawn):
+    """All logits of a state may shift by the same amount: those of rows outside stay comparable."""
     ptr, logit, regret = drawn
-    begin, strategy = np.linspace(1, 2, len(logit)), matched(ptr, logit)
+    begin, strategy = np.linspace(1, 2, len(logit)), softmax_of(ptr, logit)
     found = []
     for marks, times in ((always(ptr), 1.0), (None, 16.0)):
         moved, now, variance, total = logit.copy(), strategy.copy(), np.full(len(ptr) - 1, 0.5), begin.copy()
@@ -160,16 +160,16 @@ def test_in_an_excerpt_logits_move_alike_but_stay_where_they_are(drawn):
         assert one == pytest.approx(other, rel=1e-12)
     difference = part - whole
     for first, end in itertools.pairwise(ptr):
-        # No step takes a logit down to the least one here.
+        # No step reaches the least logit here.
         assert difference[first:end] == pytest.approx(difference[first], abs=1e-12)
         assert part[first:end].max() == pytest.approx(difference[first], abs=1e-12)
 
 
-def test_in_an_excerpt_nothing_is_learnt_where_nobody_comes_to():
+def test_a_restricted_iteration_learns_nothing_in_states_without_reach():
     ptr, logit, total, variance = np.array([0, 2, 4]), np.zeros(4), np.ones(4), np.full(2, 0.5)
-    strategy, regret, chances = matched(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0]), seen(ptr)
-    chances[0] = 0.0
-    follow_regrets(0, 2, ptr, (1.0, 1.0, 16.0), None, regret, chances, strategy, (variance, logit, total))
+    strategy, regret, reach = softmax_of(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0]), seen(ptr)
+    reach[0] = 0.0
+    follow_regrets(0, 2, ptr, (1.0, 1.0, 16.0), None, regret, reach, strategy, (variance, logit, total))
     assert logit.tolist() == [0, 0, 1, 0]
     assert total.tolist() == [1, 1, 1.5, 1.5]
     assert variance.tolist() == [0.5, 1.0]

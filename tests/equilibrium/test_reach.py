@@ -1,4 +1,4 @@
-"""Both chances of full states, against passing on each of them by itself."""
+"""Both reaches of full states, against a sweep for each."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 @pytest.mark.parametrize("model", ["view", "memory"])
 @pytest.mark.parametrize("off_policy_weight", [0.0, 0.01, 1.0])
-def test_both_chances_are_those_of_two_sweeps(model, off_policy_weight):
+def test_both_reaches_are_those_of_two_sweeps(model, off_policy_weight):
     graph = Graph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     reach = Reach(graph)
     reach.begin(graph.dealt)
-    # Whatever was passed on before is gone.
+    # A second run clears the first.
     for _ in range(2):
         reach.spread_all((own, enemy), off_policy_weight)
     for column, weight in enumerate((own, np.maximum(own, off_policy_weight))):
@@ -35,7 +35,7 @@ def test_both_chances_are_those_of_two_sweeps(model, off_policy_weight):
     assert 0 < own_nodes.sum() < 1
 
 
-def test_where_an_enemy_never_goes_there_is_a_trace_of_it():
+def test_full_states_that_the_enemy_avoids_keep_a_tiny_reach():
     graph = Graph(StateSpace(TINY, "view"))
     sure = np.zeros(len(graph.space.action))
     sure[graph.space.state_ptr[:-1]] = 1
@@ -51,7 +51,7 @@ def test_where_an_enemy_never_goes_there_is_a_trace_of_it():
 
 
 @pytest.mark.parametrize("model", ["view", "memory"])
-def test_chances_of_an_answer_are_those_it_has_by_itself(model):
+def test_reaches_of_a_response_are_those_it_has_alone(model):
     graph = Graph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     n_rows = np.diff(graph.space.state_ptr[: len(graph.full.ptr)])
@@ -73,7 +73,7 @@ def test_chances_of_an_answer_are_those_it_has_by_itself(model):
         assert both.deal_again(columns[0]) == pytest.approx(alone.deal_again(), rel=1e-12)
 
 
-def test_who_is_less_likely_than_the_least_is_not_passed_on():
+def test_full_states_below_the_least_reach_are_not_passed_on():
     graph = Graph(StateSpace(TINY, "view"))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     first, dealt = len(graph.dealt), np.random.default_rng(5).random(len(graph.dealt))

@@ -1,4 +1,4 @@
-"""Rounds of equilibrium play; their formulas are tried with the kernels and with `Equilibrium`."""
+"""Regret iterations; their formulas are tested with the kernels and with `Equilibrium`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from punish_fast.punish.space import StateSpace
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
-def begun(measure, graph, minimiser):
+def new_iteration(measure, graph, minimiser):
     v, dealt = np.full(measure.n_values, 0.5), graph.dealt
     v[-2:] = 1.0, 0.0
     return RegretIteration(measure, minimiser, dealt, v, 0.5, CounterfactualResponse(measure, v[:, None].copy(), dealt))
 
 
 @pytest.mark.parametrize("model", ["view", "memory"])
-def test_an_excerpt_of_everything_is_played_like_the_whole(model):
+def test_a_restricted_game_of_everything_learns_like_the_whole(model):
     graph = Graph(StateSpace(TINY, model))
     marks = all_inside(graph)
-    excerpt = restrict(graph, marks, must_pay=False)
-    whole = begun(graph, graph, Hedge(graph.state_ptr, marks.row))
-    part = begun(excerpt, graph, Hedge(excerpt.state_ptr))
+    restricted = restrict(graph, marks, must_pay=False)
+    whole = new_iteration(graph, graph, Hedge(graph.state_ptr, marks.row))
+    part = new_iteration(restricted, graph, Hedge(restricted.state_ptr))
     for iteration in (1, 2, 3):
         for played in (whole, part):
             for _, make in played.passes(iteration):
@@ -39,14 +39,14 @@ def test_an_excerpt_of_everything_is_played_like_the_whole(model):
         assert whole.reach.table == pytest.approx(part.reach.table, abs=1e-14)
 
 
-def test_only_who_deals_goes_on_to_the_nodes():
+def test_reach_passes_on_to_the_nodes_only_if_there_is_a_deal():
     graph = Graph(StateSpace(TINY, "view"))
-    played, dealt = begun(graph, graph, Hedge(graph.state_ptr)), []
+    played, dealt = new_iteration(graph, graph, Hedge(graph.state_ptr)), []
     names = [name for name, _ in played.passes(1)]
     assert names == ["spread 1", "regret 2", "regret 1", "nodes", "learn", "response"]
     passes = dict(played.passes(1, lambda: dealt.append(played.reach.nodes[:, 0].sum())))
     assert list(passes) == ["spread 1", "spread 2", "deal", *names[1:]]
     for make in passes.values():
         make()
-    # Who is not beaten in the first measure goes on to another one.
+    # Some games last longer than a measure.
     assert 0 < dealt[0] < 1

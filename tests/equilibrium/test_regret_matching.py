@@ -29,12 +29,12 @@ def graph():
 
 
 def begin(graph):
-    """Learning that has gone on for a while, by any tables; some deals have no chance."""
+    """An equilibrium with random tables; some deals have probability 0."""
     learning = Equilibrium(graph)
     generator = np.random.default_rng(1)
     n_rows = len(learning.minimiser.regret)
     dealt = generator.random(len(learning.dealt))
-    # Every third information state of the first breath.
+    # Those of every third information state of the first breath.
     dealt[
         np.repeat(np.arange(graph.space.layer_ptr[1]) % 3 == 0, np.diff(graph.full.ptr[: graph.space.layer_ptr[1] + 1]))
     ] = 0
@@ -50,7 +50,7 @@ def begin(graph):
 
 
 class Slow:
-    """The same iteration, position by position; by default both sides play what the regrets say."""
+    """The same iteration, position by position; by default both sides play by regret matching."""
 
     def __init__(self, graph, tables, weight, strategies=None, off_policy_weight=1.0):
         space = graph.space
@@ -76,11 +76,11 @@ class Slow:
         return {then: float(p) for then, p in law.items()}
 
     def played(self, rows):
-        hoped = [max(0.0, self.tables["regret"][row] + self.tables["last_regret"][row]) for row in rows]
-        return [x / sum(hoped) if sum(hoped) > 0 else 1 / len(rows) for x in hoped]
+        positive = [max(0.0, self.tables["regret"][row] + self.tables["last_regret"][row]) for row in rows]
+        return [x / sum(positive) if sum(positive) > 0 else 1 / len(rows) for x in positive]
 
     def breaths(self, position):
-        """Numbers of both actions, and what follows."""
+        """Each own action, with the probability and the outcomes of each enemy action."""
         enemy_view = duel_twin.enemy_view(position)
         for a, own in enumerate(reference.legal_actions(self.rules, position.view)):
             for b, enemy in enumerate(reference.legal_actions(self.rules, enemy_view)):
@@ -111,7 +111,7 @@ class Slow:
         return q
 
     def regrets(self):
-        """Of the rows of each state that chance leads to."""
+        """Rows and regrets of each state with counterfactual reach."""
         for view, rows in self.rows.items():
             others = sum(self.reach[position][1] for position in self.q[view])
             if others > 0:
@@ -119,8 +119,8 @@ class Slow:
                 q = np.sum(weighted, axis=0) / others
                 yield rows, q - np.array(self.strategy[view]) @ q
 
-    def learnt(self):
-        """Sums of regrets, last regrets and sums of strategies, by row; states without chance regret nothing."""
+    def learned(self):
+        """Sums of regrets, last regrets and sums of strategies, by row; regrets of states without reach are 0."""
         tables = {name: self.tables[name].copy() for name in ("regret", "last_regret", "total")}
         tables["last_regret"][:] = 0
         for rows, regret in self.regrets():
@@ -133,7 +133,7 @@ class Slow:
         return tables
 
     def dealt_again(self):
-        """How often a game is expected to come to each deal after the first one."""
+        """Expected visits per game of each deal after the first."""
         law = defaultdict(float)
         for node in self.nodes:
             for position, p in self.deals[node].items():
@@ -141,12 +141,12 @@ class Slow:
         return law
 
 
-def test_an_iteration_is_that_of_the_formulas(graph):
+def test_an_iteration_follows_the_formulas(graph):
     learning, tables = begin(graph)
     slow = Slow(graph, tables, weight=25.0)
     opening = Equilibrium(graph).dealt
     learning.iterate()
-    for name, expected in slow.learnt().items():
+    for name, expected in slow.learned().items():
         assert learning.tables[name] == pytest.approx(expected, rel=1e-12, abs=1e-14), name
     dealt = slow.dealt_again()
     again = np.array([dealt[position] for position in slow.positions[: len(opening)]])
@@ -156,7 +156,7 @@ def test_an_iteration_is_that_of_the_formulas(graph):
 
 
 @pytest.mark.parametrize("share", [0.3, 1.0])
-def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
+def test_regrets_against_a_response_follow_the_formulas(graph, share):
     learning = Equilibrium(graph, share=share)
     generator = np.random.default_rng(3)
     tables = {name: generator.random(len(table)) for name, table in learning.tables.items() if table.dtype == float}
@@ -172,8 +172,8 @@ def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
         assert learning.minimiser.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
         compared += len(rows)
     assert compared == len(learning.minimiser.regret)
-    said = np.exp(tables["logit"])
-    total = tables["total"] + 5.0**5 * said / np.repeat(np.add.reduceat(said, first), n_rows)
+    weight = np.exp(tables["logit"])
+    total = tables["total"] + 5.0**5 * weight / np.repeat(np.add.reduceat(weight, first), n_rows)
     assert learning.tables["total"] == pytest.approx(total, rel=1e-12)
     regret = learning.minimiser.regret
     variance = tables["variance"] + np.add.reduceat(strategies[0] * regret**2, first)
@@ -185,7 +185,7 @@ def test_regrets_against_an_answer_are_those_of_the_formulas(graph, share):
     assert learning.tables["logit"] == pytest.approx(logit, abs=1e-12)
 
 
-def test_an_answer_is_to_what_was_learnt_by_hands_as_likely_as_they_were(graph):
+def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):
     learning = Equilibrium(graph, share=0.5)
     for _ in range(3):
         learning.iterate()
@@ -206,7 +206,7 @@ def test_an_answer_is_to_what_was_learnt_by_hands_as_likely_as_they_were(graph):
     assert learning.tables["answer_dealt"] == pytest.approx(again, rel=1e-12)
 
 
-def test_nothing_is_learnt_where_chance_does_not_lead_to(graph):
+def test_states_without_counterfactual_reach_learn_nothing(graph):
     learning, tables = begin(graph)
     ptr, full_ptr = graph.space.state_ptr, graph.full.ptr
     never = [
@@ -222,8 +222,8 @@ def test_nothing_is_learnt_where_chance_does_not_lead_to(graph):
     assert (learning.minimiser.regret[others] != tables["last_regret"][others]).any()
 
 
-def test_the_enemy_comes_everywhere_if_only_by_trembling():
-    """Own contributions to being somewhere are known even where the enemy's last strategy never goes."""
+def test_the_average_covers_all_states_within_own_reach():
+    """Own reach is known even in states that the enemy's last strategy avoids."""
     graph = Graph(StateSpace(TINY))
     learning = Equilibrium(graph)
     generator = np.random.default_rng(2)
@@ -234,7 +234,7 @@ def test_the_enemy_comes_everywhere_if_only_by_trembling():
     learning.iterate()
     total = learning.tables["total"]
     played = total > 0
-    # Every own choice that was made is in the average, and what the own choices lead to: all of the first breath.
+    # The average has every action played: those of the first breath, and of the states that own actions lead to.
     first = learning.graph.state_ptr[graph.space.layer_ptr[1]]
     assert played[:first].sum() == graph.space.layer_ptr[1]
     own = np.add.reduceat(total, learning.graph.state_ptr[:-1])
@@ -242,7 +242,7 @@ def test_the_enemy_comes_everywhere_if_only_by_trembling():
 
 
 def _own_reach(graph, chosen):
-    """The information states of the second breath that a player comes to who makes these choices, whatever else."""
+    """Information states of the second breath that the chosen actions can lead to."""
     positions = positions_of(graph)
     rows = np.repeat(np.arange(len(graph.full.ptr) - 1), np.diff(graph.full.ptr))
     found = set()
@@ -257,7 +257,7 @@ def _own_reach(graph, chosen):
     return found
 
 
-def test_buffers_are_summed_in_their_order_and_cleared():
+def test_buffers_are_summed_in_order_and_cleared():
     out = np.random.default_rng(2).random((3, 5, 2)) ** 9
     expected = (out[0] + out[1]) + out[2]
     untouched, into = out[:, 4].copy(), np.zeros((5, 2))

@@ -1,4 +1,4 @@
-"""Excerpts of the real game's graph, against lists and dictionaries."""
+"""Restricted games, against lists and dictionaries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
 class Part(NamedTuple):
-    """A game, what it was marked by, and what is marked of it."""
+    """A graph, the arguments of its marks, and its restricted game."""
 
     graph: Graph
     reach: np.ndarray
@@ -36,13 +36,13 @@ def part(request):
     graph, generator = Graph(StateSpace(TINY, request.param)), np.random.default_rng(7)
     ptr = graph.state_ptr
     n_rows, n_states = int(ptr[-1]), len(ptr) - 1
-    # Most of what may be outside is unlikely.
+    # Most full states after the first breath are unlikely.
     reach = 10.0 ** -generator.uniform(5, 13, (graph.n_full, 4))
     strategy, regret = 10.0 ** -generator.uniform(0, 6, n_rows), generator.normal(-1, 1, n_rows)
     choice = ptr[:-1] + generator.integers(np.diff(ptr))
     marks = all_inside(graph)
     mark(graph, reach, strategy, regret, choice, marks)
-    # In so small a game hardly anything can be outside.
+    # So little of a small game can be outside that restricting it does not pay.
     assert restrict(graph, marks) is None
     found = restrict(graph, marks, must_pay=False)
     assert found is not None
@@ -51,7 +51,7 @@ def part(request):
 
 
 def plays_of(graph, number, state):
-    """Own row, enemy's row, chance and successor of all that can follow a full state."""
+    """Own row, enemy's row, probability of the draw, and successor: all plays of a full state."""
     full, draws, action = graph.full, graph.draws, graph.action
     enemy, deck = full.enemy_row[number], full.deck[number]
     k = int(full.entry[number])
@@ -68,7 +68,7 @@ def states_of(graph):
     return np.repeat(np.arange(len(graph.state_ptr) - 1), np.diff(graph.full.ptr)).tolist()
 
 
-def test_marked_is_what_is_likely_played_regretted_or_answered(part):
+def test_likely_states_and_played_regretted_or_response_rows_are_marked(part):
     graph, marks, first = part.graph, part.marks, int(part.graph.layer_ptr[1])
     by_state = np.add.reduceat(part.reach, graph.full.ptr[:-1])
     inside = (by_state[:, [1, 3]].max(axis=1) >= 1e-7) | (np.arange(len(by_state)) < first)
@@ -86,7 +86,7 @@ def test_marked_is_what_is_likely_played_regretted_or_answered(part):
     assert {OUTSIDE, INSIDE, NEEDED} == set(marks.state.tolist()) == set(marks.row.tolist())
 
 
-def test_marks_fit_each_other_unless_something_is_left_out_that_is_needed(part):
+def test_marks_are_inconsistent_without_a_needed_entry(part):
     graph, marks = part.graph, part.marks
     assert are_consistent(graph, all_inside(graph))
     assert are_consistent(graph, marks)
@@ -109,7 +109,7 @@ def test_marks_fit_each_other_unless_something_is_left_out_that_is_needed(part):
         assert not are_consistent(graph, changed), (name, kind)
 
 
-def test_leaves_are_where_marked_plays_leave_the_excerpt(part):
+def test_leaves_are_where_marked_plays_leave_the_restricted_game(part):
     graph, marks = part.graph, part.marks
     expected = set()
     for number, state in enumerate(states_of(graph)):
@@ -121,7 +121,7 @@ def test_leaves_are_where_marked_plays_leave_the_excerpt(part):
     assert set(np.flatnonzero(marks.full == LEAF).tolist()) == set(part.game.leaves.tolist()) == expected
 
 
-def test_an_excerpt_is_what_is_marked_in_the_same_order(part):
+def test_a_restricted_game_has_the_marked_plays_in_the_same_order(part):
     graph, marks, found = part.graph, part.marks, part.game
     assert np.array_equal(found.states, np.flatnonzero(marks.state))
     assert np.array_equal(found.rows, np.flatnonzero(marks.row))
@@ -153,8 +153,8 @@ def test_an_excerpt_is_what_is_marked_in_the_same_order(part):
     assert np.array_equal(found.rows[found.choices(part.choice)], part.choice[found.states])
 
 
-def test_values_in_an_excerpt_are_those_of_the_same_plays_in_the_game(part):
-    """Strategies that do what is marked, against sums over all plays; leaves are worth what they are said to be."""
+def test_a_restricted_game_has_the_values_of_the_same_plays_in_the_whole(part):
+    """Sums over all plays of strategies on marked rows; leaves keep the values given to them."""
     graph, found, generator = part.graph, part.game, np.random.default_rng(8)
     v = generator.random(graph.n_values)
     mine = found.take_values(v)
@@ -174,12 +174,12 @@ def test_values_in_an_excerpt_are_those_of_the_same_plays_in_the_game(part):
     found.give_values(mine, back)
     assert back == pytest.approx(expected, rel=1e-12)
     assert np.array_equal(found.take_values(back), mine)
-    # Nodes follow from the first breath, which is the same in both.
+    # Nodes are backed up from the first breath, which is whole in both.
     nodes = graph.back_up_nodes(back[:, None])
     assert np.array_equal(found.back_up_nodes(mine[:, None]), nodes)
 
 
-def test_parts_pass_on_to_what_no_other_part_of_their_buffer_does(part):
+def test_parts_with_the_same_buffer_share_no_successor(part):
     found = part.game
     for number in range(TINY.breaths):
         parts, (first, end), room = found.parts_of(number), found.targets_of(number), found.room_after(number)
@@ -199,7 +199,7 @@ def test_parts_pass_on_to_what_no_other_part_of_their_buffer_does(part):
         assert sorted(covered) == list(range(*found.layer_ptr[number : number + 2]))
 
 
-def test_an_excerpt_of_everything_is_the_game_but_does_not_pay():
+def test_a_restricted_game_of_everything_is_the_whole_and_does_not_pay():
     graph = Graph(StateSpace(TINY, "memory"))
     marks = all_inside(graph)
     assert restrict(graph, marks) is None

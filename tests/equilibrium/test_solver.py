@@ -1,7 +1,7 @@
-"""Equilibrium play, against the exact answers of linear programs (``sequence_form.py``).
+"""Equilibrium learning, against exact equilibria of linear programs (``sequence_form.py``).
 
-OpenSpiel is a second opinion on these: it gets the same games as trees (``extensive_form.py``) and answers by programs
-of its own. Its tests are skipped unless ``pip install open_spiel cvxpy ecos`` was done.
+OpenSpiel checks these: it solves the same games as trees (``extensive_form.py``). Its tests are skipped without ``pip
+install open_spiel cvxpy ecos``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from punish_fast.runtime._jit import set_threads
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 NEVER = (0, 0, 0, 0, 0)
 _SHORT = Rules(healing=0, reveal_size=0, hp=2, exhausting=NEVER, redeal="reshuffle")
-# Every measure decides the game. After one's feint there is but one card left, so no model forgets what matters.
+# Every measure decides the game. After a feint one card is left, so every model remembers what matters.
 FEINTS = _SHORT._replace(
     copies=(2, 1, 1, 1, 1),
     hand_size=2,
@@ -45,7 +45,7 @@ FEINTS = _SHORT._replace(
     priority=(1, 4, 0, 5, 2, 3),
     exhausting=(1, 0, 0, 1, 1),
 )
-# Every measure decides the game, too. With three cards the view forgets who played what.
+# Every measure decides the game. With three cards, `view` forgets who played what.
 HANDS = _SHORT._replace(
     copies=(2, 1, 1, 1, 2),
     hand_size=3,
@@ -56,47 +56,47 @@ HANDS = _SHORT._replace(
     dodge_stops=(0, 1, 0, 0, 1),
     priority=(3, 1, 4, 5, 2, 0),
 )
-# With four cards, whoever forgets in which breath a card was played forgets own choices.
+# With four cards, forgetting in which breath a card was played means forgetting own choices.
 ORDERS = _SHORT._replace(
     copies=(1, 1, 2, 3, 1), hand_size=4, feints=0, hp=3, damage=(1, 1, 1, 2, 3), dodge_stops=(0, 0, 0, 1, 0)
 )
-# Games of several measures, that leave no card in hand.
+# Several measures, without a kept card.
 MEASURES = _SHORT._replace(
     copies=(2, 2, 1, 1, 1), hand_size=3, reveal_size=1, breaths=3, feints=0, damage=(1, 1, 1, 2, 3)
 )
 
 
 class Played(NamedTuple):
-    """An average strategy by the graph and by the linear program.
+    """An average strategy, evaluated by the graph and by the linear program.
 
     Attributes:
-        exact: Chances to win in equilibrium, by HP of both.
-        won: Chances to win of the average against itself.
-        conceded: Chances to win that the best answer leaves to it.
+        exact: Win probabilities in equilibrium, by HP of both.
+        won: Win probabilities of the average against itself.
+        guaranteed: Win probabilities of the average against a best response.
     """
 
     exact: dict[tuple[int, int], float]
     won: dict[tuple[int, int], float]
-    conceded: dict[tuple[int, int], float]
+    guaranteed: dict[tuple[int, int], float]
 
     @property
     def error(self) -> float:
-        """How far the worst chance to win is from the exact one."""
+        """The largest error of a win probability against itself."""
         return max(abs(self.won[hp] - value) for hp, value in self.exact.items())
 
     @property
     def exploitability(self) -> float:
-        """The most that a best answer wins more than in equilibrium."""
-        return max(value - self.conceded[hp] for hp, value in self.exact.items())
+        """The most that a best response wins above the equilibrium value."""
+        return max(value - self.guaranteed[hp] for hp, value in self.exact.items())
 
 
 class Exact:
-    """A game with its exact answers, and averages learnt in it."""
+    """A game with its exact equilibrium values, and averages learned in it."""
 
     def __init__(self, rules, model, own_hp, enemy_hp):
         self.game = Game(rules, model, own_hp, enemy_hp)
         self.graph = Graph(StateSpace(rules, model))
-        # Both seats alike: each begins with either HP half of the time.
+        # Both seats are equal: each begins with either HP half of the time.
         opening = (deals_to(self.graph, own_hp, enemy_hp) + deals_to(self.graph, enemy_hp, own_hp)) / 2
         self.learning = Equilibrium(self.graph, opening)
         self.row = {key: row for row, key in enumerate(keys_of(self.graph.space))}
@@ -108,20 +108,20 @@ class Exact:
         return self.judge(self.learning.average)
 
     def chosen(self, policy):
-        """The policy in the words of the linear program."""
+        """The policy in the form of the linear program."""
         space = self.graph.space
 
-        def chances(key):
+        def probabilities(key):
             rows = range(*space.state_ptr[self.row[key] : self.row[key] + 2])
             return {int(space.action[row]): float(policy[row]) for row in rows}
 
-        return chances
+        return probabilities
 
     def judge(self, policy):
         space, graph = self.graph.space, self.graph
         v = head_to_head(graph, policy, policy).v[: int(graph.full.ptr[space.layer_ptr[1]]), 0]
         won = {hp: float(deals_to(graph, *hp) @ v) for hp in self.values}
-        return Played(self.values, won, self.game.conceded(self.chosen(policy)))
+        return Played(self.values, won, self.game.guaranteed(self.chosen(policy)))
 
 
 def exact_games(*games):
@@ -131,7 +131,7 @@ def exact_games(*games):
 @pytest.mark.slow
 @pytest.mark.compiled
 @exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 2, 1), (FEINTS, "memory", 1, 1))
-def test_averages_become_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
+def test_averages_converge_to_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
     exact = Exact(rules, model, own_hp, enemy_hp)
     assert exact.judge(uniform(exact.graph.space)).exploitability > 0.05
     played = exact.learn(2_000)
@@ -141,7 +141,7 @@ def test_averages_become_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
 
 @pytest.mark.compiled
 @exact_games((HANDS, "memory", 2, 2), (HANDS, "memory", 2, 1), (MEASURES, "memory", 2, 1))
-def test_averages_come_near_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
+def test_averages_approximate_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
     exact = Exact(rules, model, own_hp, enemy_hp)
     assert exact.judge(uniform(exact.graph.space)).exploitability > 0.1
     played = exact.learn(500)
@@ -151,13 +151,13 @@ def test_averages_come_near_the_exact_equilibrium(rules, model, own_hp, enemy_hp
 
 @pytest.mark.slow
 @pytest.mark.full
-def test_averages_become_the_exact_equilibrium_in_the_long_run():
+def test_averages_converge_in_many_iterations():
     played = Exact(HANDS, "memory", 2, 2).learn(8_000)
     assert played.error < 1e-6
     assert played.exploitability < 1e-5
 
 
-def test_a_few_iterations_are_much_better_than_none():
+def test_a_few_iterations_lower_exploitability_tenfold():
     exact = Exact(FEINTS, "view", 2, 1)
     before = exact.judge(uniform(exact.graph.space))
     after = exact.learn(30)
@@ -166,19 +166,19 @@ def test_a_few_iterations_are_much_better_than_none():
 
 
 @exact_games((HANDS, "view", 2, 2), (ORDERS, "memory", 3, 3))
-def test_coarse_models_forget_what_one_chose(rules, model, own_hp, enemy_hp):
+def test_coarse_models_have_imperfect_recall(rules, model, own_hp, enemy_hp):
     with pytest.raises(ValueError, match="imperfect recall"):
         Game(rules, model, own_hp, enemy_hp)
 
 
-def test_without_the_drawn_card_the_hp_of_before_are_forgotten():
-    # The cards of a feint and the HP left may be those of another blow from other HP.
+def test_without_the_drawn_card_earlier_hp_are_forgotten():
+    # The same cards and HP may follow from another clash at other HP.
     with pytest.raises(ValueError, match="HP that a measure began with"):
         Game(TINY._replace(exhausting=NEVER, hp=3), "memory", 3, 3)
 
 
 @pytest.mark.parametrize("model", ["view", "memory"])
-def test_plans_are_the_policies_that_the_graph_plays(model):
+def test_realisation_plans_are_policies_of_the_graph(model):
     exact = Exact(FEINTS, model, 2, 1)
     played = exact.learn(3)
     measure = next(iter(exact.game.measures.values()))
@@ -196,23 +196,23 @@ def test_a_tree_has_the_information_sets_of_the_linear_program(rules, model, own
     for numbers, seat in zip(tree.sets, (measure.own, measure.enemy), strict=True):
         assert set(numbers) == set(seat.sets)
         assert sorted(numbers.values()) == list(range(1, len(numbers) + 1))
-    # In a tree there is one node more than there are branches.
+    # A tree has one node more than branches.
     nodes = tree.text.splitlines()[1:]
     assert len(nodes) == 1 + sum(node.partition("{")[2].count('"') // 2 for node in nodes)
 
 
-def test_games_of_several_measures_are_no_trees():
+def test_games_of_several_measures_are_not_trees():
     with pytest.raises(ValueError, match="does not decide the game"):
         ExtensiveGame(MEASURES, "memory", 2, 1)
 
 
 @pytest.fixture
 def spiel():
-    return pytest.importorskip("pyspiel", reason="a second opinion: pip install open_spiel cvxpy ecos")
+    return pytest.importorskip("pyspiel", reason="needs OpenSpiel: pip install open_spiel cvxpy ecos")
 
 
 def sets_of(game):
-    """Player, our number and the numbers of the actions of each information set, by its name in OpenSpiel."""
+    """Player, our number and action numbers of each information set, by its name in OpenSpiel."""
     found, waiting = {}, [game.new_initial_state()]
     while waiting:
         state = waiting.pop()
@@ -220,7 +220,7 @@ def sets_of(game):
             continue
         if not state.is_chance_node():
             actions = {int(state.action_to_string(action)): action for action in state.legal_actions()}
-            # It puts players and numbers of its own in front of the name.
+            # OpenSpiel prefixes names with players and its own numbers.
             player, number = map(int, state.information_state_string().rpartition("-")[2].split())
             found[state.information_state_string()] = (player, number, actions)
         waiting += [state.child(action) for action in state.legal_actions()]
@@ -230,7 +230,7 @@ def sets_of(game):
 @exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 1, 1), (HANDS, "memory", 2, 1))
 def test_openspiel_finds_the_same_values(spiel, rules, model, own_hp, enemy_hp):
     for package in ("cvxpy", "ecos"):
-        pytest.importorskip(package, reason="a second opinion: pip install open_spiel cvxpy ecos")
+        pytest.importorskip(package, reason="needs OpenSpiel: pip install open_spiel cvxpy ecos")
     from open_spiel.python.algorithms.sequence_form_lp import solve_zero_sum_game
 
     game = spiel.load_efg_game(ExtensiveGame(rules, model, own_hp, enemy_hp).text)
@@ -242,7 +242,7 @@ def test_openspiel_finds_the_same_values(spiel, rules, model, own_hp, enemy_hp):
 
 @exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 1, 1), (HANDS, "memory", 2, 1))
 @pytest.mark.parametrize("iterations", [0, 30])
-def test_openspiel_exploits_as_much(spiel, rules, model, own_hp, enemy_hp, iterations):
+def test_openspiel_finds_the_same_exploitability(spiel, rules, model, own_hp, enemy_hp, iterations):
     exact = Exact(rules, model, own_hp, enemy_hp)
     played = exact.learn(iterations)
     tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
@@ -251,15 +251,15 @@ def test_openspiel_exploits_as_much(spiel, rules, model, own_hp, enemy_hp, itera
     chosen = exact.chosen(exact.learning.average)
     policy = {}
     for name, (player, number, actions) in sets_of(game).items():
-        chances = chosen(keys[player - 1][number])
-        policy[name] = [(action, chances[code]) for code, action in actions.items()]
+        probabilities = chosen(keys[player - 1][number])
+        policy[name] = [(action, probabilities[code]) for code, action in actions.items()]
     for player, hp in ((1, (own_hp, enemy_hp)), (0, (enemy_hp, own_hp))):
-        answer = spiel.TabularBestResponse(game, player, policy)
-        left = (1 - answer.value_from_state(game.new_initial_state())) / 2
-        assert left == pytest.approx(played.conceded[hp], abs=1e-9)
-    # What both answers win more than the policy does against itself.
-    conceded = sum(played.conceded[hp] for hp in ((own_hp, enemy_hp), (enemy_hp, own_hp)))
-    assert spiel.nash_conv(game, policy) == pytest.approx(2 * (1 - conceded), abs=1e-9)
+        response = spiel.TabularBestResponse(game, player, policy)
+        left = (1 - response.value_from_state(game.new_initial_state())) / 2
+        assert left == pytest.approx(played.guaranteed[hp], abs=1e-9)
+    # The sum of what both best responses gain.
+    guaranteed = sum(played.guaranteed[hp] for hp in ((own_hp, enemy_hp), (enemy_hp, own_hp)))
+    assert spiel.nash_conv(game, policy) == pytest.approx(2 * (1 - guaranteed), abs=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -267,15 +267,15 @@ def graph():
     return Graph(StateSpace(TINY))
 
 
-def learnt(graph, iterations, share=0.0):
+def learned(graph, iterations, share=0.0):
     learning = Equilibrium(graph, share=share)
     for _ in range(iterations):
         learning.iterate()
     return learning
 
 
-def hurry(monkeypatch, first, each, most=1.0):
-    """Let iterations after the first ones play excerpts, but for one of each so many; what is left out is a lot."""
+def restrict_iterations(monkeypatch, first, each, most=1.0):
+    """Make the first iterations full, then one in ``each``; restricted games leave out a lot."""
     monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", first)
     monkeypatch.setattr(regret_minimisers, "_FULL_EVERY", each)
     monkeypatch.setattr(restricted_game, "LEAST_STATE", 0.004)
@@ -284,16 +284,16 @@ def hurry(monkeypatch, first, each, most=1.0):
     monkeypatch.setattr(restricted_game, "MOST", most)
 
 
-def test_the_average_is_a_policy_that_beats_the_uniform_one(graph):
+def test_the_average_is_a_policy_that_beats_uniform_play(graph):
     start = Equilibrium(graph).average
     assert np.array_equal(start, uniform(graph.space))
-    average = learnt(graph, 30).average
+    average = learned(graph, 30).average
     policy_of(average, graph.space)
     assert head_to_head(graph, average, uniform(graph.space)).win_probability > 0.55
 
 
-def test_equal_players_win_half_of_their_games(graph):
-    learning = learnt(graph, 20)
+def test_self_play_wins_half_of_the_games(graph):
+    learning = learned(graph, 20)
     assert head_to_head(graph, learning.average, learning.average).win_probability == pytest.approx(0.5, abs=1e-12)
     worth = dict(zip(nodes_of(graph), learning.nodes.tolist(), strict=True))
     for node, value in worth.items():
@@ -305,23 +305,23 @@ def test_equal_players_win_half_of_their_games(graph):
 @pytest.mark.parametrize("share", [0.0, 0.5])
 @pytest.mark.parametrize("model", ["view", "memory"])
 def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
-    # The last iterations play an excerpt.
-    hurry(monkeypatch, 3, 16)
+    # The last iterations are restricted.
+    restrict_iterations(monkeypatch, 3, 16)
     graph = Graph(StateSpace(TINY, model))
     found = []
     for threads in (1, 2):
         set_threads(threads)
-        learning = learnt(graph, 5, share)
+        learning = learned(graph, 5, share)
         found.append([*(table.tobytes() for table in learning.tables.values()), learning.average.tobytes()])
     set_threads(2)
     assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(("share", "done"), [(0.0, 4), (0.5, 1), (0.5, 2), (0.5, 3), (0.5, 4), (0.5, 6)])
-def test_going_on_is_the_same_as_never_having_stopped(graph, share, done, monkeypatch):
-    # The second iteration is thorough, the fourth and the eighth; the others play excerpts.
-    hurry(monkeypatch, 2, 4)
-    first = learnt(graph, done, share)
+def test_a_resumed_equilibrium_learns_the_same(graph, share, done, monkeypatch):
+    # The first two iterations are full, and the fourth and eighth; the others are restricted.
+    restrict_iterations(monkeypatch, 2, 4)
+    first = learned(graph, done, share)
     tables = {name: table.copy() for name, table in first.tables.items()}
     second = Equilibrium(graph, share=share)
     second.resume(done, tables)
@@ -333,8 +333,8 @@ def test_going_on_is_the_same_as_never_having_stopped(graph, share, done, monkey
     assert first.average.tobytes() == second.average.tobytes()
 
 
-def test_what_cannot_have_been_learnt_is_refused(graph):
-    learning = learnt(graph, 2, 0.5)
+def test_inconsistent_tables_are_refused(graph):
+    learning = learned(graph, 2, 0.5)
     tables = {name: table.copy() for name, table in learning.tables.items()}
     tables["marked_full"][0] = OUTSIDE
     with pytest.raises(ValueError, match="a marked entry needs one that is not marked"):
@@ -342,20 +342,20 @@ def test_what_cannot_have_been_learnt_is_refused(graph):
 
 
 @pytest.mark.compiled
-def test_who_practises_against_an_exploiter_may_concede_less():
-    """That is so in this game and in the standard one; where little is forgotten, it is not."""
+def test_best_responses_lower_exploitability_under_imperfect_recall():
+    """So it is in this game and in the standard one, but not where little is forgotten."""
     graph = Graph(StateSpace(ORDERS))
 
-    def concedes(share):
-        return best_response(graph, learnt(graph, 300, share).average, "true").win_probability - 0.5
+    def exploitability(share):
+        return best_response(graph, learned(graph, 300, share).average, "true").win_probability - 0.5
 
-    alone = concedes(0.0)
-    assert 0 < concedes(0.5) < 0.8 * alone
+    self_play = exploitability(0.0)
+    assert 0 < exploitability(0.5) < 0.8 * self_play
 
 
 @pytest.mark.parametrize("share", [0.3, 1.0])
-def test_the_enemy_is_oneself_but_for_the_share_of_the_answer(graph, share):
-    learning = learnt(graph, 3, share)
+def test_the_enemy_mixes_the_own_strategy_and_the_response(graph, share):
+    learning = learned(graph, 3, share)
     before = learning.tables["answer"].copy()
     learning.iterate()
     own, enemy = learning._whole.strategy, learning._whole.enemy
@@ -366,8 +366,8 @@ def test_the_enemy_is_oneself_but_for_the_share_of_the_answer(graph, share):
     assert not np.array_equal(before, learning.tables["answer"])
 
 
-def test_what_hardly_ever_is_played_is_left_out_of_an_average(graph):
-    learning = learnt(graph, 1, 0.5)
+def test_rare_actions_are_dropped_from_the_average(graph):
+    learning = learned(graph, 1, 0.5)
     ptr, total = graph.space.state_ptr, learning.tables["total"]
     first, last = next((a, b) for a, b in itertools.pairwise(ptr) if b - a > 1)
     total[first:last] = 1.0
@@ -379,9 +379,9 @@ def test_what_hardly_ever_is_played_is_left_out_of_an_average(graph):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
-def test_an_average_comes_where_its_own_choices_lead(graph, share):
-    learning = learnt(graph, 1, share)
-    # One action in each state, now and then another one.
+def test_reached_states_follow_from_own_choices(graph, share):
+    learning = learned(graph, 1, share)
+    # One action in each state, and a few more.
     total = np.random.default_rng(1).random(len(learning.tables["total"])) < 0.1
     total[graph.space.state_ptr[: len(graph.full.ptr) - 1]] = True
     learning.tables["total"][:] = total
@@ -404,10 +404,10 @@ def test_an_average_comes_where_its_own_choices_lead(graph, share):
     assert np.array_equal(reached, expected)
 
 
-def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():
+def test_a_policy_of_the_view_plays_the_same_under_memory():
     view, memory = StateSpace(TINY, "view"), StateSpace(TINY, "memory")
     coarse, fine = Graph(view), Graph(memory)
-    average = learnt(coarse, 10).average
+    average = learned(coarse, 10).average
     lifted = lift(memory, view, average)
     policy_of(lifted, fine.space)
     expected = head_to_head(coarse, average, uniform(view)).win_probability
@@ -415,8 +415,8 @@ def test_a_policy_learnt_by_who_sees_plays_the_same_among_those_who_remember():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
-def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
-    whole, parts = learnt(graph, 2, share), learnt(graph, 1, share)
+def test_an_iteration_is_the_sequence_of_its_passes(graph, share):
+    whole, parts = learned(graph, 2, share), learned(graph, 1, share)
     names = []
     for name, make in parts.passes():
         names.append(name)
@@ -430,14 +430,14 @@ def test_an_iteration_is_its_passes_one_after_the_other(graph, share):
 
 
 def made(learning):
-    """The names of the passes of an iteration, when they have been made."""
+    """Make an iteration and yield the names of its passes."""
     for name, make in learning.passes():
         make()
         yield name
 
 
-def test_hasty_iterations_play_an_excerpt(graph, monkeypatch):
-    hurry(monkeypatch, 2, 4)
+def test_restricted_iterations_run_on_a_restricted_game(graph, monkeypatch):
+    restrict_iterations(monkeypatch, 2, 4)
     learning = Equilibrium(graph, share=0.5)
     names, whole = [], []
     for _ in range(8):
@@ -445,23 +445,23 @@ def test_hasty_iterations_play_an_excerpt(graph, monkeypatch):
         whole.append(learning.current_graph is graph)
     breaths = [str(number + 1) for number in range(TINY.breaths)]
     backward = [*(f"regret {n}" for n in reversed(breaths)), "nodes", "learn", "response"]
-    thorough, hasty = [*(f"spread {n}" for n in breaths), "deal", *backward], [f"spread {n}" for n in breaths[:-1]]
-    hasty += backward
+    full, restricted = [*(f"spread {n}" for n in breaths), "deal", *backward], [f"spread {n}" for n in breaths[:-1]]
+    restricted += backward
     assert names == [
-        thorough,
-        [*thorough, "mark"],
-        ["restrict", *hasty],
-        ["merge", *thorough, "mark"],
-        ["restrict", *hasty],
-        hasty,
-        hasty,
-        ["merge", *thorough, "mark"],
+        full,
+        [*full, "mark"],
+        ["restrict", *restricted],
+        ["merge", *full, "mark"],
+        ["restrict", *restricted],
+        restricted,
+        restricted,
+        ["merge", *full, "mark"],
     ]
     assert whole == ["spread 2" in passes for passes in names]
 
 
-def test_hasty_iterations_leave_the_deals_and_what_is_outside_alone(graph, monkeypatch):
-    hurry(monkeypatch, 2, 8)
+def test_restricted_iterations_leave_deals_and_entries_outside_unchanged(graph, monkeypatch):
+    restrict_iterations(monkeypatch, 2, 8)
     learning, before = Equilibrium(graph, share=0.5), {}
     for iteration in range(1, 8):
         before = {name: table.copy() for name, table in learning.tables.items()}
@@ -484,9 +484,9 @@ def test_hasty_iterations_leave_the_deals_and_what_is_outside_alone(graph, monke
 
 
 @pytest.mark.parametrize("look", ["average", "nodes", "reached", "exploiter_start", "tables"])
-def test_to_look_at_what_was_learnt_changes_nothing(graph, look, monkeypatch):
-    hurry(monkeypatch, 2, 4)
-    looked, plain = Equilibrium(graph, share=0.5), learnt(graph, 8, 0.5)
+def test_reading_results_changes_nothing(graph, look, monkeypatch):
+    restrict_iterations(monkeypatch, 2, 4)
+    looked, plain = Equilibrium(graph, share=0.5), learned(graph, 8, 0.5)
     for _ in range(8):
         looked.iterate()
         getattr(looked, look)
@@ -494,57 +494,57 @@ def test_to_look_at_what_was_learnt_changes_nothing(graph, look, monkeypatch):
     assert np.array_equal(looked.average, plain.average)
 
 
-def test_what_would_be_most_of_the_game_is_no_excerpt(graph, monkeypatch):
-    hurry(monkeypatch, 2, 4, most=0.01)
-    few = learnt(graph, 7, 0.5)
+def test_a_game_is_not_restricted_if_it_does_not_pay(graph, monkeypatch):
+    restrict_iterations(monkeypatch, 2, 4, most=0.01)
+    few = learned(graph, 7, 0.5)
     monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", 100)
-    every = learnt(graph, 7, 0.5)
+    every = learned(graph, 7, 0.5)
     assert all(np.array_equal(table, every.tables[name]) for name, table in few.tables.items())
     assert (few.tables["marked_rows"] == INSIDE).all()
 
 
 @pytest.mark.compiled
-def test_hasty_iterations_learn_as_well(monkeypatch):
+def test_restricted_iterations_learn_as_well_as_full_ones(monkeypatch):
     graph = Graph(StateSpace(ORDERS))
-    conceded = []
+    exploitability = []
     for first in (16, 1_000):
         monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", first)
-        learning = learnt(graph, 300, 0.8)
+        learning = learned(graph, 300, 0.8)
         assert (learning.tables["marked_rows"] == INSIDE).all() == (first > 300)
-        conceded.append(best_response(graph, learning.average, "true").win_probability - 0.5)
-    assert conceded[0] == pytest.approx(conceded[1], abs=2e-3)
+        exploitability.append(best_response(graph, learning.average, "true").win_probability - 0.5)
+    assert exploitability[0] == pytest.approx(exploitability[1], abs=2e-3)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
 @pytest.mark.parametrize("model", ["view", "memory"])
-def test_what_is_held_is_no_more_than_what_was_announced(model, share):
+def test_arrays_fit_into_the_estimated_memory(model, share):
     graph = Graph(StateSpace(TINY, model))
-    learning = learnt(graph, 2, share)
+    learning = learned(graph, 2, share)
     whole = learning._whole
     arrays = [whole.v, whole.strategy, whole.state_reach, *learning.tables.values(), *graph.full]
     arrays += [array for name, array in vars(learning.reach).items() if isinstance(array, np.ndarray)]
     if share > 0:
         arrays += [learning.minimiser.regret, whole.enemy, whole.response.v]
-    # Next to a small game everything else is much, so it is left out.
-    announced = bytes_needed(Outline(graph.space), share) - solver._PROGRAM
-    assert sum(array.nbytes for array in arrays) < announced < 10 * sum(array.nbytes for array in arrays)
+    # The program is large beside a small game, so it is left out.
+    estimated = bytes_needed(Outline(graph.space), share) - solver._PROGRAM
+    assert sum(array.nbytes for array in arrays) < estimated < 10 * sum(array.nbytes for array in arrays)
 
 
 def test_the_search_for_an_exploiter_starts_at_the_response_or_the_average(graph):
-    alone, practised = learnt(graph, 5), learnt(graph, 40, share=0.8)
-    policy, nodes = alone.exploiter_start
-    assert np.array_equal(policy, alone.average)
-    assert np.array_equal(nodes[:, 0], alone.nodes)
-    policy, nodes = practised.exploiter_start
+    self_play, trained = learned(graph, 5), learned(graph, 40, share=0.8)
+    policy, nodes = self_play.exploiter_start
+    assert np.array_equal(policy, self_play.average)
+    assert np.array_equal(nodes[:, 0], self_play.nodes)
+    policy, nodes = trained.exploiter_start
     policy_of(policy, graph.space)
     assert set(policy) == {0.0, 1.0}
-    duel = head_to_head(graph, policy, practised.average)
+    duel = head_to_head(graph, policy, trained.average)
     assert duel.win_probability > 0.5
-    # The answer is to the last strategy, not to the average.
+    # It responds to the last strategy, not to the average.
     assert nodes[:, 0] == pytest.approx(duel.v[graph.n_full : -2, 0], abs=0.05)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_a_share_is_from_0_to_1(graph, share):
+def test_a_share_outside_0_to_1_is_refused(graph, share):
     with pytest.raises(ValueError, match="allowed is from 0 to 1"):
         Equilibrium(graph, share=share)

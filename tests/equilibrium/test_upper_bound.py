@@ -1,4 +1,4 @@
-"""Upper bounds: above every exploiter, and where nothing is shown that matters, the best chance there is."""
+"""Upper bounds: above every exploiter, and tight where the shown hands do not matter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
-# No game outlives its first measure, and whoever has a choice has nothing to remember.
+# Every game ends in its first measure, and a player with a choice has nothing to remember.
 BRIEF = TINY._replace(
     copies=(1, 1, 1, 1, 1),
     feints=0,
@@ -29,12 +29,12 @@ BRIEF = TINY._replace(
     dodge_stops=(0, 0, 0, 0, 0),
     exhausting=(0, 0, 0, 0, 0),
 )
-# All cards are played in a measure, or one is kept by whoever rests.
+# All cards are played in a measure, unless a player who rests keeps one.
 LASTING = TINY._replace(copies=(0, 2, 0, 2, 1), reveal_size=0, feints=0, hp=2, healing=1)
 
 
-def shown(graph, enemy):
-    """How often somebody wins who sees both hands, by sweeps over the exact model."""
+def win_with_open_hands(graph, enemy):
+    """Best win probability of a player who sees both hands, by sweeps over the exact model."""
     rules, space = graph.space.rules, graph.space
     plays = {}
     for row in range(len(graph.full.ptr) - 1):
@@ -45,9 +45,9 @@ def shown(graph, enemy):
     laws = {
         position: [
             [
-                (then, p * float(chance))
+                (then, p * float(q))
                 for other, p in plays[duel_twin.enemy_view(position)].items()
-                for then, chance in duel_twin.breath(rules, position, own, other).items()
+                for then, q in duel_twin.breath(rules, position, own, other).items()
             ]
             for own in reference.legal_actions(rules, position.view)
         ]
@@ -65,23 +65,25 @@ def shown(graph, enemy):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_bound_is_the_best_chance_where_nothing_is_shown_that_matters(seed):
+def test_the_bound_is_tight_where_the_shown_hands_do_not_matter(seed):
     graph = Graph(StateSpace(BRIEF))
     enemy = mixed(graph.space, seed)
     best = best_response(graph, enemy, "true").win_probability
     bounds = [upper_bound(graph, enemy, depth).win_probability for depth in (0, 1, 2)]
     assert bounds[2] == pytest.approx(best, abs=1e-9)
-    assert bounds[0] == pytest.approx(shown(graph, enemy), abs=1e-9)
+    assert bounds[0] == pytest.approx(win_with_open_hands(graph, enemy), abs=1e-9)
 
 
-def test_whoever_sees_both_hands_wins_what_the_exact_model_says():
+def test_depth_0_is_the_best_response_with_open_hands():
     graph = Graph(StateSpace(LASTING))
     enemy = mixed(graph.space, 3)
-    assert upper_bound(graph, enemy, 0, tolerance=1e-12).win_probability == pytest.approx(shown(graph, enemy), abs=1e-9)
+    assert upper_bound(graph, enemy, 0, tolerance=1e-12).win_probability == pytest.approx(
+        win_with_open_hands(graph, enemy), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("rules", [TINY, LASTING], ids=["tiny", "lasting"])
-def test_bounds_sink_with_depth_and_stay_above_every_exploiter(rules):
+def test_bounds_fall_with_depth_and_stay_above_every_exploiter(rules):
     graph = Graph(StateSpace(rules))
     enemy = mixed(graph.space, 4)
     base = best_response(graph, enemy, "true").duel
@@ -93,7 +95,7 @@ def test_bounds_sink_with_depth_and_stay_above_every_exploiter(rules):
     assert found.win_probability > bounds[2] - 0.02
 
 
-def test_rounds_sink_and_the_opening_may_be_looked_at_more_closely():
+def test_iterations_lower_the_bound_and_a_deeper_opening_tightens_it():
     graph = Graph(StateSpace(TINY))
     enemy = mixed(graph.space, 5)
     steps = []
@@ -106,7 +108,7 @@ def test_rounds_sink_and_the_opening_may_be_looked_at_more_closely():
     assert upper_bound(graph, enemy, 2).win_probability - 1e-4 <= closer.win_probability < one.win_probability
 
 
-def test_a_finer_model_changes_nothing():
+def test_the_information_model_of_the_graph_does_not_matter():
     coarse, fine = Graph(StateSpace(TINY)), Graph(StateSpace(TINY, "memory"))
     enemy = mixed(coarse.space, 6)
     bounds = [upper_bound(coarse, enemy, 2), upper_bound(fine, lift(fine.space, coarse.space, enemy), 2)]
@@ -114,7 +116,7 @@ def test_a_finer_model_changes_nothing():
     assert np.allclose(bounds[0].nodes, bounds[1].nodes, atol=1e-12)
 
 
-def test_what_cannot_be_bounded_is_refused():
+def test_invalid_arguments_are_refused():
     graph = Graph(StateSpace(BRIEF))
     policy = mixed(graph.space, 1)
     with pytest.raises(DuelError, match="depth: 3 is not allowed, it must be 0 to 2"):
@@ -127,7 +129,7 @@ def test_what_cannot_be_bounded_is_refused():
 
 @pytest.mark.slow
 @pytest.mark.full
-def test_a_bracket_in_the_standard_game(tabletop):
+def test_bayes_and_the_bound_bracket_the_best_response_in_the_standard_game(tabletop):
     graph = Graph(tabletop)
     enemy = uniform(tabletop)
     base = best_response(graph, enemy).duel

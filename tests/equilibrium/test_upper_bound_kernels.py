@@ -12,7 +12,7 @@ from punish_fast.runtime.parallel import for_each
 
 
 @pytest.mark.parametrize("name", ["view", "memory"])
-def test_beliefs_after_a_kept_hand_are_those_of_every_redeal_that_keeps_it(name):
+def test_beliefs_about_kept_hands_follow_from_all_redeals(name):
     graph = Graph(StateSpace(PRESETS["tiny"], name))
     space, redeal, layer = graph.space, graph.redeal, graph.space.layers[0]
     _, kept = split_pairs(space.layout, redeal.pair)
