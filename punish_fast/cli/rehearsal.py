@@ -69,7 +69,7 @@ def _meet(name: str) -> None:
         best_response(graph, policy, "uniform")
     else:
         lift(space, view, np.ones(len(view.action)))
-    exploiter = best_response(graph, policy, "true", start=Start(policy, graph.indifferent))
+    exploiter = best_response(graph, policy, "true", starts=[Start(policy)])
     bayes_response(graph, policy, exploiter.duel, n_games=2)
     upper_bound(graph, policy)
     simulate(graph, policy, policy, 2)

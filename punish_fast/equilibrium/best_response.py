@@ -6,16 +6,18 @@ An exploiter knows the policy ``p`` it meets, but not the enemy's hand. It holds
 solution of that model with ``p`` as the enemy.
 
 *true*: as likely as ``p`` and the deals make it. A counterfactual response is improved until it converges
-(``counterfactual_response.py``), then a duel evaluates it exactly. The first one starts from the uniform exploiter, and
-the best one is returned. An iteration changes all choices at once, although the best choice in one state may depend on
-that in another. So if responses do not converge, as in games with short measures, the search continues in small steps,
-each evaluated by a duel. A given start is not evaluated itself. The result is the win probability of an actual agent,
-and so a lower bound on that of the best one.
+(``counterfactual_response.py``), then a duel evaluates it exactly. An iteration changes all choices at once, although
+the best choice in one state may depend on that in another. So if responses do not converge, as in games with short
+measures, the search continues in small steps, each evaluated by a duel.
+
+Where a search ends depends on where it starts. So there is one from each of several starts, which are evaluated too,
+and the best response of all is returned; or the policy itself if all lose, since a copy wins half of the games. The
+result is the win probability of an actual agent, and so a lower bound on that of the best one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,7 +28,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
 from punish_fast.equilibrium.reach import Reach
-from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.policy import first_best, greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.tensor import build_compact
 
@@ -45,6 +47,8 @@ _LEAST_CHANGE = 1e-7
 _LEAST_STEP = 1e-5
 # Of the win probabilities that responses are compared by.
 _TOLERANCE = 1e-10
+# What a copy wins of its games: both sides play alike.
+_COPY = 0.5
 
 Progress = Callable[[str, int, float], None]
 
@@ -54,11 +58,14 @@ class Start(NamedTuple):
 
     Attributes:
         policy: float64 ``[n_rows]``, a response.
-        nodes: float64 ``[n_nodes, 2]``, win probabilities and expected breaths from the nodes between measures.
+        nodes: float64 ``[n_nodes, 2]``, estimates of win probabilities and expected breaths from the nodes between
+            measures; None if there are none.
+        name: What progress calls it.
     """
 
     policy: np.ndarray
-    nodes: np.ndarray
+    nodes: np.ndarray | None = None
+    name: str = "true"
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ class Exploiter:
     """An agent that exploits a policy.
 
     Attributes:
-        policy: float64 ``[n_rows]``, one action in each state.
+        policy: float64 ``[n_rows]``: one action in each state, or the policy itself.
         duel: Its exact duel against the policy.
         win_probabilities: Win probabilities of all responses evaluated, in their order.
     """
@@ -86,7 +93,7 @@ def best_response(
     policy: Any,
     beliefs: str = "uniform",
     progress: Progress | None = None,
-    start: Start | None = None,
+    starts: Sequence[Start] | None = None,
     off_policy_weight: float = OFF_POLICY_WEIGHT,
 ) -> Exploiter:
     """Find the agent that wins most often against a policy.
@@ -97,7 +104,8 @@ def best_response(
         policy: The policy to exploit, float64 ``[n_rows]``, or another player that `policy_of` takes.
         beliefs: Beliefs about the enemy's hand, ``"uniform"`` or ``"true"``.
         progress: Called as ``progress(beliefs, responses, win_probability)`` after every response.
-        start: Start for true beliefs, instead of the uniform exploiter.
+        starts: Starts of the searches for true beliefs; if None, the policy itself and, under the view, before it the
+            uniform exploiter.
         off_policy_weight: Weight of the exploiter's own off-policy moves in its beliefs, above 0 and at most 1; 1 is
             counterfactual reach, which is right under perfect recall.
 
@@ -112,69 +120,101 @@ def best_response(
     if not 0 < off_policy_weight <= 1:
         raise DuelError(f"off_policy_weight: {off_policy_weight} is not allowed, it must be above 0 and at most 1")
     policy = policy_of(policy, graph.space)
-    search = _Search(graph, policy, progress, off_policy_weight)
-    if start is None or beliefs == "uniform":
-        search.begin(_uniform_choice(graph, policy))
-        search.evaluate("uniform")
-    else:
-        search.begin(first_best(graph.space.state_ptr, start.policy), start.nodes)
-    if beliefs == "true" and not search.iterate():
-        search.step()
-    search.begin(search.choice)
-    return Exploiter(search.response.policy, search.duel, search.win_probabilities)
+    told: list[float] = []
+
+    def tell(name: str, win_probability: float) -> None:
+        told.append(win_probability)
+        if progress is not None:
+            progress(name, len(told), max(told))
+
+    search = _Search(graph, policy, off_policy_weight, tell)
+    if beliefs == "uniform":
+        search.begin(_uniform_start(graph, policy))
+        return Exploiter(search.policy, search.duel, told)
+    found: Exploiter | None = None
+    for start in _usual_starts(graph, policy) if starts is None else starts:
+        search.begin(start)
+        if not search.iterate():
+            search.step()
+        if found is None or search.duel.win_probability > found.win_probability:
+            found = Exploiter(search.policy, search.duel, told)
+    if found is None or found.win_probability < _COPY:
+        duel = head_to_head(graph, policy, policy, _TOLERANCE)
+        tell("copy", duel.win_probability)
+        return Exploiter(policy, duel, told)
+    return found
 
 
-def _uniform_choice(graph: Graph, policy: np.ndarray) -> np.ndarray:
-    """The rows that the uniform exploiter chooses, int64 ``[n_states]``."""
+def _usual_starts(graph: Graph, policy: np.ndarray) -> Iterator[Start]:
+    if graph.space.is_view:
+        yield _uniform_start(graph, policy)
+    yield Start(policy)
+
+
+def _uniform_start(graph: Graph, policy: np.ndarray) -> Start:
+    """The uniform exploiter."""
     space = graph.view
     solution = solve(build_compact(space, policy), discount=1.0)
-    return first_best(space.state_ptr, solution.q)
+    return Start(greedy(space.state_ptr, solution.q), name="uniform")
 
 
 class _Search:
-    """A search for the best response.
+    """A search for the best response from one start, then from another.
 
     Attributes:
         graph: The game.
         response: The response being improved.
         choice: int64 ``[n_states]``, the rows of the best one so far.
         duel: Its duel.
-        win_probabilities: Win probabilities of all responses evaluated.
     """
 
+    response: CounterfactualResponse
     choice: np.ndarray
     duel: Duel
 
-    def __init__(self, graph: Graph, enemy: np.ndarray, progress: Progress | None, off_policy_weight: float) -> None:
-        v = np.zeros((graph.n_values, 2))
-        v[:, 0] = 0.5
+    def __init__(
+        self, graph: Graph, enemy: np.ndarray, off_policy_weight: float, tell: Callable[[str, float], None]
+    ) -> None:
         self.graph = graph
-        self.response = CounterfactualResponse(graph, v, graph.dealt)
         self._reach = Reach(graph)
         self.enemy = enemy
-        self.progress = progress
         self.off_policy_weight = off_policy_weight
-        self.win_probabilities: list[float] = []
+        self._tell = tell
 
-    def begin(self, choice: np.ndarray, nodes: np.ndarray | None = None) -> None:
-        """Start at a choice of rows, and values of the nodes, without a duel."""
+    @property
+    def policy(self) -> np.ndarray:
+        """The best response so far, float64 ``[n_rows]``."""
+        self.response.choice[:] = self.choice
+        return self.response.policy
+
+    def begin(self, start: Start) -> None:
+        """Begin at a start, and evaluate it."""
+        graph = self.graph
+        v = np.zeros((graph.n_values, 2))
+        v[:, 0] = 0.5
+        self.response = CounterfactualResponse(graph, v, graph.dealt)
+        choice = first_best(graph.space.state_ptr, start.policy)
         self.response.choice[:] = choice[: len(self.response.choice)]
-        if nodes is not None:
-            self.response.nodes[:] = nodes
+        self.response.nodes[:] = graph.indifferent if start.nodes is None else start.nodes
+        self._keep(self._evaluate(start.name))
 
-    def evaluate(self, beliefs: str) -> float:
+    def evaluate(self) -> float:
         """Keep the response if it is the best one; return its gain over the best before."""
-        response = self.response
-        duel = head_to_head(self.graph, response.policy, self.enemy, _TOLERANCE, response.nodes)
-        gain = duel.win_probability - max(self.win_probabilities, default=0.0)
-        if not self.win_probabilities or gain > 0:
-            self.choice, self.duel = response.choice.copy(), duel
-            # Values of nodes, and of full states that the next response skips.
-            response.v[:] = duel.v
-        self.win_probabilities.append(duel.win_probability)
-        if self.progress is not None:
-            self.progress(beliefs, len(self.win_probabilities), max(self.win_probabilities))
+        duel = self._evaluate("true")
+        gain = duel.win_probability - self.duel.win_probability
+        if gain > 0:
+            self._keep(duel)
         return gain
+
+    def _evaluate(self, name: str) -> Duel:
+        duel = head_to_head(self.graph, self.response.policy, self.enemy, _TOLERANCE, self.response.nodes)
+        self._tell(name, duel.win_probability)
+        return duel
+
+    def _keep(self, duel: Duel) -> None:
+        self.choice, self.duel = self.response.choice.copy(), duel
+        # Values of nodes, and of full states that the next response skips.
+        self.response.v[:] = duel.v
 
     def iterate(self) -> bool:
         """Iterate responses until one gains nothing or achieves its expected value.
@@ -183,8 +223,9 @@ class _Search:
         """
         for _ in range(_MAX_RESPONSES):
             expected = self._converge()
-            gain = self.evaluate("true")
-            if abs(self.win_probabilities[-1] - expected) < _LEAST_GAIN:
+            before = self.duel.win_probability
+            gain = self.evaluate()
+            if abs(before + gain - expected) < _LEAST_GAIN:
                 return gain > -_LEAST_GAIN
             if gain < _LEAST_GAIN:
                 return False
@@ -206,7 +247,7 @@ class _Search:
                 taken = generator.choice(states, 1)
             self.response.choice[:] = self.choice
             self.response.choice[taken] = better[taken]
-            gain = self.evaluate("true")
+            gain = self.evaluate()
             if gain >= _LEAST_STEP:
                 share, better = min(2 * share, _MOST_SHARE), self._better()
             elif gain > 0 or share <= _LEAST_SHARE:

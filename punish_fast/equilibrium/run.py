@@ -175,7 +175,7 @@ class _Runner:
         if self._exploitability is None or self._measured != equilibrium.iterations:
             begin = time.perf_counter()
             graph, start = equilibrium.graph, equilibrium.exploiter_start
-            found = best_response(graph, equilibrium.average, "true", self._search_progress, start)
+            found = best_response(graph, equilibrium.average, "true", self._search_progress, [start])
             self._exploitability = 100 * (found.win_probability - 0.5)
             self.seconds["measure"] += time.perf_counter() - begin
             self._measured = equilibrium.iterations

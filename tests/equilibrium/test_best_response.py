@@ -9,6 +9,9 @@ from itertools import product
 import duel_twin
 import numpy as np
 import pytest
+from houses import house_rules
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bench import reference
 from punish_fast.arena.players import Player
@@ -19,8 +22,10 @@ from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT
 from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.lifting import lift
+from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
@@ -152,11 +157,11 @@ def test_no_single_deviation_improves_the_best_response(graph):
 def test_small_steps_improve_responses_that_do_not_converge(monkeypatch, hp, seed, gain):
     graph = Graph(StateSpace(TINY._replace(breaths=1, hp=hp)))
     enemy = dyadic(graph.space, seed)
-    start = Start(enemy, graph.indifferent)
-    found, again = (best_response(graph, enemy, "true", start=start) for _ in range(2))
+    starts = [Start(enemy)]
+    found, again = (best_response(graph, enemy, "true", starts=starts) for _ in range(2))
     assert again.win_probabilities == found.win_probabilities
     monkeypatch.setattr("punish_fast.equilibrium.best_response._MAX_STEPS", 0)
-    rounds = best_response(graph, enemy, "true", start=start).win_probabilities
+    rounds = best_response(graph, enemy, "true", starts=starts).win_probabilities
     assert found.win_probabilities[: len(rounds)] == rounds
     assert found.win_probability == max(found.win_probabilities) > max(rounds) + gain
     duel = head_to_head(graph, found.policy, enemy)
@@ -177,10 +182,42 @@ def test_the_naive_agent_exploits_the_random_player(tabletop):
 def test_a_search_from_its_own_result_ends_at_once(graph):
     enemy = dyadic(graph.space, 7)
     found = best_response(graph, enemy, "true")
-    start = Start(found.policy, found.duel.v[graph.n_full : -2])
-    again = best_response(graph, enemy, "true", start=start)
-    assert again.win_probabilities == [again.win_probability]
-    assert again.win_probability == pytest.approx(found.win_probability, abs=1e-9)
+    starts = [Start(found.policy, found.duel.v[graph.n_full : -2])]
+    again = best_response(graph, enemy, "true", starts=starts)
+    # The start, and one response to it.
+    assert again.win_probabilities == pytest.approx([found.win_probability] * 2, abs=1e-9)
+    assert again.win_probability == max(again.win_probabilities)
+
+
+def test_starts_are_judged_and_a_copy_is_better_than_losing(graph, monkeypatch):
+    enemy = dyadic(graph.space, 7)
+    best = best_response(graph, enemy, "true")
+    for name in ("_MAX_RESPONSES", "_MAX_STEPS"):
+        monkeypatch.setattr(f"punish_fast.equilibrium.best_response.{name}", 0)
+    found = best_response(graph, enemy, "true", starts=[Start(best.policy)])
+    assert np.array_equal(found.policy, best.policy)
+    assert found.win_probability == pytest.approx(best.win_probability, abs=1e-9)
+    worst = uniform_policy(graph.space)
+    assert head_to_head(graph, worst, best.policy).win_probability < 0.5
+    copy = best_response(graph, best.policy, "true", starts=[Start(enemy)])
+    assert np.array_equal(copy.policy, best.policy)
+    assert copy.win_probability == copy.win_probabilities[-1] == pytest.approx(0.5, abs=1e-9)
+
+
+@settings(max_examples=10)
+@given(rules=house_rules(), seed=st.integers(0, 99))
+def test_no_exploiter_loses(rules, seed):
+    view = StateSpace(true_rules(rules))
+    fine = StateSpace(view.rules, "memory")
+    graph, policy = Graph(fine), lift(fine, view, dyadic(view, seed))
+    try:
+        found = best_response(graph, policy, "true")
+    except DuelError:  # no end
+        return
+    assert found.win_probability >= 0.5 - 1e-9
+    assert found.win_probability >= max(found.win_probabilities)
+    duel = head_to_head(graph, found.policy, policy)
+    assert duel.win_probability == pytest.approx(found.win_probability, abs=1e-9)
 
 
 def test_progress_is_reported(graph):

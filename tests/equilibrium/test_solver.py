@@ -532,10 +532,10 @@ def test_arrays_fit_into_the_estimated_memory(model, share):
 
 def test_the_search_for_an_exploiter_starts_at_the_response_or_the_average(graph):
     self_play, trained = learned(graph, 5), learned(graph, 40, share=0.8)
-    policy, nodes = self_play.exploiter_start
+    policy, nodes, _ = self_play.exploiter_start
     assert np.array_equal(policy, self_play.average)
     assert np.array_equal(nodes[:, 0], self_play.nodes)
-    policy, nodes = trained.exploiter_start
+    policy, nodes, _ = trained.exploiter_start
     policy_of(policy, graph.space)
     assert set(policy) == {0.0, 1.0}
     duel = head_to_head(graph, policy, trained.average)
