@@ -8,7 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.records.database import RecordsError, columns_of, open_to_read
+from punish_fast.records.database import RecordsError, brief, columns_of, open_to_read
+from punish_fast.records.logs import is_name
+
+# Names in a message.
+_MOST_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,9 @@ def require_player(path: Path, connection: sqlite3.Connection, player: str | Non
         return
     known = [name for (name,) in connection.execute("SELECT username FROM players ORDER BY player_id")]
     if player not in known:
-        names = ", ".join(name if name.isprintable() else ascii(name) for name in known[:20])
-        raise RecordsError(f"{path}: there is no player {player!r}, allowed are {names or 'none'}")
+        names = ", ".join(name if is_name(name) else brief(name) for name in known[:_MOST_NAMES])
+        more = f" and {len(known) - _MOST_NAMES:,} more" if len(known) > _MOST_NAMES else ""
+        raise RecordsError(f"{path}: there is no player {brief(player)}, allowed are {names or 'none'}{more}")
 
 
 def breath_order(connection: sqlite3.Connection) -> str:

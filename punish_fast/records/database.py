@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from punish_fast.runtime.files import OutputError, WriteError
@@ -58,15 +59,46 @@ _ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT"), "br
 
 _MAGIC = b"SQLite format 3\0"
 
-# Conditions that every row must satisfy.
+# The largest numbers: ids of games (the end of the year 9999), breaths of a game, states (18 digits), temperatures.
+LAST_ID, LAST_BREATH, LAST_STATE = 253_402_300_799, 10**6, 10**18 - 1
+MAX_TEMPERATURE = 1e300
+
+
+def _within(column: str, last: int) -> str:
+    return f"typeof({column}) = 'integer' AND {column} BETWEEN 0 AND {last}"
+
+
+# Conditions that every row must satisfy; those of columns that an older database lacks are left out.
 _LAWS = {
-    "players": "typeof(player_id) = 'integer' AND typeof(username) = 'text' AND is_bot IN (0, 1)",
-    "bot_parameters": "typeof(paramset_id) = 'integer' AND typeof(temperature) IN ('real', 'integer', 'null')",
-    "games": "typeof(game_id) = 'integer' AND winner_id IN (SELECT player_id FROM players)"
-    " AND loser_id IN (SELECT player_id FROM players)",
-    "breaths": "game_id IN (SELECT game_id FROM games) AND is_winner IN (0, 1)"
-    " AND typeof(state) = 'integer' AND typeof(action) = 'integer' AND action BETWEEN 0 AND 255",
+    "players": {
+        "player_id": "typeof(player_id) = 'integer'",
+        "username": "typeof(username) = 'text'",
+        "is_bot": "is_bot IN (0, 1)",
+    },
+    "bot_parameters": {
+        "paramset_id": "typeof(paramset_id) = 'integer'",
+        "temperature": "temperature IS NULL OR typeof(temperature) IN ('real', 'integer')"
+        f" AND temperature BETWEEN 0 AND {MAX_TEMPERATURE}",
+    },
+    "games": {
+        "game_id": _within("game_id", LAST_ID),
+        "winner_id": "winner_id IN (SELECT player_id FROM players)",
+        "loser_id": "loser_id IN (SELECT player_id FROM players) AND loser_id IS NOT winner_id",
+        "logged_id": f"logged_id IS NULL OR {_within('logged_id', LAST_ID)}",
+    },
+    "breaths": {
+        "game_id": "game_id IN (SELECT game_id FROM games)",
+        "is_winner": "is_winner IN (0, 1)",
+        "state": _within("state", LAST_STATE),
+        # Ten times the card, and 1 for a feint.
+        "action": f"{_within('action', 99)} AND action % 10 <= 1",
+        "number": f"number IS NULL OR {_within('number', LAST_BREATH)}",
+    },
 }
+# Characters of a value in a message.
+_MOST_SHOWN = 60
+# Steps of SQLite's machine on a connection, about a minute; and after how many it asks whether to go on.
+_MAX_STEPS, _STEPS_AT_ONCE = 5_000_000_000, 100_000
 
 
 class RecordsError(Exception):
@@ -88,6 +120,8 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
     sqlite3.SQLITE_NOTADB: (RecordsError, "is no SQLite database"),
     sqlite3.SQLITE_CORRUPT: (RecordsError, "is a damaged database"),
     sqlite3.SQLITE_CANTOPEN: (RecordsError, "cannot be opened here"),
+    sqlite3.SQLITE_INTERRUPT: (RecordsError, "takes too long to read; nothing was changed"),
+    sqlite3.SQLITE_TOOBIG: (RecordsError, "holds a value that is too large; nothing was changed"),
 }
 
 
@@ -103,9 +137,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     with _explained(path), closing(_connect(path, "ro")) as connection:
         # One transaction, so that everything read is consistent.
         connection.execute("BEGIN")
-        _require_version(path, connection)
-        _require_tables(path, connection)
-        _require_laws(path, connection)
+        _require_records(path, connection)
         yield connection
 
 
@@ -123,32 +155,60 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
 
     Raises:
         RecordsError: it cannot be opened, or is no database of recorded games.
-        LockedError: another process kept it locked.
+        LockedError: another process kept it locked, or keeps data in its files that was to be erased.
         OutputError: it may not be written to.
         WriteError: it could not be written to its end; nothing was changed.
     """
-    if not creates or _exists(path):
+    is_new = creates and not _exists(path)
+    if not is_new:
         _require_database(path)
     with _explained(path), closing(_connect(path, "rwc" if creates else "rw")) as connection:
-        if erases:
-            connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("BEGIN IMMEDIATE")
         try:
-            _require_version(path, connection)
-            if creates and not _tables_of(connection):
-                _create(connection)
-            _require_tables(path, connection)
-            _require_laws(path, connection)
-            migrate(connection)
-            before = connection.total_changes
-            yield connection
-        except BaseException:
-            connection.rollback()
-            raise
-        if connection.total_changes == before:
-            connection.rollback()
-        else:
-            connection.commit()
+            with _transaction(connection, erases):
+                if creates and not _kinds_of(connection):
+                    _create(connection)
+                _require_records(path, connection)
+                _require_no_trigger(path, connection)
+                migrate(connection)
+                yield connection
+            if erases:
+                _erase_log(path, connection)
+        finally:
+            if is_new:
+                _remove_if_empty(path)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, erases: bool) -> Iterator[None]:
+    """A transaction that is rolled back if the block fails or changes no row."""
+    if erases:
+        connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("BEGIN IMMEDIATE")
+    before = connection.total_changes
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    if connection.total_changes == before:
+        connection.rollback()
+    else:
+        connection.commit()
+
+
+def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
+    """Move a write-ahead log, which keeps old data, into the database."""
+    is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if is_busy:
+        kept = "its files keep what was replaced or deleted until that process closes them"
+        raise LockedError(f"{path}: the change was made, but another process reads the database, and {kept}")
+
+
+def _remove_if_empty(path: Path) -> None:
+    """Remove a new file into which nothing was written; SQLite writes nothing to a file that was removed."""
+    with suppress(OSError):
+        if path.stat().st_size == 0:
+            path.unlink()
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -173,7 +233,10 @@ def _create(connection: sqlite3.Connection) -> None:
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    steps = count(_STEPS_AT_ONCE, _STEPS_AT_ONCE)
+    connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS, _STEPS_AT_ONCE)
+    return connection
 
 
 def _exists(path: Path) -> bool:
@@ -208,8 +271,28 @@ def _require_database(path: Path) -> None:
         raise RecordsError(f"{path}: is no SQLite database")
 
 
-def _tables_of(connection: sqlite3.Connection) -> list[str]:
-    return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+def _kinds_of(connection: sqlite3.Connection) -> dict[str, str]:
+    """What each name in the database is: a table, a view, an index or a trigger."""
+    kind = "CASE WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'virtual table' ELSE type END"
+    return dict(connection.execute(f"SELECT name, {kind} FROM sqlite_master"))
+
+
+def _require_records(path: Path, connection: sqlite3.Connection) -> None:
+    """Check that a database holds recorded games.
+
+    Raises:
+        RecordsError: it does not.
+    """
+    _require_version(path, connection)
+    _require_tables(path, connection)
+    _require_laws(path, connection)
+
+
+def _require_no_trigger(path: Path, connection: sqlite3.Connection) -> None:
+    """A trigger could undo a change."""
+    triggers = [name for name, kind in _kinds_of(connection).items() if kind == "trigger"]
+    if triggers:
+        raise RecordsError(f"{path}: has a trigger, {brief(triggers[0])}, which may change what is written; drop it")
 
 
 def _require_version(path: Path, connection: sqlite3.Connection) -> None:
@@ -219,10 +302,14 @@ def _require_version(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _require_tables(path: Path, connection: sqlite3.Connection) -> None:
+    kinds = _kinds_of(connection)
     for table, columns in _TABLES.items():
-        there = columns_of(connection, table)
-        if not there:
+        if table not in kinds:
             raise RecordsError(f"{path}: is no database of recorded games, it has no table {table}")
+        # A view may hide work without end.
+        if kinds[table] != "table":
+            raise RecordsError(f"{path}: {table} is a {kinds[table]}, it must be a table")
+        there = columns_of(connection, table)
         for column in columns:
             name = column.split()[0]
             if name not in ("PRIMARY", "FOREIGN") and name not in there:
@@ -230,10 +317,20 @@ def _require_tables(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _require_laws(path: Path, connection: sqlite3.Connection) -> None:
-    for table, law in _LAWS.items():
-        broken = connection.execute(f"SELECT * FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()
+    for table, laws in _LAWS.items():
+        there = columns_of(connection, table)
+        known = {column: law for column, law in laws.items() if column in there}
+        law = " AND ".join(f"({law})" for law in known.values())
+        broken = connection.execute(f"SELECT {', '.join(known)} FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()
         if broken is not None:
-            raise RecordsError(f"{path}: table {table} has an invalid row: {str(broken)[:80]}")
+            values = ", ".join(f"{column} {brief(value)}" for column, value in zip(known, broken, strict=True))
+            raise RecordsError(f"{path}: table {table} has an invalid row: {values}")
+
+
+def brief(value: object) -> str:
+    """A value in a message: printable and short."""
+    text = ascii(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 @contextmanager

@@ -110,10 +110,12 @@ class GameWriter:
             # An earlier log by breath did not say so.
             self._connection.execute("UPDATE players SET is_bot = 1 WHERE player_id = ?", (number,))
             self._players[side.name] = number, True
-        return number, self._paramset(side.temperature or 0.0) if is_bot or was_bot else _NO_PARAMETERS
-
-    def _paramset(self, temperature: float) -> int:
+        if not is_bot and not was_bot:
+            return number, _NO_PARAMETERS
         # The original's bots are greedy, which is temperature 0.
+        return number, self._paramset(0.0 if side.name in BOTS and side.temperature is None else side.temperature)
+
+    def _paramset(self, temperature: float | None) -> int:
         if temperature not in self._parameters:
             number = _next_id(self._connection, "bot_parameters", "paramset_id")
             self._connection.execute("INSERT INTO bot_parameters VALUES (?, ?)", (number, temperature))

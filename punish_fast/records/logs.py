@@ -3,28 +3,36 @@
 One object per player and breath::
 
     {"State": "18 digits", "Choice": 1-5 or 9, "Feint": bool, "Result": -1 won / -2 lost, "TurnsFromEnd": n,
-     "GameID": Unix seconds, "UserName": s, "EnemyName": s}
+     "GameID": Unix seconds, "UserName": s, "EnemyName": s, "IsBot": true, where it is known}
 
 or one object per game, its breaths in the order of play::
 
     {"play_timestamp": Unix seconds, "winner": {"username": s, "states": [int], "actions": [int],
-     "bot_parameters": {"temperature": x} or null}, "loser": {...}}
+     "bot_parameters": {"temperature": x or null} or null}, "loser": {...}}
 
-A file holds a list of objects, or a single one. Anything else is refused as a whole; a game whose objects contradict
-each other is left out and named.
+``IsBot`` is ours; the original knows its bots by their names. A bot without a temperature has parameters all the same,
+and a person has none. A file holds a list of objects, or a single one. Anything else is refused as a whole; a game
+whose objects contradict each other is left out and named.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from punish_fast.records.database import RecordsError, read_file
+from punish_fast.records.database import (
+    LAST_BREATH,
+    LAST_ID,
+    LAST_STATE,
+    MAX_TEMPERATURE,
+    RecordsError,
+    brief,
+    read_file,
+)
 
 LAYOUTS = ("breaths", "games")
 
@@ -32,11 +40,9 @@ LAYOUTS = ("breaths", "games")
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
 
 _WON, _LOST = -1, -2
-_LAST_ID = 253_402_300_799  # the end of the year 9999
-_MOST_TURNS = 10**6
 _MOST_CHARACTERS = 60
 NAMES = f"names of 1 to {_MOST_CHARACTERS} printable characters"
-_BREATH_KEYS = ("State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName")
+_BREATH_KEYS = ("State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName", "IsBot")
 _GAME_KEYS = ("play_timestamp", "winner", "loser")
 _SIDE_KEYS = ("username", "states", "actions", "bot_parameters")
 
@@ -124,7 +130,7 @@ def parse_log(content: bytes) -> tuple[str, tuple[RecordedGame, ...], tuple[Refu
     if isinstance(entries, dict):
         entries = [entries]
     if not isinstance(entries, list):
-        raise _LogError(f"holds {_brief(entries)}, allowed is a list of games or breaths")
+        raise _LogError(f"holds {brief(entries)}, allowed is a list of games or breaths")
     if entries and isinstance(entries[0], dict) and "play_timestamp" in entries[0]:
         return ("games", *_games_of_games(entries))
     return ("breaths", *_games_of_breaths(entries))
@@ -152,7 +158,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(entry) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _LogError(f"an object names {_brief(twice)} twice")
+        raise _LogError(f"an object names {brief(twice)} twice")
     return entry
 
 
@@ -160,32 +166,27 @@ def _refuse_constant(text: str) -> None:
     raise _LogError(f"holds {text}, which is no JSON")
 
 
-def _brief(value: object) -> str:
-    text = ascii(value)
-    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
-
-
 def _require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
     if not isinstance(entry, dict):
-        raise _LogError(f"{where} is {_brief(entry)}, allowed is an object of {', '.join(keys)}")
+        raise _LogError(f"{where} is {brief(entry)}, allowed is an object of {', '.join(keys)}")
     for key in keys:
         if key not in entry and key not in optional:
             raise _LogError(f"{where} has no {key}")
     for key in entry:
         if key not in keys:
-            raise _LogError(f"{where} has an unknown key {_brief(key)}")
+            raise _LogError(f"{where} has an unknown key {brief(key)}")
     return entry
 
 
 def _whole(where: str, value: Any, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
-        raise _LogError(f"{where} is {_brief(value)}, allowed are whole numbers from {low} to {high}")
+        raise _LogError(f"{where} is {brief(value)}, allowed are whole numbers from {low} to {high}")
     return value
 
 
 def _name(where: str, value: Any) -> str:
     if not isinstance(value, str) or not is_name(value):
-        raise _LogError(f"{where} is {_brief(value)}, allowed are {NAMES}")
+        raise _LogError(f"{where} is {brief(value)}, allowed are {NAMES}")
     return value
 
 
@@ -196,7 +197,7 @@ def is_name(text: str) -> bool:
 
 def _state(where: str, value: Any) -> int:
     if not isinstance(value, str) or not value.isascii() or not value.isdecimal() or len(value) > 18:
-        raise _LogError(f"{where} is {_brief(value)}, allowed are 18 digits")
+        raise _LogError(f"{where} is {brief(value)}, allowed are 18 digits")
     return int(value)
 
 
@@ -209,22 +210,29 @@ class _Entry:
     won: bool
     turns_left: int
     choice: tuple[int, int]
+    is_bot: bool
 
 
 def _entry(where: str, value: Any) -> _Entry:
-    entry = _require_keys(where, value, _BREATH_KEYS)
+    entry = _require_keys(where, value, _BREATH_KEYS, optional=("IsBot",))
     result = _whole(f"{where}: Result", entry["Result"], _LOST, _WON)
-    if type(entry["Feint"]) is not bool:
-        raise _LogError(f"{where}: Feint is {_brief(entry['Feint'])}, allowed are true and false")
-    action = 10 * _whole(f"{where}: Choice", entry["Choice"], 0, 9) + entry["Feint"]
+    flags = {key: _flag(f"{where}: {key}", entry.get(key, False)) for key in ("Feint", "IsBot")}
+    action = 10 * _whole(f"{where}: Choice", entry["Choice"], 0, 9) + flags["Feint"]
     names = _name(f"{where}: UserName", entry["UserName"]), _name(f"{where}: EnemyName", entry["EnemyName"])
     return _Entry(
-        game=_whole(f"{where}: GameID", entry["GameID"], 0, _LAST_ID),
+        game=_whole(f"{where}: GameID", entry["GameID"], 0, LAST_ID),
         names=names if result == _WON else (names[1], names[0]),
         won=result == _WON,
-        turns_left=_whole(f"{where}: TurnsFromEnd", entry["TurnsFromEnd"], 0, _MOST_TURNS),
+        turns_left=_whole(f"{where}: TurnsFromEnd", entry["TurnsFromEnd"], 0, LAST_BREATH),
         choice=(_state(f"{where}: State", entry["State"]), action),
+        is_bot=flags["IsBot"],
     )
+
+
+def _flag(where: str, value: Any) -> bool:
+    if type(value) is not bool:
+        raise _LogError(f"{where} is {brief(value)}, allowed are true and false")
+    return value
 
 
 def _games_of_breaths(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tuple[Refused, ...]]:
@@ -243,7 +251,7 @@ def _games_of_breaths(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tup
 
 def _assemble(game: int, group: list[_Entry]) -> RecordedGame:
     """A game from its entries; equal entries may be repeated."""
-    winner, loser = group[0].names
+    names = winner, loser = group[0].names
     if winner == loser:
         raise _LogError("both players have the same name")
     if any(entry.names != (winner, loser) for entry in group):
@@ -256,12 +264,14 @@ def _assemble(game: int, group: list[_Entry]) -> RecordedGame:
         number = longest - entry.turns_left
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
             raise _LogError(f"two different breaths have {entry.turns_left} turns from the end")
-    return RecordedGame(game, _side(winner, sides[True]), _side(loser, sides[False]))
+    bots = {entry.won for entry in group if entry.is_bot}
+    return RecordedGame(game, *(_side(names[not won], sides[won], won in bots) for won in (True, False)))
 
 
-def _side(name: str, choices: dict[int, tuple[int, int]]) -> Side:
+def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool) -> Side:
     number = tuple(sorted(choices))
-    return Side(name, number, tuple(choices[n][0] for n in number), tuple(choices[n][1] for n in number))
+    states, actions = (tuple(choices[n][k] for n in number) for k in (0, 1))
+    return Side(name, number, states, actions, is_bot=is_bot or None)
 
 
 def _games_of_games(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tuple[Refused, ...]]:
@@ -270,7 +280,7 @@ def _games_of_games(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tuple
     for k, value in enumerate(entries):
         where = f"entry {k + 1}"
         entry = _require_keys(where, value, _GAME_KEYS)
-        game = _whole(f"{where}: play_timestamp", entry["play_timestamp"], 0, _LAST_ID)
+        game = _whole(f"{where}: play_timestamp", entry["play_timestamp"], 0, LAST_ID)
         winner = _side_of_game(f"{where}: winner", entry["winner"])
         loser = _side_of_game(f"{where}: loser", entry["loser"])
         if winner.name == loser.name:
@@ -286,24 +296,23 @@ def _side_of_game(where: str, value: Any) -> Side:
     entry = _require_keys(where, value, _SIDE_KEYS, optional=("bot_parameters",))
     for key in ("states", "actions"):
         if not isinstance(entry[key], list):
-            raise _LogError(f"{where}: {key} is {_brief(entry[key])}, allowed is a list")
+            raise _LogError(f"{where}: {key} is {brief(entry[key])}, allowed is a list")
     if len(entry["states"]) != len(entry["actions"]):
         raise _LogError(f"{where}: there are {len(entry['states'])} states and {len(entry['actions'])} actions")
-    states = tuple(_whole(f"{where}: states", state, 0, 10**18 - 1) for state in entry["states"])
+    states = tuple(_whole(f"{where}: states", state, 0, LAST_STATE) for state in entry["states"])
     actions = tuple(_whole(f"{where}: actions", action, 0, 99) for action in entry["actions"])
-    temperature = _temperature(f"{where}: bot_parameters", entry.get("bot_parameters"))
+    parameters = entry.get("bot_parameters") or None
+    temperature = None if parameters is None else _temperature(f"{where}: bot_parameters", parameters)
     name = _name(f"{where}: username", entry["username"])
-    return Side(name, tuple(range(len(states))), states, actions, temperature, temperature is not None)
+    return Side(name, tuple(range(len(states))), states, actions, temperature, parameters is not None)
 
 
 def _temperature(where: str, value: Any) -> float | None:
-    if value is None or value == {}:
-        return None
     temperature = _require_keys(where, value, ("temperature",))["temperature"]
     if temperature is None:
         return None
-    if type(temperature) not in (int, float) or not 0 <= temperature <= 1e300 or not math.isfinite(temperature):
-        raise _LogError(f"{where}: temperature is {_brief(temperature)}, allowed are numbers from 0, or null")
+    if type(temperature) not in (int, float) or not 0 <= temperature <= MAX_TEMPERATURE:
+        raise _LogError(f"{where}: temperature is {brief(temperature)}, allowed are numbers from 0, or null")
     return float(temperature)
 
 
@@ -313,10 +322,14 @@ def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
     The layout by game cannot say which breaths are missing, the one by breath loses bots' parameters.
 
     Raises:
-        RecordsError: there is no such layout.
+        RecordsError: there is no such layout, or a log cannot hold a player's name.
     """
     if layout not in LAYOUTS:
         raise RecordsError(f"layout is {layout!r}, allowed are {' and '.join(LAYOUTS)}")
+    games = list(games)
+    wrong = [side.name for game in games for side in (game.winner, game.loser) if not is_name(side.name)]
+    if wrong:
+        raise RecordsError(f"player {brief(wrong[0])}: a log takes {NAMES}; anonymise this player first")
     entries: list[dict[str, Any]] = []
     for game in games:
         entries += _entries_of(game) if layout == "breaths" else [_entry_of(game)]
@@ -329,7 +342,8 @@ def _entries_of(game: RecordedGame) -> list[dict[str, Any]]:
     for side, other, result in ((game.winner, game.loser, _WON), (game.loser, game.winner, _LOST)):
         for number, state, action in zip(side.number, side.states, side.actions, strict=True):
             values = (str(state), action // 10, action % 10 == 1, result, last - number, game.id, side.name, other.name)
-            entries.append(dict(zip(_BREATH_KEYS, values, strict=True)))
+            entry = dict(zip(_BREATH_KEYS, values, strict=False))
+            entries.append(entry | {"IsBot": True} if side.is_bot and side.name not in BOTS else entry)
     return entries
 
 

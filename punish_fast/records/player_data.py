@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from punish_fast.records.choices import Selection, require_player
-from punish_fast.records.database import open_to_read, open_to_write
+from punish_fast.records.database import RecordsError, brief, open_to_read, open_to_write
 from punish_fast.records.games import read_games
 from punish_fast.records.logs import RecordedGame
 
@@ -30,7 +30,8 @@ def anonymise_player(path: str | Path, name: str) -> str:
 
     Raises:
         RecordsError: the database cannot be used, or has no such player.
-        LockedError, OutputError, WriteError: it could not be changed and is unchanged.
+        LockedError: another process uses it, and keeps it unchanged, or its old data in the files as the message says.
+        OutputError, WriteError: it could not be changed and is unchanged.
     """
     path = Path(path)
     with open_to_write(path, erases=True) as connection:
@@ -41,6 +42,7 @@ def anonymise_player(path: str | Path, name: str) -> str:
         while alias in taken:
             alias += "-"
         connection.execute("UPDATE players SET username = ? WHERE username = ?", (alias, name))
+        _require_gone(path, connection, name)
     return alias
 
 
@@ -51,7 +53,8 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
 
     Raises:
         RecordsError: the database cannot be used, or has no such player.
-        LockedError, OutputError, WriteError: it could not be changed and is unchanged.
+        LockedError: another process uses it, and keeps it unchanged, or its old data in the files as the message says.
+        OutputError, WriteError: it could not be changed and is unchanged.
     """
     path = Path(path)
     with open_to_write(path, erases=True) as connection:
@@ -61,7 +64,15 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
         breaths = _run(connection, f"DELETE FROM breaths WHERE game_id IN {games}", name)
         n_games = _run(connection, f"DELETE FROM games WHERE game_id IN {games}", name)
         _run(connection, "DELETE FROM players WHERE username = :name", name)
+        _require_gone(path, connection, name)
     return n_games, breaths
+
+
+def _require_gone(path: Path, connection: sqlite3.Connection, name: str) -> None:
+    """Check that no player has a name any more: the schema may say that SQLite is to ignore a conflict."""
+    (n,) = connection.execute("SELECT count(*) FROM players WHERE username = ?", (name,)).fetchone()
+    if n:
+        raise RecordsError(f"{path}: the database keeps the player {brief(name)}; nothing was changed")
 
 
 def _run(connection: sqlite3.Connection, statement: str, name: str) -> int:

@@ -35,11 +35,10 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
         RecordsError: most recorded states do not exist under these rules.
     """
     states = np.unique(results.decimal)
-    n_known = int((rows_of(space, states) >= 0).sum())
-    if n_known < (1 - _MOST_UNKNOWN) * len(states):
-        raise RecordsError(f"rules: only {n_known:,} of {len(states):,} recorded states exist under these rules")
     digits, hp = split_digits(states), space.rules.hp
     starting = (digits[:, _BREATH] == 1) & (digits[:, _OWN_HP] == hp) & (digits[:, _ENEMY_HP] == hp)
+    _check_rules(space, states, "states", space.n_states + 2)
+    _check_rules(space, states[starting], "starting states", space.n_openings)
     players = player_table(results)
     return {
         "games": len(results),
@@ -52,6 +51,17 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
         "players": players,
         "correlation": correlations(players),
     }
+
+
+def _check_rules(space: StateSpace, states: np.ndarray, what: str, n_in_all: int) -> None:
+    """Check that most recorded states exist under the rules, and that there are no more than the game has.
+
+    Raises:
+        RecordsError: these cannot be the rules that were played.
+    """
+    n_known = int((rows_of(space, states) >= 0).sum())
+    if n_known < (1 - _MOST_UNKNOWN) * len(states) or len(states) > n_in_all:
+        raise RecordsError(f"rules: only {n_known:,} of {len(states):,} recorded {what} exist under these rules")
 
 
 def player_table(results: Results) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, parse_log, write_log
+from punish_fast.records.player_data import games_of_player
 from punish_fast.records.results import read_results
 from punish_fast.records.validation import check_games
 from punish_fast.runtime._jit import set_threads
@@ -125,3 +126,17 @@ def test_too_many_games_are_refused(graph, tmp_path):
     with pytest.raises(TournamentError, match="200,000 in all are too many to record, allowed are 100,000"):
         record_tournament(graph, opponents, 200_000, 1, tmp_path / "x.db")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_agents_are_bots_whatever_their_settings(graph, tmp_path, layout):
+    opponents = [Player(name).opponent(graph.space) for name in ("random", "naive@0.5", "careful")]
+    record_tournament(graph, opponents, 4, 3, tmp_path / "x.db")
+    text = write_log(
+        [game for name in ("random", "careful") for game in games_of_player(tmp_path / "x.db", name)], layout
+    )
+    (tmp_path / "log.json").write_text(text)
+    import_logs(graph.space, [tmp_path / "log.json"], tmp_path / "y.db")
+    for path in (tmp_path / "x.db", tmp_path / "y.db"):
+        assert len(read_results(path, Selection())) == 12
+        assert len(read_results(path, Selection(humans_only=True))) == 0

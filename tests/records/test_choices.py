@@ -30,7 +30,7 @@ def test_choices_are_selected(original):
 
 
 def test_the_order_that_was_recorded_goes_before_that_of_the_rows(original):
-    run_sql(original, "ALTER TABLE breaths ADD COLUMN number INT; UPDATE breaths SET number = -rowid")
+    run_sql(original, "ALTER TABLE breaths ADD COLUMN number INT; UPDATE breaths SET number = 9 - rowid")
     assert read_choices(original).action.tolist() == [20, 40, 91, 10]
 
 

@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from punish_fast.records import database
 from punish_fast.records.database import (
     FORMAT_VERSION,
     LockedError,
@@ -21,6 +22,12 @@ from records.conftest import dump, query, run_sql
 SLACK = (
     "CREATE TABLE b AS SELECT * FROM breaths; DROP TABLE breaths;"
     " CREATE TABLE breaths(game_id, is_winner, state, action)"
+)
+VIRTUAL = "game_id, winner_id, loser_id, winner_paramset_id, loser_paramset_id"
+# It never ends.
+ENDLESS = (
+    "DROP TABLE {0}; CREATE VIEW {0} AS WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n)"
+    " SELECT k AS {1}, k AS {2}, k AS {3} FROM n"
 )
 
 
@@ -94,6 +101,19 @@ def test_a_new_database_has_the_original_tables(tmp_path):
         ("UPDATE breaths SET state = 'x'", "table breaths has an invalid row"),
         ("UPDATE breaths SET state = 1e30", "table breaths"),
         ("UPDATE breaths SET action = 256", "table breaths"),
+        ("UPDATE breaths SET action = 12", "action 12"),
+        ("UPDATE breaths SET action = -9", "action -9"),
+        ("UPDATE breaths SET state = -3", "state -3"),
+        ("UPDATE breaths SET state = 1000000000000000000", "state 1000000000000000000"),
+        ("ALTER TABLE breaths ADD number INT; UPDATE breaths SET number = 1000001", "number 1000001"),
+        ("ALTER TABLE games ADD logged_id INT; UPDATE games SET logged_id = -1", "logged_id -1"),
+        ("UPDATE games SET game_id = 253402300800 WHERE game_id = 100", "table games has an invalid row: game_id 2534"),
+        ("UPDATE games SET loser_id = winner_id", "table games has an invalid row"),
+        ("UPDATE bot_parameters SET temperature = -0.5", "temperature -0.5"),
+        ("UPDATE bot_parameters SET temperature = 9e999", "temperature inf"),
+        (f"UPDATE players SET is_bot = '{'x' * 5000}'", r"is_bot 'x{59}\.\.\.$"),
+        ("ALTER TABLE breaths RENAME TO b; CREATE VIEW breaths AS SELECT * FROM b", "breaths is a view, it must be a"),
+        (f"DROP TABLE games; CREATE VIRTUAL TABLE games USING fts5({VIRTUAL})", "games is a virtual table"),
         ("UPDATE breaths SET action = 2.5", "table breaths"),
         ("UPDATE breaths SET is_winner = 2", "table breaths"),
         (f"{SLACK}; INSERT INTO breaths SELECT game_id, NULL, state, action FROM b", "table breaths"),
@@ -168,3 +188,46 @@ def test_a_database_that_may_not_be_written_to_is_left_alone(original):
     original.chmod(0o400)
     with pytest.raises(OutputError, match="may not be written to"), open_to_write(original):
         pass
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("players", ("player_id", "username", "is_bot")),
+        ("bot_parameters", ("paramset_id", "temperature", "x")),
+    ],
+)
+def test_a_view_without_end_is_not_run(original, table, columns):
+    run_sql(original, ENDLESS.format(table, *columns))
+    for opened in (open_to_read(original), open_to_write(original)):
+        with pytest.raises(RecordsError, match=f"{table} is a view, it must be a table"), opened:
+            pass
+
+
+def test_work_without_end_is_stopped(original, monkeypatch):
+    monkeypatch.setattr(database, "_MAX_STEPS", 10 * database._STEPS_AT_ONCE)
+    with pytest.raises(RecordsError, match="takes too long to read"), open_to_read(original) as connection:
+        connection.execute("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT max(k) FROM n")
+
+
+def test_a_database_with_a_trigger_is_read_but_not_written(original):
+    run_sql(original, "CREATE TRIGGER stay BEFORE DELETE ON players BEGIN SELECT RAISE(IGNORE); END")
+    before = original.read_bytes()
+    with open_to_read(original) as connection:
+        assert connection.execute("SELECT count(*) FROM players").fetchone() == (3,)
+    with pytest.raises(RecordsError, match="has a trigger, 'stay', which may change what is written"):
+        open_to_write(original).__enter__()
+    assert original.read_bytes() == before
+
+
+def test_a_new_database_into_which_nothing_is_written_does_not_stay(tmp_path):
+    path = tmp_path / "new.db"
+    with open_to_write(path, creates=True):
+        pass
+    with pytest.raises(ZeroDivisionError), open_to_write(path, creates=True) as connection:
+        connection.execute(f"INSERT INTO players VALUES ({1 // 0}, '', 0)")
+    assert list(tmp_path.iterdir()) == []
+    path.touch()
+    with open_to_write(path, creates=True):
+        pass
+    assert path.exists()

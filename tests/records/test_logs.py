@@ -205,3 +205,27 @@ def test_places_that_cannot_be_read_are_refused(tmp_path):
 def test_there_are_two_layouts_to_write():
     with pytest.raises(RecordsError, match="allowed are breaths and games"):
         write_log([], "turns")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_bots_stay_bots_whatever_their_settings(layout):
+    first = some_games(1)[0]
+    for temperature in (None, 0.0, 0.5):
+        robot = replace(first.winner, name="Robot", is_bot=True, temperature=temperature)
+        person = replace(first.loser, is_bot=False)
+        _, (game,), _ = parse_log(write_log([replace(first, winner=robot, loser=person)], layout).encode())
+        assert (game.winner.is_bot, bool(game.loser.is_bot)) == (True, False)
+        assert game.winner.temperature == (temperature if layout == "games" else None)
+
+
+def test_the_log_of_an_original_bot_is_as_the_original_writes_it():
+    game = some_games(1)[0]
+    bot = replace(game, winner=replace(game.winner, name="naive", is_bot=True))
+    assert write_log([bot]) == write_log([replace(game, winner=replace(game.winner, name="naive"))])
+
+
+@pytest.mark.parametrize("value", [0, 1, "true", None])
+def test_a_mark_of_bots_is_true_or_false(value):
+    assert parse([BREATH | {"IsBot": True}, OTHER | {"IsBot": False}])[1][0].winner.is_bot
+    with pytest.raises(Exception, match=r"entry 2: IsBot is .*, allowed are true and false"):
+        parse([BREATH, OTHER | {"IsBot": value}])

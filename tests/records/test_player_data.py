@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
-from punish_fast.records.database import RecordsError
+from punish_fast.records.database import LockedError, RecordsError
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, write_log
 from punish_fast.records.player_data import anonymise_player, delete_player, games_of_player
-from records.conftest import dump, query
+from records.conftest import dump, query, run_sql
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -74,3 +76,50 @@ def test_players_of_an_original_database_are_served(original):
     assert anonymise_player(original, "Ann") == "player-1"
     assert delete_player(original, "Ben") == (2, 6)
     assert query(original, "SELECT username FROM players") == [("player-1",), ("naive",)]
+
+
+def files_of(path):
+    return b"".join(each.read_bytes() for each in path.parent.glob(f"{path.name}*") if not each.name.endswith("-shm"))
+
+
+@pytest.mark.parametrize("change", [anonymise_player, delete_player])
+def test_a_write_ahead_log_keeps_no_name(db, change):
+    run_sql(db, "PRAGMA journal_mode = WAL")
+    with closing(sqlite3.connect(db)) as other:
+        other.execute("SELECT count(*) FROM games").fetchall()
+        change(db, "Ann")
+        assert b"Ann" not in files_of(db)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("change", [anonymise_player, delete_player])
+def test_what_a_reader_keeps_in_a_write_ahead_log_is_said(db, change):
+    run_sql(db, "PRAGMA journal_mode = WAL")
+    with closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM games").fetchall()
+        with pytest.raises(LockedError, match=r"the change was made, but another process reads .* until that process"):
+            change(db, "Ann")
+        assert b"Ann" in files_of(db)
+    # As soon as the reader has closed it.
+    assert b"Ann" not in files_of(db)
+    assert ("Ann",) not in query(db, "SELECT username FROM players")
+
+
+@pytest.mark.parametrize("change", [anonymise_player, delete_player])
+def test_a_database_that_ignores_changes_is_refused(db, change):
+    run_sql(db, "CREATE TRIGGER stay BEFORE UPDATE ON players BEGIN SELECT RAISE(IGNORE); END")
+    run_sql(db, "CREATE TRIGGER stay2 BEFORE DELETE ON players BEGIN SELECT RAISE(IGNORE); END")
+    before = db.read_bytes()
+    with pytest.raises(RecordsError, match="has a trigger"):
+        change(db, "Ann")
+    assert db.read_bytes() == before
+
+
+def test_a_name_that_no_log_holds_is_not_exported(db):
+    run_sql(db, "UPDATE players SET username = 'A' || char(10) || 'n' WHERE username = 'Ann'")
+    games = games_of_player(db, "A\nn")
+    for layout in LAYOUTS:
+        with pytest.raises(RecordsError, match=r"player 'A\\nn': a log takes names of .*; anonymise this player first"):
+            write_log(games, layout)
+    anonymise_player(db, "A\nn")

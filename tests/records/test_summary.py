@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from playing import RULES
 from scipy.stats import pearsonr, spearmanr
 
+from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
+from punish_fast.records.database import RecordsError
 from punish_fast.records.results import read_results
 from punish_fast.records.summary import summarise
 
@@ -71,3 +75,13 @@ def test_what_the_notebook_says_of_its_games(real_db):
     assert summary["players"][0]["games"] == 501
     assert summary["correlation"]["linear"] == pytest.approx(0.35, abs=0.001)
     assert summary["correlation"]["rank"] == pytest.approx(0.143, abs=0.0005)
+
+
+def test_rules_under_which_no_starting_state_exists_are_refused(original):
+    results, hp = read_results(original), SPACE.rules.hp
+    starting = [int(f"1{k:05}{hp}00{hp}10000000") for k in range(130)]
+    played = replace(
+        results, decimal=np.append(decimals_of(SPACE, np.arange(SPACE.n_states - 400, SPACE.n_states)), starting)
+    )
+    with pytest.raises(RecordsError, match=r"rules: only \d+ of \d+ recorded starting states exist"):
+        summarise(played, SPACE)
