@@ -18,7 +18,7 @@ States = Sequence[Sequence[Row]]
 
 
 def compacted(mdp: MDP) -> MDP:
-    """The same process, with the probabilities that rows have in common stored once."""
+    """The same process, with equal probabilities of rows stored once."""
     places: dict[bytes, int] = {}
     stored: list[float] = []
     begins = []
@@ -73,12 +73,12 @@ def _policy_values(rows: list[Row], settled: list[Fraction], g: Fraction) -> lis
 
 
 def error(values, exact):
-    """The largest error, as a fraction: without rounding."""
+    """The largest error, in fractions."""
     return max(abs(Fraction(v) - x) for v, x in zip(values.tolist(), exact, strict=True))
 
 
-def exact_chances(states: States, terminals: Sequence[float]) -> list[Fraction]:
-    """The largest chances to reach a terminal that pays more than nothing; play must end under every policy."""
+def exact_win_probabilities(states: States, terminals: Sequence[float]) -> list[Fraction]:
+    """Largest probabilities of reaching a terminal with a positive reward; play must end under every policy."""
     wins = [len(states) + k for k, reward in enumerate(terminals) if reward > 0]
     reaching = [
         [(sum(successors.get(win, 0.0) for win in wins), successors) for _, successors in rows] for rows in states
@@ -122,7 +122,7 @@ def random_processes(draw):
 
 @st.composite
 def ending_processes(draw):
-    """Processes whose every step may be the last."""
+    """Processes in which every step may end play."""
     states, layers, terminals = draw(random_processes().filter(lambda sample: sample[2]))
     end = sum(layers)
 

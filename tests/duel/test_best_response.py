@@ -12,7 +12,7 @@ from punish_fast.runtime._jit import set_threads
 
 
 def setting(space, seed=1):
-    """A graph, an enemy, weights of all full states, and values of the nodes and ends."""
+    """A graph, an enemy, weights of all full states, and values of nodes, win and loss."""
     graph, generator = Graph(space), np.random.default_rng(seed)
     weight = generator.random(len(space.action))
     weight /= np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr))
@@ -28,7 +28,7 @@ def policy_of(space, choice):
 
 
 @given(house_rules())
-def test_values_are_those_of_the_choices(rules):
+def test_values_are_those_of_the_chosen_policy(rules):
     space = StateSpace(rules)
     graph, enemy, belief, v = setting(space)
     choice = space.state_ptr[:-1].copy()
@@ -40,41 +40,41 @@ def test_values_are_those_of_the_choices(rules):
     assert v[:, 0] == pytest.approx(backed_up[:, 0], abs=1e-12)
 
 
-def test_no_other_choice_is_better_in_any_state():
+def test_no_other_choice_is_better_in_any_information_state():
     space = StateSpace(PRESETS["tiny"])
     graph, enemy, belief, v = setting(space, 2)
     choice = space.state_ptr[:-1].copy()
     graph.respond(enemy, belief, v, choice)
     full_ptr = graph.full.ptr
 
-    def worth(v):
-        """What each state of the first breath is worth by the weights."""
+    def weighted(v):
+        """The weighted value of each information state of the first breath."""
         return np.add.reduceat((belief * v[: graph.n_full, 0])[: full_ptr[space.layer_ptr[1]]], full_ptr[:46])
 
-    best = worth(v)
+    best = weighted(v)
     for other in range(3):
         rows = np.minimum(space.state_ptr[:-1] + other, space.state_ptr[1:] - 1)
-        # Later breaths stay as they are.
+        # Later breaths keep the response.
         rows[space.layer_ptr[1] :] = choice[space.layer_ptr[1] :]
         tried = v.copy()
         graph.back_up(policy_of(space, rows), enemy, tried)
-        assert (worth(tried) <= best + 1e-12).all()
+        assert (weighted(tried) <= best + 1e-12).all()
 
 
-def test_without_any_weight_a_choice_stays():
+def test_a_choice_stays_without_weight_or_gain():
     space = StateSpace(PRESETS["tiny"])
     graph, enemy, belief, v = setting(space, 3)
     before = space.state_ptr[1:] - 1
     choice = before.copy()
     graph.respond(enemy, belief * 0, v, choice)
     assert np.array_equal(choice, before)
-    # Of equals, the former choice stays too.
+    # The former choice also stays among equal ones.
     v[graph.n_full :, 0] = 0.5
     graph.respond(enemy, belief, v, choice)
     assert np.array_equal(choice, before)
 
 
-def test_one_thread_and_two_give_the_same_bits():
+def test_results_have_the_same_bits_for_every_thread_count():
     space = StateSpace(PRESETS["tiny"])
     found = []
     for threads in (1, 2):
@@ -87,7 +87,7 @@ def test_one_thread_and_two_give_the_same_bits():
     assert found[0] == found[1]
 
 
-def test_actions_are_worth_what_an_answer_of_just_them_is():
+def test_the_largest_action_value_is_that_of_the_response():
     space = StateSpace(PRESETS["tiny"])
     graph, enemy, belief, v = setting(space, 4)
     choice = space.state_ptr[:-1].copy()
@@ -103,7 +103,7 @@ def test_actions_are_worth_what_an_answer_of_just_them_is():
     assert best == pytest.approx(mean, abs=1e-12)
 
 
-def test_without_beliefs_all_hands_count_alike():
+def test_without_beliefs_all_hands_count_equally():
     space = StateSpace(PRESETS["tiny"])
     graph, enemy, _, v = setting(space, 5)
     graph.respond(enemy, np.ones(graph.n_full), v, space.state_ptr[:-1].copy())
@@ -124,22 +124,22 @@ def test_action_values_do_not_depend_on_threads():
     assert np.array_equal(*found)
 
 
-def test_who_is_less_likely_than_the_least_is_passed_over():
+def test_full_states_below_the_least_belief_are_skipped():
     space = StateSpace(PRESETS["tiny"])
     graph, enemy, belief, v = setting(space, 7)
     passed, generator = belief < 0.4, np.random.default_rng(8)
     before = v.copy()
     before[: graph.n_full, 0] = generator.random(graph.n_full)
     first = space.state_ptr[: len(graph.full.ptr) - 1].copy()
-    hasty, choice = before.copy(), first.copy()
-    graph.respond(enemy, belief, hasty, choice, 0.4)
-    assert np.array_equal(hasty[: graph.n_full][passed], before[: graph.n_full][passed])
-    # In the last breath the others are answered as if they were all there is.
+    found, choice = before.copy(), first.copy()
+    graph.respond(enemy, belief, found, choice, 0.4)
+    assert np.array_equal(found[: graph.n_full][passed], before[: graph.n_full][passed])
+    # In the last breath the response is as if only the others existed.
     last = int(space.layer_ptr[space.rules.breaths - 1])
     numbers = np.arange(graph.full.ptr[last], graph.n_full)
     alone, expected = before.copy(), first.copy()
     graph.respond(enemy, np.where(passed, 0.0, belief), alone, expected)
     assert np.array_equal(choice[last:], expected[last:])
     there = numbers[~passed[numbers]]
-    assert np.array_equal(hasty[there], alone[there])
+    assert np.array_equal(found[there], alone[there])
     assert 0 < len(there) < len(numbers)

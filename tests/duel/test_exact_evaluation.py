@@ -35,7 +35,7 @@ def dyadic(space, seed):
 
 
 def policy_of(space, parts, totals):
-    """The same policy as the exact model takes it."""
+    """The same policy in the form of the exact model."""
 
     def choose(view):
         row = space.row(State(*view))
@@ -46,7 +46,7 @@ def policy_of(space, parts, totals):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_duel_is_that_of_the_exact_model(graph, seed):
+def test_a_duel_has_the_win_probability_of_the_exact_model(graph, seed):
     space = graph.space
     own, enemy = dyadic(space, seed), dyadic(space, seed + 10)
     exact = duel_twin.duel(space.rules, policy_of(space, *own), policy_of(space, *enemy))
@@ -55,7 +55,7 @@ def test_a_duel_is_that_of_the_exact_model(graph, seed):
     assert duel.error_bound <= 1e-12
 
 
-def test_seats_do_not_matter(graph):
+def test_duels_are_symmetric(graph):
     own, enemy = (np.divide(*dyadic(graph.space, seed)) for seed in (3, 4))
     one, other = head_to_head(graph, own, enemy), head_to_head(graph, enemy, own)
     assert one.win_probability + other.win_probability == pytest.approx(1, abs=1e-12)
@@ -78,18 +78,18 @@ def test_forward_and_backward_agree(graph):
     assert (law.sum(axis=2) * number).sum() == pytest.approx(duel.length, abs=1e-10)
 
 
-def test_the_greedy_agent_beats_the_random_one(graph):
+def test_the_greedy_agent_beats_the_random_player(graph):
     mdp = build(graph.space)
     agent = greedy(mdp.state_ptr, solve(mdp, 1.0).q)
     assert head_to_head(graph, agent, uniform(graph.space)).win_probability > 0.6
 
 
-# A few, since some of these games take hundreds of measures.
+# Few examples, since some of these games last hundreds of measures.
 @pytest.mark.compiled
 @settings(max_examples=15)
 @given(house_rules(), st.integers(0, 100))
-def test_identities_hold_under_house_rules(rules, seed):
-    # Every card hurts, so that games end.
+def test_duels_are_symmetric_and_sum_to_their_outcomes_under_house_rules(rules, seed):
+    # Every card deals damage, so games end.
     rules = rules._replace(damage=(1, 1, 2, 2, 3), guard_reduction=0, dodge_stops=(0, 0, 0, 0, 0), healing=0)
     graph = Graph(StateSpace(rules))
     own, enemy = (np.divide(*dyadic(graph.space, seed + k)) for k in range(2))
@@ -102,7 +102,7 @@ def test_identities_hold_under_house_rules(rules, seed):
 
 
 @pytest.mark.compiled
-def test_a_game_that_never_ends_is_no_duel():
+def test_a_game_that_may_never_end_is_refused():
     space = StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0)))
     graph = Graph(space)
     with pytest.raises(DuelError, match="may never end a game"):
@@ -119,7 +119,7 @@ def test_a_game_that_never_ends_is_no_duel():
         (lambda p: p * 0.9, "do not add up to 1"),
     ],
 )
-def test_what_is_no_policy_is_refused(graph, change, message):
+def test_invalid_policies_are_refused(graph, change, message):
     policy = uniform(graph.space)
     with pytest.raises(PolicyError, match=message):
         head_to_head(graph, policy, change(policy))

@@ -21,7 +21,7 @@ def graph():
     return Graph(StateSpace(PRESETS["tiny"]))
 
 
-def test_full_states_and_nodes_are_all_that_a_game_can_come_to(graph):
+def test_full_states_and_nodes_are_all_reachable_ones(graph):
     layers, nodes = duel_twin.everything(graph.space.rules)
     assert graph.full_by_breath == [len(layer) for layer in layers]
     assert set(positions_of(graph)) == set().union(*layers)
@@ -61,16 +61,16 @@ def test_redeals_are_those_of_the_exact_model(graph):
         assert found == pytest.approx({position: float(p) for position, p in exact.items()}, abs=1e-15)
 
 
-def test_a_game_begins_with_any_deal(graph):
+def test_openings_are_the_deals_of_the_exact_model(graph):
     numbers, p = graph.opening
     positions = positions_of(graph)
     exact = duel_twin.deal(graph.space.rules, duel_twin.begin(graph.space.rules))
     found = dict(zip([positions[number] for number in numbers], p.tolist(), strict=True))
-    assert found == pytest.approx({position: float(chance) for position, chance in exact.items()}, abs=1e-15)
+    assert found == pytest.approx({position: float(q) for position, q in exact.items()}, abs=1e-15)
 
 
 @given(house_rules())
-def test_a_sweep_keeps_the_chances_of_all_and_forward_is_backward(rules):
+def test_sweeps_conserve_probability_and_agree_forward_and_backward(rules):
     graph = Graph(StateSpace(rules))
     space = graph.space
     generator = np.random.default_rng(1)
@@ -90,7 +90,7 @@ def test_a_sweep_keeps_the_chances_of_all_and_forward_is_backward(rules):
     assert dealt.sum() == pytest.approx(after.sum(), abs=1e-12)
 
 
-def test_one_thread_and_two_give_the_same_bits(graph):
+def test_results_have_the_same_bits_for_every_thread_count(graph):
     own, enemy = mixed(graph.space, 4), mixed(graph.space, 5)
     found = []
     for threads in (1, 2):
@@ -116,7 +116,7 @@ def test_full_states_of_the_standard_game(tabletop):
     assert graph.n_nodes == 3_488
     assert graph.redeal.ptr[-1] - graph.redeal.ptr[1] == 1_890_442
     assert graph.full.after.min() >= 0
-    # Every number but those of the first breath is led to.
-    led_to = np.zeros(graph.n_full + graph.n_nodes + 2, dtype=bool)
-    led_to[graph.full.after] = True
-    assert led_to[graph.full.ptr[tabletop.layer_ptr[1]] :].all()
+    # Every number but those of the first breath is a successor.
+    is_successor = np.zeros(graph.n_full + graph.n_nodes + 2, dtype=bool)
+    is_successor[graph.full.after] = True
+    assert is_successor[graph.full.ptr[tabletop.layer_ptr[1]] :].all()

@@ -30,7 +30,7 @@ def policies(graph):
 
 @pytest.fixture(scope="module")
 def laws(graph, policies):
-    """The law of what follows every position under the policies."""
+    """The distribution over successors of every position under the policies."""
     space, rules = graph.space, graph.space.rules
     rows = np.repeat(np.arange(len(graph.full.ptr) - 1), np.diff(graph.full.ptr))
 
@@ -48,7 +48,7 @@ def laws(graph, policies):
     return laws
 
 
-def test_values_pass_backward_as_in_the_exact_model(graph, policies, laws):
+def test_values_are_backed_up_as_in_the_exact_model(graph, policies, laws):
     v = np.random.default_rng(3).random((graph.n_full + graph.n_nodes + 2, 2))
     ends = [*nodes_of(graph), reference.WIN, reference.LOSS]
     value = dict(zip(ends, v[graph.n_full :].tolist(), strict=True))
@@ -62,7 +62,7 @@ def test_values_pass_backward_as_in_the_exact_model(graph, policies, laws):
         assert found == pytest.approx(np.sum([np.multiply(float(p), value[t]) for t, p in deals.items()], axis=0))
 
 
-def test_probabilities_pass_forward_as_in_the_exact_model(graph, policies, laws):
+def test_probabilities_are_passed_on_as_in_the_exact_model(graph, policies, laws):
     n_dealt = int(graph.full.ptr[graph.space.layer_ptr[1]])
     reach = np.zeros(graph.n_full)
     reach[:n_dealt] = np.random.default_rng(4).random(n_dealt)
@@ -92,7 +92,7 @@ def test_probabilities_pass_forward_as_in_the_exact_model(graph, policies, laws)
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", MODELS)
 @given(rules=house_rules(largest_hp=2))
-def test_parts_hold_every_state_once_and_share_no_successor_in_a_buffer(name, rules):
+def test_parts_have_every_state_once_and_share_no_successor_in_a_buffer(name, rules):
     graph = Graph(StateSpace(rules, name))
     for number in range(rules.breaths):
         parts, layer_ptr = graph.parts_of(number), graph.space.layer_ptr
@@ -102,13 +102,13 @@ def test_parts_hold_every_state_once_and_share_no_successor_in_a_buffer(name, ru
         for part, buffer in enumerate(parts.buffer.tolist()):
             for first, last in parts.spans[parts.ptr[part] : parts.ptr[part + 1]]:
                 entries = graph.full.after[graph.full.entry_ptr[first] : graph.full.entry_ptr[last]]
-                # Win and loss have a place for each part.
+                # Each part has its own win and loss.
                 for then in np.unique(entries[entries < graph.targets_of(number)[1]]).tolist():
                     assert owner.setdefault((buffer, then), part) == part
 
 
-def test_a_breath_that_no_game_comes_to_passes_on_nothing():
-    # Whoever is hit falls, and there are no two equal cards, so nobody sees a second breath.
+def test_an_unreachable_breath_passes_on_nothing():
+    # A hit decides the game and no two cards are equal, so every game ends in its first breath.
     rules = PRESETS["tiny"]._replace(
         copies=(1, 1, 1, 1, 1), hp=1, feints=0, damage=(1, 1, 1, 1, 1), guard_reduction=0, dodge_stops=(0, 0, 0, 0, 0)
     )

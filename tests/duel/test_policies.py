@@ -1,4 +1,4 @@
-"""Whatever plays a duel becomes a policy."""
+"""Players of a duel as policies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def solution(space):
     return pf.solve(pf.build(space))
 
 
-def test_a_policy_is_returned_as_it_is(space):
+def test_a_policy_is_returned_unchanged(space):
     policy = uniform(space)
     assert policy_of(policy, space) is policy
 
@@ -48,7 +48,7 @@ def test_duels_take_names_files_and_solutions(space, solution, tmp_path):
     assert pf.best_response(graph, "random").win_probability >= expected - 1e-9
 
 
-def test_what_does_not_fit_is_refused(space, solution):
+def test_players_of_another_game_are_refused(space, solution):
     other = StateSpace(space.rules._replace(hp=1))
     for player in (solution, uniform(space)):
         with pytest.raises(PolicyError, match=r"^policy: "):
@@ -56,6 +56,6 @@ def test_what_does_not_fit_is_refused(space, solution):
 
 
 @pytest.mark.parametrize("player", [None, 3, [0.5, 0.5], PRESETS["tiny"]])
-def test_what_is_no_player_is_named(space, player):
+def test_a_wrong_type_of_player_is_named(space, player):
     with pytest.raises(TypeError, match=rf"^policy: {re.escape(type(player).__name__)} is not allowed, it must be"):
         policy_of(player, space)

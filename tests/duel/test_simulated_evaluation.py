@@ -26,9 +26,9 @@ def same(one, other):
 
 
 def deviations(graph, own, enemy, n_games, seed):
-    """How far simulated games are from the exact duel, in standard errors.
+    """Errors of simulated games against the exact duel, in standard errors.
 
-    By wins of paired games, by wins of others, and by the lengths of these (chi-square).
+    Of wins of paired games, of wins of single games, and of the lengths of the latter (chi-square).
     """
     law = outcome_distribution(graph, own, enemy, rest=1e-10)
     exact, law = law[..., 0].sum(), law.sum(axis=2).ravel()
@@ -36,7 +36,7 @@ def deviations(graph, own, enemy, n_games, seed):
     expected, found = np.zeros((2, max(len(law) + 1, len(batch.lengths))))
     expected[1 : len(law) + 1] = n_games * law
     found[: len(batch.lengths)] = batch.lengths
-    # Lengths that are too rare for chi-square count as one.
+    # Lengths too rare for chi-square form one class.
     last = int(np.flatnonzero(expected > 20)[-1]) + 1
     expected[last], found[last] = n_games - expected[:last].sum(), found[last:].sum()
     often = expected[: last + 1] > 5
@@ -48,13 +48,13 @@ def deviations(graph, own, enemy, n_games, seed):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_games_agree_with_the_exact_duel(graph, seed):
+def test_simulated_games_agree_with_the_exact_duel(graph, seed):
     own, enemy = mixed(graph.space, seed), mixed(graph.space, seed + 10)
     assert np.abs(deviations(graph, own, enemy, 4000, seed)).max() < 4
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_every_game_is_counted_once_in_every_count(graph, paired):
+def test_every_game_is_counted_once_in_every_statistic(graph, paired):
     own, enemy = mixed(graph.space, 3), mixed(graph.space, 4)
     batch = simulate(graph, own, enemy, 500, 1, paired)
     assert batch.games == batch.lengths.sum() == batch.openings[:, 0].sum() == 500
@@ -64,7 +64,7 @@ def test_every_game_is_counted_once_in_every_count(graph, paired):
     assert batch.lengths[0] == 0
 
 
-def test_openings_come_as_often_as_they_should(graph):
+def test_openings_have_their_probabilities_and_win_rates(graph):
     own, enemy = mixed(graph.space, 3), mixed(graph.space, 4)
     numbers, p = graph.opening
     duel = head_to_head(graph, own, enemy)
@@ -87,7 +87,7 @@ def test_a_policy_against_itself_splits_every_pair(graph):
     assert batch.standard_error == 0
 
 
-def test_the_standard_error_is_that_of_pairs_and_of_games(graph):
+def test_the_standard_error_is_the_spread_of_batches(graph):
     own, enemy = mixed(graph.space, 6), mixed(graph.space, 7)
     for paired in (True, False):
         batches = [simulate(graph, own, enemy, 100, seed, paired) for seed in range(100)]
@@ -99,7 +99,7 @@ def test_the_standard_error_is_that_of_pairs_and_of_games(graph):
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_games_are_the_same_for_any_threads_and_pieces(graph, monkeypatch, paired):
+def test_games_do_not_depend_on_threads_or_batches(graph, monkeypatch, paired):
     own, enemy = mixed(graph.space, 8), mixed(graph.space, 9)
     args = (graph, own, enemy)
     whole = simulate(*args, 600, 3, paired)
@@ -113,7 +113,7 @@ def test_games_are_the_same_for_any_threads_and_pieces(graph, monkeypatch, paire
     assert same(whole, join(first, second))
 
 
-def test_a_match_starts_from_the_other_side_as_well(graph):
+def test_a_match_is_symmetric(graph):
     own, enemy = mixed(graph.space, 8), mixed(graph.space, 9)
     one, other = simulate(graph, own, enemy, 400), simulate(graph, enemy, own, 400)
     assert one.wins + other.wins == 400
@@ -132,13 +132,13 @@ def test_a_match_starts_from_the_other_side_as_well(graph):
         ((2, 0, False, -1), "first game: -1, allowed"),
     ],
 )
-def test_impossible_numbers_are_refused(graph, numbers, message):
+def test_invalid_arguments_are_refused(graph, numbers, message):
     policy = mixed(graph.space, 1)
     with pytest.raises(DuelError, match=message):
         simulate(graph, policy, policy, *numbers)
 
 
-def test_what_is_no_policy_is_refused(graph):
+def test_invalid_policies_are_refused(graph):
     policy = mixed(graph.space, 1)
     with pytest.raises(PolicyError, match="do not add up"):
         simulate(graph, policy, policy / 2, 2)
@@ -146,7 +146,7 @@ def test_what_is_no_policy_is_refused(graph):
         simulate(graph, policy * np.nan, policy, 2)
 
 
-def test_games_that_do_not_end_are_refused(monkeypatch):
+def test_games_that_may_never_end_are_refused(monkeypatch):
     monkeypatch.setattr(simulator_module, "_MAX_BREATHS", 500)
     graph = Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(graph.space, 1)

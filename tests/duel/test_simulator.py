@@ -41,7 +41,7 @@ def test_random_words_are_those_of_philox(counter, key, words):
     assert _random.draw_words(np.uint64(low), counter[2], counter[3], np.uint64(high)) == words
 
 
-def test_thresholds_are_cumulated_chances(simulator):
+def test_thresholds_are_cumulative_probabilities(simulator):
     space = simulator.space
     weight = mixed(space, 1)
     threshold = simulator.thresholds(weight).astype(np.float64) / _simulator.CERTAIN
@@ -54,7 +54,7 @@ def test_thresholds_are_cumulated_chances(simulator):
     assert (threshold[space.state_ptr[1:] - 1] == 1).all()
 
 
-def test_sums_that_rounding_keeps_below_one_leave_no_gap(simulator):
+def test_thresholds_end_at_one_despite_rounding(simulator):
     space = simulator.space
     row = int(np.argmax(np.diff(space.state_ptr)))
     rows = slice(*space.state_ptr[row : row + 2])
@@ -70,7 +70,7 @@ def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_games_do_not_depend_on_threads_or_on_how_they_are_cut(simulator):
+def test_games_do_not_depend_on_threads_or_batches(simulator):
     own, enemy = (simulator.thresholds(mixed(simulator.space, seed)) for seed in (3, 4))
     n = 300
     set_threads(1)
@@ -83,14 +83,14 @@ def test_games_do_not_depend_on_threads_or_on_how_they_are_cut(simulator):
         assert same(one, [np.concatenate(both) for both in zip(*parts, strict=True)])
 
 
-def test_seeds_and_numbers_make_different_games(simulator):
+def test_other_seeds_and_game_numbers_give_other_games(simulator):
     own, enemy = (simulator.thresholds(mixed(simulator.space, seed)) for seed in (3, 4))
     first = simulator.play(own, enemy, 0, 100, 7)
     for begin, seed in ((100, 7), (0, 8), (1 << 32, 7), (0, 7 + (1 << 32))):
         assert not same(first, simulator.play(own, enemy, begin, 100, seed))
 
 
-def test_games_that_do_not_end_are_noticed(monkeypatch):
+def test_games_that_may_never_end_are_an_error(monkeypatch):
     monkeypatch.setattr(simulator_module, "_MAX_BREATHS", 500)
     simulator = Simulator(Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0)))))
     policy = simulator.thresholds(mixed(simulator.space, 5))
@@ -124,7 +124,7 @@ def test_traces_are_walks_on_the_graph_from_the_opening_to_the_end(graph, simula
 
 
 def successors_of(graph):
-    """What may follow each full state and the rows of both actions."""
+    """Possible successors of each full state and pair of rows."""
     space, full = graph.space, graph.full
     found = {}
     entry = 0
@@ -145,7 +145,7 @@ def successors_of(graph):
 
 
 def after_redeal(graph, numbers):
-    """Full states that may come after numbers, through a redeal if it is a node."""
+    """Full states that follow some numbers, after a redeal for nodes."""
     found = set()
     redeal = graph.redeal
     for number in numbers:

@@ -1,4 +1,4 @@
-"""Where a walk through a full state begins, and that prefetching changes nothing."""
+"""Offsets of walks over full states, and prefetch hints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def graph():
     return Graph(StateSpace(PRESETS["tiny"]))
 
 
-def test_successors_stand_in_the_order_of_own_row_enemy_row_and_draw(graph):
+def test_successors_are_ordered_by_own_row_enemy_row_and_draw(graph):
     full, draws, ptr, action = graph.full, graph.draws, graph.state_ptr, graph.action
     states = np.repeat(np.arange(len(full.ptr) - 1), np.diff(full.ptr))
     ends = np.append(full.entry[1:], len(full.after))
@@ -38,7 +38,7 @@ def test_successors_stand_in_the_order_of_own_row_enemy_row_and_draw(graph):
 
 
 @pytest.mark.parametrize(("number", "row"), [(0, 6), (1, 0), (11, 2), (12, 5), (19, 5)])
-def test_the_enemy_is_prefetched_for_a_full_state_ahead_or_the_last(graph, number, row):
+def test_the_enemy_of_a_later_full_state_is_prefetched(graph, number, row):
     enemy_row = np.array([0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2], dtype=np.int32)
     full = graph.full._replace(enemy_row=enemy_row)
     assert prefetch_enemy(full, STATE_PTR, np.zeros(10, dtype=np.uint8), np.ones(10), np.uint64(number)) == row

@@ -1,4 +1,4 @@
-"""A test of the laws in ``contract.py`` on any game.
+"""Tests of the laws in ``contract.py`` on any game.
 
 States are tested in breadth-first order, so a small game is tested completely and a large one near its initial state;
 random walks to the end sample the rest.

@@ -35,7 +35,7 @@ def random_policy(positions, seed):
 
 
 def simulate(positions, first, second, n_games, seed, max_plies=1000):
-    """1, 0 or -1 for each game: whether ``first``, which moves first, wins, draws or loses."""
+    """The result of ``first``, which moves first, in each game: 1, 0 or -1."""
     generator = np.random.default_rng(seed)
     until = [np.cumsum(policy) for policy in (first, second)]
     position, mover = np.zeros(n_games, dtype=np.int64), np.zeros(n_games, dtype=np.int64)
@@ -52,23 +52,23 @@ def simulate(positions, first, second, n_games, seed, max_plies=1000):
 
 
 def swept(positions, enemy, own=None):
-    """Win probabilities of the player to move, the largest ones or those of ``own``, by sweeps from below."""
+    """Win probabilities when to move and when not, of a best response or of ``own``, by sweeps from below."""
     n, after, sign = len(positions), positions.after, positions.sign
     ours, theirs = np.maximum(positions.payoff, 0), np.maximum(-positions.payoff, 0)
     for _ in range(4000):
         q = np.where(sign < 0, theirs[after], ours[after])
-        hope = np.zeros(n)
+        moving = np.zeros(n)
         if own is None:
-            np.maximum.at(hope, positions.position_of_row, q)
+            np.maximum.at(moving, positions.position_of_row, q)
         else:
-            hope += np.bincount(positions.position_of_row, own * q, n)
-        ours = np.where(positions.is_terminal, ours, hope)
-        fear = np.bincount(positions.position_of_row, enemy * np.where(sign < 0, ours[after], theirs[after]), n)
-        theirs = np.where(positions.is_terminal, theirs, fear)
+            moving += np.bincount(positions.position_of_row, own * q, n)
+        ours = np.where(positions.is_terminal, ours, moving)
+        waiting = np.bincount(positions.position_of_row, enemy * np.where(sign < 0, ours[after], theirs[after]), n)
+        theirs = np.where(positions.is_terminal, theirs, waiting)
     return ours, theirs
 
 
-def test_numbers_against_random_play(tapnswap):
+def test_known_probabilities_against_uniform_play(tapnswap):
     response = best_response(tapnswap, tapnswap.uniform())
     assert response.first == pytest.approx(0.999997275072857, abs=1e-13)
     assert response.second == pytest.approx(1.0, abs=1e-13)
@@ -154,7 +154,7 @@ def test_simulated_games_confirm_the_best_response(tapnswap):
     assert simulate(tapnswap, random, response, GAMES, 2).max() == -1
 
 
-def test_the_process_is_sound(tapnswap):
+def test_the_process_against_a_policy_is_valid(tapnswap):
     mdp = check(process_against(tapnswap, random_policy(tapnswap, 1)))
     assert mdp.n_states == 2 * 177
     assert mdp.n_rows == 539 + 177
@@ -164,6 +164,6 @@ def test_the_process_is_sound(tapnswap):
 @pytest.mark.parametrize(
     "spoil", [lambda p: p[:-1], lambda p: p * 2, lambda p: -p, lambda p: p * np.nan], ids=["short", "2", "-1", "nan"]
 )
-def test_other_arrays_are_refused(tapnswap, spoil):
+def test_invalid_policies_are_refused(tapnswap, spoil):
     with pytest.raises(PolicyError, match=r"^policy: "):
         check_policy(tapnswap.live_ptr, spoil(tapnswap.uniform()))

@@ -9,7 +9,7 @@ from punish_fast.mdp.solver import solve
 
 
 def iterate(g, x, n_steps):
-    """The points of an accelerated iteration."""
+    """The iterates of an accelerated iteration."""
     anderson = Anderson()
     points = [x]
     for _ in range(n_steps):
@@ -18,7 +18,7 @@ def iterate(g, x, n_steps):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_linear_iteration_ends_after_as_many_steps_as_unknowns_and_two(n):
+def test_a_linear_iteration_in_n_unknowns_converges_in_n_plus_two_steps(n):
     generator = np.random.default_rng(n)
     matrix, constant = generator.random((n, n)) / (n + 1), generator.random(n)
     fixed_point = np.linalg.solve(np.eye(n) - matrix, constant)
@@ -26,21 +26,21 @@ def test_linear_iteration_ends_after_as_many_steps_as_unknowns_and_two(n):
     assert points[-1] == pytest.approx(fixed_point, abs=1e-10)
 
 
-def test_first_step_is_a_plain_one():
+def test_the_first_step_is_not_accelerated():
     assert np.array_equal(Anderson().next(np.zeros(2), np.array([1.0, -2.0])), [1.0, -2.0])
 
 
-def test_fixed_point_is_left_alone():
+def test_a_fixed_point_stays_fixed():
     points = iterate(lambda x: x, np.array([3.0, 4.0]), 4)
     assert all(np.array_equal(point, [3.0, 4.0]) for point in points)
 
 
-def test_acceleration_is_given_up_when_steps_grow_again_and_again_until_they_get_smaller():
+def test_acceleration_pauses_while_steps_keep_growing():
     anderson = Anderson()
     x = np.zeros(2)
     for size in (1.0, 2.0, 1.0, 2.0, 1.0, 2.0):
         anderson.next(x, np.array([size, -size]))
-    # Steps that would be accelerated otherwise.
+    # These steps would be accelerated otherwise.
     for size in (1.0, 0.98, 0.96, 0.94):
         image = np.array([size, size / 2])
         assert np.array_equal(anderson.next(x, image), image)
@@ -49,8 +49,8 @@ def test_acceleration_is_given_up_when_steps_grow_again_and_again_until_they_get
 
 
 @pytest.mark.parametrize("seed", [2, 5, 6, 7, 10])
-def test_steps_that_grow_now_and_then_are_no_reason_to_give_up(seed):
-    """The best choice changes on the way, and so does what is accelerated; plain sweeps take thousands."""
+def test_steps_that_grow_now_and_then_do_not_end_acceleration(seed):
+    """Best choices change on the way, and with them the map accelerated; plain sweeps take thousands."""
     generator = np.random.default_rng(seed)
     per_layer, n_layers, ends = 4, 3, 1e-3
     states = []
@@ -70,7 +70,7 @@ def test_steps_that_grow_now_and_then_are_no_reason_to_give_up(seed):
         assert solution.sweeps < 200
 
 
-def test_given_arrays_are_left_as_they_were():
+def test_arguments_are_not_changed():
     x, image = np.zeros(2), np.ones(2)
     anderson = Anderson()
     for _ in range(3):

@@ -12,7 +12,7 @@ STATE_PTR = np.array([0, 2, 3, 6])
 LAYER_PTR = np.array([0, 2, 3])
 
 
-def test_a_solution_does_not_differ_from_itself():
+def test_a_solution_equals_itself():
     q = np.array([1.0, 2.0, 3.0, 4.0, 4.0, 0.0])
     comparison = compare(STATE_PTR, LAYER_PTR, q, q.copy())
     for differences in (comparison.q, comparison.v):
@@ -22,7 +22,7 @@ def test_a_solution_does_not_differ_from_itself():
     assert comparison.largest(5).tolist() == []
 
 
-def test_differences_by_hand():
+def test_differences_of_a_small_example():
     first = np.array([1.0, 2.0, 3.0, 4.0, 1.0, 0.0])
     second = np.array([1.0, 0.5, 3.0, 0.0, 1.0, 3.0])
     comparison = compare(STATE_PTR, LAYER_PTR, first, second)
@@ -39,7 +39,7 @@ def test_differences_by_hand():
     assert (v.largest, v.mean, v.bias) == (1.0, 2 / 3, -2 / 3)
 
 
-def test_a_tie_broken_by_rounding_is_a_change_but_not_a_clear_one():
+def test_a_tie_broken_by_rounding_is_a_change_but_not_clear():
     first = np.array([5.0, 5.0 - 1e-15, 1.0, 0.0, 0.0, 0.0])
     second = np.array([5.0, 5.0 + 1e-15, 1.0, 0.0, 0.0, 0.0])
     comparison = compare(STATE_PTR, LAYER_PTR, first, second)
@@ -52,7 +52,7 @@ values = st.lists(st.integers(-20_000, 20_000), min_size=6, max_size=6).map(lamb
 
 
 @given(values, values)
-def test_exchanging_both_changes_nothing_but_signs(first, second):
+def test_swapping_the_solutions_changes_only_the_sign_of_the_bias(first, second):
     there, back = compare(STATE_PTR, LAYER_PTR, first, second), compare(STATE_PTR, LAYER_PTR, second, first)
     for a, b in ((there.q, back.q), (there.v, back.v)):
         assert (a.largest, a.mean, a.rms, a.bias) == (b.largest, b.mean, b.rms, -b.bias)
@@ -62,13 +62,13 @@ def test_exchanging_both_changes_nothing_but_signs(first, second):
 
 
 @given(values, values)
-def test_figures_keep_their_order(first, second):
+def test_bias_mean_rms_and_largest_are_ordered(first, second):
     comparison = compare(STATE_PTR, LAYER_PTR, first, second)
     for differences in (comparison.q, comparison.v):
         slack = 1 + 1e-12
         assert abs(differences.bias) <= differences.mean * slack <= differences.rms * slack**2
         assert differences.rms <= differences.largest * slack
-    # The best of some values moves no further than the one that moves the furthest.
+    # A maximum moves no further than the value that moves most.
     assert comparison.v.largest <= comparison.q.largest
     assert (comparison.disagreement >= 0).all()
     assert (comparison.n_clear <= comparison.n_changed).all()
@@ -86,7 +86,7 @@ def test_disagreement_is_at_most_twice_the_largest_difference_of_two_values():
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(5), np.zeros((6, 1)), np.full(6, np.nan), np.full(6, np.inf)])
-def test_values_that_do_not_fit_are_refused(wrong):
+def test_values_of_the_wrong_shape_or_not_finite_are_refused(wrong):
     for pair in ((wrong, np.zeros(6)), (np.zeros(6), wrong)):
         with pytest.raises(ComparisonError, match=r"^compare: shape of the values is .*, allowed are 6 finite"):
             compare(STATE_PTR, LAYER_PTR, *pair)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import ending_processes, error, exact_chances
+from processes import ending_processes, error, exact_win_probabilities
 
 from punish_fast.mdp.interval_iteration import Bracket, Reachability
 from punish_fast.mdp.model import from_rows
@@ -15,12 +15,12 @@ from punish_fast.mdp.solver import SolveError, evaluate, solve
 from punish_fast.runtime._jit import set_threads, threads
 
 
-def solve_chances(mdp, **options):
+def solve_reachability(mdp, **options):
     return solve(mdp, objective="win-probability", **options)
 
 
 def assert_bracketed(solution, exact):
-    """Every exact chance, a fraction, lies between the bounds, which are as far apart as the solution says."""
+    """Check that every exact probability, a fraction, lies between bounds as close as the error bound says."""
     assert error(solution.v, exact) <= solution.error_bound
     for low, x, high in zip(solution.lower.tolist(), exact, solution.upper.tolist(), strict=True):
         assert 0 <= low <= high <= 1
@@ -30,12 +30,12 @@ def assert_bracketed(solution, exact):
 
 
 def gambler(n, p):
-    """From i of n coins, one up with probability p, else one down, until there are n (a win) or none."""
+    """A random walk from i of n coins, up with probability p, until there are n (a win) or none."""
     ruin, riches = n - 1, n
     return [[(0.0, {ruin if i == 1 else i - 2: 1 - p, riches if i == n - 1 else i: p})] for i in range(1, n)]
 
 
-def gamblers_chances(n, p):
+def win_probabilities(n, p):
     """See [Feller 1968, XIV.2]."""
     ratio = (1 - Fraction(p)) / Fraction(p)
     return [Fraction(i, n) if ratio == 1 else (1 - ratio**i) / (1 - ratio**n) for i in range(1, n)]
@@ -48,18 +48,18 @@ def gamblers_chances(n, p):
 @pytest.mark.parametrize("p", [0.25, 0.5, 0.75])
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-6, 1e-10])
 def test_gamblers_ruin(layers, p, tolerance):
-    solution = solve_chances(from_rows(gambler(10, p), layers, [0.0, 1.0]), tolerance=tolerance)
-    assert_bracketed(solution, gamblers_chances(10, p))
+    solution = solve_reachability(from_rows(gambler(10, p), layers, [0.0, 1.0]), tolerance=tolerance)
+    assert_bracketed(solution, win_probabilities(10, p))
     assert solution.converged
     assert (solution.objective, solution.discount) == ("win-probability", 1.0)
 
 
-def test_a_walk_so_long_that_the_first_brackets_fail():
-    """Errors are a hundred times larger than changes here, so no bracket close to the first values can be proved."""
+def test_a_long_walk_whose_first_brackets_fail():
+    """Errors are a hundred times the last changes here, so no close bracket around the first values can be proved."""
     n = 20
     mdp = from_rows(gambler(n, 0.5), terminals=[0.0, 1.0])
-    solution = solve_chances(mdp, tolerance=1e-6)
-    assert_bracketed(solution, gamblers_chances(n, 0.5))
+    solution = solve_reachability(mdp, tolerance=1e-6)
+    assert_bracketed(solution, win_probabilities(n, 0.5))
     assert solution.converged
     iteration = Reachability(mdp, 1e-6)
     while iteration._bracket is None or iteration._bracket.patience == 8:
@@ -67,8 +67,8 @@ def test_a_walk_so_long_that_the_first_brackets_fail():
     assert iteration._bracket.distance > 1e-6
 
 
-def test_bold_play_is_the_best_in_an_unfair_game():
-    """To double a stake of 4 of 8 coins at odds below one half, stake all; see [Dubins and Savage 1965]."""
+def test_bold_play_is_optimal_in_an_unfair_game():
+    """To double 4 of 8 coins at odds below one half, stake everything; see [Dubins and Savage 1965]."""
     n, p = 8, 0.25
     column = {0: n - 1, n: n} | {i: i - 1 for i in range(1, n)}
     states = [
@@ -77,45 +77,45 @@ def test_bold_play_is_the_best_in_an_unfair_game():
     ]
     bold = {0: Fraction(0), n: Fraction(1)}
 
-    def chance(i):
+    def win(i):
         if i not in bold:
             stake = min(i, n - i)
-            bold[i] = Fraction(p) * chance(i + stake) + (1 - Fraction(p)) * chance(i - stake)
+            bold[i] = Fraction(p) * win(i + stake) + (1 - Fraction(p)) * win(i - stake)
         return bold[i]
 
-    solution = solve_chances(from_rows(states, terminals=[-1.0, 1.0]))
-    assert_bracketed(solution, [chance(i) for i in range(1, n)])
+    solution = solve_reachability(from_rows(states, terminals=[-1.0, 1.0]))
+    assert_bracketed(solution, [win(i) for i in range(1, n)])
     assert solution.v[3] == pytest.approx(0.25)
 
 
-def test_a_loop_that_may_be_left_is_left():
-    """Trying again costs nothing: a chance of 1/8 to win, 1/4 to lose, each time."""
-    solution = solve_chances(from_rows([[(0.0, {0: 0.625, 1: 0.125, 2: 0.25})]], terminals=[1.0, -1.0]))
+def test_a_self_loop_has_the_probability_of_leaving_it_with_a_win():
+    """Each try wins with probability 1/8 and loses with 1/4; otherwise it is repeated."""
+    solution = solve_reachability(from_rows([[(0.0, {0: 0.625, 1: 0.125, 2: 0.25})]], terminals=[1.0, -1.0]))
     assert_bracketed(solution, [Fraction(1, 3)])
 
 
 def test_only_arrivals_at_winning_terminals_count():
-    """Rewards on the way, and terminals that pay nothing or less, are worth nothing; two wins are as good as one."""
+    """Earlier rewards, and terminals without a positive reward, do not count; all winning terminals are equal."""
     states = [[(9.0, {1: 1.0}), (-9.0, {3: 0.25, 4: 0.5, 2: 0.25})], [(100.0, {2: 1.0})]]
-    solution = solve_chances(from_rows(states, terminals=[0.0, 0.5, 7.0]))
+    solution = solve_reachability(from_rows(states, terminals=[0.0, 0.5, 7.0]))
     assert_bracketed(solution, [Fraction(3, 4), Fraction(0)])
     assert solution.q == pytest.approx([0.0, 0.75, 0.0], abs=1e-10)
     assert solution.choice.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("rewards", [[-1.0], [0.0, -2.0], []])
-def test_without_a_win_there_is_no_chance(rewards):
+def test_without_a_winning_terminal_the_probability_is_0(rewards):
     states = [[(1.0, {1: 1.0})]] if rewards else []
-    solution = solve_chances(from_rows(states, [len(states)], rewards))
+    solution = solve_reachability(from_rows(states, [len(states)], rewards))
     assert solution.v.tolist() == [0.0] * len(states)
     assert solution.converged
 
 
-def test_what_is_certain_is_a_chance_of_one():
-    """Probabilities that add up to a little more than 1 make no chance above 1."""
+def test_a_certain_win_has_probability_1():
+    """Probabilities that add up to a little more than 1 give no win probability above 1."""
     third = 1 / 3
     states = [[(0.0, {1: third, 2: third, 3: 1 - 2 * third})], [(0.0, {2: 0.1, 3: 0.9})]]
-    solution = solve_chances(from_rows(states, terminals=[1.0, 1.0]))
+    solution = solve_reachability(from_rows(states, terminals=[1.0, 1.0]))
     assert solution.v.max() <= 1
     assert solution.q.max() <= 1
     assert solution.v == pytest.approx([1.0, 1.0])
@@ -131,16 +131,16 @@ def test_what_is_certain_is_a_chance_of_one():
         ([[(0.0, {0: 1.0}), (0.0, {1: 1.0})]], 1, 0),
         # Stay, or toss a coin: values from 1/2 to 1 all satisfy the equations.
         ([[(0.0, {1: 0.5, 2: 0.5}), (0.0, {0: 1.0})]], 1, 0),
-        # To and fro between two states, from a third that leads there.
+        # Two states that alternate, and a third that leads to them.
         ([[(0.0, {1: 0.5, 3: 0.5})], [(0.0, {2: 1.0}), (0.0, {3: 1.0})], [(0.0, {1: 0.25, 2: 0.75})]], 2, 1),
-        # A trap that nothing leads out of.
+        # A trap.
         ([[(0.0, {1: 0.5, 2: 0.5})], [(0.0, {1: 1.0})]], 1, 1),
     ],
 )
 def test_an_end_component_is_refused(states, n, first):
     mdp = from_rows(states, terminals=[1.0, -1.0])
     with pytest.raises(SolveError, match=rf"from {n} states \(the first is number {first}\) it can go on for ever"):
-        solve_chances(mdp)
+        solve_reachability(mdp)
 
 
 def test_an_end_component_around_a_cycle_of_layers_is_refused():
@@ -148,12 +148,12 @@ def test_an_end_component_around_a_cycle_of_layers_is_refused():
     mdp = from_rows(states, [1, 2, 1], [1.0])
     assert mdp.is_cycle
     with pytest.raises(SolveError, match="it can go on for ever"):
-        solve_chances(mdp)
+        solve_reachability(mdp)
 
 
 @pytest.mark.parametrize("leak", [2.0**-45, 2.0**-30, 0.5])
-def test_an_end_in_sight_is_found_however_far(leak):
-    """A chain of states that end one after the other; the last ends the round with a small chance only."""
+def test_play_that_ends_is_recognised_however_slowly_it_ends(leak):
+    """A cycle of states that ends only from the last one, with a small probability."""
     n = 6
     states = [[(0.0, {k + 1: 1.0})] for k in range(n - 1)] + [[(0.0, {0: 1 - leak, n: leak / 2, n + 1: leak / 2})]]
     iteration = Reachability(from_rows(states, terminals=[1.0, -1.0]), 1e-10)
@@ -164,10 +164,10 @@ def test_an_end_in_sight_is_found_however_far(leak):
 
 
 @given(ending_processes(), st.sampled_from([1e-2, 1e-8, 1e-12]))
-def test_the_exact_chances_lie_between_the_bounds(sample, tolerance):
+def test_the_exact_win_probabilities_lie_between_the_bounds(sample, tolerance):
     states, layers, terminals = sample
-    solution = solve_chances(from_rows(states, layers, terminals), tolerance=tolerance)
-    assert_bracketed(solution, exact_chances(states, terminals))
+    solution = solve_reachability(from_rows(states, layers, terminals), tolerance=tolerance)
+    assert_bracketed(solution, exact_win_probabilities(states, terminals))
     assert solution.converged == (solution.error_bound <= tolerance)
     assert solution.converged or tolerance < 1e-8
 
@@ -175,25 +175,25 @@ def test_the_exact_chances_lie_between_the_bounds(sample, tolerance):
 @given(ending_processes(), st.integers(1, 12))
 def test_bounds_hold_after_any_number_of_sweeps(sample, sweeps):
     states, layers, terminals = sample
-    solution = solve_chances(from_rows(states, layers, terminals), sweeps=sweeps)
+    solution = solve_reachability(from_rows(states, layers, terminals), sweeps=sweeps)
     assert solution.sweeps == len(solution.log.residual) == sweeps
-    assert_bracketed(solution, exact_chances(states, terminals))
+    assert_bracketed(solution, exact_win_probabilities(states, terminals))
 
 
 @given(ending_processes(), st.floats(-100, 100), st.sampled_from([1e-3, 1e-10]))
-def test_bounds_hold_whatever_sweeps_begin_with(sample, value, tolerance):
+def test_bounds_hold_from_any_start(sample, value, tolerance):
     states, layers, terminals = sample
     mdp = from_rows(states, layers, terminals)
-    solution = solve_chances(mdp, start=np.full(mdp.n_states, value), tolerance=tolerance)
-    assert_bracketed(solution, exact_chances(states, terminals))
+    solution = solve_reachability(mdp, start=np.full(mdp.n_states, value), tolerance=tolerance)
+    assert_bracketed(solution, exact_win_probabilities(states, terminals))
     assert solution.converged
 
 
 @given(ending_processes())
-def test_a_tolerance_below_rounding_stalls_and_says_so(sample):
+def test_a_tolerance_below_rounding_is_reported_as_not_reached(sample):
     states, layers, terminals = sample
-    solution = solve_chances(from_rows(states, layers, terminals), tolerance=1e-300)
-    assert_bracketed(solution, exact_chances(states, terminals))
+    solution = solve_reachability(from_rows(states, layers, terminals), tolerance=1e-300)
+    assert_bracketed(solution, exact_win_probabilities(states, terminals))
     assert not solution.converged
     assert solution.error_bound < 1e-11
 
@@ -207,41 +207,41 @@ def test_brackets_from_0_and_1_narrow_and_stay_nested(sample):
         bounds.append(iteration.sweep())
         after = iteration._bracket
         assert after.is_proved
-        # Each is off by rounding alone, and in its own direction.
+        # Each may move outwards by rounding alone.
         assert (after.lower >= before[0] - 1e-13).all()
         assert (after.upper <= before[1] + 1e-13).all()
     assert all(later <= earlier + 1e-13 for earlier, later in pairwise(bounds))
 
 
 @given(ending_processes())
-def test_the_greedy_policy_wins_as_often_as_is_said(sample):
+def test_the_greedy_policy_wins_with_the_given_probability(sample):
     states, layers, terminals = sample
     wins = [len(states) + k for k, reward in enumerate(terminals) if reward > 0]
     arrival = [[(sum(row.get(win, 0.0) for win in wins), row) for _, row in rows] for rows in states]
     mdp = from_rows(arrival, layers, terminals)
-    solution = solve_chances(mdp, tolerance=1e-12)
+    solution = solve_reachability(mdp, tolerance=1e-12)
     weight = np.zeros(mdp.n_rows)
     weight[solution.choice] = 1.0
-    # The arrival at a win as the only reward makes the chance to win a total reward.
+    # With arrivals at wins as the only rewards, the win probability is the total reward.
     assert evaluate(mdp, weight, 1.0) == pytest.approx(solution.v, abs=1e-8)
 
 
 @given(ending_processes())
-def test_chances_are_the_best_of_their_rows(sample):
+def test_probabilities_are_the_maxima_of_their_rows(sample):
     mdp = from_rows(*sample)
-    solution = solve_chances(mdp)
+    solution = solve_reachability(mdp)
     assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, mdp.state_ptr[:-1]))
     assert np.array_equal(solution.v, solution.q[solution.choice])
     assert solution.q.min() >= 0
     assert solution.q.max() <= 1
 
 
-def test_a_bracket_is_proved_when_both_sides_moved_inwards():
+def test_a_bracket_is_proved_when_both_bounds_have_moved_inwards():
     bracket = Bracket(np.array([0.25, 0.0]), np.array([0.75, 1.0]), 2, patience=3)
     assert bracket.distance == bracket.half_width == pytest.approx(0.5)
     assert bracket.replace(np.array([0.2, 0.1]), np.array([0.7, 0.9])) == pytest.approx(0.1)
     assert not bracket.is_proved
-    # It is the first bounds that count, not the last ones.
+    # The first bounds count, not the last ones.
     bracket.replace(np.array([0.24, 0.1]), np.array([0.7, 0.9]))
     assert not bracket.is_proved
     bracket.replace(np.array([0.25, 0.1]), np.array([0.7, 0.9]))
@@ -254,9 +254,9 @@ def test_threads_change_no_bit():
     before = threads()
     try:
         set_threads(1)
-        alone = solve_chances(mdp, tolerance=1e-6)
+        alone = solve_reachability(mdp, tolerance=1e-6)
         set_threads(before)
-        assert solve_chances(mdp, tolerance=1e-6).fingerprint == alone.fingerprint
+        assert solve_reachability(mdp, tolerance=1e-6).fingerprint == alone.fingerprint
     finally:
         set_threads(before)
 
@@ -270,9 +270,9 @@ def test_threads_change_no_bit():
         ({"sweeps": 0}, "sweeps: 0 is not allowed"),
     ],
 )
-def test_options_that_do_not_go_together(options, text):
+def test_options_without_a_meaning_here_are_refused(options, text):
     with pytest.raises(SolveError, match=text):
-        solve_chances(from_rows(gambler(3, 0.5), terminals=[0.0, 1.0]), **options)
+        solve_reachability(from_rows(gambler(3, 0.5), terminals=[0.0, 1.0]), **options)
 
 
 def test_an_unknown_objective_is_refused():

@@ -40,7 +40,7 @@ def test_terminals_may_be_missing():
     assert from_rows([[(1.0, {0: 1.0})]]).n_columns == 1
 
 
-def test_layers_that_lead_to_the_next_one_and_the_last_to_the_first_are_a_cycle(mdp):
+def test_layers_that_each_lead_to_the_next_are_a_cycle(mdp):
     assert mdp.is_cycle
     assert all(mdp.is_independent(layer) for layer in range(3))
 
@@ -55,25 +55,25 @@ def test_layers_that_lead_to_the_next_one_and_the_last_to_the_first_are_a_cycle(
         ([[(0.0, {1: 1.0})], [(0.0, {0: 1.0})], [(0.0, {0: 1.0})]], [1, 1, 1]),  # the middle one leads back
     ],
 )
-def test_other_layers_are_no_cycle(states, layers):
+def test_other_layers_are_not_a_cycle(states, layers):
     assert not from_rows(states, layers).is_cycle
 
 
-def test_layers_that_lead_to_terminals_alone_are_a_cycle_and_independent():
+def test_layers_that_lead_only_to_terminals_are_a_cycle_and_independent():
     mdp = from_rows([[(0.0, {2: 1.0})], [(0.0, {2: 1.0})]], layers=[1, 1], terminals=[1.0])
     assert mdp.is_cycle
     assert mdp.is_independent(0)
     assert mdp.is_independent(1)
 
 
-def test_layer_is_independent_unless_its_states_may_lead_to_each_other():
+def test_a_layer_is_independent_unless_its_states_lead_to_each_other():
     states = [[(0.0, {1: 1.0})], [(0.0, {2: 1.0})], [(0.0, {0: 0.5, 2: 0.5})]]
     assert not from_rows(states, layers=[2, 1]).is_independent(0)
     assert not from_rows(states, layers=[2, 1]).is_independent(1)
     assert from_rows(states, layers=[1, 1, 1]).is_independent(0)
 
 
-def test_chunks_cut_every_layer_whole(mdp):
+def test_chunks_cover_every_layer(mdp):
     for layer in range(mdp.n_layers):
         chunks = mdp.chunks(layer)
         assert (chunks[0], chunks[-1]) == tuple(mdp.layer_ptr[layer : layer + 2])
@@ -97,7 +97,7 @@ def quantecon():
 
 
 @pytest.mark.usefixtures("quantecon")
-def test_quantecon_has_the_rows_and_two_more_for_the_terminals(mdp):
+def test_quantecon_gets_the_rows_and_one_for_each_terminal(mdp):
     ddp = mdp.to_quantecon(0.9)
     assert (ddp.num_states, ddp.num_sa_pairs, ddp.beta) == (6, 8, 0.9)
     assert ddp.R.tolist() == [*mdp.reward.tolist(), 1.0, -1.0]
@@ -132,7 +132,7 @@ def test_quantecon_is_optional(mdp, monkeypatch):
 
 
 @pytest.mark.parametrize("discount", [-0.1, 1.1, np.nan])
-def test_quantecon_wants_a_discount_from_0_to_1(mdp, discount):
+def test_quantecon_needs_a_discount_from_0_to_1(mdp, discount):
     with pytest.raises(ValueError, match=rf"^discount: {discount} is not possible, allowed are 0 to 1$"):
         mdp.to_quantecon(discount)
 
@@ -165,7 +165,7 @@ def test_data_of_the_wrong_length_is_refused(mdp):
 
 
 @pytest.mark.parametrize("name", ["state_ptr", "indptr", "layer_ptr"])
-def test_pointer_that_does_not_begin_end_or_ascend_is_named(mdp, name):
+def test_a_pointer_with_a_wrong_begin_end_or_order_is_named(mdp, name):
     ptr = getattr(mdp, name)
     for wrong in (changed(ptr, 0, 1), changed(ptr, -1, ptr[-1] + 1)):
         with pytest.raises(ModelError, match=rf"^{name}: must begin with 0 and end with {ptr[-1]}"):
@@ -235,7 +235,7 @@ def test_compact_process_stores_common_probabilities_once(mdp):
         assert np.array_equal(getattr(again, name), getattr(mdp, name))
 
 
-def test_entries_that_are_zero_are_left_out(mdp):
+def test_zero_entries_are_dropped(mdp):
     compact = compacted(mdp)
     compact.data[:2] = 0.0, 1.0
     assert compact.count_nonzeros().tolist() == [1, 1, 3, 1, 1, 1]
@@ -245,7 +245,7 @@ def test_entries_that_are_zero_are_left_out(mdp):
 
 
 @pytest.mark.parametrize("data_ptr", [[-1, 2, 3, 2, 0, 2], [1, 2, 3, 2, 0, 2], [0, 2, 3, 2, 0, 6]])
-def test_probabilities_out_of_place_are_refused(mdp, data_ptr):
+def test_offsets_outside_the_data_are_refused(mdp, data_ptr):
     compact = replace(compacted(mdp), data_ptr=np.array(data_ptr))
     with pytest.raises(ModelError, match=r"^data_ptr: must be from 0 to indptr, and each row end within 6 prob"):
         check_arrays(compact)
@@ -264,7 +264,7 @@ def test_model_error_is_a_value_error():
     assert issubclass(ModelError, ValueError)
 
 
-def test_no_sweep_is_begun_that_would_never_end(mdp):
+def test_a_reward_that_is_not_finite_is_refused_before_a_sweep(mdp):
     with pytest.raises(ModelError, match=r"^reward: a value is not finite"):
         solve(replace(mdp, reward=changed(mdp.reward, 0, np.nan)))
 

@@ -1,4 +1,4 @@
-"""Chances to reach a goal, with loops that may be kept up for ever."""
+"""Values of reaching terminals, with loops that may go on for ever."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from punish_fast.mdp.solver import solve
 from punish_fast.mdp.stopping_rule import SolveError
 
 
-def test_a_loop_is_worth_what_leaving_it_is():
-    """Going round for ever looks as good as leaving; sweeps from above would never find out."""
+def test_a_loop_has_the_value_of_leaving_it():
+    """Looping for ever looks as good as leaving; sweeps from above would not tell the two apart."""
     goal, pit = 2, 3
     mdp = from_rows([[(0, {1: 1.0}), (0, {goal: 0.3, pit: 0.7})], [(0, {0: 1.0})]], terminals=[0, 0])
     found = reach(mdp, np.array([1.0, 0.0]))
@@ -21,13 +21,13 @@ def test_a_loop_is_worth_what_leaving_it_is():
     assert found.excess < 1e-15
 
 
-def test_what_never_ends_is_worth_nothing():
+def test_endless_play_has_the_value_0():
     mdp = from_rows([[(0, {1: 1.0})], [(0, {0: 1.0})], [(0, {0: 0.5, 3: 0.5})]], terminals=[0])
     assert reach(mdp, np.array([1.0])).v.tolist() == [0, 0, 0.5]
 
 
 @pytest.mark.parametrize("p", [0.5, 0.6, 0.3])
-def test_gamblers_are_ruined_as_the_formula_has_it(p):
+def test_gamblers_ruin_in_closed_form(p):
     """From ``k`` of ``n`` coins: ``(1 - r^k) / (1 - r^n)`` with ``r = (1 - p) / p``, or ``k / n``."""
     n = 30
     chain = np.zeros((n - 1, n + 1))
@@ -40,7 +40,7 @@ def test_gamblers_are_ruined_as_the_formula_has_it(p):
 
 
 def random_process(seed, n_states=40, ends=0.2):
-    """States with two rows of two successors each, some of them ends."""
+    """States with two rows of two successors each, some of them terminals."""
     generator = np.random.default_rng(seed)
 
     def row():
@@ -68,7 +68,7 @@ def test_values_are_the_limit_of_sweeps_from_below(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_large_chains_are_solved_without_factors_to_the_same_values(seed, monkeypatch):
+def test_large_chains_have_the_same_values_without_factorisation(seed, monkeypatch):
     mdp, worth = random_process(seed, n_states=120, ends=0.1), np.array([1.0, 0.25])
     direct = reach(mdp, worth)
     monkeypatch.setattr("punish_fast.mdp.policy_iteration._MOST_DIRECT", 0)
@@ -76,7 +76,7 @@ def test_large_chains_are_solved_without_factors_to_the_same_values(seed, monkey
     assert reach(mdp, worth).v == pytest.approx(direct.v, abs=1e-12)
 
 
-def test_chains_that_take_too_long_without_factors_get_them(monkeypatch):
+def test_slow_chains_are_factorised(monkeypatch):
     n = 400
     chain = np.zeros((n, n + 2))
     for k in range(n):
@@ -87,7 +87,7 @@ def test_chains_that_take_too_long_without_factors_get_them(monkeypatch):
     assert absorption_values(chain, np.array([1.0, 0.0])) == pytest.approx(np.arange(1, n + 1) / (n + 1), rel=1e-11)
 
 
-def test_without_loops_values_are_those_of_the_solver():
+def test_without_loops_the_values_are_those_of_the_solver():
     mdp = random_process(1, ends=1.0)
     entering = mdp.to_scipy()[:, mdp.n_states :] @ np.array([1.0, 0.0])
     priced = from_rows(
@@ -106,6 +106,6 @@ def _row_of(mdp, row):
 
 
 @pytest.mark.parametrize("worth", [[1.0], [1.0, -1.0], [np.inf, 0.0], [[1.0, 0.0]]])
-def test_worths_of_another_kind_are_refused(worth):
+def test_invalid_terminal_values_are_refused(worth):
     with pytest.raises(SolveError, match=r"^worth: must be 2 finite numbers, none negative$"):
         reach(random_process(0), np.array(worth))

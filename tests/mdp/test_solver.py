@@ -28,7 +28,7 @@ schedules = st.sampled_from(SCHEDULES)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("layers", [[2], [1, 1]])
 @pytest.mark.parametrize("discount", [0.0, 0.5, 0.95])
-def test_two_states_that_take_turns(schedule, layers, discount):
+def test_two_alternating_states(schedule, layers, discount):
     solution = solve(from_rows(TWO_STATES, layers), discount, schedule)
     expected = np.array([1 + 2 * discount, 2 + discount]) / (1 - discount**2)
     assert solution.v == pytest.approx(expected, abs=2e-10)
@@ -36,12 +36,12 @@ def test_two_states_that_take_turns(schedule, layers, discount):
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_state_that_leads_to_itself_for_ever_is_worth_a_geometric_series(schedule):
+def test_a_self_loop_has_the_value_of_a_geometric_series(schedule):
     assert solve(from_rows([[(3.0, {0: 1.0})]]), 0.75, schedule).v == pytest.approx([12.0])
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_terminal_pays_for_ever(schedule):
+def test_a_terminal_pays_in_every_step(schedule):
     solution = solve(from_rows([[(1.0, {1: 1.0})]], terminals=[1.0]), 0.95, schedule)
     assert solution.v == pytest.approx([20.0])
 
@@ -50,7 +50,7 @@ def test_a_terminal_pays_for_ever(schedule):
 @pytest.mark.parametrize("layers", [[9], [1] * 9, [4, 5]])
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.75])
 def test_gamblers_walk(schedule, layers, p):
-    # From i of 10 coins, one up with probability p, else one down; 1 for the tenth coin, nothing for ruin.
+    # A walk from i of 10 coins, up with probability p; 1 for the tenth coin, nothing for ruin.
     n, discount = 10, 0.9
     ruin, riches = n - 1, n
     states = [
@@ -59,15 +59,15 @@ def test_gamblers_walk(schedule, layers, p):
     ]
     root = math.sqrt(1 - 4 * p * (1 - p) * discount**2)
     high, low = (1 + root) / (2 * p * discount), (1 - root) / (2 * p * discount)
-    # What is paid on arrival is worth 1 / discount of what is paid a step later.
+    # A reward on arrival is worth 1 / discount of one a step later.
     expected = [(high**i - low**i) / (high**n - low**n) / discount for i in range(1, n)]
     assert solve(from_rows(states, layers, [0.0, 0.0]), discount, schedule).v == pytest.approx(expected, abs=2e-10)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize(("upkeep", "price"), [(1.0, 8.0), (0.25, 3.0), (5.0, 0.5)])
-def test_machine_is_replaced_at_the_best_age(schedule, upkeep, price):
-    # At age t: keep it and pay upkeep * t, or replace it by a new one; it falls apart at age 12.
+def test_a_machine_is_replaced_at_the_optimal_age(schedule, upkeep, price):
+    # At age t: keep it and pay upkeep * t, or replace it; it must be replaced at age 12.
     discount, oldest = 0.9, 12
     states = [[(-upkeep * t, {t + 1: 1.0}), (-price, {0: 1.0})] for t in range(oldest)] + [[(-price, {0: 1.0})]]
     policies = [
@@ -77,13 +77,13 @@ def test_machine_is_replaced_at_the_best_age(schedule, upkeep, price):
     solution = solve(from_rows(states), discount, schedule)
     assert solution.v[0] == pytest.approx(max(policies), abs=2e-10)
     replaced = solution.choice[:oldest] % 2
-    assert (np.diff(replaced) >= 0).all(), "what is too old stays too old"
+    assert (np.diff(replaced) >= 0).all(), "the optimal policy replaces from some age on"
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("n_layers", [2, 5])
-def test_cycle_of_layers_that_pays_once_a_round(schedule, n_layers):
-    # The last layer pays 1; each other one may stop for a terminal that pays too little to tempt.
+def test_a_cycle_of_layers_that_pays_once_a_cycle(schedule, n_layers):
+    # The last layer pays 1; each other one may stop at a terminal that pays too little.
     discount = 0.95
     states = [[(0.0, {k + 1: 1.0}), (0.0, {n_layers: 1.0})] for k in range(n_layers - 1)] + [[(1.0, {0: 1.0})]]
     mdp = from_rows(states, [1] * n_layers, [0.01])
@@ -94,7 +94,7 @@ def test_cycle_of_layers_that_pays_once_a_round(schedule, n_layers):
     assert solution.choice.tolist() == mdp.state_ptr[:-1].tolist()
 
 
-def test_layered_sweep_contracts_by_a_whole_round():
+def test_a_layered_sweep_contracts_by_a_whole_cycle():
     states = [[(0.0, {(k + 1) % 5: 1.0})] for k in range(4)] + [[(1.0, {0: 1.0})]]
     mdp = from_rows(states, [1] * 5)
     layered, jacobi = solve(mdp), solve(mdp, schedule="jacobi")
@@ -143,7 +143,7 @@ def test_undiscounted_evaluation_of_the_greedy_policy_gives_the_optimal_values(s
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("p", [0.25, 0.5, 0.75])
 def test_gamblers_ruin(schedule, p):
-    # From i of 10 coins, one up with probability p, else one down, until there are ten or none; see [Feller 1968, XIV].
+    # A walk from i of 10 coins, up with probability p, until there are ten or none; see [Feller 1968, XIV].
     n = 10
     ruin, riches = n - 1, n
     states = [
@@ -159,7 +159,7 @@ def test_gamblers_ruin(schedule, p):
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_undiscounted_play_must_end(schedule):
-    # Staying pays nothing and costs nothing, so the values exist, but no sweep brings them closer.
+    # Staying pays and costs nothing, so the values exist, but sweeps do not converge.
     mdp = from_rows([[(1.0, {1: 1.0}), (0.0, {0: 1.0})]], terminals=[0.0])
     with pytest.raises(
         SolveError, match="discount: 1 is allowed only if play ends, but it may go on after 1000 sweeps"
@@ -168,7 +168,7 @@ def test_undiscounted_play_must_end(schedule):
 
 
 def random_cycle(seed, n_layers=4, size=12):
-    """A larger process: layers in a cycle, some of whose rows end in one of two terminals."""
+    """A larger process: a cycle of layers, some of whose rows lead to one of two terminals."""
     generator = np.random.default_rng(seed)
     states = []
     for layer in range(n_layers):
@@ -203,14 +203,14 @@ def test_evaluation_solves_the_linear_equations_of_its_policy(seed, discount):
     average = np.zeros((mdp.n_states, mdp.n_rows))
     average[np.repeat(np.arange(mdp.n_states), lengths), np.arange(mdp.n_rows)] = weight
     transitions = average @ mdp.to_scipy().toarray()
-    settled = transitions[:, mdp.n_states :] @ mdp.terminal_reward / (1 - discount)
+    ended = transitions[:, mdp.n_states :] @ mdp.terminal_reward / (1 - discount)
     matrix = np.eye(mdp.n_states) - discount * transitions[:, : mdp.n_states]
-    expected = np.linalg.solve(matrix, average @ mdp.reward + discount * settled)
+    expected = np.linalg.solve(matrix, average @ mdp.reward + discount * ended)
     assert np.abs(evaluate(mdp, weight, discount, tolerance=1e-8) - expected).max() <= 1.01e-8
 
 
 @pytest.mark.parametrize("reward", [1.0, 1.375, 2.7])
-def test_evaluation_goes_on_until_its_tolerance(reward):
+def test_evaluation_reaches_its_tolerance(reward):
     # Rounding sets its floor at 1e-11 here.
     assert evaluate(from_rows([[(reward, {0: 1.0})]]), np.ones(1), 0.99) == pytest.approx([100 * reward], abs=1.1e-10)
 
@@ -235,7 +235,7 @@ def test_empty_layers_change_nothing(schedule, layers):
 
 
 @pytest.mark.parametrize("sweeps", [1, 2, 5])
-def test_error_bound_holds_where_a_layer_leads_past_the_next_one(sweeps):
+def test_error_bound_holds_where_a_layer_skips_the_next_one(sweeps):
     # The first state skips the second one, so a round takes two steps and not three.
     states = [[(1.0, {2: 1.0})], [(0.0, {2: 1.0})], [(0.0, {0: 1.0})]]
     solution = solve(from_rows(states, [1, 1, 1]), 0.25, sweeps=sweeps)
@@ -243,7 +243,7 @@ def test_error_bound_holds_where_a_layer_leads_past_the_next_one(sweeps):
 
 
 @given(random_processes(), discounts, schedules)
-def test_tolerance_below_the_rounding_floor_stalls_and_says_so(sample, discount, schedule):
+def test_a_tolerance_below_the_rounding_floor_is_reported_as_not_reached(sample, discount, schedule):
     states, layers, terminals = sample
     states = [[(reward + 1, successors) for reward, successors in rows] for rows in states]
     solution = solve(from_rows(states, layers, terminals), discount, schedule, tolerance=1e-300)
@@ -263,7 +263,7 @@ def test_schedules_agree_within_the_sum_of_their_bounds(sample, discount):
 
 
 @given(random_processes(), discounts, schedules)
-def test_values_are_the_best_of_their_rows(sample, discount, schedule):
+def test_values_are_the_maxima_of_their_rows(sample, discount, schedule):
     states, layers, terminals = sample
     mdp = from_rows(states, layers, terminals)
     solution = solve(mdp, discount, schedule)
@@ -276,7 +276,7 @@ def test_values_are_the_best_of_their_rows(sample, discount, schedule):
 
 
 @given(random_processes(), discounts, schedules)
-def test_greedy_policy_is_worth_the_optimal_values(sample, discount, schedule):
+def test_the_greedy_policy_has_the_optimal_values(sample, discount, schedule):
     states, layers, terminals = sample
     mdp = from_rows(states, layers, terminals)
     solution = solve(mdp, discount, schedule, tolerance=1e-12)
@@ -286,7 +286,7 @@ def test_greedy_policy_is_worth_the_optimal_values(sample, discount, schedule):
 
 
 @given(random_processes(), discounts, schedules)
-def test_probabilities_stored_once_change_no_bit(sample, discount, schedule):
+def test_a_compact_process_has_the_same_bits(sample, discount, schedule):
     mdp = from_rows(*sample)
     compact = compacted(mdp)
     one, other = solve(mdp, discount, schedule), solve(compact, discount, schedule)
@@ -338,13 +338,13 @@ def test_start_at_the_solution_needs_one_sweep():
     assert np.abs(warm.v - cold.v).max() <= warm.error_bound + cold.error_bound
 
 
-def test_start_is_left_as_it_was():
+def test_the_start_is_not_changed():
     start = np.array([5.0, -5.0])
     solve(from_rows(TWO_STATES), start=start)
     assert start.tolist() == [5.0, -5.0]
 
 
-# What a solution tells
+# Fields of a solution
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -438,7 +438,7 @@ def test_option_out_of_range_is_named(options, message):
         ([1.0, math.inf], "weight: the probabilities of a state do not add up to 1"),
     ],
 )
-def test_weights_that_are_no_policy_are_refused(weight, message):
+def test_invalid_weights_are_refused(weight, message):
     with pytest.raises(SolveError, match=rf"^{message}"):
         evaluate(from_rows(TWO_STATES), np.array(weight))
 
@@ -449,8 +449,8 @@ def test_evaluation_refuses_the_same_options(options):
         evaluate(from_rows(TWO_STATES), np.ones(2), **options)
 
 
-def test_evaluation_allows_for_the_rows_it_sums_over():
-    """With very many rows in one state, rounding of their sum counts more than that of any row."""
+def test_the_bound_of_an_evaluation_counts_rounding_over_rows():
+    """With very many rows in a state, the rounding of their sum exceeds that of each row."""
     n = 20_000
     rows = np.arange(n + 1)
     one = from_rows([[(1.0, {0: 1.0})]])
@@ -467,12 +467,12 @@ def test_evaluation_allows_for_the_rows_it_sums_over():
     for _ in range(40):
         bound = iteration.sweep()
         assert abs(Fraction(iteration.v[0]) - Fraction(1) / (1 - Fraction(0.999))) <= bound
-    # Each of the sums may be off by as many roundings as there are rows.
+    # Each sum may be off by one rounding for each row.
     assert iteration._rounding()[0] >= n * 2**-53 * 1000
 
 
 @pytest.mark.parametrize("value", [1e6, -1e300, 1.7e308])
-def test_start_out_of_all_bounds_does_no_harm(value):
+def test_an_extreme_start_converges(value):
     mdp = from_rows(*random_cycle(3))
     solution = solve(mdp, start=np.full(mdp.n_states, value))
     assert solution.converged
@@ -480,16 +480,16 @@ def test_start_out_of_all_bounds_does_no_harm(value):
 
 
 @pytest.mark.parametrize("discount", [0.99, 0.9999, 1 - 1e-7])
-def test_floor_is_recognised_and_not_waited_for(discount):
+def test_a_solve_stops_at_the_rounding_floor(discount):
     mdp = from_rows(*random_cycle(4))
     solution = solve(mdp, discount, tolerance=1e-300)
     assert not solution.converged
-    # It takes about log(floor) / log(modulus) sweeps to get there, fewer with acceleration, and hardly any more.
+    # The floor takes about log(floor) / log(modulus) sweeps, fewer with acceleration.
     assert solution.sweeps <= 60 + 40 / (1 - discount**mdp.n_layers)
 
 
 @pytest.mark.parametrize("name", ["state_ptr", "indptr"])
-def test_arrays_of_the_wrong_kind_are_refused_not_swept(name):
+def test_arrays_of_the_wrong_dtype_are_refused_before_a_sweep(name):
     mdp = from_rows([[(1, {0: 1.0})]])
     wrong = replace(mdp, **{name: getattr(mdp, name).astype(np.int32)})
     with pytest.raises(ModelError, match=name):
