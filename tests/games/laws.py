@@ -15,17 +15,17 @@ import numpy as np
 
 from punish_fast.games.contract import CHANCE, Game, GameError
 
-# Beyond rounding of probabilities and returns.
+# Above the rounding of probabilities and returns.
 _TOLERANCE = 1e-9
 _N_WALKS = 50
 _MAX_STEPS = 1000
 
-# The number of a law, whether it holds, and what is wrong otherwise.
+# The number of a law, whether it holds, and the error if not.
 Finding = tuple[int, bool, str]
 
 
 class LawError(ValueError):
-    """A game that breaks a law; the message says which one, and in what state."""
+    """A game that breaks a law; the message names the law and the state."""
 
 
 def check_game(game: Game, max_states: int = 2000, seed: int = 0) -> int:
@@ -80,7 +80,7 @@ def _walks(game: Game, first: Any, generator: random.Random) -> Iterator[Any]:
 
 
 class _LawCheck:
-    """The states tested so far, and what must be equal or different between them."""
+    """The states tested so far, and what must agree or differ between them."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -90,7 +90,7 @@ class _LawCheck:
         self._features: dict[tuple[int, bytes], Hashable] = {}
 
     def state(self, state: Any) -> None:
-        """Test every law on a state that is new."""
+        """Test every law on a new state."""
         if state in self.seen:
             return
         self.seen[state] = repr(state)

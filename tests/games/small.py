@@ -1,4 +1,4 @@
-"""Small games for tests of the contract and of what builds on it."""
+"""Small games for tests of the contract and the code that uses it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Heap(NamedTuple):
 
 
 class Nim:
-    """Take one or two from a heap; whoever takes the last wins. With ``dice`` a coin limits the number first."""
+    """Take one or two from a heap; whoever takes the last wins. With ``dice``, a coin first limits the number."""
 
     n_players = 2
     n_actions = 3

@@ -27,7 +27,7 @@ def test_walks_reach_beyond_the_first_states():
 
 
 def broken(base: Game, **methods) -> Game:
-    """A game with some of its methods replaced; each gets the sound game first."""
+    """A game with some methods replaced; each gets the sound game as first argument."""
 
     class Broken(type(base)):
         pass
@@ -149,5 +149,5 @@ def test_unexpected_exceptions_are_faults():
         check_game(broken(Nim(), apply=refuse_loudly))
 
 
-def test_chance_is_no_player():
+def test_chance_is_not_a_player():
     assert Nim(dice=True).player(Heap(5, 0, 0)) == CHANCE == -1

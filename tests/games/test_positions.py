@@ -22,7 +22,7 @@ def test_tapnswap_has_191_positions_of_which_14_end_it(tapnswap):
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
-def test_rows_lead_where_actions_do(variant):
+def test_rows_lead_to_the_states_after_their_actions(variant):
     positions = enumerate_positions(TapnSwap(variant))
     game = positions.game
     for number, state in enumerate(positions.states):
@@ -36,7 +36,7 @@ def test_rows_lead_where_actions_do(variant):
             assert positions.payoff[number] == game.returns(state)[state.player]
 
 
-def test_positions_follow_a_predecessor(tapnswap):
+def test_every_position_comes_after_a_predecessor(tapnswap):
     first = np.full(len(tapnswap), len(tapnswap))
     np.minimum.at(first, tapnswap.after, tapnswap.position_of_row)
     assert (first[1:] < np.arange(1, len(tapnswap))).all()
@@ -54,12 +54,12 @@ def test_turns_may_be_kept():
     assert set(positions.sign.tolist()) == {1, -1}
 
 
-def test_the_uniform_policy_adds_up(tapnswap):
+def test_the_uniform_policy_adds_up_to_1(tapnswap):
     sums = np.bincount(tapnswap.position_of_row, tapnswap.uniform(), len(tapnswap))
     assert np.allclose(sums[~tapnswap.is_terminal], 1)
 
 
-def test_digests_tell_games_apart():
+def test_different_games_have_different_digests():
     games = [TapnSwap(variant) for variant in VARIANTS] + [Nim(5), Nim(6)]
     digests = [enumerate_positions(game).digest for game in games]
     assert len(set(digests)) == len(games)

@@ -1,4 +1,4 @@
-"""Values and distances, and the certificate that refuses wrong ones."""
+"""Values and distances, and their certificate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tapnswap():
 
 
 def forced(positions, depth):
-    """What can be forced within ``depth`` actions, by recursion: 1 a win, -1 a loss, 0 neither."""
+    """The result forced within ``depth`` actions, by recursion: 1 a win, -1 a loss, 0 neither."""
     value = np.sign(positions.payoff).astype(int)
     for _ in range(depth):
         before = value.copy()
@@ -35,7 +35,7 @@ def forced(positions, depth):
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
-def test_values_are_what_can_be_forced_within_the_distance(variant):
+def test_values_are_forced_within_the_distance(variant):
     perfect = solved(TapnSwap(variant))
     positions, furthest = perfect.positions, int(perfect.distance.max())
     for depth in (*range(0, furthest, 5), furthest, furthest + 10):
@@ -61,7 +61,7 @@ def test_the_first_player_loses_tapnswap_in_26(tapnswap):
         (Variant(limit=6), 0, -1),
     ],
 )
-def test_who_wins_the_variants(variant, value, distance):
+def test_values_of_the_variants(variant, value, distance):
     perfect = solved(TapnSwap(variant))
     assert (perfect.value[0], perfect.distance[0]) == (value, distance)
 
@@ -113,7 +113,7 @@ def test_the_best_line_of_a_draw_ends_where_it_repeats():
     assert len(set(numbers)) == len(line)
 
 
-def test_best_actions_hurry_and_delay(tapnswap):
+def test_best_actions_win_soon_and_lose_late(tapnswap):
     after = tapnswap.positions.after
     for number, row in enumerate(tapnswap.best_rows()):
         if row >= 0 and tapnswap.value[number] != 0:
@@ -121,7 +121,7 @@ def test_best_actions_hurry_and_delay(tapnswap):
     assert tapnswap.policy().sum() == (~tapnswap.positions.is_terminal).sum()
 
 
-def test_the_certificate_refuses_any_other_answer(tapnswap):
+def test_the_certificate_refuses_any_other_value_or_distance(tapnswap):
     for number in range(len(tapnswap.positions)):
         for value in {-1, 0, 1} - {int(tapnswap.value[number])}:
             wrong = tapnswap.value.copy()
@@ -136,7 +136,7 @@ def test_the_certificate_refuses_any_other_answer(tapnswap):
 
 
 def test_the_certificate_refuses_a_loop_of_wins():
-    """Without terminal positions nobody wins, however consistent a loop of wins and losses looks."""
+    """Without terminal positions nobody wins, although a loop of wins and losses is consistent."""
     perfect = solve_game(enumerate_positions(Corridor({})))
     n = len(perfect.value)
     wrong = replace(perfect, value=np.resize([1, -1], n).astype(np.int8), distance=np.arange(n, 0, -1))
@@ -144,5 +144,5 @@ def test_the_certificate_refuses_a_loop_of_wins():
         check_perfect_play(wrong)
 
 
-def test_unreachable_hands_are_not_numbered(tapnswap):
+def test_unreachable_positions_are_not_numbered(tapnswap):
     assert tapnswap.positions.game.position(TapnSwapState((4, 4), (4, 4), 0)) not in tapnswap.positions.number

@@ -60,14 +60,14 @@ def test_moves_are_those_of_the_rules(variant):
         assert set(found) == successors(variant, own, other)
 
 
-def test_nobody_is_ever_without_a_move():
+def test_every_position_has_a_legal_move():
     for variant in VARIANTS:
         game = TapnSwap(variant)
         pairs = [pair for pair in product(range(variant.limit), repeat=2) if any(pair)]
         assert all(game.actions(TapnSwapState(own, other, 1)) for own, other in product(pairs, repeat=2))
 
 
-# All swaps of the original program; mirrored hands have the mirrored ones.
+# All swaps of the original program; mirrored hands have mirrored swaps.
 SWAPS = {
     (1, 1): [(0, 2)],
     (2, 0): [(1, 1)],
@@ -84,7 +84,7 @@ SWAPS = {
 
 
 def layouts_after(own, other):
-    """The successors in the original program, which tells left and right apart."""
+    """The successors in the original program, which distinguishes left and right."""
     for fingers, target in {(a, b) for a in own if a for b in other if b}:
         hit = list(other)
         hit[other.index(target)] = target + fingers if target + fingers < 5 else 0
@@ -115,7 +115,7 @@ def test_the_first_move_is_one_tap_or_one_swap():
     ]
 
 
-def test_hands_stay_in_their_places():
+def test_moves_keep_left_and_right_hands_in_place():
     game = TapnSwap()
     state = TapnSwapState((3, 1), (2, 4), 0)
     shown = {game.action_text(state, action): game.apply(state, action) for action in game.actions(state)}
@@ -149,7 +149,7 @@ def test_swaps_are_all_other_splits(own, splits):
     assert [text.removeprefix("swap to ") for text in texts if text.startswith("swap")] == splits
 
 
-def test_a_hand_that_is_hit_beyond_the_limit_dies_or_rolls_over():
+def test_a_hand_tapped_beyond_the_limit_dies_or_rolls_over():
     state = TapnSwapState((4, 0), (3, 1), 0)
     hit = {"dies": TapnSwap(), "rolls": TapnSwap(Variant(rolls_over=True))}
     assert hit["dies"].apply(state, 3 * 4 + 2).own == (0, 1)
@@ -197,7 +197,7 @@ def test_actions_that_are_not_legal_are_refused():
         game.apply(game.initial(), 5)
 
 
-def test_parameters_tell_variants_apart():
+def test_different_variants_have_different_parameters():
     assert TapnSwap(Variant(limit=6)).parameters() == {
         "limit": 6,
         "rolls_over": False,
@@ -224,7 +224,7 @@ def test_the_viewer_is_drawn_below(state):
     assert TapnSwap().draw(state, 0, ("Anna", "Ben")) == PICTURE
 
 
-def test_hands_are_drawn_with_all_fingers_that_can_live():
+def test_hands_are_drawn_with_as_many_fingers_as_can_live():
     text = TapnSwap(Variant(limit=9)).draw(TapnSwapState((8, 3), (1, 1), 0), 0, ("you", "them"))
     assert "| | | | | | | |" in text
     assert "| | | n n n n n" in text

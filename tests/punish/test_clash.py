@@ -27,12 +27,12 @@ GUARD, RUSH, DODGE, STRIKE, PUNISH = range(5)
 RESOLVED = range(6)
 
 resolved = st.integers(0, REST)
-# The status and the feints of a breath; what does not fit the rules is cut down.
+# The status and feints of a breath, cut down to fit the rules.
 positions = st.tuples(st.integers(0, 10**6), st.integers(0, 1), st.integers(0, 1))
 
 
 def position(rules, numbers):
-    """A status, and whether each player feints: only who has a feint left."""
+    """A status, and whether each player feints, if it has a feint left."""
     layout = layout_of(rules)
     status = split_status(layout, numbers[0] % layout.n_statuses)
     own_feints = numbers[1] if status.own_feinted < rules.feints else 0
@@ -50,7 +50,7 @@ def move(kind, feints):
 
 
 def expected_status(rules, status, is_last, moves):
-    """What the exact model says of the same clash, as the parts of a status."""
+    """The status after the same clash in the exact model, as its parts."""
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = status
     cards = (1,) * 5
     state = reference.State(
@@ -71,7 +71,7 @@ def expected_status(rules, status, is_last, moves):
 
 
 def test_standard_damage():
-    # Rows: the attack from guard to rest; columns: what the other player resolved, from guard to rest.
+    # Rows: the attack, guard to rest; columns: the card that the other player resolved, guard to rest.
     expected = [
         [0, 0, 0, 0, 0, 0],
         [0, 0, 1, 1, 1, 1],
@@ -102,7 +102,7 @@ def test_standard_priority_is_the_order_of_the_cards_with_rest_lowest():
     assert sorted(RESOLVED, key=lambda card: rank(STANDARD, card)) == [REST, GUARD, RUSH, DODGE, STRIKE, PUNISH]
 
 
-def test_only_punish_exhausts_by_the_standard_rules():
+def test_only_punish_exhausts_under_the_standard_rules():
     assert [is_exhausting(STANDARD, card) for card in RESOLVED] == [0, 0, 0, 0, 1, 0]
 
 
@@ -124,7 +124,7 @@ def test_rest_never_exhausts():
         (0, 0, RUSH, STRIKE, WIN),
     ],
 )
-def test_who_stands_wins_and_if_nobody_does_the_lower_priority(own_hp, enemy_hp, own, enemy, expected):
+def test_the_player_left_standing_or_of_lower_priority_wins(own_hp, enemy_hp, own, enemy, expected):
     assert winner(STANDARD, own_hp, enemy_hp, own, enemy) == expected
 
 

@@ -35,22 +35,22 @@ from punish_fast.punish.space import StateSpace
 
 NOTEBOOK = layout_of(PRESETS["notebook"])
 TINY = layout_of(PRESETS["tiny"])
-# The most of everything that rules allow.
+# The largest rules allowed.
 LARGEST = layout_of(validate(Rules(copies=(9,) * 5, hand_size=9, reveal_size=9, hp=9, breaths=8, feints=9)))
 
 OPENING = State(1, (0, 2, 0, 1, 2), 3, 0, 0, 3, 5, 0, 0, (0, 0, 3, 0, 0))
-# Breath 3: both have played two cards, the player a feint.
+# Breath 3: both have played two cards, the player one of them as a feint.
 MIDDLE = State(3, (1, 1, 1, 0, 0), 2, 0, 1, 1, 3, 1, 0, (2, 2, 0, 2, 2))
 BETWEEN = State(5, (1, 0, 0, 0, 0), 3, 0, 0, 2, 1, 0, 0, (2, 3, 3, 2, 2))
 
 
-def test_notebook_code_reads_as_drawn():
+def test_a_decimal_code_is_the_documented_state():
     assert to_decimal(OPENING) == 102012300350000300
     assert from_decimal(NOTEBOOK, 102012300350000300) == OPENING
 
 
 @pytest.mark.parametrize("state", [OPENING, MIDDLE, BETWEEN])
-def test_both_codes_lead_back_to_the_state(state):
+def test_both_codes_decode_to_the_state(state):
     assert decode(NOTEBOOK, encode(NOTEBOOK, state)) == state
     assert from_decimal(NOTEBOOK, to_decimal(state)) == state
 
@@ -98,7 +98,7 @@ def test_cards_digits_are_a_bijection(layout):
     assert np.array_equal(cards_digits(layout.place, cards) @ layout.place, cards)
 
 
-def test_a_kind_wastes_no_digit():
+def test_digits_of_a_kind_are_consecutive():
     pairs = [(h, d) for h in range(10) for d in range(10 - h)]
     assert sorted(_codes.pair_digit(h, d) for h, d in pairs) == list(range(55))
     assert LARGEST.n_cards_codes == 55**5
@@ -123,7 +123,7 @@ def test_statuses_are_a_bijection(layout):
 
 
 @pytest.mark.parametrize("layout", [NOTEBOOK, TINY, LARGEST])
-def test_arrays_of_statuses_are_split_as_single_ones(layout):
+def test_arrays_of_statuses_are_split_like_single_ones(layout):
     codes = np.arange(0, layout.n_statuses, max(1, layout.n_statuses // 200))
     statuses = split_statuses(layout, codes)
     assert np.array_equal(join_statuses(layout, statuses), codes)
@@ -153,7 +153,7 @@ def test_codes_of_the_largest_rules_fit_in_int64():
     assert (LARGEST.breaths + 1) * LARGEST.n_cards_codes * LARGEST.n_statuses < 2**63
 
 
-def test_codes_of_the_largest_rules_lead_back_to_the_state():
+def test_codes_of_the_largest_rules_decode_to_the_state():
     state = State(8, (0, 0, 0, 0, 2), 9, 1, 9, 9, 2, 1, 9, (9, 9, 9, 9, 5))
     assert decode(LARGEST, encode(LARGEST, state)) == state
     assert from_decimal(LARGEST, to_decimal(state)) == state
@@ -260,7 +260,7 @@ def tiny():
     return StateSpace(PRESETS["tiny"])
 
 
-def test_decimals_are_those_of_every_single_state():
+def test_decimals_are_those_of_the_single_states():
     assert decimals_of(tiny()).tolist() == [to_decimal(tiny().state(row)) for row in range(tiny().n_states)]
 
 
@@ -297,7 +297,7 @@ def test_decimals_of_the_whole_notebook():
     assert rows_of(space, np.array([102012300350000300, 102012300350000301, -1, 0])).tolist()[1:] == [-1, -1, -1]
 
 
-def test_pairs_are_joined_as_they_were_split():
+def test_joining_split_pairs_restores_them():
     layout = tiny().layout
     cards = np.arange(layout.n_cards_codes)
     hand, discard = split_pairs(layout, cards)

@@ -23,7 +23,7 @@ from punish_fast.punish.rules import PRESETS
 
 @pytest.mark.parametrize("name", MODELS)
 @given(rules=house_rules())
-def test_digits_are_all_tuples_once_and_fewer_copies_take_the_first(name, rules):
+def test_digits_number_all_tuples_and_fewer_copies_use_the_first(name, rules):
     tuples = tuples_of(information_of(name), rules)
     assert len(set(tuples)) == len(tuples)
     assert [sum(t) for t in tuples] == sorted(sum(t) for t in tuples)
@@ -35,7 +35,7 @@ def test_digits_are_all_tuples_once_and_fewer_copies_take_the_first(name, rules)
 
 @pytest.mark.parametrize("name", MODELS)
 @given(rules=house_rules(), data=st.data())
-def test_a_move_takes_one_copy_to_the_place_the_model_names(name, rules, data):
+def test_a_move_takes_one_copy_to_the_place_of_the_model(name, rules, data):
     model = information_of(name)
     tuples, places = tuples_of(model, rules), places_of(model, rules)
     digit = data.draw(st.integers(0, len(tuples) - 1))
@@ -57,7 +57,7 @@ def test_a_move_takes_one_copy_to_the_place_the_model_names(name, rules, data):
 
 @pytest.mark.parametrize("name", MODELS)
 @given(rules=house_rules())
-def test_the_mirror_image_of_the_mirror_image_is_the_original(name, rules):
+def test_mirroring_twice_restores_the_digit(name, rules):
     places = places_of(information_of(name), rules)
     for digit, hand in enumerate(places.hand):
         for held, mirrored in enumerate(places.mirror[digit]):
@@ -81,7 +81,7 @@ def test_a_coarser_model_keeps_hand_and_discard_pile(rules):
     assert np.array_equal(fine.discard, coarse.discard[digits])
 
 
-def test_forgotten_places_are_not_told_apart_again():
+def test_digits_within_a_finer_model_are_refused():
     with pytest.raises(InformationError, match="'view' forgets what 'memory' remembers"):
         digits_within(information_of("view"), information_of("memory"), PRESETS["notebook"])
 

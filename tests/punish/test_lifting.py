@@ -15,7 +15,7 @@ from punish_fast.punish.space import StateSpace
 
 
 @given(house_rules())
-def test_a_state_belongs_to_one_with_the_same_hand_discard_pile_and_status(rules):
+def test_a_state_belongs_to_that_with_the_same_hand_discard_pile_and_status(rules):
     fine, coarse = StateSpace(rules, "memory"), StateSpace(rules)
     match = belongs_to(fine, coarse)
     for layer, other in zip(fine.layers, coarse.layers, strict=False):
@@ -52,7 +52,7 @@ def test_a_lifted_policy_has_the_same_duel():
     assert lifted.length == pytest.approx(duel.length, abs=1e-11)
 
 
-def test_a_policy_lifted_to_its_own_model_is_the_same():
+def test_lifting_to_the_same_model_changes_nothing():
     for name in ("view", "memory"):
         space = StateSpace(PRESETS["tiny"], name)
         policy = mixed(space, 3)

@@ -39,7 +39,7 @@ def uniform_play(mode, hand):
 
 
 def expected_marginal(unseen, n_hand, mode):
-    """Probabilities of all plays, from every order in which the unseen cards can lie: enemy hand first, then deck."""
+    """Probabilities of all plays, from every order of the unseen cards: enemy hand first, then deck."""
     cards = [kind for kind, count in enumerate(unseen) for _ in range(count)]
     orders = list(permutations(cards))
     expected = defaultdict(Fraction)
@@ -66,7 +66,7 @@ def uniform_marginal(unseen, n_hand, mode):
 
 
 def plays_on(unseen, n_hand, mode):
-    """Whether an enemy with so many cards can play by a mode at all."""
+    """Whether an enemy with so many cards can play in a mode."""
     deck = sum(unseen) - n_hand
     return deck >= 0 and (mode == RESTS or n_hand > 0) and (mode < PICKS_OR_FEINTS or deck > 0)
 
@@ -153,13 +153,13 @@ def test_uniform_marginals_are_filled_by_key():
 
 @njit
 def table_row(layout, layer, enemy, status, mode, unseen, hands, marginal):
-    """`policy_marginal`, which exists only inside of kernels."""
+    """A compiled wrapper of `policy_marginal`, which is inlined into kernels."""
     kinds = np.zeros(5, dtype=np.int64)
     _marginals.policy_marginal(layout, layer, enemy, status, mode, unseen, hands, kinds, marginal)
 
 
 def policy_marginal(space, enemy, row):
-    """The marginal of a state against a table, and its denominator."""
+    """The marginal of a state against a policy, as probabilities."""
     number = int(np.searchsorted(space.layer_ptr, row, side="right")) - 1
     layer = space.layers[number]
     block = int(np.searchsorted(layer.first, row, side="right")) - 1
@@ -176,14 +176,14 @@ def policy_marginal(space, enemy, row):
 
 
 @given(piles, st.integers(0, 15))
-def test_hands_are_as_many_as_their_decks(unseen, deck):
+def test_subsets_are_counted(unseen, deck):
     pile = np.array(unseen, dtype=np.int64)
     expected = len(set(combinations([kind for kind, count in enumerate(unseen) for _ in range(count)], deck)))
     assert _multisets.count_subsets(pile, deck) == expected
 
 
 @pytest.mark.slow
-def test_there_is_room_for_all_hands_and_no_more(tiny):
+def test_tables_of_hands_have_room_for_all_hands(tiny):
     hands = _marginals.room_for_hands(tiny.layout)
     layer = tiny.layers[0]
     piles = np.zeros((3, 5), dtype=np.int64)
@@ -199,7 +199,7 @@ def test_there_is_room_for_all_hands_and_no_more(tiny):
     assert most <= hands.deck.shape[1]
 
 
-def test_policy_marginal_asks_the_mirrored_state_of_every_hand(tiny):
+def test_policy_marginals_come_from_the_mirrored_state_of_every_hand(tiny):
     policy = random_policy(tiny, 6)
     strategy = strategy_of(tiny, policy)
     enemy = PolicyEnemy(tiny.state_ptr, UNIT * policy)
@@ -225,5 +225,5 @@ def test_the_mirror_of_a_state_is_a_state_for_every_hand_of_the_enemy(tiny):
             assert twin_of(tiny.state(tiny.row(State(*view)))) == view
 
 
-def test_draws_without_a_feint_are_none():
+def test_plays_without_a_feint_draw_nothing():
     assert (DRAW_OF[:6] == 5).all()

@@ -23,7 +23,7 @@ piles = st.tuples(*[st.integers(0, 3)] * 5)
 
 
 def listed(pile, size):
-    """All subsets that the kernels list, and in how many ways each is drawn."""
+    """All subsets that the kernels list, with their numbers of ways."""
     counts = np.array(pile, dtype=np.int64)
     drawn = np.zeros(5, dtype=np.int64)
     found = []
@@ -35,7 +35,7 @@ def listed(pile, size):
 
 
 def expected_ways(pile, size):
-    """The same by choosing among cards that are all told apart."""
+    """The same by choosing among distinguishable cards."""
     cards = [kind for kind, count in enumerate(pile) for _ in range(count)]
     ways = {}
     for chosen in combinations(cards, size):
@@ -54,7 +54,7 @@ def test_ways_add_up_to_the_binomial(pile, size):
     assert sum(ways for _, ways in listed(pile, size)) == comb(sum(pile), size)
 
 
-def test_nothing_is_drawn_in_one_way():
+def test_the_empty_subset_has_one_way():
     assert listed((0, 0, 0, 0, 0), 0) == [((0, 0, 0, 0, 0), 1)]
 
 
@@ -67,14 +67,14 @@ def test_binomials_are_exact_for_the_most_cards_allowed():
     assert all(BINOMIAL[n, k] == comb(n, k) for n in range(46) for k in range(46))
 
 
-def test_added_multisets_are_all_of_up_to_three_cards_in_order():
+def test_added_multisets_are_those_of_up_to_three_cards_in_order():
     expected = sorted(counts for counts in product(range(4), repeat=5) if sum(counts) <= 3)
     assert list(map(tuple, ADDED.tolist())) == expected
     assert len(expected) == N_ADDED <= 63, "a set of them is a bit mask in an int64"
 
 
 @pytest.mark.parametrize("kind", range(5))
-def test_one_more_card_leads_to_the_multiset_that_has_it(kind):
+def test_adding_a_card_gives_the_multiset_with_it(kind):
     for number, counts in enumerate(ADDED):
         after = ADDED_AFTER[number, kind]
         if counts.sum() == 3:
@@ -88,7 +88,7 @@ def test_kind_five_adds_nothing():
 
 
 @given(piles)
-def test_possible_multisets_are_those_that_the_unseen_cards_contain(pile):
+def test_possible_multisets_are_those_within_the_unseen_cards(pile):
     mask = possible_added(np.array(pile, dtype=np.int64))
     expected = [all(a <= u for a, u in zip(counts, pile, strict=True)) for counts in ADDED.tolist()]
     assert [bool(mask >> number & 1) for number in range(N_ADDED)] == expected

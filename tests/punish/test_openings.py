@@ -13,7 +13,7 @@ from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
 
 
-def test_openings_are_the_ways_to_lay_out_the_cards(tiny):
+def test_openings_have_the_probabilities_of_all_deals(tiny):
     found = openings(tiny)
     rules = tiny.rules
     cards = [kind for kind, copies in enumerate(rules.copies) for _ in range(copies)]
@@ -49,7 +49,7 @@ def test_worth_of_a_linear_value_is_its_slope(order):
     assert worth(counts, np.array([0.2, 0.3, 0.5]), 7.0 - 2.5 * counts).step == pytest.approx(-2.5)
 
 
-def test_a_card_that_all_have_alike_has_no_step():
+def test_a_card_with_equal_counts_has_no_step():
     assert np.isnan(worth(np.array([2, 2]), np.array([0.5, 0.5]), np.array([1.0, 3.0])).step)
 
 
@@ -58,7 +58,7 @@ def test_openings_of_the_standard_game(notebook):
     found = openings(notebook)
     assert len(found.row) == 2150
     assert found.p.sum() == pytest.approx(1, abs=1e-14)
-    # By symmetry, every card is held as often as any other.
+    # By symmetry, all cards are held equally often.
     assert (found.p @ found.hand).tolist() == pytest.approx([1.0] * 5)
 
 

@@ -29,7 +29,7 @@ NUMBER = {tuple(counts): number for number, counts in enumerate(ADDED.tolist())}
 
 
 def possible_plays(space, status, way):
-    """Own draw (None without a feint) and enemy play, by the numbers of ``_outcomes.py``, that a status allows."""
+    """Own draws (None without a feint) and enemy plays that a status allows, as numbered in ``_outcomes.py``."""
     status = split_status(space.layout, status)
     if way == FEINT and status.own_feinted == space.rules.feints:
         return
@@ -41,7 +41,7 @@ def possible_plays(space, status, way):
 
 
 def expected_outcomes(space, code, way, is_last):
-    """Plays and multisets by next status and joined cards (None for a game that is decided)."""
+    """Plays and multisets by next status and joined cards (None if the game is decided)."""
     expected = defaultdict(list)
     status = split_status(space.layout, code)
     for own_draw, play in possible_plays(space, code, way):
@@ -55,7 +55,7 @@ def expected_outcomes(space, code, way, is_last):
 
 
 def listed_outcomes(outcomes, status, way):
-    """What the tables hold: next status, joined cards, bit mask, plays, in their order."""
+    """Entries of the tables in order: next status, joined cards, bit mask, plays."""
     index = status * N_WAYS + way
     for k in range(outcomes.ptr[index], outcomes.ptr[index + 1]):
         plays = outcomes.play[outcomes.play_ptr[k] : outcomes.play_ptr[k + 1]].tolist()
@@ -93,13 +93,13 @@ def test_enemy_plays_are_rest_five_picks_and_twenty_five_feints():
 
 
 @pytest.mark.parametrize("is_last", [False, True])
-def test_every_possible_play_stands_under_its_outcome_once(is_last):
+def test_every_possible_play_is_listed_once_under_its_outcome(is_last):
     space = StateSpace(PRESETS["tiny"])
     assert_outcomes(space, is_last, range(space.layout.n_statuses))
 
 
 @given(house_rules(), st.integers(0, 10**6), st.booleans())
-def test_outcomes_of_random_house_rules(rules, number, is_last):
+def test_outcomes_of_random_house_rules_are_exact(rules, number, is_last):
     space = StateSpace(rules)
     assert_outcomes(space, is_last, [number % space.layout.n_statuses])
 
@@ -111,7 +111,7 @@ def test_a_player_without_feints_left_has_no_outcomes_of_a_feint():
         assert (not list(listed_outcomes(space.outcomes_of(0), status, FEINT))) == feinted
 
 
-def test_rest_against_rest_goes_on_with_no_card_joining():
+def test_rest_against_rest_adds_no_card():
     space = StateSpace(PRESETS["tiny"])
     exhausted_enemies = [s for s in range(space.layout.n_statuses) if split_status(space.layout, s)[4]]
     for status in exhausted_enemies:

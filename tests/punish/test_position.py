@@ -22,7 +22,7 @@ def test_an_opening_needs_only_the_hand_and_the_revealed_cards():
     assert position(NOTEBOOK, hand="PSRPR", discard="DDD") == state
 
 
-def test_every_word_has_its_place():
+def test_every_argument_sets_its_part_of_the_state():
     state = position(
         NOTEBOOK, hand="grd", discard="ggrrsspp", hp="2-1", breath=3, enemy_hand=3, exhausted="enemy", feinted="own"
     )
@@ -30,12 +30,12 @@ def test_every_word_has_its_place():
 
 
 @pytest.mark.parametrize(("feinted", "expected"), [(None, 3), ("own", 4), ("enemy", 4), ("both", 5)])
-def test_the_enemy_holds_the_cards_that_are_nowhere_else(feinted, expected):
+def test_the_size_of_the_enemy_hand_follows_from_the_other_cards(feinted, expected):
     assert position(NOTEBOOK, hand="rrsp", discard="dddggp", breath=2, feinted=feinted).enemy_hand == expected
 
 
 @given(house_rules())
-def test_words_lead_back_to_every_state(rules):
+def test_words_describe_every_state(rules):
     space = StateSpace(rules)
     for row in range(space.n_states):
         state = space.state(row)
@@ -54,7 +54,7 @@ def test_words_lead_back_to_every_state(rules):
         assert words == state
 
 
-def test_several_feints_are_numbers():
+def test_several_feints_are_given_as_numbers():
     rules = Rules(feints=2, hand_size=4)
     state = position(rules, hand="grd", discard="ggrrsspp", breath=2, feinted="2-0")
     assert (state.own_feinted, state.enemy_feinted) == (2, 0)

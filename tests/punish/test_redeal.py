@@ -27,14 +27,14 @@ def deals(space, state):
     codes, weights = np.zeros(space.n_openings, dtype=np.int64), np.zeros(space.n_openings)
     sizes = sum(state.hand), sum(state.discard)
     n, total = redeal(layout, piles, sizes, joining, codes, weights)
-    # What is left there from before does not matter.
+    # Earlier contents do not matter.
     ways = np.ones((6, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1), dtype=np.int64)
     assert count_deals(layout, piles, sizes, joining, ways) == n
     return codes[:n].tolist(), weights[:n].tolist(), total
 
 
 def expected_deals(space, state):
-    """The same by the exact model; all deals have the same HP, so they are told apart by their cards."""
+    """The same by the exact model; all deals have the same HP, so cards identify them."""
     found = {}
     for successor, p in reference.redeal(space.rules, twin_of(state)).items():
         code = encode(space.layout, successor) // space.layout.n_statuses % space.layout.n_cards_codes
@@ -64,7 +64,7 @@ def test_deals_of_random_house_rules_are_exact(rules, number):
     assert_deals(space, space.layer_ptr[-2] + number % space.states_by_breath[-1])
 
 
-def test_reshuffling_an_empty_deck_is_the_notebooks_redeal():
+def test_with_an_empty_deck_both_redeals_are_equal():
     rules = PRESETS["tiny"]._replace(copies=(1, 1, 1, 1, 1), feints=0)
     assert rules.deck_size == 0
     discard, reshuffle = StateSpace(rules), StateSpace(rules._replace(redeal="reshuffle"))
@@ -72,7 +72,7 @@ def test_reshuffling_an_empty_deck_is_the_notebooks_redeal():
         assert deals(discard, discard.state(row)) == deals(reshuffle, reshuffle.state(row))
 
 
-def test_deck_joins_the_pool_only_when_it_is_reshuffled():
+def test_the_deck_joins_the_pool_only_under_reshuffle():
     layout = layout_of(PRESETS["notebook"])
     assert [joining_cards(layout, True, drawn) for drawn in range(3)] == [2, 1, 0]
     assert [joining_cards(layout, False, drawn) for drawn in range(3)] == [0, 0, 0]

@@ -21,7 +21,7 @@ DISCOUNTS = (0.95, 1.0)
 
 
 def mixed(space: StateSpace, seed: int) -> np.ndarray:
-    """A policy that plays every legal action of every state, each differently."""
+    """A policy that plays every legal action with positive, different probabilities."""
     values = np.random.default_rng(seed).random(len(space.action))
     return softmax(space.state_ptr, values, 0.5)
 
@@ -33,7 +33,7 @@ def pure(space: StateSpace, seed: int) -> np.ndarray:
 
 
 def enemies(space: StateSpace) -> list[np.ndarray]:
-    """Policies in sequence: zeros come, go, and come elsewhere."""
+    """A sequence of policies with zeros in different places."""
     return [
         mixed(space, 1),
         random_policy(space, 2),
@@ -48,11 +48,11 @@ def same_process(one: MDP, other: MDP) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
-def test_a_new_one_meets_the_naive_enemy(tiny, tiny_mdp):
+def test_a_new_refillable_tensor_is_against_uniform_play(tiny, tiny_mdp):
     assert same_process(Refillable(tiny).mdp.expanded(), tiny_mdp)
 
 
-def test_a_refilled_process_is_the_one_that_is_built(tiny):
+def test_a_refilled_process_equals_a_new_one(tiny):
     game = Refillable(tiny)
     for enemy in enemies(tiny):
         mdp = game.fill(enemy)
@@ -61,7 +61,7 @@ def test_a_refilled_process_is_the_one_that_is_built(tiny):
         assert mdp.count_nonzeros().tolist() == build(tiny, enemy).count_nonzeros().tolist()
 
 
-def test_the_pattern_stays(tiny):
+def test_refilling_keeps_the_sparsity_pattern(tiny):
     game = Refillable(tiny)
     before = [array.copy() for array in (game.mdp.indptr, game.mdp.indices, game.mdp.data_ptr)]
     mdp = game.fill(pure(tiny, 5))
@@ -90,14 +90,14 @@ def test_values_against_a_sequence_of_enemies_are_those_of_new_tensors(tiny, dis
 
 
 @pytest.mark.parametrize("discount", DISCOUNTS)
-def test_policies_are_worth_the_same(tiny, discount):
+def test_evaluation_gives_the_same_values(tiny, discount):
     weight = softmax(tiny.state_ptr, np.random.default_rng(6).random(len(tiny.action)), 1.0)
     enemy = random_policy(tiny, 7)
     found = evaluate(Refillable(tiny).fill(enemy), weight, discount, tolerance=1e-13)
     assert np.abs(found - evaluate(build(tiny, enemy), weight, discount, tolerance=1e-13)).max() <= 1e-11
 
 
-def test_a_jacobi_run_is_the_same(tiny):
+def test_jacobi_sweeps_give_the_same_bits(tiny):
     enemy = mixed(tiny, 8)
     found = solve(Refillable(tiny).fill(enemy), schedule="jacobi", sweeps=7)
     expected = solve(build(tiny, enemy), schedule="jacobi", sweeps=7)
@@ -126,7 +126,7 @@ def test_a_policy_of_other_states_is_refused(tiny):
             act(policy)
 
 
-def test_layers_are_told_as_they_stand(tiny):
+def test_progress_is_reported_after_each_layer(tiny):
     told = []
     build_compact(tiny, progress=lambda *step: told.append(step))
     assert told == [("tensor", 1, 3), ("tensor", 2, 3), ("tensor", 3, 3)]
@@ -134,7 +134,7 @@ def test_layers_are_told_as_they_stand(tiny):
 
 @pytest.fixture
 def thread_counts():
-    """One thread and all; the count of before is put back."""
+    """One thread and all; restores the thread count."""
     before = threads()
     yield (1, max_threads())
     set_threads(before)

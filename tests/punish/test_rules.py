@@ -26,13 +26,13 @@ from punish_fast.punish.rules import (
 NOTEBOOK = PRESETS["notebook"]
 
 
-def test_notebook_plays_the_standard_cards():
+def test_the_notebook_has_the_standard_cards():
     assert NOTEBOOK.n_cards == 15
     assert NOTEBOOK.deck_size == 2
     assert NOTEBOOK.redeal == "discard"
 
 
-def test_tabletop_differs_from_the_notebook_in_the_redeal_alone():
+def test_tabletop_differs_from_the_notebook_only_in_the_redeal():
     assert PRESETS["tabletop"] == NOTEBOOK._replace(redeal="reshuffle")
 
 
@@ -62,7 +62,7 @@ def test_house_rules_are_named_by_their_digest():
     assert name_of(PRESETS["tiny"]._replace(redeal="reshuffle")) == "tiny-reshuffle"
 
 
-def test_deck_size_is_what_is_left_after_the_deal():
+def test_the_deck_has_the_cards_left_after_the_deal():
     rules = Rules(copies=(9, 9, 9, 9, 9), hand_size=9, reveal_size=7)
     assert rules.deck_size == 45 - 18 - 7
 
@@ -115,17 +115,17 @@ def test_too_few_cards_are_refused(changes):
         validate(NOTEBOOK._replace(**changes))
 
 
-def test_as_many_cards_as_are_needed_are_enough():
+def test_just_enough_cards_are_accepted():
     assert validate(Rules(hand_size=5, reveal_size=3, feints=1)).deck_size == 2
 
 
-def test_mapping_changes_the_named_fields_alone():
+def test_a_mapping_changes_only_its_fields():
     assert from_mapping({}) == NOTEBOOK
     assert from_mapping({"hp": 4}) == NOTEBOOK._replace(hp=4)
     assert from_mapping({"hp": 4}, base=PRESETS["tiny"]) == PRESETS["tiny"]._replace(hp=4)
 
 
-def test_mapping_takes_lists_and_tables_of_cards():
+def test_a_mapping_may_have_lists_and_tables_of_cards():
     assert from_mapping({"copies": [4, 3, 3, 3, 3]}).copies == (4, 3, 3, 3, 3)
     assert from_mapping({"copies": {"guard": 4}}).copies == (4, 3, 3, 3, 3)
     assert from_mapping({"damage": {"strike": 1, "punish": 4}}).damage == (0, 1, 0, 1, 4)
@@ -154,7 +154,7 @@ def test_mapping_lists_priority_lowest_first():
         ({"redeal": ["discard"]}, "redeal is ['discard'], allowed are 'discard' and 'reshuffle'"),
     ],
 )
-def test_mapping_that_names_no_game_is_refused(fields, message):
+def test_an_invalid_mapping_is_refused(fields, message):
     with pytest.raises(RulesError, match=re.escape(message)):
         from_mapping(fields)
 
@@ -181,12 +181,12 @@ def test_any_mapping_is_rules_or_is_refused_by_name(fields):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "3", "null", '{"lives": 3}'])
-def test_json_that_names_no_game_is_refused(text):
+def test_invalid_json_is_refused(text):
     with pytest.raises(RulesError, match=r"^rules: "):
         from_json(text)
 
 
-def test_toml_file_names_what_differs_from_the_notebook(tmp_path):
+def test_a_toml_file_gives_differences_from_the_notebook(tmp_path):
     path = tmp_path / "house.toml"
     path.write_text(
         'hp = 4\ncopies = { strike = 2, punish = 4 }\ndodge_stops = ["strike"]\nredeal = "reshuffle"\n',
@@ -204,7 +204,7 @@ def test_empty_toml_file_is_the_notebook(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"hp = ", b"\xff\xfe", b"hp = 0"])
-def test_file_that_names_no_game_is_refused(tmp_path, content):
+def test_an_invalid_file_is_refused(tmp_path, content):
     path = tmp_path / "broken.toml"
     path.write_bytes(content)
     with pytest.raises(RulesError, match=r"^rules: "):
@@ -212,11 +212,11 @@ def test_file_that_names_no_game_is_refused(tmp_path, content):
 
 
 @pytest.mark.parametrize("name", ["chess", ".", "no/such/file.toml"])
-def test_name_of_nothing_is_refused_with_the_presets(name):
+def test_an_unknown_name_is_refused_with_the_presets(name):
     with pytest.raises(RulesError, match=re.escape(f"{name!r} is neither a preset (notebook, tabletop, tiny)")):
         load_rules(name)
 
 
-def test_cards_are_told_in_words():
+def test_cards_are_printed_in_words():
     assert cards_text([0, 2, 0, 1, 0]) == "2 rush, strike"
     assert cards_text(np.zeros(5, dtype=np.int64)) == "nothing"

@@ -28,7 +28,7 @@ def states_of(found: StateSpace, layer: int) -> list[reference.State]:
 
 
 def assert_exact(found: StateSpace) -> None:
-    """The layers are the sets of the exact model, in the order of their codes."""
+    """Check that layers are the sets of the exact model, in the order of codes."""
     expected = [set(layer) for layer in reference.enumerate_states(found.rules)]
     assert len(found.layers) == len(expected)
     for number, layer in enumerate(expected):
@@ -39,7 +39,7 @@ def assert_exact(found: StateSpace) -> None:
 
 
 def assert_consistent(found: StateSpace) -> None:
-    """Rows, states, codes and legal actions fit together."""
+    """Check that rows, states, codes and legal actions agree."""
     rules = found.rules
     assert found.layer_ptr[0] == 0
     assert found.layer_ptr[-1] == found.n_states == sum(found.states_by_breath)
@@ -84,7 +84,7 @@ def test_a_measure_starts_with_the_hp_of_survivors_after_healing(hp, healing, n_
 
 
 @pytest.mark.parametrize("rules", [PRESETS["tiny"], PRESETS["tiny"]._replace(copies=(1, 3, 0, 2, 2), hp=3, breaths=3)])
-def test_probed_hash_tables_and_small_beginnings_give_the_same_space(monkeypatch, rules):
+def test_probed_hash_tables_and_small_capacities_give_the_same_space(monkeypatch, rules):
     direct = StateSpace(rules)
     monkeypatch.setattr(space, "_DIRECT_SLOTS", 8)
     monkeypatch.setattr(space, "_FIRST_CAPACITY", 8)
@@ -98,7 +98,7 @@ def test_probed_hash_tables_and_small_beginnings_give_the_same_space(monkeypatch
 
 
 @given(st.sets(st.integers(0, 10**9), min_size=1, max_size=60), st.integers(1, 60))
-def test_block_index_finds_what_is_in_it_and_nothing_else(codes, spare):
+def test_the_block_index_finds_exactly_its_blocks(codes, spare):
     cards = np.array(sorted(codes), dtype=np.int64)
     slots = np.full(len(cards) + spare, -1, dtype=np.int32)
     _space.index_blocks(cards, slots)
@@ -137,7 +137,7 @@ def test_row_beyond_the_states_is_refused(tiny, row):
 
 def test_state_that_no_game_reaches_is_refused():
     found = StateSpace(PRESETS["tiny"])
-    # Nobody is exhausted when a measure starts, and nobody starts with 1 HP after healing.
+    # At the start of a measure no player is exhausted, and healing leaves none with 1 HP.
     opening = found.state(0)
     for unreachable in (opening._replace(own_exhausted=1), opening._replace(own_hp=1)):
         with pytest.raises(StateError, match="no game reaches it"):
@@ -146,7 +146,7 @@ def test_state_that_no_game_reaches_is_refused():
 
 def test_cards_that_no_game_reaches_are_refused():
     found = StateSpace(PRESETS["tiny"])
-    # Both players have rested in breath 1, though nobody was exhausted.
+    # Both players would have rested in breath 1 without being exhausted.
     opening = found.state(0)
     with pytest.raises(StateError, match="no game reaches it"):
         found.row(opening._replace(breath=2))
@@ -157,12 +157,12 @@ def test_contradictory_state_has_no_row(tiny):
         tiny.row(tiny.state(0)._replace(own_hp=9))
 
 
-def test_rules_that_name_no_game_are_refused():
+def test_invalid_rules_are_refused():
     with pytest.raises(RulesError, match="hp is 0"):
         StateSpace(PRESETS["tiny"]._replace(hp=0))
 
 
-def test_progress_is_told_after_each_layer():
+def test_progress_is_reported_after_each_layer():
     told = []
     StateSpace(PRESETS["tiny"], progress=lambda *args: told.append(args))
     assert told == [("states", number, 3) for number in (1, 2, 3)]
@@ -177,7 +177,7 @@ def test_size_in_bytes_counts_all_tables(tiny):
 
 
 def memory_keys(rules):
-    """The states with memory of the exact model, as `keys_of` names them."""
+    """The states of the exact model under `memory`, as `keys_of` writes them."""
     layer = {(view, view.discard, (0,) * 5, (0,) * 5) for view in reference.breath_1_states(rules)}
     found = set(layer)
     for _ in range(rules.breaths - 1):
@@ -223,7 +223,7 @@ def test_states_with_memory_are_those_of_the_exact_model(rules):
 
 
 @given(house_rules())
-def test_with_memory_no_state_is_without_an_enemy(rules):
+def test_under_memory_every_state_has_enemy_states(rules):
     graph = Graph(StateSpace(rules, "memory"))
     assert (np.diff(graph.full.ptr) > 0).all()
     assert graph.full.enemy_row.min() >= 0
@@ -231,7 +231,7 @@ def test_with_memory_no_state_is_without_an_enemy(rules):
     assert np.array_equal(seen, np.diff(graph.full.ptr))
 
 
-def test_codes_are_those_of_the_view_alone():
+def test_only_states_of_the_view_have_codes():
     memory = StateSpace(PRESETS["tiny"], "memory")
     for ask in (lambda: memory.code, lambda: memory.state(0)):
         with pytest.raises(InformationError, match="'memory' is not allowed here, only 'view' is"):
@@ -243,7 +243,7 @@ def test_an_unknown_model_is_refused():
         StateSpace(PRESETS["tiny"], "order")
 
 
-def test_one_thread_and_two_give_the_same_states():
+def test_states_are_the_same_for_every_thread_count():
     spaces = []
     for threads in (1, 2):
         set_threads(threads)
@@ -278,7 +278,7 @@ def test_notebook_has_the_published_opening(notebook):
 
 
 @pytest.mark.full
-def test_whole_game_is_in_order_and_conserves_its_cards(notebook):
+def test_states_of_the_whole_game_are_in_order_and_conserve_cards(notebook):
     assert (np.diff(notebook.code.astype(np.int64)) > 0).all()
     for row in np.random.default_rng(1).integers(notebook.n_states, size=2000).tolist():
         state = notebook.state(row)
@@ -293,7 +293,7 @@ def test_probed_hash_tables_give_the_whole_game(monkeypatch, notebook):
     assert np.array_equal(StateSpace(PRESETS["notebook"]).code, notebook.code)
 
 
-def test_more_states_than_numbers_are_refused():
+def test_more_states_than_int32_numbers_are_refused():
     must_have_numbers(2**31 - 3)
     with pytest.raises(MemoryError, match="at least 2,147,483,646 states, allowed are 2,147,483,645"):
         must_have_numbers(2**31 - 2)

@@ -50,19 +50,19 @@ def test_states_may_have_any_order(space):
     assert np.array_equal(table_of_policy(space, policy_of_table(space, state, p), state), p)
 
 
-def test_lists_serve_as_arrays(space):
+def test_lists_are_taken_as_arrays(space):
     assert policy_of_table(space, [0], [one_action(space, 0).tolist()])[space.state_ptr[0]] == 1
 
 
 @given(house_rules(largest_hp=2, most_breaths=2))
-def test_a_table_and_its_policy_are_the_same(rules):
+def test_the_table_of_a_policy_gives_the_policy(rules):
     space = StateSpace(rules)
     state, p = random_table(space, 1, covered=1.0)
     assert state.tolist() == list(range(space.n_states))
     assert table_of_policy(space, policy_of_table(space, state, p), state) == pytest.approx(p, rel=1e-15)
 
 
-def test_a_table_holds_each_action_of_its_states(tiny):
+def test_a_table_has_each_action_of_its_states(tiny):
     policy = mixed(tiny, 2)
     table = table_of_policy(tiny, policy, np.arange(tiny.n_states))
     for state in range(tiny.n_states):
@@ -80,7 +80,7 @@ def test_wrong_shapes_are_refused(space, state, shape):
 
 
 @pytest.mark.parametrize("state", [[-1], [558], [0.0], [True]])
-def test_rows_that_are_no_states_are_refused(space, state):
+def test_numbers_that_are_not_states_are_refused(space, state):
     with pytest.raises(StrategyError, match=r"^strategy: states must be rows from 0 to 557"):
         policy_of_table(space, np.array(state), one_action(space, 0)[None])
 
@@ -115,7 +115,7 @@ def test_illegal_action_is_named(space):
         policy_of_table(space, np.array([0]), p)
 
 
-def test_everyone_rests_between_two_measures(space):
+def test_rest_is_the_only_action_between_measures(space):
     row = space.n_states - 1
     p = np.zeros((1, 11))
     p[0, -1] = 1.0
@@ -134,11 +134,11 @@ def test_a_policy_of_other_states_is_refused(space):
 
 
 @pytest.mark.parametrize("factor", [1 - 9e-15, 1.0, 1 + 9e-15])
-def test_sums_are_off_by_no_more_than_rounding(space, factor):
+def test_sums_of_a_checked_policy_are_1_up_to_rounding(space, factor):
     policy = checked_policy(space, factor * mixed(space, 1))
     assert np.abs(np.add.reduceat(policy, space.state_ptr[:-1]) - 1).max() <= 2**-50
 
 
-def test_rounding_alone_is_left_as_it_is(space):
+def test_a_policy_within_rounding_is_returned_unchanged(space):
     policy = mixed(space, 3)
     assert checked_policy(space, policy) is policy

@@ -27,7 +27,7 @@ def unseen_of(space: StateSpace, row: int) -> list[int]:
 
 
 def assert_lawful(space: StateSpace, mdp: MDP) -> None:
-    """What holds for every tensor of every game."""
+    """Check the laws of every tensor."""
     check(mdp)
     assert mdp.is_cycle
     assert np.array_equal(mdp.terminal_reward, [1, -1])
@@ -54,8 +54,8 @@ def assert_successors_in_next_layer(space: StateSpace, mdp: MDP, row: np.ndarray
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 5)), max_size=30))
-def test_rows_stand_side_by_side_and_probabilities_with_those_of_their_owner(drawn):
-    """Each row takes one of the owners before it, or owns itself."""
+def test_rows_are_contiguous_and_share_the_probabilities_of_their_owner(drawn):
+    """Each row has an earlier owner, or owns itself."""
     owner = np.zeros(len(drawn), dtype=np.int64)
     owners = []
     for row, (_, wanted) in enumerate(drawn):
@@ -70,7 +70,7 @@ def test_rows_stand_side_by_side_and_probabilities_with_those_of_their_owner(dra
     assert np.array_equal(data_ptr, own_ptr[owner])
 
 
-def test_rows_against_uniform_play_are_the_exact_ones_rounded_once(tiny, tiny_mdp):
+def test_rows_against_uniform_play_are_exact_up_to_one_rounding(tiny, tiny_mdp):
     assert_rows_exact(tiny, tiny_mdp, range(tiny.n_states))
 
 
@@ -128,7 +128,7 @@ def test_an_enemy_that_never_feints_draws_no_card():
 
 @pytest.mark.parametrize("breaths", [1, 3])
 def test_a_game_decided_in_one_breath_is_solved(breaths):
-    # One rush, one guard that stops nothing, 1 HP each: who holds the rush wins in the first breath.
+    # One rush, one guard that stops nothing, 1 HP each: the player with the rush wins in the first breath.
     rules = Rules((1, 1, 0, 0, 0), hand_size=1, reveal_size=0, hp=1, breaths=breaths, feints=0, guard_reduction=0)
     space = StateSpace(rules)
     assert space.states_by_breath == [2, *[0] * breaths]
@@ -157,7 +157,7 @@ def test_rows_of_a_layer_are_complete_when_it_is_reported(tiny, seed):
 
 @pytest.fixture
 def thread_counts():
-    """One thread and all; the count of before is put back."""
+    """One thread and all; restores the thread count."""
     before = threads()
     yield (1, max_threads())
     set_threads(before)
