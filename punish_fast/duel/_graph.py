@@ -31,7 +31,7 @@ from punish_fast.punish._redeal import redeal
 from punish_fast.punish._space import block_statuses, find_block, open_block, row_of
 from punish_fast.runtime._jit import kernel, routine
 
-# A target that was not looked up yet.
+# A target not looked up yet.
 _UNKNOWN = -2
 
 

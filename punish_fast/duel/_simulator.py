@@ -1,7 +1,7 @@
 """Simulated games: random walks on the graph of the real game, drawn by counter-based random numbers.
 
 A game is a walk from number to number. In a full state both players choose, feints draw from the deck, and the
-successors stand in the order of own action, enemy action and draw (``_walk.py``), so the next one is computed from the
+successors are in the order of own action, enemy action and draw (``_walk.py``), so the next one is computed from the
 choices.
 
 Random numbers are those of ``runtime/_random.py``::
@@ -34,10 +34,10 @@ _DEAL_SHIFTS = np.uint64(5), np.uint64(6)
 # Streams of random numbers.
 BREATH, DEAL = 0, 1
 
-# Games that take turns.
+# Games played at once.
 _AT_ONCE = 256
 
-# More than an information state can have.
+# More actions than an information state can have.
 MOST_ACTIONS = 16
 
 # Columns of `Walk.place`.
@@ -74,7 +74,7 @@ class Deals(NamedTuple):
         guide: int32 ``[n]``, deals counted from the first of their pair.
         deal: int32 ``[n]``, their numbers.
         first: int64 ``[n_deals]``, the full state of each deal for the first status of its block.
-        stride: int64 ``[n_deals]``, how far behind it the next status is.
+        stride: int64 ``[n_deals]``, distance from one status to the next.
     """
 
     node_pair: np.ndarray
@@ -190,8 +190,8 @@ def deal_cards(ptr, until, guide, pair, words):
 def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games, trace):
     """Play the games of the given places from ``numbers``, the first game and the seed, on.
 
-    Games take turns, and a turn is cut into steps that look up one thing for all of them. The processor then waits for
-    many cache misses at once instead of one after the other, which is three times as fast. ``start`` holds the place of
+    Games are interleaved: each step looks up one thing for all of them. The processor then waits for many cache misses
+    at once, which is three times as fast. ``start`` holds the place of
     the status of the first deal, the numbers of the first node and of win, and the most breaths of a game. Of
     ``games``, ``opening[i]`` becomes the full state after the deal, ``breaths[i]`` the length, ``won[i]`` 1 for a win.
     A longer game sets ``stop[0]``, which ends all games of all threads.

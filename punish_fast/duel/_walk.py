@@ -1,21 +1,21 @@
-"""The walk through a full state: own rows, enemy rows and draws, in the order in which its successors stand.
+"""The walk through a full state: own rows, enemy rows and draws, in the order of its successors.
 
 The own side plays row ``a``, the enemy row ``b``, and feints draw ``d`` from the deck. The successors of a full state
-stand in the order of ``a``, ``b`` and ``d``, so a walk counts them and looks up no index. `walk_row` takes it for one
-own row. What it does there is a routine that the compiler inlines::
+are stored in the order of ``a``, ``b`` and ``d``, so a walk counts them and looks up no index. `walk_row` walks over one
+own row. For each enemy row it calls a visitor, a routine that the compiler inlines::
 
     total = visit(total, enemy_row, entry, n, draw, args)
 
-is called for each enemy row. The ``n`` successors begin at ``entry``, the probability of the ``i``-th is
+The ``n`` successors begin at ``entry``, the probability of the ``i``-th is
 ``draws.p[draw][i]``. ``total`` is a number or a tuple of what is summed.
 
-Every pass through the graph is this walk. On the view of ``tabletop`` the passes take 0.84 to 1.03 times as long as
+Every pass through the graph is this walk. Under ``tabletop`` and `view`, the passes take 0.84 to 1.03 times as long as
 with their loops written out (medians of alternating runs on one core). Two things were tried that cost more: a branch
 around array reads in a visitor, since Numba then counts references in the innermost loop (7 to 20 times as long), so
 visitors skip by empty ranges; and a generator of places (7.5 times).
 
-A pass reads full states in order, but the enemy's rows and the values of successors lie anywhere, and no processor
-foresees them. Both are prefetched a little ahead.
+A pass reads full states in order, but the enemy's rows and the values of successors lie anywhere, which no processor
+predicts. Both are prefetched a little ahead.
 
 Numba tests every signed index for being negative, so indices here are unsigned.
 """
@@ -30,9 +30,9 @@ from punish_fast.runtime._prefetch import prefetch
 # Unsigned, because a plain 1 and an unsigned integer would give a float.
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 
-# Full states from here to the one whose enemy state is prefetched, and to the one whose enemy rows are.
+# Prefetch distance, in full states, of the enemy's state and of the enemy's rows.
 _STATES_AHEAD, _ROWS_AHEAD = np.uint64(16), np.uint64(8)
-# Successors from here to the one whose value is prefetched.
+# Prefetch distance of values, in successors.
 _SUCCESSORS_AHEAD = np.uint64(64)
 
 
@@ -94,7 +94,7 @@ def prefetch_value(after, v, width, entry):
 def action_shape(state_ptr, action, state):
     """First row and number of actions of an information state, and 1 if it may feint.
 
-    A state that may feint has a plain action and a feint for each kind in hand, in turns.
+    A state that may feint has a plain action and a feint for each kind in hand, alternating.
     """
     begin, end = state_ptr[state], state_ptr[state + 1]
     may_feint = np.int64(action[begin + 1]) & 1 if end > begin + 1 else 0
@@ -109,7 +109,7 @@ def count_before(n_enemy, enemy_feints, n_draws, deck, is_feint):
 
 @routine
 def skip_actions(own, own_may_feint, enemy, n_enemy, enemy_may_feint, n_draws, deck):
-    """Successors in front of those of an own and an enemy action, both counted in their states; and who feints."""
+    """Successors before those of an own and an enemy action, both counted in their states; and the feints."""
     enemy_feints = (n_enemy >> 1) * enemy_may_feint
     own_before = (own >> 1) * own_may_feint
     skipped = (own - own_before) * count_before(n_enemy, enemy_feints, n_draws, deck, 0)

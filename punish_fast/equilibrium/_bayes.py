@@ -65,9 +65,9 @@ def believe_deal(tree, deals, deal_p, pair, status, share, row, belief):
 
 @routine
 def deal_next(tree, deals, deal_p, start, node, kept, words, belief):
-    """Deal after a node, or to begin a game if ``node`` is none; return the full state and write the belief.
+    """Deal after a node, or the first deal if ``node`` is not one; return the full state and write the belief.
 
-    ``kept`` holds the nodes possible, their weights and their number.
+    ``kept`` holds the possible nodes, their weights and their number.
     """
     first_status, n_full = start
     targets, shares, n = kept

@@ -154,7 +154,7 @@ def weigh_actions(tree, row, weight, total):
 
 @routine
 def branch(tree, room, level, row, weight, own):
-    """List the beliefs that may follow an own action in the lists of ``room`` for ``level``, that of what follows.
+    """List the beliefs that may follow an own action in ``room``, at ``level``, the level of the next beliefs.
 
     Returns the weight of an immediate win and the number of beliefs. The walk is written out: with a visitor of
     `walk_row`, whose branches have Numba count references, searches took 2.2 times as long.
@@ -247,7 +247,7 @@ def try_next(tree, room, level):
 
 @routine
 def best_action(tree, room, depth, row, weight):
-    """The value of a belief if the table serves in the last of ``depth`` breaths of one measure; the best action.
+    """The value of a belief, searched over ``depth`` breaths of one measure, the last by the table; the best action.
 
     The search does not recurse: Numba cannot cache recursive functions.
     """
@@ -260,7 +260,7 @@ def best_action(tree, room, depth, row, weight):
     level = 0
     while True:
         if level == depth - 2:
-            # The table values what follows.
+            # The table has the values of the next beliefs.
             while try_next(tree, room, level):
                 for after in range(room.walk[level, N_AFTER]):
                     room.value[level, SO_FAR] += best_by_table(tree, room, level + 1, after)[0]
@@ -279,7 +279,7 @@ def best_action(tree, room, depth, row, weight):
 
 @inlined_routine
 def list_seen(total, enemy_row, entry, n, draw, args):
-    """Visitor: list the successors after which the player has seen just this, and their weights."""
+    """Visitor: list the successors after which the player has seen ``seen``, and their weights."""
     here, n_after = total
     tree, seen, targets, shares = args
     deck, feints = draw
@@ -294,7 +294,7 @@ def list_seen(total, enemy_row, entry, n, draw, args):
 
 @routine
 def follow(tree, row, weight, own, seen, targets, shares):
-    """List the numbers that may follow an own action and what was seen, and their weights; return how many."""
+    """List the numbers that may follow an own action and what was seen, and their weights; return their number."""
     full, first = tree.full, tree.full.ptr[row]
     args = tree, seen, targets, shares
     own_first, _, may_feint = action_shape(tree.state_ptr, tree.action, row)

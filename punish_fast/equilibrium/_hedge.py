@@ -4,11 +4,11 @@ Every iteration multiplies the weight of an action by its regret (``_regret_matc
 
     z(s, a) ~ z(s, a) exp(h(s) r(s, a))
 
-What is played lies halfway between that and the mean ``m`` of all ``z`` so far, weighted towards later ones::
+The strategy played lies halfway between that and the mean ``m`` of all ``z`` so far, weighted towards later ones::
 
     x(s, a) = (z(s, a) + m(s, a)) / 2
 
-The result is the mean. Regrets are thus those of a player near it, while ``z`` is free to move. This replaces steps
+The result is the mean. Regrets are thus those of a strategy near it, while ``z`` is free to move. This replaces steps
 that shrink towards an end known in advance (A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
 
 The rate of a state falls with the root of the summed variance of its regrets under the strategies played::

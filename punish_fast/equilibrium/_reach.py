@@ -10,7 +10,7 @@ With less, own choices count, and rare ones count a little.
 
 States behind an action that the enemy never plays would have ``C`` 0, but still need a strategy: what is played there
 deters the enemy. So the forward pass gives every enemy action probability at least 1e-30, negligible elsewhere, and
-``R(s) / C(s)`` is known wherever chance leads.
+``R(s) / C(s)`` is known in every state that chance allows.
 """
 
 from __future__ import annotations

@@ -15,15 +15,15 @@ from punish_fast.duel._walk import ONE, ZERO, open_full, walk_row
 from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Marks of full states, information states and rows. NEEDED: included only because an enemy can be there; not updated.
+# Marks of full states, information states and rows. NEEDED: included only because the enemy can reach it; not updated.
 OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 
 class Marks(NamedTuple):
-    """What a restricted game holds.
+    """The entries of a restricted game.
 
     Attributes:
-        state: uint8 ``[n_states]``, `INSIDE`, `OUTSIDE`, or `NEEDED` if only an enemy gets there.
+        state: uint8 ``[n_states]``, `INSIDE`, `OUTSIDE`, or `NEEDED` if only the enemy reaches it.
         row: uint8 ``[n_rows]``, likewise for actions.
         full: uint8 ``[n_full]``, `INSIDE`, `OUTSIDE`, or `LEAF` if play ends there.
     """

@@ -1,9 +1,9 @@
-"""Beliefs at the beginning of a measure, given the hand that the enemy has kept.
+"""Beliefs at the beginning of a measure, given the enemy's kept hand.
 
 Let the enemy have kept the hand ``k`` over the redeal, and let ``u`` be the cards that the player does not see after
 it. The deck ``d`` is drawn from ``u - k`` and the enemy holds the rest, so there are as many equally likely ways to
-``d`` as the product of ``C(u_i - k_i, d_i)``. The own kept hand and earlier measures tell nothing more: there is
-one belief for each information state of the first breath and kept hand.
+``d`` as the product of ``C(u_i - k_i, d_i)``. The own kept hand and earlier measures add nothing: there is one
+belief for each information state of the first breath and kept hand.
 """
 
 from __future__ import annotations

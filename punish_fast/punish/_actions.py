@@ -1,7 +1,7 @@
-"""Which actions are legal in a state.
+"""Legal actions of a state.
 
-A player who is exhausted, or holds no card, rests. Everyone else picks any card in hand, plainly or, while a
-feint is left, as a feint.
+A player who is exhausted, or holds no card, rests. Any other player picks a card in hand, plainly or, while a feint is
+left, as a feint.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from punish_fast.runtime._jit import routine
 REST_ACTION = 90
 N_ACTIONS = 2 * N_KINDS + 1
 
-# What a player can do at all.
+# Modes: what a player may do.
 RESTS = 0
 PICKS = 1
 PICKS_OR_FEINTS = 2
@@ -31,19 +31,19 @@ def mode_of(layout, exhausted, feinted, hand_size):
 
 @routine
 def own_mode(layout, status, hand_size):
-    """What the player of a `Status` can do."""
+    """The mode of the player."""
     return mode_of(layout, status.own_exhausted, status.own_feinted, hand_size)
 
 
 @routine
 def enemy_mode(layout, status, sizes):
-    """What the enemy can do; ``sizes`` are those of hand and discard pile."""
+    """The mode of the enemy; ``sizes`` are those of hand and discard pile."""
     return mode_of(layout, status.enemy_exhausted, status.enemy_feinted, count_enemy_hand(layout, status, sizes))
 
 
 @routine
 def list_actions(hand, mode, actions):
-    """Write the two-digit codes of the legal actions, ascending; return how many there are."""
+    """Write the two-digit codes of the legal actions, ascending; return their number."""
     if mode == RESTS:
         actions[0] = REST_ACTION
         return 1

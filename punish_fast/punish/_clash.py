@@ -1,6 +1,6 @@
 """One clash: two resolved cards, damage, and the next status of both players.
 
-Base damage, less what a guard takes off, nothing that a dodge stops, and nothing at all between equal cards::
+A guard reduces the base damage; there is none if a dodge stops the card, or between equal cards::
 
     damage to the player of b by a = 0                               if a = b or b = dodge and dodge stops a
                                    = max(0, damage[a] - reduction)   if b = guard
@@ -55,7 +55,7 @@ def is_exhausting(rules, resolved):
 
 @routine
 def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
-    """`WIN`, `LOSS`, or 0 if both players stand. If both fall, the lower priority wins."""
+    """`WIN`, `LOSS`, or 0 if no player falls. If both fall, the lower priority wins."""
     if own_hp > 0 and enemy_hp > 0:
         return 0
     if own_hp <= 0 and enemy_hp <= 0:

@@ -26,7 +26,7 @@ enemy_exhausted, enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints
 statuses are cleared, and the only other thing to know is how many cards of the deck were drawn by feints:
 ``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``.
 
-The enemy's hand size is no digit: it is what is left of all cards after own hand, discard pile and deck.
+The enemy's hand size is not a digit: it follows from own hand, discard pile and deck.
 
 A *block* is the run of states of one layer that share their cards. Codes are sorted by layer, then cards, then
 status, so a block is contiguous, and the cards of a breath and its status can be advanced independently.

@@ -1,4 +1,4 @@
-"""What the enemy may do, as seen by a player without the enemy's hand in view.
+"""Marginals: probabilities of the enemy's plays, for a player who does not see the enemy's hand.
 
 Given the unseen cards ``U``, of which ``n`` are the enemy's hand ``E`` and ``d`` the deck ``K = U - E``, the hand has
 probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
@@ -70,7 +70,7 @@ def uniform_weights(hand, mode, weights):
 
 @routine
 def list_kinds(pile, kinds):
-    """List the kinds that are in a pile; return how many."""
+    """List the kinds in a pile; return their number."""
     n = 0
     for kind in range(N_KINDS):
         if pile[kind] > 0:
@@ -144,7 +144,7 @@ def uniform_marginal(unseen, enemy_hand, mode, marginal):
 
 @routine
 def room_for_hands(layout):
-    """Room for the hands that the enemy may have in the states of a block."""
+    """Working memory for the possible hands of the enemy in the states of a block."""
     n_decks = 2 * layout.feints + 1
     most = 1
     for deck in range(layout.deck_size - n_decks + 1, layout.deck_size + 1):
@@ -159,7 +159,7 @@ def room_for_hands(layout):
 
 @routine
 def list_hands(layout, layer, discard, unseen, hands):
-    """List all hands of the enemy, and the blocks in which it sees itself, for every number of cards drawn."""
+    """List all hands of the enemy and the blocks of its information states, for every number of cards drawn."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     for drawn in range(len(hands.n_hands)):
         n = 0
@@ -174,7 +174,7 @@ def list_hands(layout, layer, discard, unseen, hands):
             if n == len(hands.deck[drawn]):
                 break
             begun, deck = deck, hands.deck[drawn, n]
-            # An assignment of slices would have Numba compile its error messages, a tenth of all it compiles.
+            # A loop, since assigning slices makes Numba compile error messages, a tenth of all compiled code.
             for kind in range(N_KINDS):
                 deck[kind] = begun[kind]
             more = next_subset(unseen, deck)
@@ -228,7 +228,7 @@ def unseen_code(layout, unseen):
 
 @routine
 def decode_unseen(layout, code, unseen):
-    """The inverse of `unseen_code`; returns how many cards there are."""
+    """The inverse of `unseen_code`; returns the number of cards."""
     size = 0
     for kind in range(N_KINDS - 1, -1, -1):
         code, unseen[kind] = divmod(code, layout.copies[kind] + 1)

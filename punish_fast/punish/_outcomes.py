@@ -1,4 +1,4 @@
-"""What one breath does to the status, tabulated once for all cards.
+"""Outcomes of one breath for the status, tabulated once for all cards.
 
 A breath moves cards and status independently. The cards: the pick leaves the hand, and up to three cards come from out
 of sight (the own feint's draw, the enemy's pick, the enemy's draw). The status: a function of the status before and of
@@ -7,8 +7,8 @@ successors are listed once as *outcomes*: pairs of the cards that *join* and a n
 *plays* (own draw, enemy pick, enemy draw) with the same outcome are merged here and nowhere else.
 
 The cards that join are numbered ``56 * draw + multiset``. Under ``view`` all of them go to the discard pile: ``draw``
-is 0 and the multiset holds all three. A model that tells own cards from the enemy's has the own draw apart, as its kind
-plus 1 (0 for none), and only the enemy's cards in the multiset.
+is 0 and the multiset holds all three. A model that distinguishes own and enemy cards keeps the own draw apart, as its
+kind plus 1 (0 for none), and has only the enemy's cards in the multiset.
 
 Plays are numbered ``31 * (own draw + 1) + enemy play``, 0 standing for no own draw, and enemy plays are 0 for rest,
 ``1 + pick`` without a feint and ``6 + 5 * pick + draw`` with one. An outcome is possible exactly if the unseen cards
@@ -52,11 +52,11 @@ class BreathOutcomes(NamedTuple):
             They are in the order of their successors' codes; win, then loss come last.
         joined: uint16 ``[n]``, number of the cards that join; 0 for win and loss.
         status: int32 ``[n]``, next status, or `WIN`, or `LOSS`.
-        mask: int64 ``[n]``, bit mask of the multisets (own draw included) that bring the outcome about.
+        mask: int64 ``[n]``, bit mask of the multisets (own draw included) that have this outcome.
         play_ptr: int32 ``[n + 1]``, where the plays of each outcome begin.
         play: uint8 ``[m]``, plays.
-        reach: int64 ``[n_statuses * 7, n_draws]``, bit mask of all multisets with which the game goes on, by own draw;
-            ``n_draws`` is 1 if own draws are not told apart, or 6.
+        reach: int64 ``[n_statuses * 7, n_draws]``, bit mask of all multisets that do not decide the game, by own
+            draw; ``n_draws`` is 1 if own draws are not distinguished, or 6.
     """
 
     ptr: np.ndarray
@@ -69,7 +69,7 @@ class BreathOutcomes(NamedTuple):
 
 
 class PlayList(NamedTuple):
-    """Room for the plays of a status and way, sorted by key: by outcome, undecided games first, then win, then loss.
+    """Plays of a status and way, sorted by key: by outcome, undecided games first, then win, then loss.
 
     Attributes:
         key: int64 ``[186]``, ``joined * n_statuses + next status``.
@@ -84,7 +84,7 @@ class PlayList(NamedTuple):
 
 @routine
 def list_plays(rules, layout, status, way, is_last, tells_draws, plays):
-    """List the plays of a status and way; return how many there are."""
+    """List the plays of a status and way; return their number."""
     own_feints = 1 if way == FEINT else 0
     if status.own_feinted + own_feints > layout.feints:
         return 0

@@ -1,7 +1,7 @@
-"""The redeal after a measure: which deals of hand and revealed cards follow, and how likely each is.
+"""The redeal after a measure: the deals of hand and revealed cards that follow, with their probabilities.
 
-The pool is the discard pile ``M``, joined, under the true rule, by the deck ``K``: ``d`` of the unseen cards ``U``,
-every subset alike. The player draws ``D`` from the pool and then ``R`` is revealed::
+The pool is the discard pile ``M``, joined, under the true rule, by the deck ``K``: ``d`` of the unseen cards ``U``, all
+subsets equally likely. The player draws ``D`` from the pool and then ``R`` is revealed::
 
     ways(D, R) = sum_K  C(U, K) C(M + K, D) C(M + K - D, R)            (products of binomials over the kinds)
 
@@ -80,7 +80,7 @@ def redeal(layout, piles, sizes, joining, codes, weights):
             kind += 1
             left[kind, 0] = draws - drawn[kind - 1]
             left[kind, 1] = reveals - shown
-            # The last kind must supply all that is left.
+            # The last kind must supply the rest.
             both[kind] = left[kind, 0] + left[kind, 1] if kind == N_KINDS - 1 else 0
             drawn[kind] = max(0, both[kind] - left[kind, 1]) - 1
         elif product[N_KINDS, joining] > 0:
@@ -160,7 +160,7 @@ def count_redeals(begin, end, layout, reshuffles, layer, n_before, lengths, owne
 def fill_redeals(begin, end, layout, reshuffles, layer, opening, indptr, data_ptr, indices, data):
     """Fill the rows of the given blocks of the layer between two measures, with which both pointers begin.
 
-    States that differ in HP alone share their deals.
+    States that differ only in HP share their deals.
     """
     codes = np.zeros(len(opening.cards), dtype=np.int64)
     weights = np.zeros(len(opening.cards))

@@ -1,4 +1,4 @@
-"""The states of a layer, found from the layer before, and numbered.
+"""Enumeration and numbering of the states of a layer, from those of the layer before.
 
 A layer is a sorted list of blocks (states that share their cards). Its states are numbered in the order of their
 codes, so the row of a state is the first row of its block plus the rank of its status in the block::
@@ -49,12 +49,12 @@ class Layer(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """The moves from a block, and room to list them.
+    """The moves from a block, and working memory to list them.
 
     Attributes:
         piles: int64 ``[3, 5]``, hand, discard pile and unseen cards.
         digits: int64 ``[5]``, digits of the cards code.
-        reach: int64 ``[6, n_draws]``, bit masks of the multisets with which the game goes on, by pick and own draw.
+        reach: int64 ``[6, n_draws]``, bit masks of the multisets that do not decide the game, by pick and own draw.
         possible: int64 ``[n_draws]``, bit masks of the multisets that the unseen cards contain, by own draw.
         joined: int64 ``[56]``, cards codes after each multiset has joined.
         change: int64 ``[4]``, what a pick changes in them, by the cards of its kind that have joined.
@@ -106,7 +106,7 @@ def index_blocks(cards, slots):
 
 @routine
 def insert_cards(cards, slots, found, n_found):
-    """Enter a cards code into the hash table of the codes found so far; return how many there are."""
+    """Enter a cards code into the hash table of the codes found so far; return their number."""
     size = len(slots)
     slot = cards % size
     while slots[slot] >= 0:
@@ -161,7 +161,7 @@ def rests(status, hand_size):
 
 @routine
 def first_way(layout, code, status, sizes):
-    """Where the ways of a status begin in the tables of outcomes.
+    """The place of the first way of a status in the tables of outcomes.
 
     An enemy without cards rests like an exhausted one.
     """
@@ -192,7 +192,7 @@ def open_block(layout, layer, block, piles):
 
 @routine
 def room_for_moves(outcomes):
-    """Room for the moves from a block."""
+    """Working memory for the moves from a block."""
     n_draws = outcomes.reach.shape[1]
     n_moves = (N_KINDS + 1) * n_draws * N_ADDED
     return Moves(
@@ -252,7 +252,7 @@ def join_multisets(places, digits, joining, joined):
 
 @routine
 def pick_card(places, digits, pick, change):
-    """Write by how much a pick changes a cards code after 0 to 3 cards of its kind have joined."""
+    """Write the change of a cards code by a pick, after 0 to 3 cards of its kind have joined."""
     before, picked = digits[pick], places.move[OWN_PICK, digits[pick]]
     for n in range(places.joined.shape[1]):
         change[n] = places.weight[pick] * (places.joined[picked, n] - places.joined[before, n])
@@ -260,7 +260,7 @@ def pick_card(places, digits, pick, change):
 
 @routine
 def list_moves(layout, places, outcomes, layer, block, moves):
-    """List the moves from a block; return the sizes of hand and discard pile, and how many moves there are."""
+    """List the moves from a block; return the sizes of hand and discard pile, and the number of moves."""
     sizes = open_block(layout, layer, block, moves.piles)
     block_reach(layout, outcomes, block_statuses(layer, block), sizes, moves)
     list_possible(moves.piles[2], moves.possible)

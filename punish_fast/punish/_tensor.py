@@ -6,7 +6,7 @@ alone decide which outcomes are possible, so counting needs no probabilities, an
 share theirs. Outcomes are in the order of their successors' codes, hence columns ascend within a row.
 
 The rows of all feints of a state have the same probabilities in the same order, for different columns; so have
-redeals of states that differ in HP alone. A compact tensor stores them once, for the first of these rows, their
+redeals of states that differ only in HP. A compact tensor stores them once, for the first of these rows, their
 *owner*. The pattern does not depend on the enemy, so for another enemy only the probabilities are refilled.
 
 Numba counts references to an array whenever it is taken out of a tuple or sliced, and threads that count at once wait
@@ -151,7 +151,7 @@ def mark_keys(begin, end, layout, layer, used):
 
 @inlined_routine
 def weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p):
-    """List the possible outcomes of a status and way with their probabilities; return how many there are.
+    """List the possible outcomes of a status and way with their probabilities; return their number.
 
     ``where`` bundles the index of status and way, the mask of possible multisets, the line of ``marginal``, its
     denominator, and the line of ``chosen`` and ``p`` to write.
