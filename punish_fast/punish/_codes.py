@@ -86,7 +86,7 @@ def pair_digit(in_hand, in_discard):
     return both * (both + 1) // 2 + in_hand
 
 
-@kernel
+@routine
 def cards_code(layout, hand, discard):
     """The cards code of a hand and a discard pile (five counts each) under ``view``, or of two hands."""
     code = 0
@@ -165,13 +165,13 @@ def mirror_status(layout, status):
     return play_status(layout, enemy_hp, own_hp, enemy_exhausted, enemy_feinted, own_exhausted, own_feinted)
 
 
-@kernel
+@routine
 def between_status(layout, own_hp, enemy_hp, drawn):
     """The code of a status between two measures; feints drew ``drawn`` cards of the deck."""
     return (drawn * layout.hp + own_hp - 1) * layout.hp + enemy_hp - 1
 
 
-@kernel
+@routine
 def split_between_status(layout, code):
     """The inverse of `between_status`: own HP, enemy HP and cards drawn."""
     code, enemy_hp = divmod(np.int64(code), layout.hp)

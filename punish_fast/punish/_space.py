@@ -74,7 +74,7 @@ class Moves(NamedTuple):
     target: np.ndarray
 
 
-@kernel
+@routine
 def find_block(layer, cards):
     """The block of a cards code, or -1."""
     slots, codes = layer.slots, layer.cards
@@ -87,7 +87,7 @@ def find_block(layer, cards):
     return block
 
 
-@kernel
+@routine
 def row_of(layer, block, status):
     """The row of a state that is in the layer."""
     return layer.first[block] + layer.rank[block, status]

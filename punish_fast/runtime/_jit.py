@@ -6,7 +6,8 @@ raise.
 
 Numba checks only the file of a kernel itself to decide whether its cached machine code is still valid, so an edited
 callee would leave a stale caller behind. The cache therefore goes into a folder named by a digest of all kernel
-sources and of everything else the machine code depends on, inside ``NUMBA_CACHE_DIR`` if that is set.
+sources, of the named tuples that kernels take, and of everything else the machine code depends on, inside
+``NUMBA_CACHE_DIR`` if that is set.
 """
 
 from __future__ import annotations
@@ -43,9 +44,12 @@ config: Any = numba.config
 
 def _source_digest() -> str:
     digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("_*.py")):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        source = path.read_bytes()
+        # The order of a named tuple's fields is part of the machine code.
+        if path.name.startswith("_") or b"(NamedTuple)" in source:
+            digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+            digest.update(source)
     settings = (numba.__version__, np.__version__, __version__, config.BOUNDSCHECK, config.OPT)
     digest.update(repr(settings).encode())
     return digest.hexdigest()[:16]

@@ -126,20 +126,30 @@ def test_rooms_with_kernels_are_found():
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_digest_changes_with_every_kernel_file_of_a_room_and_with_nothing_else(monkeypatch, tmp_path, room):
+def test_digest_changes_with_kernels_and_named_tuples_of_a_room_and_with_nothing_else(monkeypatch, tmp_path, room):
     shutil.copytree(PACKAGE, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(_jit, "_PACKAGE", tmp_path / "copy")
     digests = [_jit._source_digest()]
     for path in sorted((tmp_path / "copy").rglob(f"{room}/*.py")):
+        has_tuples = "(NamedTuple)" in path.read_text(encoding="utf-8")
         with path.open("a", encoding="utf-8") as file:
             file.write("# edited\n")
         after = _jit._source_digest()
-        assert (after not in digests) == path.name.startswith("_")
+        assert (after not in digests) == (path.name.startswith("_") or has_tuples)
         digests.append(after)
         if path.name.startswith("_") and not path.name.endswith("__.py"):
             path.rename(path.with_name("_renamed_" + path.name))
             assert _jit._source_digest() not in digests
             digests.append(_jit._source_digest())
+
+
+@pytest.mark.parametrize("name", ["rules.py", "codes.py"])
+def test_digest_changes_with_the_rules_and_the_layout_that_kernels_take(monkeypatch, tmp_path, name):
+    (tmp_path / "punish").mkdir()
+    monkeypatch.setattr(_jit, "_PACKAGE", tmp_path)
+    without = _jit._source_digest()
+    shutil.copy(PACKAGE / "punish" / name, tmp_path / "punish")
+    assert _jit._source_digest() != without
 
 
 @pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])
