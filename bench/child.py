@@ -144,11 +144,11 @@ def missing_package(error: ModuleNotFoundError, extra: str = "bench") -> str:
 
 def main() -> int:
     """The child: module and result file are arguments, the request comes on stdin."""
-    module, answer = sys.argv[1:]
+    module, output = sys.argv[1:]
     try:
         result = importlib.import_module(module).work(json.load(sys.stdin))
         result["peak_bytes"] = peak_memory()
-        Path(answer).write_text(json.dumps(result), encoding="utf-8")
+        Path(output).write_text(json.dumps(result), encoding="utf-8")
     except ModuleNotFoundError as error:
         print(missing_package(error), file=sys.stderr)
         return 1

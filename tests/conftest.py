@@ -25,7 +25,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "interpreted" if conf
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests of the full game and of benchmarks as slow, and skip what takes too long without kernels."""
+    """Mark tests of the full game and of benchmarks as slow; skip those that take too long without kernels."""
     for item in items:
         if "full" in item.keywords or "bench" in item.path.parent.parts:
             item.add_marker(pytest.mark.slow)
@@ -36,13 +36,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _unlimited_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers of pytest-xdist inherit the width of a terminal, which would fold tables and texts."""
+    """Unset the width of the terminal, which workers of pytest-xdist inherit and which would wrap tables and texts."""
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture(autouse=True)
 def _interrupts() -> None:
-    """An interrupt is an exception in every test: shells have what they start in the background ignore it."""
+    """Make an interrupt an exception in every test; shells start background jobs with interrupts ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

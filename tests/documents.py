@@ -1,4 +1,4 @@
-"""Run what a Markdown page shows.
+"""Run the commands and code of a Markdown page.
 
 Fenced blocks of a page run in order, in one folder:
 
@@ -24,7 +24,7 @@ _MACHINE = re.compile(r"\d[\d.,:]* ?(?:s|ms|h|min|[kMG]?B|threads?)\b|[\d.,]+ ?[
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: the page's line it begins in, its kind and its lines."""
+    """A fenced block: its first line in the page, its kind and its lines."""
 
     line: int
     kind: str
@@ -33,7 +33,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Step:
-    """A command, or a whole block of Python, and what it prints; None where that is not compared."""
+    """A command, or a whole block of Python, and its output; None if that is not compared."""
 
     line: int
     kind: str
@@ -79,7 +79,7 @@ def _commands(block: Block) -> Iterator[Step]:
 
 
 def agrees(shown: tuple[str, ...], printed: list[str]) -> bool:
-    """Whether a command printed what is shown, apart from machines and from lines that ``...`` stands for."""
+    """Whether a command printed what the page shows, up to differences of machines and lines elided by ``...``."""
     pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(_masked(line)) + r"\n" for line in shown)
     return re.fullmatch(pattern + r"\n*", "".join(_masked(line.rstrip()) + "\n" for line in printed)) is not None
 

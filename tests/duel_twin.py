@@ -1,7 +1,7 @@
-"""The real game for two players, slow and exact, for checking the graph of full states.
+"""The real game for two players, slow and exact, to check the graph of full states.
 
-A position is what one player knows (a `reference.State`) together with the other's hand; between two measures it is
-the two kept hands and both HP. Every probability is a fraction; the rules of a breath are in ``bench/reference.py``.
+A position is what one player knows (a `reference.State`) and the other's hand; a node between two measures is both kept
+hands and both HP. Every probability is a fraction; the rules of a breath are in ``bench/reference.py``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Position(NamedTuple):
 
 
 class Node(NamedTuple):
-    """What is left after a measure."""
+    """Kept hands and HP after a measure."""
 
     own: Counts
     enemy: Counts
@@ -47,7 +47,7 @@ def deck_of(rules: Any, position: Position) -> Counts:
 
 
 def after(rules: Any, position: Position, own: reference.Play, enemy: reference.Play) -> Successor:
-    """What follows two moves."""
+    """The position or node after two plays, or the end of the game."""
     view = reference.play(rules, position.view, own, enemy)
     if isinstance(view, str):
         return view
@@ -58,7 +58,7 @@ def after(rules: Any, position: Position, own: reference.Play, enemy: reference.
 
 
 def breath(rules: Any, position: Position, own: int, enemy: int) -> dict[Successor, Fraction]:
-    """The law of what follows when both players have chosen."""
+    """The distribution over successors of both actions."""
     law: defaultdict[Successor, Fraction] = defaultdict(Fraction)
     for own_move, enemy_move, p in reference.clashes(own, enemy, deck_of(rules, position)):
         law[after(rules, position, own_move, enemy_move)] += p
@@ -66,7 +66,7 @@ def breath(rules: Any, position: Position, own: int, enemy: int) -> dict[Success
 
 
 def deal(rules: Any, node: Node) -> dict[Position, Fraction]:
-    """The law of the position that follows when all cards but the kept ones are shuffled and dealt."""
+    """The distribution over positions after all cards but the kept ones are shuffled and dealt."""
     law: defaultdict[Position, Fraction] = defaultdict(Fraction)
     pool = reference.minus(reference.minus(tuple(rules.copies), node.own), node.enemy)
     for own, p_own in reference.hands(pool, rules.hand_size - sum(node.own)).items():
@@ -84,7 +84,7 @@ def begin(rules: Any) -> Node:
 
 
 def layers(rules: Any, nodes: set[Node]) -> list[set[Position]]:
-    """Positions by breath that can follow nodes within a measure."""
+    """Positions of a measure after given nodes, by breath."""
     found = [{position for node in nodes for position in deal(rules, node)}]
     while len(found) < rules.breaths:
         found.append({then for position in found[-1] for then in _afters(rules, position) if type(then) is Position})
@@ -98,7 +98,7 @@ def _afters(rules: Any, position: Position) -> Iterator[Successor]:
 
 
 def everything(rules: Any) -> tuple[list[set[Position]], set[Node]]:
-    """All positions by breath, and all nodes, that a game can come to."""
+    """All reachable positions by breath, and all reachable nodes."""
     nodes = {begin(rules)}
     while True:
         positions = layers(rules, nodes)
@@ -109,9 +109,9 @@ def everything(rules: Any) -> tuple[list[set[Position]], set[Node]]:
 
 
 def duel(rules: Any, own: Policy, enemy: Policy) -> Fraction:
-    """How likely the own policy wins, exactly.
+    """The exact win probability of the own policy.
 
-    Within a measure, the chance to win is an affine function of those of the nodes; these solve linear equations.
+    Within a measure it is an affine function of those of the nodes, which solve linear equations.
     """
     positions, nodes = everything(rules)
     order = sorted(nodes)

@@ -19,7 +19,7 @@ def twin_of(state: State) -> reference.State:
 
 
 def strategy_of(space: StateSpace, policy: np.ndarray) -> reference.Strategy:
-    """``policy`` as the exact model takes it, to the last bit."""
+    """``policy`` in the form of the exact model, without rounding."""
     chosen = {}
     for state in range(space.n_states):
         rows = slice(*space.state_ptr[state : state + 2])
@@ -47,7 +47,7 @@ def random_table(space: StateSpace, seed: int, covered: float = 0.7) -> tuple[np
 
 
 def exact_row(space: StateSpace, row: reference.Transition) -> dict[int, Fraction]:
-    """A row of the exact model by columns of the tensor."""
+    """A row of the exact model, by columns of the tensor."""
     terminals = {reference.WIN: space.n_states, reference.LOSS: space.n_states + 1}
     return {terminals[t] if isinstance(t, str) else space.row(State(*t)): p for t, p in row.items()}
 
@@ -55,9 +55,7 @@ def exact_row(space: StateSpace, row: reference.Transition) -> dict[int, Fractio
 def assert_rows_exact(
     space: StateSpace, mdp: MDP, states: Iterable[int], strategy: reference.Strategy | None = None, error: float = 0.0
 ) -> None:
-    """All rows of the given states hold the exact probabilities to within a relative ``error``; 0 asks for the nearest
-    float64.
-    """
+    """Check all rows of the given states: exact up to a relative ``error``, where 0 asks for the nearest float64."""
     for number in states:
         state = twin_of(space.state(number))
         rows = range(mdp.state_ptr[number], mdp.state_ptr[number + 1])

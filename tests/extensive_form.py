@@ -1,15 +1,15 @@
-"""A measure as an extensive game in Gambit's format, for programs of others (OpenSpiel, Gambit).
+"""A measure as an extensive game in Gambit's format, for OpenSpiel and Gambit.
 
-The tree is that of ``sequence_form.py`` before equal ways are put together: by the rules of ``duel_twin.py``, from the
-deal to the end of a measure that decides the game. In a breath the own side chooses first and the enemy does not see
-it; who has but one action chooses nothing. A win pays 1 and a loss -1::
+The tree is that of ``sequence_form.py`` without merging equal histories: under the rules of ``duel_twin.py``, from the
+deal to the end of a measure that decides the game. In a breath the own side chooses first, unseen by the enemy; a
+single legal action is no choice. A win pays 1 and a loss -1::
 
     EFG 2 R "title" { "own" "enemy" } ""
-    c "" number "" { "outcome" chance ... } 0          what chance does
-    p "" player set "set" { "action" ... } 0           who chooses, in which information set
-    t "" number "" { 1 -1 }                            the end
+    c "" number "" { "outcome" chance ... } 0          a chance node
+    p "" player set "set" { "action" ... } 0           a choice of a player in an information set
+    t "" number "" { 1 -1 }                            an end
 
-Each node is followed by the trees behind its branches, in their order.
+The subtrees of a node follow it in the order of its branches.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Branches = Sequence[Callable[[], Iterator[str]]]
 
 
 class Point(NamedTuple):
-    """A position, and what was to be seen on the way there."""
+    """A position and what was visible on the way there."""
 
     position: Position
     seen: Seen
 
 
 class ExtensiveGame:
-    """A game that its first measure decides.
+    """A game decided in its first measure.
 
     Attributes:
         sets: The information sets of both players, each with its number, from 1 on.
@@ -44,7 +44,7 @@ class ExtensiveGame:
     """
 
     def __init__(self, rules: Any, model: str, own_hp: int, enemy_hp: int) -> None:
-        """Write down all ways through the measure.
+        """Write the tree of the measure.
 
         Raises:
             ValueError: the measure may leave the game undecided.

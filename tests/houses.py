@@ -1,4 +1,4 @@
-"""Random house rules for games so small that an exact model can check every state."""
+"""Random house rules for games small enough for an exact model to check every state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from punish_fast.punish.rules import REDEALS, Rules, validate
 
-# Hand size, revealed cards, feints and spare cards; together they decide how many states there are.
+# Hand size, revealed cards, feints and spare cards, which decide the number of states.
 _SIZES = [
     (hand, reveal, feints, spare)
     for hand in (1, 2, 3)
@@ -23,7 +23,7 @@ def _five(low: int, high: int) -> st.SearchStrategy[tuple[int, ...]]:
 
 @st.composite
 def house_rules(draw: st.DrawFn, largest_hp: int = 3, most_breaths: int = 3) -> Rules:
-    """Rules of which every field may differ from the presets, for a game of at most a few thousand states."""
+    """Rules whose fields may all differ from the presets, for a game of at most a few thousand states."""
     hand_size, reveal_size, feints, spare = draw(st.sampled_from(_SIZES))
     n_cards = 2 * hand_size + reveal_size + 2 * feints + spare
     kinds = draw(st.lists(st.integers(0, 4), min_size=n_cards, max_size=n_cards))

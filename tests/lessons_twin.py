@@ -1,7 +1,7 @@
-"""A policy that plays both sides of the real game, in dictionaries, for checking what is learned from it.
+"""A policy in self-play in the real game, with dictionaries, to check lessons from it.
 
-Positions and nodes are those of ``duel_twin.py``, and every law is its own; chances are floats, and what a game comes
-to is followed from measure to measure until next to nothing is left.
+Positions, nodes and their distributions are those of ``duel_twin.py``, in floats. Games are followed for a fixed number
+of measures, after which next to none is undecided.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class TwinPlay:
     """Values, visits and beliefs by position.
 
     Attributes:
-        value: Chances to win.
-        visits: How often a game is expected to come to a position or a node.
-        belief: How often it would if all own choices since the deal counted 1.
+        value: Win probabilities.
+        visits: Expected visits per game, of positions and nodes.
+        belief: The same if all own choices since the deal had probability 1.
     """
 
     def __init__(self, space: StateSpace, policy: np.ndarray) -> None:
@@ -44,11 +44,11 @@ class TwinPlay:
         self.belief = self._believe()
 
     def chosen(self, view: reference.State) -> dict[int, float]:
-        """What the policy plays."""
+        """The policy in an information state."""
         return self._chosen[view]
 
     def action_value(self, position: Position, action: int) -> float:
-        """The chance to win after an action, the enemy's hand being known."""
+        """The win probability after an action, with the enemy's hand known."""
         return sum(
             q * p * self.value[then]
             for enemy, q in self.chosen(duel_twin.enemy_view(position)).items()
@@ -56,17 +56,17 @@ class TwinPlay:
         )
 
     def seen_value(self, view: reference.State, action: int) -> float:
-        """The chance to win after an action, the enemy's hand being as likely as beliefs say."""
+        """The win probability after an action, under the belief about the enemy's hand."""
         weights = {position: self.belief[position] for position in self.belief_of(view)}
         total = sum(weights.values())
         return sum(w * self.action_value(position, action) for position, w in weights.items()) / total
 
     def belief_of(self, view: reference.State) -> list[Position]:
-        """The positions that look so."""
+        """The positions of a view."""
         return [position for position in self.belief if position.view == view]
 
     def node_value(self, node: Node) -> float:
-        """The chance to win from hands kept over a redeal, whether or not a game comes to them."""
+        """The win probability from hands kept over a redeal, reachable or not."""
         return sum(float(p) * self.value[position] for position, p in duel_twin.deal(self.rules, node).items())
 
     def _law(self, position: Position, own: int, enemy: int) -> dict[Successor, float]:

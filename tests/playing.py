@@ -1,4 +1,4 @@
-"""Games played at random by the slow model of ``bench/reference.py``, as logs record them."""
+"""Random games by the slow model of ``bench/reference.py``, as in logs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST_ID = 1_600_000_000
 
 
 class Breath(NamedTuple):
-    """Both views of a breath, the winner's first, and what both did."""
+    """Both views of a breath, the winner's first, and both plays."""
 
     own: reference.State
     enemy: reference.State
@@ -34,7 +34,7 @@ def _play(action: int, deck: list[int]) -> reference.Play:
 def _deal(
     rules: Rules, generator: np.random.Generator, hands: Sequence[reference.Counts]
 ) -> tuple[list, reference.Counts, list]:
-    """Hands filled up, revealed cards and deck."""
+    """Full hands, revealed cards and the deck."""
     left = [count - sum(held) for count, *held in zip(rules.copies, *hands, strict=True)]
     deck = generator.permutation(np.repeat(reference.CARDS, left)).tolist()
     full = []
@@ -45,7 +45,7 @@ def _deal(
 
 
 def play(rules: Rules, generator: np.random.Generator) -> list[Breath]:
-    """The breaths of a game between players who choose at random."""
+    """The breaths of a game between two random players."""
     hands, revealed, deck = _deal(rules, generator, [(0,) * 5, (0,) * 5])
     view = reference.State(1, hands[0], rules.hp, 0, 0, rules.hp, rules.hand_size, 0, 0, revealed)
     breaths = []
@@ -65,7 +65,7 @@ def play(rules: Rules, generator: np.random.Generator) -> list[Breath]:
 
 
 def follows(rules: Rules, breath: Breath, after: Breath | None) -> bool:
-    """Whether a breath can lead to another one, or to the win if there is none; by trying all draws."""
+    """Whether a breath can lead to ``after``, or to the win if that is None, by trying all draws."""
     deck = reference.minus(reference.unseen_cards(rules, breath.own), breath.enemy.hand)
     drawn = [reference.CARDS if reference.is_feint(action) else [reference.NO_CARD] for action in breath.actions]
     for draws in product(*drawn):
@@ -113,7 +113,7 @@ def game_of(number: int, names: tuple[str, str], breaths: Sequence[Breath]) -> R
 def some_games(
     n: int, seed: int = 0, names: Sequence[str] = ("Ann", "Ben", "Cay", "naive"), rules: Rules = RULES
 ) -> list[RecordedGame]:
-    """Games a minute apart, between two of the players each."""
+    """Games a minute apart, each between two of the players."""
     generator = np.random.default_rng(seed)
     games = []
     for k in range(n):

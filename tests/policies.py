@@ -1,4 +1,4 @@
-"""Policies to test with."""
+"""Policies for tests."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def mixed(space: StateSpace, seed: int) -> np.ndarray:
 
 
 def uniform(space: StateSpace) -> np.ndarray:
-    """The policy that plays every legal action alike."""
+    """The policy that plays every legal action with equal probability."""
     lengths = np.diff(space.state_ptr)
     return np.repeat(1 / lengths, lengths)

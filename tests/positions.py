@@ -1,4 +1,4 @@
-"""What the numbers of a graph stand for, in the words of the exact model."""
+"""Numbers of a graph in the form of the exact model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def decks_of(graph: Graph, row: int) -> list[list[int]]:
 
 
 def positions_of(graph: Graph) -> list[Position]:
-    """What every number of a graph of `StateSpace` stands for."""
+    """The position of every full state of a graph."""
     rules = graph.space.rules
     positions = []
     for number in range(rules.breaths):
@@ -29,7 +29,7 @@ def positions_of(graph: Graph) -> list[Position]:
 
 
 def nodes_of(graph: Graph) -> list[Node]:
-    """What every node stands for."""
+    """The `Node` of every node of a graph."""
     redeal, layer, layout = graph.redeal, graph.space.layers[0], graph.space.layout
     own, enemy = split_pairs(layout, redeal.pair[redeal.node_pair])
     status = split_statuses(layout, layer.status[redeal.node_status])

@@ -1,4 +1,4 @@
-"""Games of people who play at random, as they would be recorded, together with what the players bore in mind."""
+"""Recorded games of people who play at random, with their information states."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Played(NamedTuple):
 
 
 def play_games(rules: Rules, n_games: int, model: str = "view", seed: int = 0) -> tuple[Choices, list[Key]]:
-    """Recorded choices, and for each the information state under a model, as `sequence_form.key_of` names it."""
+    """Recorded choices and their information states under a model, as `sequence_form.key_of` writes them."""
     generator = np.random.default_rng(seed)
     choices: list[tuple[bool, Played]] = []
     for game in range(n_games):

@@ -1,4 +1,4 @@
-"""What the information states of the package stand for, in the words of the exact model."""
+"""Information states of the package in the form of the exact model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _view(
 
 
 def deals_to(graph: Graph, own_hp: int, enemy_hp: int) -> np.ndarray:
-    """How likely each full state of the first breath is after a deal to players of such HP, float64 ``[n]``."""
+    """Probabilities of the full states of the first breath after a deal at the given HP, float64 ``[n]``."""
     redeal, space = graph.redeal, graph.space
     dealt = np.zeros(int(graph.full.ptr[space.layer_ptr[1]]))
     deals = redeal.deal[: redeal.ptr[1]]
