@@ -14,7 +14,7 @@ with many predecessors, and in the notebook's game overestimates the nonzeros by
 nonzeros instead of seconds, compared with the true numbers, shows how good a sample is.
 
 The reference has one thread and never waits, so its times are processor seconds, which equal elapsed ones on an idle
-machine. The estimate ignores that gigabytes of a whole game spoil the processor's caches, and that tables filled once
+machine. The estimate ignores that gigabytes of a whole game spoil the caches, and that tables filled once
 for all states are also filled once for the sample.
 """
 
@@ -75,7 +75,7 @@ class Extrapolation(NamedTuple):
     """Time of the reference for a whole game against the random player, in processor seconds.
 
     Attributes:
-        states: Sampled states of each breath, breath 5 last.
+        states: Sampled states of each breath, those between measures last.
         rows: Rows of the sampled states, likewise.
         sample_seconds: For the sample: successors, maps and timed episodes.
         enumeration_seconds: Extrapolated: enumerating all states.
