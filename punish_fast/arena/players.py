@@ -44,11 +44,13 @@ class Opponent:
         name: Its name in tables.
         policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
         temperature: That of its softmax; None if it plays otherwise.
+        response: float64 ``[n_rows]``, a good response to it that its file holds; None without.
     """
 
     name: str
     policy: np.ndarray
     temperature: float | None = None
+    response: np.ndarray | None = None
 
 
 BUILT_IN = ("random", "naive", *HEURISTICS)

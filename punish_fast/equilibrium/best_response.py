@@ -17,7 +17,7 @@ result is the win probability of an actual agent, and so a lower bound on that o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -104,8 +104,7 @@ def best_response(
         policy: The policy to exploit, float64 ``[n_rows]``, or another player that `policy_of` takes.
         beliefs: Beliefs about the enemy's hand, ``"uniform"`` or ``"true"``.
         progress: Called as ``progress(beliefs, responses, win_probability)`` after every response.
-        starts: Starts of the searches for true beliefs; if None, the policy itself and, under the view, before it the
-            uniform exploiter.
+        starts: Starts of the searches for true beliefs; `usual_starts` if None.
         off_policy_weight: Weight of the exploiter's own off-policy moves in its beliefs, above 0 and at most 1; 1 is
             counterfactual reach, which is right under perfect recall.
 
@@ -132,7 +131,7 @@ def best_response(
         search.begin(_uniform_start(graph, policy))
         return Exploiter(search.policy, search.duel, told)
     found: Exploiter | None = None
-    for start in _usual_starts(graph, policy) if starts is None else starts:
+    for start in usual_starts(graph, policy) if starts is None else starts:
         search.begin(start)
         if not search.iterate():
             search.step()
@@ -145,10 +144,9 @@ def best_response(
     return found
 
 
-def _usual_starts(graph: Graph, policy: np.ndarray) -> Iterator[Start]:
-    if graph.space.is_view:
-        yield _uniform_start(graph, policy)
-    yield Start(policy)
+def usual_starts(graph: Graph, policy: np.ndarray) -> list[Start]:
+    """The policy itself and, under the view, before it the uniform exploiter."""
+    return ([_uniform_start(graph, policy)] if graph.space.is_view else []) + [Start(policy)]
 
 
 def _uniform_start(graph: Graph, policy: np.ndarray) -> Start:
