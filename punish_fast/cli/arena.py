@@ -139,18 +139,17 @@ def arena(options: ArenaOptions) -> None:
     seed = None if options.games is None else _seed(options.seed, log)
     clock, progress = Stopwatch(), Progress(options.quiet)
     graph, opponents = lineup.seat(game_stages(clock, progress))
-    progress.start()
     with interrupt_note(progress, options.resume, "the results so far"):
-        with clock("matches"):
+        with progress.stage("arena: matches"), clock("matches"):
             tournament = round_robin(graph, opponents, options.games, seed or 0, log, progress.step)
-        progress.clear()
         lengths = None
         if len(opponents) == 2:
-            with clock("lengths"):
+            with progress.stage("arena: lengths of games"), clock("lengths"):
                 lengths = _lengths(graph, opponents, tournament)
         if options.record is not None:
-            with clock("record"):
+            with progress.stage("arena: recording games"), clock("record"):
                 _record(graph, opponents, options, seed or 0)
+        progress.clear()
     if options.plot is not None:
         from punish_fast.arena.tournament_plot import draw_heatmap
 

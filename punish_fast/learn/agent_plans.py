@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any
 
-from punish_fast.learn.qlearning import OPPONENTS, Hyperparameters, agent_name, hyperparameters
+from punish_fast.learn.qlearning import (
+    MAX_GAMES,
+    OPPONENTS,
+    Hyperparameters,
+    agent_name,
+    hyperparameters,
+    method_of,
+)
+from punish_fast.runtime.json_values import brief, is_whole
+
+_NAME = r"[a-z]\w*-e[\w.+-]{1,200}"
+_FORMER = rf"round-\d{{1,6}}/{_NAME}\.h5"
 
 
 class LeagueError(ValueError):
@@ -35,14 +47,26 @@ class AgentPlan:
     is_contest: bool = False
 
 
-def plan_of(mapping: Mapping[str, Any]) -> AgentPlan:
+def plan_of(mapping: Any) -> AgentPlan:
     """The plan of a mapping, as `dataclasses.asdict` makes it.
 
     Raises:
-        KeyError, TypeError, LearnError: The mapping describes no plan.
+        LeagueError, LearnError: The mapping describes no plan.
     """
-    method, opponents = Hyperparameters(**mapping["method"]), tuple(mapping["opponents"])
-    return AgentPlan(**{**mapping, "method": method, "opponents": opponents})
+    names = [each.name for each in fields(AgentPlan)]
+    if not isinstance(mapping, dict) or sorted(mapping) != sorted(names):
+        raise LeagueError(f"plan: {brief(mapping)} is not allowed, it must have {', '.join(names)}")
+    name, former, opponents, games = (mapping[key] for key in ("name", "former", "opponents", "games"))
+    # Names and former selves become paths.
+    for text, pattern in ((name, _NAME), (former, _FORMER)):
+        if not (text is None and pattern == _FORMER) and not (isinstance(text, str) and re.fullmatch(pattern, text)):
+            raise LeagueError(f"plan: {brief(text)} is no name of an agent")
+    if not isinstance(opponents, list) or not is_whole(games, 1, MAX_GAMES):
+        raise LeagueError(f"plan: {brief(games)} games against {brief(opponents)} are not allowed")
+    check_opponents(opponents, OPPONENTS)
+    if type(mapping["is_contest"]) is not bool:
+        raise LeagueError(f"plan: is_contest is {brief(mapping['is_contest'])}, it must be true or false")
+    return AgentPlan(**mapping | {"method": method_of(mapping["method"]), "opponents": tuple(opponents)})
 
 
 def grid_plans(
@@ -88,4 +112,4 @@ def check_opponents(opponents: Sequence[str], allowed: Sequence[str]) -> None:
     """
     wrong = [each for each in opponents if each not in allowed]
     if wrong or not opponents:
-        raise LeagueError(f"opponents: {wrong} are not allowed, they must be of {', '.join(allowed)}")
+        raise LeagueError(f"opponents: {brief(wrong)} are not allowed, they must be of {', '.join(allowed)}")

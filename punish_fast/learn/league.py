@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import Game
+from punish_fast.games.contract import Game, GameError
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.registry import describe, game_of
 from punish_fast.games.retrograde import PerfectPlay, solve_game
@@ -39,8 +39,10 @@ from punish_fast.learn.qlearning import OPPONENTS, LearnError, QLearner, new_lea
 from punish_fast.learn.round_robin import Row, pair_points, rank, score_table
 from punish_fast.learn.training import assess, train
 from punish_fast.runtime.files import write_text
+from punish_fast.runtime.json_values import brief, is_number, is_whole, read_object
 
-_FORMAT = {"format": "punish-fast championship", "format_version": 1}
+_FORMAT = {"format": "punish-fast league", "format_version": 1}
+_LAST_SEED = (1 << 63) - 1
 
 
 class League:
@@ -60,11 +62,15 @@ class League:
         """
         self.folder = folder
         if game is None or (folder / "round-0.json").exists():
-            content = _read(folder / "round-0.json")
+            path = folder / "round-0.json"
+            content = _read(path)
+            found_seed = content.get("seed")
+            if not is_whole(found_seed, 0, _LAST_SEED):
+                raise LeagueError(f"{path}: is damaged (seed {brief(found_seed)})")
             try:
-                found, found_seed = game_of(content["game"]), int(content["seed"])
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise LeagueError(f"{folder / 'round-0.json'}: is damaged ({error})") from None
+                found = game_of(_dict(content, "game"))
+            except GameError as error:
+                raise LeagueError(f"{path}: is damaged ({error})") from None
             if (game is not None and describe(game) != describe(found)) or seed not in (None, found_seed):
                 raise LeagueError(f"{folder}: holds {describe(found)} with seed {found_seed}, choose another folder")
             game, seed = found, found_seed
@@ -86,9 +92,12 @@ class League:
         """
         path = self.folder / f"round-{number}.json"
         try:
-            return [plan_of(each) for each in _read(path)["entries"]]
-        except (KeyError, TypeError, LearnError) as error:
+            plans = [plan_of(each) for each in _list(_read(path), "plans")]
+        except (LeagueError, LearnError) as error:
             raise LeagueError(f"{path}: is damaged ({error})") from None
+        if len({plan.name for plan in plans}) < len(plans):
+            raise LeagueError(f"{path}: is damaged (two agents have one name)")
+        return plans
 
     def start_round(self, plans: list[AgentPlan], **options: Any) -> int:
         """Write the plans of a new round and return its number.
@@ -103,7 +112,7 @@ class League:
         except OSError as error:
             raise LeagueError(f"{self.folder}: cannot be made ({error.strerror})") from None
         content = {"game": describe(self.game), "seed": self.seed, "options": options}
-        _write(self.folder / f"round-{number}.json", content | {"entries": [asdict(plan) for plan in plans]})
+        _write(self.folder / f"round-{number}.json", content | {"plans": [asdict(plan) for plan in plans]})
         return number
 
     def start_grid(self, plans: list[AgentPlan]) -> None:
@@ -131,13 +140,12 @@ class League:
         Raises:
             LeagueError: There was no tournament, or an option is wrong or differs.
         """
-        number, options = self.last_round, {"best": share, "against": ",".join(opponents), "games": games}
+        number, options = self.last_round, {"share": share, "opponents": list(opponents), "games": games}
         if number > 0 and self.ranking(number) is None:
             found = _read(self.folder / f"round-{number}.json").get("options")
             if found != options:
-                raise LeagueError(
-                    f"{self.folder}: round {number} was started with {found}; resume it, or hold its tournament first"
-                )
+                how = f"round {number} was started with {brief(found)}"
+                raise LeagueError(f"{self.folder}: {how}; resume it, or hold its tournament first")
             return number
         return self.start_round(self.next_plans(number, share, opponents, games), **options)
 
@@ -151,12 +159,16 @@ class League:
         check_opponents(opponents, ("same", "other", *OPPONENTS))
         best = {agent for agent, score in places if score >= share * places[0][1]}
         plans = [
-            further_plan(plan, self.learner(number, plan.name).sessions[-1].opponent, opponent, games, number)
+            further_plan(plan, self._last_opponent(number, plan), opponent, games, number)
             for plan in self.plans(number)
             if plan.name in best
             for opponent in opponents
         ]
         return list({plan.name: plan for plan in plans}.values())
+
+    def _last_opponent(self, number: int, plan: AgentPlan) -> str:
+        sessions = self.learner(number, plan.name).sessions
+        return sessions[-1].opponent if sessions else plan.opponents[-1]
 
     def is_complete(self, number: int) -> bool:
         """Whether all agents of a round are trained."""
@@ -229,16 +241,14 @@ class League:
 
     def _known_rows(self, number: int, names: list[str]) -> dict[str, Row]:
         path = self.folder / f"tournament-{number}.json"
-        content: dict[str, Any] = _read(path) if path.exists() else {"agents": names}
-        rows: dict[str, Row] = content.get("points", {})
-        try:
-            sound = content["agents"] == names and all(
-                list(row) == names[names.index(name) + 1 :] and all(0 <= float(each) <= 1 for each in row.values())
-                for name, row in rows.items()
-            )
-        except (AttributeError, KeyError, TypeError, ValueError):
-            sound = False
-        if not sound:
+        if not path.exists():
+            return {}
+        content = _read(path)
+        rows, wanted = _dict(content, "points"), {name: names[k:] for k, name in enumerate(names, 1)}
+        sound = (
+            content.get("agents") == names and isinstance(content.get("points"), dict) and rows.keys() <= wanted.keys()
+        )
+        if not sound or not all(_is_row(row, wanted[name]) for name, row in rows.items()):
             raise LeagueError(f"{path}: is damaged, or of other agents")
         return rows
 
@@ -249,17 +259,26 @@ class League:
         _write(self.folder / f"tournament-{number}.json", content)
 
 
-@lru_cache(maxsize=4)
-def _solved(folder: Path) -> tuple[Positions, PerfectPlay]:
+def _is_row(row: object, names: list[str]) -> bool:
+    """Whether these are points against agents of these names."""
+    return isinstance(row, dict) and list(row) == names and all(is_number(each, 0, 1) for each in row.values())
+
+
+def _solved(league: League) -> tuple[Positions, PerfectPlay]:
     """The game of a league, enumerated and solved once in each process."""
-    positions = enumerate_positions(League(folder).game)
+    return _solved_game(json.dumps(describe(league.game)))
+
+
+@lru_cache(maxsize=4)
+def _solved_game(description: str) -> tuple[Positions, PerfectPlay]:
+    positions = enumerate_positions(game_of(json.loads(description)))
     return positions, solve_game(positions)
 
 
 def train_agent(folder: Path, number: int, plan: AgentPlan) -> dict[str, Any]:
     """Train an agent unless its file exists; may run in a process of its own."""
-    positions, perfect = _solved(folder)
     league = League(folder)
+    positions, perfect = _solved(league)
     path = league.path(number, plan.name)
     if not path.exists():
         learner, former = (_former_self(league, number, plan, positions) for _ in range(2))
@@ -290,25 +309,48 @@ def _former_self(league: League, number: int, plan: AgentPlan, positions: Positi
 
 def points_of_agent(folder: Path, number: int, name: str, others: list[str]) -> Row:
     """The points of an agent against others; may run in a process of its own."""
-    positions, _ = _solved(folder)
-    policy = _policy(folder, number, name)
-    return {other: pair_points(positions, policy, _policy(folder, number, other)) for other in others}
+    league = League(folder)
+    positions, _ = _solved(league)
+    policy, *policies = (_policy(league, number, each) for each in (name, *others))
+    return {other: pair_points(positions, policy, each) for other, each in zip(others, policies, strict=True)}
+
+
+def _policy(league: League, number: int, name: str) -> np.ndarray:
+    """The policy of an agent, read once in each process unless its file is replaced."""
+    path = league.path(number, name)
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise LeagueError(f"{path}: cannot be read ({error.strerror})") from None
+    return _policy_of(path, json.dumps(describe(league.game)), (status.st_ino, status.st_mtime_ns, status.st_size))
 
 
 @lru_cache(maxsize=1024)
-def _policy(folder: Path, number: int, name: str) -> np.ndarray:
-    """The policy of an agent, read once in each process."""
-    return League(folder).learner(number, name).policy(_solved(folder)[0])
+def _policy_of(path: Path, game: str, _status: tuple[int, ...]) -> np.ndarray:
+    positions, _ = _solved_game(game)
+    return load_checkpoint(path, positions.game)[1].policy(positions)
+
+
+def _dict(content: dict[str, Any], key: str) -> dict[str, Any]:
+    """An entry that is a mapping; empty if it is not."""
+    entry = content.get(key)
+    return dict(entry) if isinstance(entry, dict) else {}
+
+
+def _list(content: dict[str, Any], key: str) -> list[Any]:
+    """An entry that is a list and not empty."""
+    entry = content.get(key)
+    if not isinstance(entry, list) or not entry:
+        raise LeagueError(f"{key} {brief(entry)}")
+    return entry
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_object(path)
     except OSError as error:
         raise LeagueError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict) or not _FORMAT.items() <= content.items():
+    if content is None or any(content.get(key) != value for key, value in _FORMAT.items()):
         raise LeagueError(f"{path}: is not a file of a league")
     return content
 

@@ -55,7 +55,8 @@ def _run(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], n_proce
         yield from ((number, function(*task)) for number, task in enumerate(tasks))
         return
     with _pool(n_processes) as pool:
-        numbers = {pool.submit(function, *task): number for number, task in enumerate(tasks)}
+        with _interrupts_blocked():
+            numbers = {pool.submit(function, *task): number for number, task in enumerate(tasks)}
         for future in as_completed(numbers):
             try:
                 yield numbers[future], future.result()
@@ -77,6 +78,19 @@ def _pool(n_processes: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown()
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Hold the keyboard's interrupts back; processes that are started inherit that, from their first instruction on."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _prepare() -> None:

@@ -8,9 +8,8 @@ depend only on its hyperparameters, its random seed and its sessions.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,8 @@ import numpy as np
 from punish_fast.games.positions import Positions
 from punish_fast.learn import _qlearning
 from punish_fast.mdp.policy import greedy
+from punish_fast.runtime.interrupts import uninterrupted
+from punish_fast.runtime.json_values import brief, is_number, is_whole
 from punish_fast.runtime.parallel import for_each
 
 SCHEMES = ("negamax", "author")
@@ -29,7 +30,10 @@ RATES: dict[str, tuple[float | None, float]] = {"negamax": (1.0, 0.95), "author"
 _MAX_PLIES = 1000
 # Games of a kernel call, few enough that an interrupt need not wait.
 _BATCH = 50_000
-_MAX_GAMES = 1 << 48
+MAX_GAMES = 1 << 48
+_LAST_SEED = (1 << 63) - 1
+# Measures of a point of the learning curve, and the largest value of each.
+_CURVE = {"games": MAX_GAMES, "win_share": 1, "draw_share": 1, "mistakes": MAX_GAMES, "perfect": 1}
 
 
 class LearnError(ValueError):
@@ -57,7 +61,7 @@ class Hyperparameters:
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
-            raise LearnError(f"scheme: {self.scheme!r} is not allowed, it must be one of {', '.join(SCHEMES)}")
+            raise LearnError(f"scheme: {brief(self.scheme)} is not allowed, it must be one of {', '.join(SCHEMES)}")
         if not 0 <= self.epsilon <= 1:
             raise LearnError(f"epsilon: {self.epsilon} is not allowed, it must be from 0 to 1")
         if self.rate is not None and not 0 < self.rate <= 1:
@@ -167,8 +171,8 @@ class QLearner:
         """
         if opponent not in OPPONENTS:
             raise LearnError(f"opponent: {opponent!r} is not allowed, it must be one of {', '.join(OPPONENTS)}")
-        if not 1 <= n_games <= _MAX_GAMES:
-            raise LearnError(f"games: {n_games} is not allowed, it must be from 1 to {_MAX_GAMES}")
+        if not 1 <= n_games <= MAX_GAMES:
+            raise LearnError(f"games: {n_games} is not allowed, it must be from 1 to {MAX_GAMES}")
         self.sessions.append(Session(opponent, 0, n_games))
 
     def policy(self, positions: Positions) -> np.ndarray:
@@ -187,7 +191,9 @@ class QLearner:
             LearnError: It learned another game.
         """
         if self.positions_digest != positions.digest:
-            raise LearnError(f"learner: belongs to positions {self.positions_digest}, not to {positions.digest}")
+            raise LearnError(f"learner: belongs to positions {self.positions_digest[:16]}, not to {positions.digest}")
+        if self.q.shape != (2, positions.n_rows):
+            raise LearnError(f"learner: its tables are {self.q.shape}, the game's are {(2, positions.n_rows)}")
 
     def to_mapping(self) -> dict[str, Any]:
         """Everything but the tables, as JSON values."""
@@ -211,8 +217,8 @@ def new_learner(positions: Positions, method: Hyperparameters, seed: int = 0) ->
     Raises:
         LearnError: The seed is out of range, or the author's scheme does not fit a game in which turns may be kept.
     """
-    if not 0 <= seed < 1 << 63:
-        raise LearnError(f"seed: {seed} is not allowed, it must be from 0 to {(1 << 63) - 1}")
+    if not 0 <= seed <= _LAST_SEED:
+        raise LearnError(f"seed: {seed} is not allowed, it must be from 0 to {_LAST_SEED}")
     if method.scheme == "author" and (positions.sign > 0).any():
         raise LearnError("scheme: 'author' is impossible in a game where a player may move twice")
     shape = (2, positions.n_rows)
@@ -226,16 +232,36 @@ def learner_of(mapping: dict[str, Any], q: np.ndarray, visits: np.ndarray) -> QL
         LearnError: The values are not those of a learner.
     """
     try:
-        sessions = [Session(str(one["opponent"]), int(one["games"]), int(one["wanted"])) for one in mapping["sessions"]]
-        method, curve = Hyperparameters(**mapping["method"]), [dict(point) for point in mapping["curve"]]
-        learner = QLearner(method, int(mapping["seed"]), str(mapping["positions_digest"]), q, visits, sessions, curve)
-        sound = all(one.opponent in OPPONENTS and 0 <= one.games <= one.wanted for one in sessions)
-        sound = sound and all(math.isfinite(point["games"]) for point in curve)
+        method, seed, digest = method_of(mapping["method"]), mapping["seed"], mapping["positions_digest"]
+        sessions = [Session(one["opponent"], one["games"], one["wanted"]) for one in mapping["sessions"]]
+        curve = [{name: point[name] for name in _CURVE} for point in mapping["curve"]]
     except (KeyError, TypeError, ValueError) as error:
         raise LearnError(f"learner: its description is damaged ({error})") from None
+    sound = is_whole(seed, 0, _LAST_SEED) and isinstance(digest, str) and all(_is_possible(one) for one in sessions)
+    sound = sound and all(is_number(point[name], 0, most) for point in curve for name, most in _CURVE.items())
     if not sound or not np.isfinite(q).all() or (visits < 0).any():
         raise LearnError("learner: its numbers are impossible")
-    return learner
+    return QLearner(method, seed, digest, q, visits, sessions, curve)
+
+
+def method_of(mapping: Any) -> Hyperparameters:
+    """The hyperparameters of a mapping, as `dataclasses.asdict` makes it.
+
+    Raises:
+        LearnError: The mapping holds something else.
+    """
+    names = [each.name for each in fields(Hyperparameters)]
+    if not isinstance(mapping, dict) or sorted(mapping) != sorted(names):
+        raise LearnError(f"method: {brief(mapping)} is not allowed, it must have {', '.join(names)}")
+    for name in names[1:]:
+        if not is_number(mapping[name], 0, 1) and not (name == "rate" and mapping[name] is None):
+            raise LearnError(f"{name}: {brief(mapping[name])} is not allowed, it must be a number from 0 to 1")
+    return Hyperparameters(**mapping)
+
+
+def _is_possible(session: Session) -> bool:
+    is_whole_number = is_whole(session.wanted, 1, MAX_GAMES) and is_whole(session.games, 0, session.wanted)
+    return session.opponent in OPPONENTS and is_whole_number
 
 
 def learn(positions: Positions, learners: Sequence[QLearner], n_games: int) -> np.ndarray:
@@ -269,9 +295,11 @@ def learn(positions: Positions, learners: Sequence[QLearner], n_games: int) -> n
         n_now = min(_BATCH, n_games - done)
         settings = _settings(learners, sessions)
         for_each(_qlearning.learn_by_playing, len(learners), board, settings, n_now, _MAX_PLIES, q, visits, tally)
-        for k, (learner, session) in enumerate(zip(learners, sessions, strict=True)):
-            learner.q[:], learner.visits[:] = q[k], visits[k]
-            session.games += n_now
+        # Tables and numbers of games belong together.
+        with uninterrupted():
+            for k, (learner, session) in enumerate(zip(learners, sessions, strict=True)):
+                learner.q[:], learner.visits[:] = q[k], visits[k]
+                session.games += n_now
     return tally
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.records.database import RecordsError, brief, columns_of, open_to_read
+from punish_fast.records.database import RecordsError, columns_of, open_to_read
 from punish_fast.records.logs import is_name
+from punish_fast.runtime.json_values import brief
 
 # Names in a message.
 _MOST_NAMES = 20

@@ -26,6 +26,7 @@ from itertools import count
 from pathlib import Path
 
 from punish_fast.runtime.files import OutputError, WriteError
+from punish_fast.runtime.json_values import brief
 
 FORMAT_VERSION = 1
 
@@ -95,8 +96,6 @@ _LAWS = {
         "number": f"number IS NULL OR {_within('number', LAST_BREATH)}",
     },
 }
-# Characters of a value in a message.
-_MOST_SHOWN = 60
 # Steps of SQLite's machine on a connection, about a minute; and after how many it asks whether to go on.
 _MAX_STEPS, _STEPS_AT_ONCE = 5_000_000_000, 100_000
 
@@ -325,12 +324,6 @@ def _require_laws(path: Path, connection: sqlite3.Connection) -> None:
         if broken is not None:
             values = ", ".join(f"{column} {brief(value)}" for column, value in zip(known, broken, strict=True))
             raise RecordsError(f"{path}: table {table} has an invalid row: {values}")
-
-
-def brief(value: object) -> str:
-    """A value in a message: printable and short."""
-    text = ascii(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 @contextmanager

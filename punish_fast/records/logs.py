@@ -30,9 +30,9 @@ from punish_fast.records.database import (
     LAST_STATE,
     MAX_TEMPERATURE,
     RecordsError,
-    brief,
     read_file,
 )
+from punish_fast.runtime.json_values import brief
 
 LAYOUTS = ("breaths", "games")
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 
 import numpy as np
 import pytest
@@ -51,6 +52,52 @@ def test_the_last_seed_is_known(tmp_path):
     log.put_sampled(PAIR, 1 << 63, BATCH)
     (tmp_path / "x.json").write_text((tmp_path / "x.json").read_text().replace(str(1 << 63), "x"))
     assert MatchLog(RULES, tmp_path / "x.json").last_seed is None
+    text = (tmp_path / "x.json").read_text()
+    for wrong in (str(1 << 64), "9" * 400, "\u0663"):
+        (tmp_path / "x.json").write_text(text.replace(" x", f" {wrong}"), encoding="utf-8")
+        assert MatchLog(RULES, tmp_path / "x.json").last_seed is None
+
+
+def test_tournaments_that_share_a_file_lose_no_match(tmp_path):
+    path = tmp_path / "x.json"
+    one, other = (MatchLog(RULES, path) for _ in range(2))
+    one.add_exact(PAIR, 0.5, 4.0, 0.0)
+    other.add_exact(("aaaa", "cccc"), 0.25, 3.0, 0.0)
+    other.put_sampled(PAIR, 7, BATCH)
+    twice = Batch(12, 8, 4, np.array([0, 4, 8]), np.zeros((3, 2), dtype=np.int64), True)
+    one.put_sampled(PAIR, 7, twice)
+    other.put_sampled(PAIR, 7, BATCH)
+    other.put_sampled(PAIR, 8, BATCH)
+    for log in (MatchLog(RULES, path), other):
+        assert (log.exact(PAIR), log.exact(("aaaa", "cccc"))) == ((0.5, 4.0), (0.25, 3.0))
+        assert (log.sampled(PAIR, 7).games, log.sampled(PAIR, 8).games, log.last_seed) == (12, 6, 8)
+
+
+def test_processes_that_share_a_file_lose_no_match(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=add_matches, args=(tmp_path / "x.json", number)) for number in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    log = MatchLog(RULES, tmp_path / "x.json")
+    assert all(log.exact((str(number), str(k))) is not None for number in range(3) for k in range(30))
+    assert [each.name for each in tmp_path.iterdir()] == ["x.json"]
+
+
+def add_matches(path, number):
+    log = MatchLog(RULES, path)
+    for k in range(30):
+        log.add_exact((str(number), str(k)), 0.5, 4.0, 0.0)
+
+
+def test_a_file_that_another_one_replaced_is_left_alone(tmp_path):
+    log = MatchLog(RULES, tmp_path / "x.json")
+    (tmp_path / "x.json").write_text("[]")
+    with pytest.raises(MatchLogError, match="not a match log"):
+        log.add_exact(PAIR, 0.5, 4.0, 0.0)
+    assert (tmp_path / "x.json").read_text() == "[]"
 
 
 def test_a_log_without_a_file_writes_nothing(tmp_path, monkeypatch):
@@ -86,13 +133,20 @@ def game(**changes):
         ("[]", "not a match log of the arena"),
         ('{"format": "other"}', "not a match log of the arena"),
         (content(format_version=2), "format_version is 2, allowed is 1"),
-        (content(rules_digest="other"), f"made under rules other, but this game's rules are {RULES}"),
+        (content(rules_digest="other"), f"made under rules 'other', but this game's rules are '{RULES}'"),
         (content(exact=None), "exact is missing"),
         (content(sampled=[]), "sampled is missing"),
         (content(exact={"a b": {"win": 1.1, "breaths": 3}}), "exact: match 'a b' has impossible numbers"),
         (content(exact={"a b": {"win": 0.5}}), "impossible numbers"),
         (content(exact={"a b": {"win": 0.5, "breaths": float("nan")}}), "impossible numbers"),
         (content(exact={"a b": [0.5, 3]}), "impossible numbers"),
+        (content(exact={"a b": {"win": 0.5, "breaths": 10**400}}), "impossible numbers"),
+        (content(exact={"a b": {"win": -(10**400), "breaths": 2}}), "impossible numbers"),
+        (content(exact={"a b": {"win": 0.5, "breaths": 2, "error_bound": "x"}}), "impossible numbers"),
+        (content(format_version="x" * 10**5), "format_version is 'xxx.*, allowed is 1$"),
+        (content(rules_digest=["\n"] * 10**5), r"made under rules \['\\n', "),
+        (content(sampled=game(games=10**400, wins=0, split=0, lengths=[10**400])), "impossible numbers"),
+        (content(sampled=game(games=2**60, wins=0, split=0, lengths=[2**60])), "impossible numbers"),
         (content(sampled=game(games=5)), "sampled: match 'a b 1' has impossible numbers"),
         (content(sampled=game(games=8)), "impossible numbers"),
         (content(sampled=game(wins=5)), "impossible numbers"),

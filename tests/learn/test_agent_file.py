@@ -19,7 +19,8 @@ def saved(tmp_path):
     learner = new_learner(positions, Hyperparameters("author", 0.25, None, 1.0), 9)
     learner.plan("self", 100)
     learn(positions, [learner], 60)
-    learner.curve.append({"games": 60.0, "win_share": 0.5})
+    point = {"games": 60.0, "win_share": 0.5, "draw_share": 0.0, "mistakes": 90, "perfect": 0.5}
+    learner.curve.append(point)
     save_checkpoint(tmp_path / "agent.h5", positions.game, learner, round=3)
     return tmp_path / "agent.h5", positions, learner
 

@@ -11,7 +11,7 @@ from numba import config
 
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.learn.agent_plans import AgentPlan, LeagueError, grid_plans
-from punish_fast.learn.league import League, train_agent
+from punish_fast.learn.league import League, points_of_agent, train_agent
 from punish_fast.learn.qlearning import Hyperparameters, LearnError
 from punish_fast.learn.round_robin import pair_points, rank, score_table
 
@@ -204,7 +204,7 @@ def test_impossible_grids_are_refused():
         grid_plans(["x"], [0.5], [("self",)], 10)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "punish-fast championship", "format_version": 9}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "punish-fast league", "format_version": 9}'])
 def test_damaged_files_are_refused_in_one_line(tmp_path, text):
     begun(tmp_path)
     (tmp_path / "round-0.json").write_text(text)
@@ -212,7 +212,9 @@ def test_damaged_files_are_refused_in_one_line(tmp_path, text):
         League(tmp_path)
 
 
-@pytest.mark.parametrize("change", [{"game": 1}, {"game": {"name": "chess"}}, {"seed": "x"}, {"seed": None}])
+@pytest.mark.parametrize(
+    "change", [{"game": 1}, {"game": {"name": "chess"}}, {"seed": "x"}, {"seed": None}, {"seed": 10**400}]
+)
 def test_damaged_descriptions_are_refused_in_one_line(tmp_path, change):
     begun(tmp_path)
     path = tmp_path / "round-0.json"
@@ -235,6 +237,13 @@ def test_a_file_is_no_folder(tmp_path):
         lambda content: content.update(points=3),
         lambda content: next(iter(content["points"].values())).update(dict.fromkeys(content["agents"][1:], 5e9)),
         lambda content: next(iter(content["points"].values())).update(dict.fromkeys(content["agents"][1:])),
+        lambda content: next(iter(content["points"].values())).update(dict.fromkeys(content["agents"][1:], "0.5")),
+        lambda content: next(iter(content["points"].values())).update(dict.fromkeys(content["agents"][1:], True)),
+        lambda content: next(iter(content["points"].values())).update(dict.fromkeys(content["agents"][1:], 10**400)),
+        lambda content: next(iter(content["points"].values())).update({key: [0.5] for key in content["agents"][1:]}),
+        lambda content: content["points"].update({content["agents"][-1]: {}, content["agents"][0]: []}),
+        lambda content: content.pop("points"),
+        lambda content: content.update(agents=5),
     ],
 )
 def test_damaged_points_are_refused(whole, change):
@@ -249,3 +258,68 @@ def test_damaged_points_are_refused(whole, change):
 def test_there_must_be_a_folder(tmp_path):
     with pytest.raises(LeagueError, match=r"round-0\.json: cannot be read \(No such file or directory\)$"):
         League(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "../../x"},
+        {"name": 5},
+        {"name": "negamax-e" + "0" * 10**5},
+        {"games": 0},
+        {"games": "9"},
+        {"games": 10**400},
+        {"opponents": []},
+        {"opponents": "self"},
+        {"opponents": ["dragon" * 1000]},
+        {"method": {}},
+        {"method": {"scheme": "negamax", "epsilon": "x", "rate": 1.0, "discount": 1.0}},
+        {"former": "/etc/passwd"},
+        {"former": "round-0/../x.h5"},
+        {"is_contest": 1},
+        {"more": 1},
+    ],
+)
+def test_damaged_plans_are_refused_in_one_line(tmp_path, change):
+    league = begun(tmp_path)
+    path = tmp_path / "round-0.json"
+    content = json.loads(path.read_text())
+    content["plans"][0] |= change
+    path.write_text(json.dumps(content))
+    with pytest.raises(LeagueError, match=r"round-0\.json: is damaged \(.{1,200}\)$"):
+        league.plans(0)
+
+
+@pytest.mark.parametrize("plans", [None, [], 5, "x", [5], [None]])
+def test_a_round_without_plans_is_refused(tmp_path, plans):
+    league = begun(tmp_path)
+    path = tmp_path / "round-0.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"plans": plans}))
+    with pytest.raises(LeagueError, match=r"round-0\.json: is damaged"):
+        league.plans(0)
+
+
+def test_two_agents_of_one_name_are_refused(tmp_path):
+    league = begun(tmp_path)
+    path = tmp_path / "round-0.json"
+    content = json.loads(path.read_text())
+    content["plans"].append(content["plans"][0])
+    path.write_text(json.dumps(content))
+    with pytest.raises(LeagueError, match="two agents have one name"):
+        league.plans(0)
+
+
+def test_an_agent_whose_file_is_replaced_is_read_again(whole):
+    names, table, _ = whole.tournament(0)
+    one, other = next((names[i], names[j]) for i, j in np.argwhere(table != 0.5))
+    assert points_of_agent(whole.folder, 0, one, [other]) != {other: 0.5}
+    shutil.copy(whole.path(0, other), whole.path(0, one))
+    assert points_of_agent(whole.folder, 0, one, [other]) == {other: 0.5}
+
+
+def test_a_folder_may_get_another_game(tmp_path):
+    for limit in (5, 6):
+        league = League(tmp_path / "league", TapnSwap(Variant(limit=limit)), 3)
+        league.start_grid(plans(games=20))
+        assert len(league.train(0)) == len(plans())
+        shutil.rmtree(league.folder)

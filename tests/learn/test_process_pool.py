@@ -50,3 +50,12 @@ def test_errors_pass_through():
 def test_a_killed_process_is_reported():
     with pytest.raises(WorkerError, match=r"^a process was killed; finished work is kept"):
         run_all(die, [(1,), (2,)], 2)
+
+
+def is_blocked():
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, set())
+
+
+def test_interrupts_never_reach_the_processes_not_even_while_they_start():
+    assert run_all(is_blocked, [(), ()], 2) == [True, True]
+    assert not is_blocked()

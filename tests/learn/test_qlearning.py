@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import signal
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from punish_fast.learn.training import assess
 from punish_fast.runtime import _jit
 
 GAMES = 60
+POINT = ("games", "win_share", "draw_share", "mistakes", "perfect")
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="hundreds of thousands of games want the JIT")
 
 
@@ -179,14 +181,58 @@ def test_mappings_and_tables_make_the_same_learner(tapnswap):
         lambda m: m["sessions"][0].update(games=-1),
         lambda m: m.update(sessions=3),
         lambda m: m.update(curve=[{}]),
+        lambda m: m.update(curve=[{"games": 10.0}]),
+        lambda m: m.update(curve=[dict.fromkeys(POINT, 10**400)]),
+        lambda m: m.update(curve=[dict.fromkeys(POINT, "1")]),
+        lambda m: m.update(curve=[5]),
+        lambda m: m.update(seed=float("inf")),
+        lambda m: m.update(seed=10**400),
+        lambda m: m.update(positions_digest=None),
+        lambda m: m["method"].update(epsilon="0.5"),
+        lambda m: m["method"].update(epsilon=True),
+        lambda m: m["method"].update(scheme=["negamax"] * 1000),
+        lambda m: m["method"].pop("rate"),
+        lambda m: m["method"].update(more=1),
+        lambda m: m.update(method=None),
+        lambda m: m["sessions"][0].update(games=1.5),
+        lambda m: m["sessions"][0].update(wanted=10**400),
+        lambda m: m["sessions"].append("self"),
     ],
 )
 def test_damaged_mappings_are_refused(tapnswap, spoil):
     learner = taught(tapnswap, METHODS[0], n_games=2)
     mapping = copy.deepcopy(learner.to_mapping())
     spoil(mapping)
-    with pytest.raises(LearnError, match=r"^learner: "):
+    with pytest.raises(LearnError, match=r"^(learner|method|scheme|epsilon): .{1,200}$"):
         learner_of(mapping, learner.q, learner.visits)
+
+
+def test_an_interrupt_finds_tables_and_numbers_of_games_that_agree(tapnswap, monkeypatch):
+    monkeypatch.setattr(qlearning, "_BATCH", 10)
+
+    class Tables(np.ndarray):
+        def __setitem__(self, key, value):
+            super().__setitem__(key, value)
+            signal.raise_signal(signal.SIGINT)
+
+    learner, twin = (new_learner(tapnswap, METHODS[0], 5) for _ in range(2))
+    for each in (learner, twin):
+        each.plan("self", 30)
+    learn(tapnswap, [twin], 20)
+    learn(tapnswap, [learner], 10)
+    learner.q = learner.q.view(Tables)
+    with pytest.raises(KeyboardInterrupt):
+        learn(tapnswap, [learner], 20)
+    learner.q = np.asarray(learner.q)
+    assert learner.games == 20
+    assert learner.digest == twin.digest
+
+
+def test_tables_of_another_size_are_refused(tapnswap):
+    learner = new_learner(tapnswap, Hyperparameters())
+    learner.q = learner.q[:, :-1]
+    with pytest.raises(LearnError, match=r"^learner: its tables are \(2, 538\), the game's are \(2, 539\)$"):
+        learner.policy(tapnswap)
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,15 @@ class LeagueOptions(CommonOptions):
 
 
 def draw_curves(curves: Mapping[str, Sequence[Mapping[str, Any]]], plot: Path | None) -> None:
-    """Draw learning curves, if a plot is wanted."""
+    """Draw learning curves, if a plot is wanted.
+
+    Raises:
+        UsageError: there is nothing to draw.
+    """
     if plot is not None:
+        curves = {name: curve for name, curve in curves.items() if curve}
+        if not curves:
+            raise UsageError(f"{plot}: there is no learning curve to draw")
         from punish_fast.learn.plots import draw_learning
 
         draw_learning(curves, plot)

@@ -159,7 +159,7 @@ def _print(learner: QLearner, report: dict[str, Any]) -> None:
         print(f"{session.games:,} games against {session.opponent}")
     print()
     curve = learner.curve
-    shown = [*curve[:-1][:: -(-len(curve) // _MAX_ROWS)], *curve[-1:]]
+    shown = [*curve[:-1][:: max(-(-len(curve) // _MAX_ROWS), 1)], *curve[-1:]]
     rows = [[f"{point['games']:,.0f}", f"{point['win_share']:.6f}", f"{point['mistakes']:.0f}"] for point in shown]
     print_table([["games", "wins against random", "mistakes"], *rows], left=0)
     print()
