@@ -153,6 +153,7 @@ def test_no_single_deviation_improves_the_best_response(graph):
             assert head_to_head(graph, other, enemy).win_probability <= true.win_probability + 1e-9
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("hp", "seed", "gain"), [(1, 15, 3e-4), (1, 23, 2e-4), (2, 67, 5e-5)])
 def test_small_steps_improve_responses_that_do_not_converge(monkeypatch, hp, seed, gain):
     graph = Graph(StateSpace(TINY._replace(breaths=1, hp=hp)))

@@ -140,7 +140,11 @@ def test_averages_converge_to_the_exact_equilibrium(rules, model, own_hp, enemy_
 
 
 @pytest.mark.compiled
-@exact_games((HANDS, "memory", 2, 2), (HANDS, "memory", 2, 1), (MEASURES, "memory", 2, 1))
+@exact_games(
+    pytest.param(HANDS, "memory", 2, 2, marks=pytest.mark.slow),
+    (HANDS, "memory", 2, 1),
+    (MEASURES, "memory", 2, 1),
+)
 def test_averages_approximate_the_exact_equilibrium(rules, model, own_hp, enemy_hp):
     exact = Exact(rules, model, own_hp, enemy_hp)
     assert exact.judge(uniform(exact.graph.space)).exploitability > 0.1

@@ -107,6 +107,7 @@ def test_quantecon_gets_the_rows_and_one_for_each_terminal(mdp):
     assert ddp.a_indices.tolist() == [0, 1, 0, 0, 0, 1, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quantecon")
 @pytest.mark.parametrize("discount", [0.0, 0.5, 0.95])
 def test_quantecon_finds_the_same_values(mdp, discount):
@@ -115,6 +116,7 @@ def test_quantecon_finds_the_same_values(mdp, discount):
     assert theirs[4:] == pytest.approx([1 / (1 - discount), -1 / (1 - discount)])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quantecon")
 def test_quantecon_finds_the_values_of_a_game(tiny_mdp):
     theirs = tiny_mdp.to_quantecon(0.95).solve(method="policy_iteration")
