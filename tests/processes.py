@@ -120,6 +120,42 @@ def random_processes(draw):
     return states, layers, terminals
 
 
+def endless_states(states: States) -> set[int]:
+    """The states from which some policy can go on for ever for sure."""
+    stay = set(range(len(states)))
+    while True:
+        still = {s for s in stay if any(set(successors) <= stay for _, successors in states[s])}
+        if still == stay:
+            return stay
+        stay = still
+
+
+@st.composite
+def slow_processes(draw):
+    """Processes whose play can last very long or for ever: some of their probabilities are as small as 1e-9."""
+    n_states, n_terminals = draw(st.integers(1, 5)), draw(st.integers(1, 2))
+    columns = st.integers(0, n_states + n_terminals - 1)
+    rewards = st.sampled_from([0.0, 0.0, 1.0, -1.0, 0.625])
+
+    def row():
+        left, successors = 1.0, {}
+        for column, halvings in draw(st.dictionaries(columns, st.integers(1, 30), max_size=2)).items():
+            # At most 52 binary digits, so no float is rounded.
+            p = min(2.0**-halvings, left / 2)
+            successors[column] = p
+            left -= p
+        column = draw(columns)
+        successors[column] = successors.get(column, 0.0) + left
+        return draw(rewards), successors
+
+    states = [[row() for _ in range(draw(st.integers(1, 3)))] for _ in range(n_states)]
+    return (
+        states,
+        [n_states],
+        draw(st.lists(st.sampled_from([1.0, 0.0, -1.0]), min_size=n_terminals, max_size=n_terminals)),
+    )
+
+
 @st.composite
 def ending_processes(draw):
     """Processes in which every step may end play."""

@@ -180,8 +180,9 @@ class Progress:
         self.show(f"{stage}: {what} ({number} of {total})")
 
     def sweep(self, stage: str, sweeps: int, bound: float) -> None:
-        """Report a sweep of the solver and the error bound it reached."""
-        self.show(f"{stage}: sweep {sweeps}, error bound {bound:.2e} ({sweeps / max(self.seconds, 1e-9):.1f}/s)")
+        """Report a sweep of the solver, or a policy that it evaluates, and the error bound it reached."""
+        step = "sweep" if stage == "solve" else "policy"
+        self.show(f"{stage}: {step} {sweeps}, error bound {bound:.2e} ({sweeps / max(self.seconds, 1e-9):.1f}/s)")
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
         """Report a response to a policy and how often the best one so far wins."""

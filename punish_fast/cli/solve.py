@@ -137,8 +137,22 @@ def _stem(options: SolveOptions, rules: Rules, enemy: Player | None) -> str:
 
 
 def _solution_report(solution: Solution) -> dict[str, Any]:
-    names = ("discount", "objective", "schedule", "tolerance", "sweeps", "residual", "error_bound", "converged")
-    return {name: getattr(solution, name) for name in (*names, "fingerprint")}
+    from punish_fast.store.reader import final_values
+
+    names = (
+        "discount",
+        "objective",
+        "schedule",
+        "tolerance",
+        "sweeps",
+        "residual",
+        "error_bound",
+        "converged",
+        "policies",
+    )
+    low, high = reversed(final_values(solution.discount, solution.objective).tolist())
+    report = {name: getattr(solution, name) for name in (*names, "fingerprint")}
+    return report | {"worst_possible": low, "best_possible": high}
 
 
 def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
@@ -160,14 +174,22 @@ def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
 def _print_report(report: dict[str, Any]) -> None:
     print_model(report)
     print_stages(report)
-    made, bound = f"{report['sweeps']} {report['schedule']} sweeps", f"{report['error_bound']:.1e}"
+    bound, made = f"{report['error_bound']:.1e}", f"{report['sweeps']} {report['schedule']} sweeps"
+    if report["policies"]:
+        made = f"{report['sweeps'] - 1} {report['schedule']} sweeps, then policy iteration"
+    elif report["objective"] == "win-probability":
+        made += ", the last from below and above"
     if report["objective"] == "win-probability":
-        print_text(f"{made}, the last from below and above: every win probability is exact to {bound}")
+        print_text(f"{made}: every win probability is exact to {bound}")
         print_text(
             f"a game is won with probability {report['win_probability']:.6%}, "
             f"{report['worst_opening']:.4%} from the worst opening and {report['best_opening']:.4%} from the best"
         )
     else:
-        print(f"{made} at discount {report['discount']:g}: every value is exact to {bound}")
+        low, high = report["worst_possible"], report["best_possible"]
+        print_text(
+            f"{made} at discount {report['discount']:.15g}: every value is exact to {bound}, where a loss is {low:+g} "
+            f"and a win {high:+g}"
+        )
     print(f"fingerprint of the values {report['fingerprint']}")
     wrote(report)

@@ -50,6 +50,9 @@ class Anderson:
             return image
         n = min(self._n_changes, _WINDOW)
         towards = np.einsum("in,n->i", self._steps[:n], step)
+        if not (np.isfinite(towards).all() and np.isfinite(self._gram[:n, :n]).all()):
+            # Squares of very large values are infinite.
+            return image
         weights = _least_squares(self._gram[:n, :n], towards)
         accelerated: np.ndarray = image - np.einsum("i,in->n", weights, self._images[:n])
         return accelerated if np.isfinite(accelerated).all() else image

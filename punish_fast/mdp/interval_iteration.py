@@ -32,8 +32,7 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best
-from punish_fast.mdp.stopping_rule import Contraction, SolveError
+from punish_fast.mdp.stopping_rule import Contraction
 from punish_fast.mdp.value_iteration import Layered
 
 # Ratio of a bracket's first width to the last change, since errors are larger than changes.
@@ -68,30 +67,11 @@ class Reachability(Layered):
         if goal is None:
             self._begin_bracket(1.0, _PATIENCE)
 
-    @property
-    def _n_carried(self) -> int:
-        return int(self.mdp.layer_ptr[1]) if self.mdp.is_cycle else self.mdp.n_states
-
     def _find_contraction(self) -> Contraction:
         """A single sweep need not contract, but several do; no probability is above 1."""
         self.contraction = Contraction(modulus=1.0, spread=1.0, largest_value=1.0)
-        self._must_end()
+        self._must_end("objective: win-probability needs play that ends", self._n_carried)
         return self.contraction
-
-    def _must_end(self) -> None:
-        n = self._n_carried
-        nothing = np.zeros(self.mdp.n_rows)
-        stays = np.ones(n, dtype=bool)
-        while stays.any():
-            v = np.zeros(self.mdp.n_columns)
-            v[:n] = stays
-            still = stays & (self._sweep_with(nothing, v)[:n] >= 1 - self._error)
-            if np.array_equal(still, stays):
-                raise SolveError(
-                    f"objective: win-probability needs play that ends, but from {stays.sum()} states (the first is "
-                    f"number {stays.argmax()}) it can go on for ever, which only a discount below 1 allows"
-                )
-            stays = still
 
     @property
     def _error(self) -> float:
@@ -114,7 +94,6 @@ class Reachability(Layered):
         if self.q.max(initial=0) > 1:
             np.minimum(self.q, 1.0, out=self.q)
             np.minimum(self.v, 1.0, out=self.v)
-            self.choice = first_best(self.mdp.state_ptr, self.q)
 
     def _bound(self, residuals: list[float]) -> float:
         self._change = residuals[-1] if self.mdp.is_cycle else max(residuals)

@@ -1,13 +1,22 @@
-"""Policies, float64 ``[n_rows]``: the probability of each row in its state."""
+"""Policies, float64 ``[n_rows]``: the probability of each row in its state.
+
+**Ties.** Symmetric actions have equal values, which rounding sets apart by as little as a bit, in another order with
+another order of sums. So a greedy choice is the *first* row whose value falls short of the best one by no more than
+1e-12 of the largest absolute value of any row. Every program that follows this rule makes the same choices, as long as
+its errors are smaller and no true difference is that small; in the solved games of Punish none is below 1e-10.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.runtime.parallel import cumulated
+from punish_fast.mdp import _policy
+from punish_fast.runtime.parallel import for_chunks
 
 # Of the sum of probabilities.
 SUM_TOLERANCE = 1e-9
+# Share of the largest absolute value up to which a difference is a tie.
+TIE = 1e-12
 
 
 class PolicyError(ValueError):
@@ -44,20 +53,26 @@ def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
     return policy
 
 
+def tie_of(q: np.ndarray) -> float:
+    """The largest difference that is a tie between values of this scale."""
+    return TIE * max(float(q.max(initial=0)), -float(q.min(initial=0)))
+
+
 def first_best(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The best row of each state, the first one of equals, int64 ``[n_states]``.
+    """The best row of each state, the first one of ties, int64 ``[n_states]``.
 
     Args:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
         q: float64 ``[n_rows]``, values of rows.
     """
-    best = q == np.repeat(np.maximum.reduceat(q, state_ptr[:-1]), np.diff(state_ptr))
-    rows: np.ndarray = np.flatnonzero(best)[cumulated(best)[state_ptr[:-1]]]
-    return rows
+    q = np.ascontiguousarray(q, dtype=np.float64)
+    choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
+    for_chunks(_policy.choose_first, state_ptr, state_ptr, q, tie_of(q), choice)
+    return choice
 
 
 def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The policy that takes the best row of each state, the first one of equals.
+    """The policy that takes the best row of each state, the first one of ties.
 
     Returns:
         float64 ``[n_rows]``, 1 for the rows taken and 0 for the others.

@@ -5,7 +5,9 @@ reward until a terminal is reached, and play must end under every policy. ``"win
 probability of reaching a terminal that pays more than nothing, whatever else is paid; it has no discount.
 
 The sweeps are in ``value_iteration.py``, the error bound that stops them in ``stopping_rule.py``, and the brackets of
-win probabilities in ``interval_iteration.py``.
+win probabilities in ``interval_iteration.py``. Without a discount, the policy iteration of ``exact_iteration.py`` takes
+over if 1,000 sweeps do not reach the tolerance or rounding keeps them above it, unless too many states lead to each
+other.
 """
 
 from __future__ import annotations
@@ -19,16 +21,23 @@ from functools import cached_property
 
 import numpy as np
 
+from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
 from punish_fast.mdp.interval_iteration import Reachability
 from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.policy import flaw_of
+from punish_fast.mdp.policy import first_best, flaw_of
 from punish_fast.mdp.stopping_rule import SolveError
-from punish_fast.mdp.value_iteration import Evaluation, Jacobi, Layered, Log
+from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered, Log
 
 SCHEDULES = ("layered", "jacobi")
 OBJECTIVES = ("discounted", "win-probability")
 DEFAULT_DISCOUNT = 0.95
 DEFAULT_TOLERANCE = 1e-10
+
+# Without a discount: sweeps before the exact method is tried, and, where it cannot be, before the solver gives up.
+_PATIENCE = 1000
+_MOST_SWEEPS = 100_000
+# The largest share of a value that rounding alone may put it off by.
+_LEAST_PRECISION = 1e-3
 
 Progress = Callable[[str, int, float], None]
 
@@ -40,7 +49,7 @@ class Solution:
     Attributes:
         v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` of the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
-        choice: int64 ``[n_states]``, the first best row of each state.
+        choice: int64 ``[n_states]``, the best row of each state, the first one of ties (``policy.py``).
         objective: ``"discounted"``, or ``"win-probability"``, whose values are probabilities.
         discount: From 0 to 1; 1 for total rewards and for win probabilities.
         schedule: ``"layered"`` or ``"jacobi"``.
@@ -48,7 +57,8 @@ class Solution:
         sweeps: Number of sweeps.
         residual: Largest change of a state's value in the last sweep.
         error_bound: Upper bound on the error of ``v`` in the sup norm.
-        log: One entry for each sweep.
+        log: One entry for each sweep, and one for policy iteration.
+        policies: Number of policies that policy iteration evaluated; 0 if sweeps were enough.
     """
 
     v: np.ndarray
@@ -62,6 +72,7 @@ class Solution:
     residual: float
     error_bound: float
     log: Log
+    policies: int = 0
 
     def __repr__(self) -> str:
         aim = f"discount {self.discount:g}" if self.objective == "discounted" else self.objective
@@ -137,12 +148,19 @@ def solve(
     else:
         discount = DEFAULT_DISCOUNT if discount is None else discount
         iteration = Layered(mdp, discount, start) if schedule == "layered" else Jacobi(mdp, discount)
-    bound = _iterate(iteration, goal, sweeps, progress)
-    iteration.close()
+    _check_precision(iteration)
+    if not iteration.contraction.is_known and (goal is None or schedule == "jacobi"):
+        option = "sweeps" if goal is None else "schedule"
+        raise SolveError(f"{option}: play may be too long for sweeps alone, allowed is layered with a tolerance")
+    if isinstance(iteration, Layered) and iteration.discount == 1 and goal is not None:
+        bound = _solve_undiscounted(iteration, goal, progress)
+    else:
+        bound = _iterate(iteration, goal, sweeps, progress)
+        iteration.close()
     return Solution(
         v=iteration.v[: mdp.n_states].copy(),
         q=iteration.q,
-        choice=iteration.choice,
+        choice=first_best(mdp.state_ptr, iteration.q),
         objective=objective,
         discount=iteration.discount,
         schedule=schedule,
@@ -151,6 +169,7 @@ def solve(
         residual=iteration.log.residual[-1],
         error_bound=bound,
         log=iteration.log,
+        policies=iteration.policies,
     )
 
 
@@ -177,12 +196,64 @@ def evaluate(
     if flaw is not None:
         raise SolveError(f"weight: {flaw}")
     iteration = Evaluation(mdp, discount, weight)
+    _check_precision(iteration)
+    if not iteration.contraction.is_known:
+        raise SolveError("discount: 1 is allowed only if play ends soon, but it may go on for very long")
     _iterate(iteration, tolerance, None, None)
     return iteration.v[: mdp.n_states].copy()
 
 
+def _solve_undiscounted(iteration: Layered, goal: float, progress: Progress | None) -> float:
+    """Sweep, but solve exactly what takes many sweeps; return the error bound.
+
+    Raises:
+        SolveError: neither leads to an end.
+    """
+    bound = _iterate(iteration, goal, _PATIENCE, progress)
+    is_small = bound <= goal or is_small_enough(iteration.mdp)
+    if not is_small and not iteration.is_at_floor:
+        bound = _iterate(iteration, goal, _MOST_SWEEPS, progress)
+    iteration.close()
+    if bound > goal and is_small:
+        bound = _improved(iteration, bound, progress)
+    if bound > goal and not iteration.is_at_floor:
+        why = (
+            "play is too long for floating point"
+            if is_small
+            else "too many states lead to each other to solve it exactly"
+        )
+        raise SolveError(f"tolerance: sweeps leave an error bound of {bound:.1e}, and {why}; a discount helps")
+    return bound
+
+
+def _improved(iteration: Layered, bound: float, progress: Progress | None) -> float:
+    """Solve exactly, and take that over if its error bound is below the one of the sweeps; return the bound."""
+    begin = time.perf_counter()
+
+    def tell(rounds: int) -> None:
+        if progress is not None:
+            progress("policy iteration", rounds, bound)
+
+    found = solve_exactly(iteration.mdp, *iteration.payments, iteration.choice, tell)
+    if not found.error_bound < bound:
+        return bound
+    exact_bound = iteration.settle(found)
+    iteration.log.seconds.append(time.perf_counter() - begin)
+    return exact_bound
+
+
+def _check_precision(iteration: Iteration) -> None:
+    """Refuse a discount so near 1 that no error bound would say much."""
+    floor, largest = iteration.floor, iteration.contraction.largest_value
+    if iteration.discount < 1 and floor > _LEAST_PRECISION * largest:
+        raise SolveError(
+            f"discount: {iteration.discount!r} is too near 1 for floating point, where values of up to {largest:.1e} "
+            f"may be off by {floor:.1e}; it must be lower, or 1"
+        )
+
+
 def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int | None, progress: Progress | None) -> float:
-    """Sweep until the error bound reaches ``goal`` or its floor, or ``sweeps`` times; return the bound."""
+    """Sweep until the error bound reaches ``goal`` or its floor, or until the ``sweeps``-th; return the bound."""
     while True:
         begin = time.perf_counter()
         bound = iteration.sweep()
@@ -216,7 +287,7 @@ def check_options(
         raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
     if not (math.isfinite(tolerance) and tolerance > 0):
         raise SolveError(f"tolerance: {tolerance} is not allowed, it must be above 0")
-    if sweeps is not None and (sweeps < 1 or sweeps != int(sweeps)):
+    if sweeps is not None and (not isinstance(sweeps, int | np.integer) or sweeps < 1):
         raise SolveError(f"sweeps: {sweeps} is not allowed, it must be a whole number from 1")
 
 

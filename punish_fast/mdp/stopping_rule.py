@@ -10,7 +10,8 @@ Tsitsiklis 1996, sec. 2.3], hence, for a last change ``d`` and a rounding error 
 
 We find such weights by sweeping ``w <- 1 + U w``, which increases to the longest expected time until the end. Once no
 weight grows by more than ``h < 1``, ``m = max (U w) / w`` is below 1, and no play is expected to last longer than
-``max w / (1 - h)``. In a cycle, time is counted in whole cycles.
+``max w / (1 - h)``. In a cycle, time is counted in whole cycles. Where play lasts too long to find such weights soon,
+the contraction is unknown.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _GROWTH = 0.1
 _MOST_SWEEPS = 1000
 # Far more than rounding can take from the modulus.
 _ALLOWANCE = 1e-9
+# Far enough below what floating point can hold.
+LARGEST_VALUE = 1e300
 
 BackUp = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -48,8 +51,15 @@ class Contraction(NamedTuple):
     spread: float
     largest_value: float
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is any bound on values."""
+        return self.largest_value < np.inf
+
     def error_bound(self, change: float, rounding: float) -> float:
         """Upper bound on the error of carried values after they changed by ``change`` at most."""
+        if self.modulus >= 1:
+            return np.inf
         return self.spread * (self.modulus * change + rounding) / (1 - self.modulus)
 
     def is_at_floor(self, change: float, rounding: float) -> bool:
@@ -57,22 +67,30 @@ class Contraction(NamedTuple):
         return self.modulus * change <= 2 * rounding
 
 
-def discounted(mdp: MDP, discount: float, n_steps: int) -> Contraction:
-    """The contraction of sweeps that look ``n_steps`` ahead, with a discount below 1."""
-    largest_reward = max(np.abs(mdp.reward).max(initial=0), np.abs(mdp.terminal_reward).max(initial=0))
-    return Contraction(discount**n_steps, 1.0, float(largest_reward) / (1 - discount))
+# Of play that may be too long for sweeps.
+_UNKNOWN = Contraction(modulus=1.0, spread=1.0, largest_value=np.inf)
+
+
+def discounted(reward: np.ndarray, terminal_reward: np.ndarray, discount: float, n_steps: int) -> Contraction:
+    """The contraction of sweeps that look ``n_steps`` ahead, with a discount below 1.
+
+    Raises:
+        SolveError: a value would not be finite.
+    """
+    largest_reward = max(float(np.abs(rewards).max(initial=0)) for rewards in (reward, terminal_reward))
+    largest_value = largest_reward / (1 - discount)
+    if largest_value > LARGEST_VALUE:
+        raise SolveError(f"reward: {largest_reward:g} at discount {discount:g} gives values above {LARGEST_VALUE:g}")
+    return Contraction(discount**n_steps, 1.0, largest_value)
 
 
 def undiscounted(mdp: MDP, n_carried: int, back_up: BackUp) -> Contraction:
-    """The contraction of sweeps without a discount.
+    """The contraction of sweeps without a discount; its modulus is 1 if play may last too long to find a smaller one.
 
     Args:
         mdp: The process.
         n_carried: The number of states, the first ones, whose values are carried from sweep to sweep.
         back_up: One sweep: ``back_up(reward, v)`` returns the new values.
-
-    Raises:
-        SolveError: play may last for ever or very long.
     """
     counted = np.zeros(mdp.n_rows)
     counted[: mdp.state_ptr[n_carried]] = 1.0
@@ -85,7 +103,7 @@ def undiscounted(mdp: MDP, n_carried: int, back_up: BackUp) -> Contraction:
         if growth <= _GROWTH:
             break
     else:
-        raise SolveError(f"discount: 1 is allowed only if play ends, but it may go on after {_MOST_SWEEPS} sweeps")
+        return _UNKNOWN
     modulus = float(((v[:n_carried] - 1) / weight).max(initial=0)) + _ALLOWANCE
     reward_of_a_sweep = float(back_up(np.abs(mdp.reward), np.zeros(mdp.n_columns)).max(initial=0))
     longest = float(weight.max(initial=1)) / (1 - growth)

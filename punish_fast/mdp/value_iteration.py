@@ -30,9 +30,10 @@ import numpy as np
 
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.anderson import Anderson
+from punish_fast.mdp.exact_iteration import Exact
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best
-from punish_fast.mdp.stopping_rule import Contraction, discounted, undiscounted
+from punish_fast.mdp.policy import first_best, tie_of
+from punish_fast.mdp.stopping_rule import Contraction, SolveError, discounted, undiscounted
 from punish_fast.runtime.parallel import for_each
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
@@ -64,13 +65,15 @@ class Iteration:
         choice: int64 ``[n_states]``, the first best row of each state; likewise.
         contraction: The contraction of every sweep.
         is_at_floor: Whether the last changes were no larger than rounding can make them.
-        log: One entry for each sweep.
+        log: One entry for each sweep, and one for `settle`.
+        policies: Number of policies evaluated to `settle`.
     """
 
     def __init__(self, mdp: MDP, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
         self.is_at_floor = False
+        self.policies = 0
         self.log = Log()
         self.v = np.zeros(mdp.n_columns)
         self.q = np.zeros(mdp.n_rows)
@@ -89,8 +92,33 @@ class Iteration:
 
     def _find_contraction(self) -> Contraction:
         if self.discount < 1:
-            return discounted(self.mdp, self.discount, n_steps=1)
-        return undiscounted(self.mdp, self.mdp.n_states, self._sweep_with)
+            return discounted(*self._rewards, self.discount, n_steps=1)
+        return self._undiscounted(self.mdp.n_states)
+
+    @property
+    def _rewards(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.mdp.reward, self.mdp.terminal_reward
+
+    def _undiscounted(self, n_carried: int) -> Contraction:
+        contraction = undiscounted(self.mdp, n_carried, self._sweep_with)
+        if contraction.modulus >= 1:
+            self._must_end("discount: 1 is allowed only if play ends", n_carried)
+        return contraction
+
+    def _must_end(self, need: str, n_carried: int) -> None:
+        """Refuse play that can go on for ever: that has states with a row that leads to these states alone."""
+        stays, unpaid = np.ones(n_carried, dtype=bool), np.zeros(self.mdp.n_rows)
+        while stays.any():
+            # Minus the probability of leaving, which is 0 only if no successor is outside.
+            v = np.full(self.mdp.n_columns, -1.0)
+            v[:n_carried] = np.where(stays, 0.0, -1.0)
+            still = stays & (self._sweep_with(unpaid, v)[:n_carried] == 0)
+            if np.array_equal(still, stays):
+                raise SolveError(
+                    f"{need}, but from {stays.sum()} states (the first is number {stays.argmax()}) it can go on for "
+                    "ever, which only a discount below 1 allows"
+                )
+            stays = still
 
     def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Sweep over ``v`` with other rewards, undiscounted and in place."""
@@ -118,6 +146,11 @@ class Iteration:
             _UNIT_ROUNDOFF * self.contraction.largest_value
         )
         return rounding
+
+    @property
+    def floor(self) -> float:
+        """The error bound that rounding leaves after any number of sweeps."""
+        return self.contraction.error_bound(0.0, float(self._rounding().sum()))
 
     def _carried_error(self, change: float, rounding: float) -> float:
         """Upper bound on the error of carried values after they changed by ``change`` at most."""
@@ -160,8 +193,12 @@ class Layered(Iteration):
         if not self.mdp.is_cycle:
             return super()._find_contraction()
         if self.discount < 1:
-            return discounted(self.mdp, self.discount, n_steps=self.mdp.n_layers)
-        return undiscounted(self.mdp, int(self.mdp.layer_ptr[1]), self._sweep_with)
+            return discounted(*self._rewards, self.discount, n_steps=self.mdp.n_layers)
+        return self._undiscounted(self._n_carried)
+
+    @property
+    def _n_carried(self) -> int:
+        return int(self.mdp.layer_ptr[1]) if self.mdp.is_cycle else self.mdp.n_states
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound of ``v`` after `close`."""
@@ -177,6 +214,33 @@ class Layered(Iteration):
     def close(self) -> None:
         """Back up every state once more, for ``q``, ``choice`` and a consistent ``v``."""
         self._back_up_rows()
+
+    @property
+    def payments(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rewards of rows, float64 ``[n_rows]``, and values of terminals, float64 ``[n_terminals]``."""
+        return self._tensor.reward, self.v[self.mdp.n_states :].copy()
+
+    def settle(self, found: Exact) -> float:
+        """Take over exact values without a discount, `close`, and return the error bound."""
+        n, reward = self.mdp.n_states, self._tensor.reward
+        change = float(np.abs(self.v[:n] - found.v).max(initial=0))
+        self.v[:n] = found.v
+        if not self.contraction.is_known:
+            largest = max(float(np.abs(values).max(initial=0)) for values in (self.v, reward))
+            self.contraction = self.contraction._replace(largest_value=2 * largest)
+        self.close()
+        self._prefer(found.choice)
+        self.policies = found.rounds
+        self.log.residual.append(change)
+        return self._closed(found.error_bound)
+
+    def _prefer(self, choice: np.ndarray) -> None:
+        """Put rows that rounding cannot tell from ``choice`` just below it: over very long play they may be worse."""
+        n = self.mdp.n_states
+        ceiling = np.repeat(self.v[:n] - 2 * tie_of(self.q), np.diff(self.mdp.state_ptr))
+        np.minimum(self.q, ceiling, out=ceiling)
+        ceiling[choice] = self.v[:n]
+        self.q, self.choice = ceiling, choice
 
     def _closed(self, bound: float) -> float:
         """The error bound after `close`, from the one before."""
@@ -205,10 +269,21 @@ class Evaluation(Layered):
 
     def __init__(self, mdp: MDP, discount: float, weight: np.ndarray) -> None:
         """Start with zeros."""
+        self._weight = weight
         super().__init__(mdp, discount)
         self._kernel = _bellman.evaluate_policy
         self._settings = (self._tensor, self._data_ptr, discount, weight)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
+
+    @property
+    def _rewards(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.mdp.reward[self._weight > 0], self.mdp.terminal_reward
+
+    def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
+        settings = (self._tensor._replace(reward=reward), self._data_ptr, 1.0, self._weight)
+        for layer in reversed(range(self.mdp.n_layers)):
+            v, _ = self._back_up_layer(layer, _bellman.evaluate_policy, settings, v)
+        return v
 
     def _closed(self, bound: float) -> float:
         return bound

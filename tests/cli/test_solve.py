@@ -312,6 +312,49 @@ def test_a_tolerance_out_of_reach_keeps_the_best_and_says_so(run, files):
     assert load(files / "x.h5").solution().fingerprint == report["fingerprint"]
 
 
+ENDLESS_LOOKING = """
+copies = [9, 9, 9, 9, 1]
+hand_size = 1
+reveal_size = 0
+hp = 9
+healing = 1
+breaths = 1
+feints = 0
+damage = {rush = 0, strike = 0, punish = 2}
+guard_reduction = 0
+dodge_stops = []
+exhausting = []
+redeal = "reshuffle"
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--objective", "win-probability"], ["--discount", "1"]])
+def test_a_game_of_a_trillion_breaths_is_solved(run, folder, options):
+    (folder / "that.toml").write_text(ENDLESS_LOOKING)
+    done = run("solve", "--rules", "that.toml", *options, "-o", "x.h5")
+    assert (done.code, done.err) == (0, "")
+    assert "layered sweeps, then policy iteration" in " ".join(done.out.split())
+    report = run("solve", "--rules", "that.toml", *options, "-o", "y.h5", "--json").report
+    assert report["error_bound"] <= 1e-12
+    assert report["policies"] > 0
+    solution = load(folder / "x.h5").solution()
+    assert (solution.fingerprint, solution.error_bound) == (report["fingerprint"], report["error_bound"])
+
+
+def test_a_discount_too_near_1_is_refused(run):
+    run("solve", "--rules", "tiny", "--discount", "0.9999999999999").failed_with(
+        "discount: 0.9999999999999 is too near 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("discount", "scale"), [("0.95", "a loss is -20 and a win +20"), ("1", "a loss is -1 and a win +1")]
+)
+def test_the_scale_of_values_is_printed(run, discount, scale):
+    done = run("solve", "--rules", "tiny", "--discount", discount, "-o", "x.h5")
+    assert scale in " ".join(done.out.split())
+
+
 @pytest.mark.parametrize("options", [[], ["--temperature", "0.5"]])
 def test_an_agent_as_enemy_plays_its_policy(run, files, options):
     report = run("solve", "--rules", "tiny", "--enemy", "agent.h5", *options, "-o", "x.h5", "--quiet", "--json").report

@@ -30,6 +30,12 @@ def test_the_first_step_is_not_accelerated():
     assert np.array_equal(Anderson().next(np.zeros(2), np.array([1.0, -2.0])), [1.0, -2.0])
 
 
+@pytest.mark.parametrize("scale", [1e160, 1e300])
+def test_very_large_values_are_not_accelerated_and_do_no_harm(scale):
+    points = iterate(lambda x: np.array([[0.5, 0.25], [0.25, 0.5]]) @ x + scale, np.zeros(2), 120)
+    assert points[-1] == pytest.approx(np.full(2, 4 * scale))
+
+
 def test_a_fixed_point_stays_fixed():
     points = iterate(lambda x: x, np.array([3.0, 4.0]), 4)
     assert all(np.array_equal(point, [3.0, 4.0]) for point in points)

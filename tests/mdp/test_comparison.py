@@ -40,11 +40,14 @@ def test_differences_of_a_small_example():
 
 
 def test_a_tie_broken_by_rounding_is_a_change_but_not_clear():
-    first = np.array([5.0, 5.0 - 1e-15, 1.0, 0.0, 0.0, 0.0])
-    second = np.array([5.0, 5.0 + 1e-15, 1.0, 0.0, 0.0, 0.0])
-    comparison = compare(STATE_PTR, LAYER_PTR, first, second)
+    def compared(gap):
+        first, second = (np.array([5.0, 5.0 + sign * gap, 1.0, 0.0, 0.0, 0.0]) for sign in (-1, 1))
+        return compare(STATE_PTR, LAYER_PTR, first, second)
+
+    comparison = compared(1e-9)
     assert comparison.n_changed.tolist() == [1, 0]
     assert comparison.n_clear.tolist() == [0, 0]
+    assert compared(1e-15).n_changed.tolist() == [0, 0], "a tie for the greedy choice too"
     assert comparison.largest(3).tolist() == []
 
 

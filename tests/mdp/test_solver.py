@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from processes import compacted, ending_processes, error, exact_values, random_processes
 
 from punish_fast.mdp.model import ModelError, from_rows
+from punish_fast.mdp.policy import first_best, greedy, tie_of
 from punish_fast.mdp.solver import SCHEDULES, Solution, SolveError, evaluate, solve
 from punish_fast.mdp.value_iteration import Evaluation
 
@@ -162,7 +163,8 @@ def test_undiscounted_play_must_end(schedule):
     # Staying pays and costs nothing, so the values exist, but sweeps do not converge.
     mdp = from_rows([[(1.0, {1: 1.0}), (0.0, {0: 1.0})]], terminals=[0.0])
     with pytest.raises(
-        SolveError, match="discount: 1 is allowed only if play ends, but it may go on after 1000 sweeps"
+        SolveError,
+        match=r"discount: 1 is allowed only if play ends, but from 1 states \(the first is number 0\) it can",
     ):
         solve(mdp, 1.0, schedule)
 
@@ -268,11 +270,8 @@ def test_values_are_the_maxima_of_their_rows(sample, discount, schedule):
     mdp = from_rows(states, layers, terminals)
     solution = solve(mdp, discount, schedule)
     assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, mdp.state_ptr[:-1]))
-    first_best = [
-        begin + np.argmax(solution.q[begin:end])
-        for begin, end in zip(mdp.state_ptr[:-1], mdp.state_ptr[1:], strict=True)
-    ]
-    assert solution.choice.tolist() == first_best
+    assert (solution.choice == first_best(mdp.state_ptr, solution.q)).all()
+    assert (solution.v - solution.q[solution.choice] <= tie_of(solution.q)).all()
 
 
 @given(random_processes(), discounts, schedules)
@@ -417,6 +416,12 @@ def test_solution_without_a_tolerance_always_converged():
         ({"tolerance": math.inf}, "tolerance: inf"),
         ({"sweeps": 0}, "sweeps: 0 is not allowed, it must be a whole number from 1"),
         ({"sweeps": 1.5}, "sweeps: 1.5 is not allowed"),
+        ({"sweeps": 3.0}, "sweeps: 3.0 is not allowed"),
+        ({"sweeps": math.nan}, "sweeps: nan is not allowed"),
+        (
+            {"discount": 1 - 1e-13},
+            r"discount: 0\.9999999999999 is too near 1 for floating point, where values of up to",
+        ),
         ({"start": np.zeros(3)}, "start: must be 2 finite numbers"),
         ({"start": np.array([0.0, math.nan])}, "start: must be 2 finite numbers"),
         ({"start": np.zeros(2), "schedule": "jacobi"}, "start: initial values need the layered schedule"),
@@ -486,6 +491,47 @@ def test_a_solve_stops_at_the_rounding_floor(discount):
     assert not solution.converged
     # The floor takes about log(floor) / log(modulus) sweeps, fewer with acceleration.
     assert solution.sweeps <= 60 + 40 / (1 - discount**mdp.n_layers)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_probabilities_that_are_not_finite_are_refused(value):
+    mdp = from_rows(*random_cycle(5))
+    mdp.data[7] = value
+    for work in (lambda: solve(mdp), lambda: evaluate(mdp, greedy(mdp.state_ptr, mdp.reward))):
+        with pytest.raises(ModelError, match=r"^data: a probability is not from 0 to 1"):
+            work()
+
+
+def test_rewards_without_finite_values_are_refused():
+    with pytest.raises(SolveError, match=r"^reward: 1e\+300 at discount 0\.95 gives values above 1e\+300"):
+        solve(from_rows([[(1e300, {0: 1.0})]]))
+
+
+def test_very_large_rewards_are_solved():
+    states, layers, terminals = random_cycle(3)
+    large = [[(reward * 1e160, row) for reward, row in rows] for rows in states]
+    solution = solve(from_rows(large, layers, [1e160 * reward for reward in terminals]), tolerance=1e150)
+    assert solution.converged
+    assert solution.v == pytest.approx(1e160 * solve(from_rows(states, layers, terminals)).v, abs=1e150 + 50)
+
+
+@pytest.mark.parametrize(("discount", "value"), [(0.95, 20.0), (1.0, 2.0)])
+def test_evaluation_goes_by_the_rows_of_its_policy_alone(discount, value):
+    """A row that is never taken pays a million, and lasts a thousand times as long."""
+    leak = 0.5 if discount == 1 else 0.0
+    rows = [(1.0, {0: 1 - leak, 1: leak}), (1e6, {0: 1 - leak / 1000, 1: leak / 1000})]
+    mdp = from_rows([[(r, {t: p for t, p in row.items() if p}) for r, row in rows]], terminals=[0.0])
+    assert abs(evaluate(mdp, np.array([1.0, 0.0]), discount, tolerance=1e-10)[0] - value) <= 1.1e-10
+
+
+def test_evaluation_without_a_discount_asks_its_policy_alone_to_end():
+    mdp = from_rows([[(1.0, {1: 1.0}), (1.0, {0: 1.0})]], terminals=[0.0])
+    assert evaluate(mdp, np.array([1.0, 0.0]), 1.0).tolist() == [1.0]
+    with pytest.raises(SolveError, match="discount: 1 is allowed only if play ends, but from 1 states"):
+        evaluate(mdp, np.array([0.0, 1.0]), 1.0)
+    slow = from_rows([[(1.0, {0: 1 - 1e-9, 1: 1e-9})]], terminals=[0.0])
+    with pytest.raises(SolveError, match="discount: 1 is allowed only if play ends soon"):
+        evaluate(slow, np.ones(1), 1.0)
 
 
 @pytest.mark.parametrize("name", ["state_ptr", "indptr"])

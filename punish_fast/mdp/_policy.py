@@ -1,0 +1,20 @@
+"""Choices between the rows of a state."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.runtime._jit import kernel
+
+
+@kernel
+def choose_first(begin, end, state_ptr, q, tie, choice):
+    """``choice[state]`` becomes the first row whose ``q`` is within ``tie`` of the best one, for each given state."""
+    for state in range(begin, end):
+        best = -np.inf
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            best = max(best, q[row])
+        chosen = state_ptr[state]
+        while chosen + 1 < state_ptr[state + 1] and q[chosen] < best - tie:
+            chosen += 1
+        choice[state] = chosen

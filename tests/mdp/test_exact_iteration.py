@@ -1,0 +1,135 @@
+"""Exact values of processes whose play lasts very long, and what happens where it never ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import endless_states, error, exact_values, exact_win_probabilities, slow_processes
+
+from punish_fast.mdp import exact_iteration, solver
+from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
+from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.solver import SolveError, solve
+
+# Two states that hardly ever go on: 1e12 steps from the first to the end.
+SLOW = [
+    [(0.0, {0: 1 - 2.0**-20, 1: 2.0**-20})],
+    [(0.0, {0: 1 - 2.0**-20, 2: 2.0**-21, 3: 2.0**-21}), (0.0, {0: 1 - 2.0**-20, 2: 2.0**-20 - 2.0**-22, 3: 2.0**-22})],
+]
+# Five states, none of which is left quickly.
+FIVE = [
+    [(0.0, {(k + 1) % 5: 1 - 2.0**-20, 5: 2.0**-21, 6: 2.0**-21}), (0.0, {k: 1 - 2.0**-20, 5: 2.0**-20})]
+    for k in range(4)
+] + [[(2.0**-20, {0: 1.0}), (-(2.0**-20), {4: 1 - 2.0**-20, 6: 2.0**-20})]]
+
+
+def optimum(sample, objective):
+    """Exact values as fractions."""
+    states, _, terminals = sample
+    return (
+        exact_win_probabilities(states, terminals)
+        if objective == "win-probability"
+        else exact_values(states, terminals, 1.0)
+    )
+
+
+def solved(sample, objective, **options):
+    discount = 1.0 if objective == "discounted" else None
+    return solve(from_rows(*sample), discount, objective=objective, **options)
+
+
+objectives = st.sampled_from(["discounted", "win-probability"])
+
+
+@given(slow_processes(), objectives)
+def test_play_of_any_length_has_exact_values_and_endless_play_none(sample, objective):
+    states, _, _ = sample
+    if endless_states(states):
+        with pytest.raises(SolveError, match=rf"from {len(endless_states(states))} states .* it can go on for ever"):
+            solved(sample, objective)
+        return
+    exact = optimum(sample, objective)
+    scale = max(1.0, *(abs(float(x)) for x in exact))
+    # Where play lasts for more steps than a sum of two floats has digits, there may be no bound at all.
+    try:
+        solution = solved(sample, objective, tolerance=1e-9 * scale)
+    except SolveError as refusal:
+        assert "play is too long for floating point" in str(refusal)
+        assert min(p for rows in states for _, row in rows for p in row.values()) < 1e-6
+        return
+    assert error(solution.v, exact) <= solution.error_bound
+    assert solution.converged == (solution.error_bound <= solution.tolerance)
+
+
+@given(slow_processes(), objectives)
+def test_the_bound_is_true_from_any_first_policy(sample, objective):
+    if endless_states(sample[0]):
+        return
+    mdp = from_rows(*sample)
+    counts_wins = objective == "win-probability"
+    reward, worth = (
+        (np.zeros(mdp.n_rows), mdp.terminal_reward > 0) if counts_wins else (mdp.reward, 0 * mdp.terminal_reward)
+    )
+    exact = optimum(sample, objective)
+    for choice in (mdp.state_ptr[:-1], mdp.state_ptr[1:] - 1):
+        found = solve_exactly(mdp, reward, worth.astype(float), choice)
+        assert error(found.v, exact) <= found.error_bound
+
+
+@pytest.mark.parametrize("objective", ["discounted", "win-probability"])
+@pytest.mark.parametrize("states", [SLOW, FIVE], ids=["slow", "five"])
+def test_slow_processes_are_solved_to_the_tolerance(states, objective):
+    sample = states, [len(states)], [1.0, -1.0]
+    told = []
+    solution = solved(sample, objective, progress=lambda *args: told.append(args))
+    assert solution.converged
+    assert solution.policies > 0
+    assert error(solution.v, optimum(sample, objective)) <= solution.error_bound
+    assert len(solution.log.residual) == len(solution.log.seconds) == solution.sweeps
+    stages = [stage for stage, _, _ in told]
+    assert stages.count("policy iteration") == solution.policies
+    assert all(bound >= 0 for _, _, bound in told)
+
+
+def test_the_choice_is_that_of_the_best_policy_where_rounding_sees_a_tie():
+    """Of two rows of the second state, the one wins half of the time and the other three quarters."""
+    solution = solved((SLOW, [2], [1.0, -1.0]), "win-probability")
+    assert solution.v == pytest.approx([0.75, 0.75], abs=1e-12)
+    assert solution.choice.tolist() == [0, 2]
+    assert abs(solution.q[1] - solution.q[2]) < 1e-5
+
+
+def test_sweeps_remain_where_they_are_enough():
+    solution = solved(([[(1.0, {0: 0.5, 1: 0.5})]], [1], [1.0]), "win-probability")
+    assert (solution.policies, solution.converged) == (0, True)
+
+
+def test_what_floating_point_cannot_tell_is_refused():
+    leak = 2.0**-50
+    states = [[(0.0, {0: 1 - leak, k + 1: leak})] for k in range(3)]
+    states[2] = [(0.0, {0: 1 - leak, 3: leak / 2, 4: leak / 2})]
+    states[1] = [(0.0, {0: 1 - leak, 2: leak})]
+    with pytest.raises(
+        SolveError, match=r"tolerance: sweeps leave an error bound of .*, and play is too long for float"
+    ):
+        solved((states, [3], [1.0, -1.0]), "win-probability", tolerance=1e-10)
+
+
+def test_processes_too_large_for_it_are_swept_until_that_is_given_up(monkeypatch):
+    monkeypatch.setattr(exact_iteration, "LARGEST_COMPONENT", 1)
+    monkeypatch.setattr(solver, "_MOST_SWEEPS", 2000)
+    sample = SLOW, [2], [1.0, -1.0]
+    assert not is_small_enough(from_rows(*sample))
+    with pytest.raises(
+        SolveError, match=r"error bound of .*, and too many states lead to each other to solve it exactly"
+    ):
+        solved(sample, "win-probability")
+    assert is_small_enough(from_rows([[(0.0, {1: 1.0})], [(0.0, {2: 1.0})]], terminals=[1.0]))
+
+
+@pytest.mark.parametrize(("options", "name"), [({"sweeps": 5}, "sweeps"), ({"schedule": "jacobi"}, "schedule")])
+def test_sweeps_alone_are_refused_where_no_bound_is_known(options, name):
+    with pytest.raises(SolveError, match=rf"^{name}: play may be too long for sweeps alone"):
+        solved((SLOW, [2], [1.0, -1.0]), "discounted", **options)

@@ -1,0 +1,36 @@
+"""Policies and greedy choices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.mdp.policy import TIE, first_best, greedy, tie_of
+
+PTR = np.array([0, 3, 5])
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_first_of_rows_within_a_tie_of_the_best_is_chosen(scale):
+    half, twice = TIE / 2, 2 * TIE
+    assert first_best(PTR, scale * np.array([1 - half, 1.0, 0.5, 0.25, 0.5])).tolist() == [0, 4]
+    assert first_best(PTR, scale * np.array([1 - twice, 1.0, 1.0, 0.5, 0.5 - half])).tolist() == [1, 3]
+    # Ties are measured by the largest value of all, whatever its sign.
+    assert first_best(PTR, scale * np.array([-1.0, -1 + half, -1.0, -1e-13, 0.0])).tolist() == [0, 3]
+
+
+@given(st.lists(st.integers(-5, 5), min_size=5, max_size=5), st.lists(st.floats(-1, 1), min_size=5, max_size=5))
+def test_rounding_decides_no_choice(values, noise):
+    exact = np.array(values, dtype=np.float64)
+    rounded = exact + 1e-14 * np.array(noise)
+    assert first_best(PTR, rounded).tolist() == first_best(PTR, exact).tolist()
+    assert first_best(PTR, exact).tolist() == [np.argmax(exact[:3]), 3 + np.argmax(exact[3:])]
+    assert np.flatnonzero(greedy(PTR, rounded)).tolist() == first_best(PTR, exact).tolist()
+
+
+def test_whole_numbers_of_no_state_and_of_zeros():
+    assert first_best(PTR, np.array([0, 2, 1, 7, 9])).tolist() == [1, 4]
+    assert first_best(np.array([0]), np.zeros(0)).tolist() == []
+    assert tie_of(np.zeros(3)) == 0.0
