@@ -23,6 +23,13 @@ settings.register_profile("interpreted", max_examples=12, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "interpreted" if config.DISABLE_JIT else "compiled"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How much the tests of ``tests/fuzz`` try; pytest takes options from here alone when it collects all tests."""
+    group = parser.getgroup("fuzz")
+    group.addoption("--fuzz-files", type=int, default=60, metavar="N", help="files of each kind to damage")
+    group.addoption("--fuzz-seed", type=int, default=1, metavar="S", help="random seed")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests of the full game and of benchmarks as slow; skip those that take too long without kernels."""

@@ -1,7 +1,8 @@
-"""Damaged logs: bytes, tokens and whole values of a sound one, changed at random."""
+"""Damaged JSON: bytes, tokens and whole values of a sound text, changed at random."""
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from typing import Any
@@ -74,41 +75,73 @@ def _truncate(content: bytes, generator: np.random.Generator) -> bytes:
     return content[: _at(content, generator)]
 
 
-def _entries(content: bytes) -> Any:
+def _tree(content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
         return None
 
 
+def _places(tree: Any) -> list[tuple[Any, Any]]:
+    """Every place of a value: its list or object, and its index or key."""
+    found: list[tuple[Any, Any]] = []
+    open_nodes = [tree]
+    while open_nodes:
+        node = open_nodes.pop()
+        keys = list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
+        found += [(node, key) for key in keys]
+        open_nodes += [node[key] for key in keys]
+    return found
+
+
+def _place(tree: Any, generator: np.random.Generator) -> tuple[Any, Any] | None:
+    """A place: every other time one at the root."""
+    places = _places(tree)
+    if not places:
+        return None
+    n = len(tree) if generator.random() < 0.5 else len(places)
+    return places[generator.integers(n)]
+
+
 def _swap_value(content: bytes, generator: np.random.Generator) -> bytes:
-    """Another value, of any type or of another entry, for a key of an entry."""
-    entries = _entries(content)
-    if not isinstance(entries, list) or not entries:
+    """Another value, of any type or from a place of the same name."""
+    tree = _tree(content)
+    place = _place(tree, generator)
+    if place is None:
         return content
-    entry, other = (entries[generator.integers(len(entries))] for _ in range(2))
-    if not isinstance(entry, dict) or not entry or not isinstance(other, dict):
+    node, key = place
+    alike = [other[name] for other, name in _places(tree) if name == key]
+    values = [VALUES[generator.integers(len(VALUES))], copy.deepcopy(alike[generator.integers(len(alike))])]
+    node[key] = values[generator.integers(2)]
+    return json.dumps(tree).encode()
+
+
+def _scale_number(content: bytes, generator: np.random.Generator) -> bytes:
+    """A number that is a little or much larger or smaller."""
+    tree = _tree(content)
+    numbers = [(node, key) for node, key in _places(tree) if type(node[key]) in (int, float)]
+    if not numbers:
         return content
-    key = list(entry)[generator.integers(len(entry))]
-    values = [VALUES[generator.integers(len(VALUES))], other.get(key)]
-    entry[key] = values[generator.integers(2)]
-    return json.dumps(entries).encode()
+    node, key = numbers[generator.integers(len(numbers))]
+    node[key] = [node[key] + 1, node[key] - 1, -node[key], 10 * node[key], node[key] / 3][generator.integers(5)]
+    return json.dumps(tree).encode()
 
 
 def _drop(content: bytes, generator: np.random.Generator) -> bytes:
-    """An entry or a key less, or an entry more."""
-    entries = _entries(content)
-    if not isinstance(entries, list) or not entries:
+    """A value less, or an entry more."""
+    tree = _tree(content)
+    place = _place(tree, generator)
+    if place is None:
         return content
-    k = int(generator.integers(len(entries)))
-    if generator.random() < 0.3 and isinstance(entries[k], dict) and entries[k]:
-        entries[k].pop(list(entries[k])[generator.integers(len(entries[k]))])
-    elif generator.random() < 0.5:
-        entries.pop(k)
+    node, key = place
+    if isinstance(node, list) and generator.random() < 0.5:
+        node.insert(key, node[key])
+    elif isinstance(node, dict) and generator.random() < 0.3:
+        node["more"] = node[key]
     else:
-        entries.insert(int(generator.integers(len(entries))), entries[k])
-    return json.dumps(entries).encode()
+        del node[key]
+    return json.dumps(tree).encode()
 
 
 # Those that leave JSON behind get further, so they come more often.
-MUTATIONS = (_flip, _cut, _repeat, _insert, _swap_number, _truncate, *[_swap_value] * 4, *[_drop] * 4)
+MUTATIONS = (_flip, _cut, _repeat, _insert, _swap_number, _truncate, *[_swap_value] * 4, _scale_number, *[_drop] * 4)
