@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.runtime.interrupts import uninterrupted
@@ -82,11 +84,13 @@ class EquilibriumRun(NamedTuple):
     Attributes:
         iterations: Iterations, earlier ones from a checkpoint included.
         exploitability: Percentage points that the best known response wins above one half.
+        response: float64 ``[n_rows]``, that response.
         seconds: Seconds of ``iterations``, ``measure`` and ``checkpoint``.
     """
 
     iterations: int
     exploitability: float
+    response: np.ndarray
     seconds: dict[str, float]
 
 
@@ -115,7 +119,8 @@ def run_equilibrium(
         runner.checkpoint()
         raise
     runner.checkpoint()
-    return EquilibriumRun(equilibrium.iterations, runner.measure(), runner.seconds)
+    exploitability = runner.measure()
+    return EquilibriumRun(equilibrium.iterations, exploitability, runner.response, runner.seconds)
 
 
 class _Runner:
@@ -134,6 +139,7 @@ class _Runner:
         self._first, self._begin = equilibrium.iterations, time.perf_counter()
         # The last measurement, and the iteration it was made after.
         self._exploitability: float | None = None
+        self.response = np.zeros(0)
         self._measured = -1
         self._saved = -1
 
@@ -176,7 +182,7 @@ class _Runner:
             begin = time.perf_counter()
             graph, start = equilibrium.graph, equilibrium.exploiter_start
             found = best_response(graph, equilibrium.average, "true", self._search_progress, [start])
-            self._exploitability = 100 * (found.win_probability - 0.5)
+            self._exploitability, self.response = 100 * (found.win_probability - 0.5), found.policy
             self.seconds["measure"] += time.perf_counter() - begin
             self._measured = equilibrium.iterations
         return self._exploitability

@@ -327,6 +327,17 @@ def test_an_agent_is_exploited(run, graph):
     assert (report["off_policy_weight"], plain["off_policy_weight"]) == (0.01, 1.0)
 
 
+def test_bayes_looks_further_ahead_if_told_to(run):
+    near, far = (
+        run("exploit", "naive", "--exploiter", "bayes", "--depth", depth, "--seed", "1", *TINY, "--json").report
+        for depth in "13"
+    )
+    assert (near["depth"], far["depth"]) == (1, 3)
+    assert run("exploit", "naive", "--exploiter", "true", *TINY, "--json").report["depth"] is None
+    for depth in ("0", "5", "x"):
+        run("exploit", "naive", "--depth", depth, *TINY).refused("--depth")
+
+
 def test_exploiters_are_printed(run):
     done = run("exploit", "random", *TINY)
     assert (done.code, done.err) == (0, "")

@@ -7,6 +7,7 @@ import signal
 import numpy as np
 import pytest
 
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import run as run_module
 from punish_fast.equilibrium.best_response import best_response
@@ -40,6 +41,8 @@ def test_a_run_ends_after_its_iterations_and_measures_the_average(graph, equilib
     assert run.exploitability > 0
     found = best_response(graph, equilibrium.average, "true").win_probability
     assert 100 * (found - 0.5) == pytest.approx(run.exploitability, abs=0.2)
+    duel = head_to_head(graph, run.response, equilibrium.average)
+    assert 100 * (duel.win_probability - 0.5) == pytest.approx(run.exploitability, abs=1e-7)
 
 
 def test_a_run_ends_at_its_exploitability(graph):
