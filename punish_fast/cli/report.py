@@ -10,13 +10,17 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import check_interrupt, say
+
+if TYPE_CHECKING:
+    from punish_fast.mdp.model import MDP
+    from punish_fast.punish.codes import CodedStates
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
@@ -126,6 +130,24 @@ def _longest_word(cell: str) -> int:
 
 def _broken(cell: str, width: int) -> list[str]:
     return [cell] if len(cell) <= width else textwrap.wrap(cell, width, **_BETWEEN_WORDS)
+
+
+def reachable(states: CodedStates, transitions: Callable[[], MDP]) -> int | None:
+    """States, win and loss included, that play reaches; None under the presets, where it reaches all of them."""
+    from punish_fast.punish.openings import count_reachable
+    from punish_fast.punish.rules import PRESETS, name_of
+
+    if name_of(states.rules) in PRESETS:
+        return None
+    mdp = transitions()
+    return count_reachable(states, mdp) + len(mdp.terminal_reward)
+
+
+def print_reachable(report: dict[str, Any]) -> None:
+    """Print how many of the enumerated states play reaches, unless that is all of them."""
+    found, enumerated = report["reachable"], report["states"]
+    if found not in (None, enumerated):
+        print_text(f"play against this enemy reaches only {found:,} of {enumerated:,} states")
 
 
 class Stopwatch:

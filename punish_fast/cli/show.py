@@ -11,7 +11,7 @@ from punish_fast.cli.agents import enemy_text, game_of_learner
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import verb
 from punish_fast.cli.position import ShowOptions
-from punish_fast.cli.report import finite, in_units, in_words, print_table, print_text
+from punish_fast.cli.report import finite, in_units, in_words, print_reachable, print_table, print_text, reachable
 from punish_fast.punish.rules import CARDS, name_of, to_mapping
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def _file_report(file: Artefact) -> dict[str, Any]:
     if file.kind in ("tensor", "agent"):
         report["enemy"] = file.enemy
         report["states_by_breath"] = [int(n) for n in file.layer_ptr[1:] - file.layer_ptr[:-1]]
+        report["states"] = sum(report["states_by_breath"]) + 2
+        report["reachable"] = reachable(file, file.mdp) if file.has_transitions else None
     if file.origin is not None:
         report["origin"] = file.origin
     return report
@@ -79,6 +81,7 @@ def _print_file(report: dict[str, Any]) -> None:
     if "enemy" in report:
         print(f"enemy {enemy_text(report['enemy'])}")
         print(f"states by breath {', '.join(f'{n:,}' for n in report['states_by_breath'])}")
+        print_reachable(report)
     solved = ("discount", "objective", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint")
     if report["kind"] == "agent":
         print("solution")

@@ -10,7 +10,7 @@ from punish_fast.cli.build import ModelOptions, model_report, print_model, print
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, print_text
+from punish_fast.cli.report import Progress, Stopwatch, print_reachable, print_text, reachable
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
@@ -71,6 +71,7 @@ def solve(options: SolveOptions) -> None:
     source = options.source(stored or rules, enemy, clock, progress)
     mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, **method)
     report = model_report(source, mdp, clock, output) | _solution_report(solution)
+    report["reachable"] = reachable(source.states, lambda: mdp)
     if solution.objective == "win-probability":
         report |= _opening_report(source, solution)
     progress.clear()
@@ -174,6 +175,7 @@ def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
 def _print_report(report: dict[str, Any]) -> None:
     print_model(report)
     print_stages(report)
+    print_reachable(report)
     bound, made = f"{report['error_bound']:.1e}", f"{report['sweeps']} {report['schedule']} sweeps"
     if report["policies"]:
         made = f"{report['sweeps'] - 1} {report['schedule']} sweeps, then policy iteration"

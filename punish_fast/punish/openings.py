@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.reachable_states import reachable_states
 from punish_fast.punish.codes import CodedStates, digits_of
 
 
@@ -48,6 +50,14 @@ class Worth(NamedTuple):
     p: np.ndarray
     mean: np.ndarray
     step: float
+
+
+def count_reachable(states: CodedStates, mdp: MDP) -> int:
+    """How many of the enumerated states play can reach from an opening, with the transitions of ``mdp``.
+
+    Under some house rules not all of them can occur together, or only by actions that the enemy never takes.
+    """
+    return len(reachable_states(mdp, openings(states).row))
 
 
 def openings(states: CodedStates) -> Openings:

@@ -83,3 +83,14 @@ def test_a_silent_stage_says_how_long_it_has_taken(capfd, monkeypatch):
     with report.Progress(quiet=True).stage("exploit: memory"):
         time.sleep(1.3)
     assert capfd.readouterr().err == ""
+
+
+def test_progress_tells_sweeps_and_policies_apart_with_their_bound(capfd):
+    progress = Progress()
+    progress._last = -100.0
+    progress.sweep("solve", 12, 0.5)
+    progress._last = -100.0
+    progress.sweep("policy iteration", 3, 0.5)
+    first, second = capfd.readouterr().err.splitlines()
+    assert first.startswith("solve: sweep 12, error bound 5.00e-01")
+    assert second.startswith("policy iteration: policy 3, error bound 5.00e-01")

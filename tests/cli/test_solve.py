@@ -14,6 +14,7 @@ from punish_fast.cli import report as reporting
 from punish_fast.cli import solve as solving
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import DEFAULT_TOLERANCE, solve
+from punish_fast.punish.openings import count_reachable
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
@@ -339,6 +340,34 @@ def test_a_game_of_a_trillion_breaths_is_solved(run, folder, options):
     assert report["policies"] > 0
     solution = load(folder / "x.h5").solution()
     assert (solution.fingerprint, solution.error_bound) == (report["fingerprint"], report["error_bound"])
+
+
+def test_states_that_no_play_reaches_are_told(run, folder):
+    fields = {
+        "copies": [2, 1, 0, 0, 1],
+        "hand_size": 1,
+        "reveal_size": 0,
+        "hp": 2,
+        "breaths": 3,
+        "feints": 0,
+        "healing": 0,
+    }
+    (folder / "few.toml").write_text("".join(f"{name} = {value}\n" for name, value in fields.items()))
+    told = "play against this enemy reaches only 11 of 38 states"
+    assert told in run("solve", "--rules", "few.toml", "-o", "few.h5").out
+    assert told in run("show", "few.h5").out
+    report = run("show", "few.h5", "--json").report
+    assert (report["reachable"], report["states"]) == (11, 38)
+    run("solve", "few.h5", "--no-tensor", "-o", "agent.h5")
+    assert run("show", "agent.h5", "--json").report["reachable"] is None
+    done = run("solve", "--rules", "tiny", "-o", "tiny.h5")
+    assert "reaches only" not in done.out
+
+
+@pytest.mark.parametrize("rules", ["tiny", pytest.param("notebook", marks=pytest.mark.full)])
+def test_play_reaches_all_states_under_the_presets(rules):
+    space = StateSpace(PRESETS[rules])
+    assert count_reachable(space, build(space)) == space.n_states
 
 
 def test_a_discount_too_near_1_is_refused(run):
