@@ -15,14 +15,22 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from punish_fast.cli.app import run
+        from punish_fast.cli.streams import prepare_streams
 
+        prepare_streams()
         code = run()
+        _ignore_signals()
     except KeyboardInterrupt:
+        _ignore_signals()
         print("interrupted", file=sys.stderr)
         code = _INTERRUPTED
-    # The work is done; an interrupt while Python shuts down would only print a traceback.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
+
+
+def _ignore_signals() -> None:
+    # The work is done; an interrupt while Python shuts down would only print a traceback.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Nothing heavy is imported here, so that ``--help`` answers at once; every verb imports what it needs when it runs.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,6 +26,7 @@ from punish_fast.cli.records.group import records
 from punish_fast.cli.report import Progress
 from punish_fast.cli.show import show
 from punish_fast.cli.solve import solve
+from punish_fast.cli.streams import must_have_output
 from punish_fast.cli.warmup import warmup
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.version import __version__
@@ -78,6 +79,14 @@ def _help(verbs: Annotated[list[str] | None, typer.Argument(metavar="VERB...", h
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run a command line; return its exit code (0 done, 1 failed, 2 wrong usage or input, 130 interrupted)."""
+    """Run a command line; return its exit code.
+
+    0 done, 1 failed, 2 wrong usage or input, 130 interrupted, 143 terminated.
+    """
     announce_to(Progress().compiling)
-    return guarded(lambda: app(args=arguments, prog_name="punish-fast", standalone_mode=False))
+
+    def call() -> Any:
+        must_have_output()
+        return app(args=arguments, prog_name="punish-fast", standalone_mode=False)
+
+    return guarded(call)

@@ -12,12 +12,16 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from punish_fast.runtime.printable import MOST_OF_LINE, printable
+
 FAILED = 1
 WRONG = 2
 INTERRUPTED = 130
 
 # Errors of this package that are not the fault of the input.
-_FAILURES = ("CheckError", "WriteError", "LockedError", "WorkerError", "CertificateError")
+_FAILURES = ("CheckError", "WriteError", "LockedError", "PrintError", "WorkerError", "CertificateError")
+# How a command ends that was told to, by the signal.
+_ENDINGS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
 
 class CheckError(Exception):
@@ -29,37 +33,38 @@ class UsageError(Exception):
 
 
 def say(message: str) -> None:
-    """Print a line on stderr, in place of the progress shown there."""
+    """Print one line on stderr, in place of the progress shown there."""
     if "punish_fast.cli.report" in sys.modules:
         sys.modules["punish_fast.cli.report"].clear_progress()
-    print(message, file=sys.stderr, flush=True)
+    print(printable(message, MOST_OF_LINE), file=sys.stderr, flush=True)
 
 
 _RETRY_SECONDS = 0.01
-_interrupted = False
+# The signal that stops the command; 0 until one arrives.
+_interrupted = 0
 # An interrupt is deferred for a moment; another one before that is not.
 _put_off = False
 
 
-def _interrupt(_number: int, frame: FrameType | None) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
     # The first interrupt stops cleanly; a second one during the clean-up aborts.
     global _interrupted, _put_off  # noqa: PLW0603 - a signal is the whole process's
     if _is_importing(frame) and not _put_off:
         # Extension modules print exceptions of their imports, and raise others in their place.
         _put_off = True
-        retry = threading.Timer(_RETRY_SECONDS, _interrupt_again)
+        retry = threading.Timer(_RETRY_SECONDS, _interrupt_again, [number])
         retry.daemon = True
         retry.start()
         return
-    _interrupted = True
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _interrupted = number
+    signal.signal(number, signal.SIG_DFL)
     raise KeyboardInterrupt
 
 
-def _interrupt_again() -> None:
+def _interrupt_again(number: int) -> None:
     global _put_off  # noqa: PLW0603 - as above
     _put_off = False
-    _thread.interrupt_main()
+    _thread.interrupt_main(signal.Signals(number))
 
 
 def _is_importing(frame: FrameType | None) -> bool:
@@ -92,9 +97,10 @@ def _pass_over_interrupts(unraisable: Any) -> None:
 
 def guarded(call: Callable[[], Any]) -> int:
     """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
-    global _interrupted, _put_off  # noqa: PLW0603 - a signal is the whole process's
-    _interrupted = _put_off = False
-    signal.signal(signal.SIGINT, _interrupt)
+    global _interrupted, _put_off
+    _interrupted, _put_off = 0, False
+    for number in _ENDINGS:
+        signal.signal(number, _interrupt)
     sys.unraisablehook = _pass_over_interrupts
     warnings.showwarning = _warn  # type: ignore[assignment]
     if os.environ.get("PUNISH_FAST_DEBUG") == "1":
@@ -102,16 +108,22 @@ def guarded(call: Callable[[], Any]) -> int:
     try:
         code = _code_of(call())
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        code = _interrupted_code()
     except Exception as error:
         # A library may turn an interrupt into another error.
-        code = INTERRUPTED if _interrupted else _explain(error)
+        code = _interrupted_code() if _interrupted else _explain(error)
     if code != 0 and "punish_fast.runtime.files" in sys.modules:
         sys.modules["punish_fast.runtime.files"].discard_temporaries()
     code = _flush_output(code)
-    if code == INTERRUPTED:
-        say("interrupted: every file is as it was or complete, none is half-written")
+    if code == _interrupted_code():
+        ending = _ENDINGS[_interrupted or signal.SIGINT]
+        say(f"{ending}: every file is as it was or complete, none is half-written")
     return code
+
+
+def _interrupted_code() -> int:
+    """The exit code of a command that was told to end, as shells give it."""
+    return INTERRUPTED - signal.SIGINT + (_interrupted or signal.SIGINT)
 
 
 def _flush_output(code: int) -> int:
@@ -125,7 +137,7 @@ def _flush_output(code: int) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         # A closed pipe is no news to its reader.
         if code == 0 and not isinstance(error, BrokenPipeError):
-            say(f"error: the results cannot be printed ({error.strerror})")
+            say(f"error: {error.strerror}")
         return code or FAILED
     return code
 
@@ -146,7 +158,7 @@ def _explain(error: Exception) -> int:
         say(f"error: not enough memory ({error})")
         return FAILED
     if type(error).__module__.startswith("punish_fast."):
-        say(f"error: {error}")
+        say(f"error: {getattr(error, 'strerror', None) or error}")
         return FAILED if type(error).__name__ in _FAILURES else WRONG
     say(f"error: unexpected {type(error).__name__}: {error} (PUNISH_FAST_DEBUG=1 shows where)")
     return FAILED

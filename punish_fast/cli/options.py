@@ -31,12 +31,16 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_o
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from punish_fast.cli.report import clear_progress, print_json
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.report import clear_progress, print_json, printable_report
 from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.printable import printable
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
 
 Complete = Callable[[str], Iterable[str]]
+
+_MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -202,10 +206,23 @@ def _prepare(options: Any) -> None:
     """Apply the options that every verb treats alike."""
     if getattr(options, "quiet", False):
         announce_to(None)
+    check_thread_limit(os.environ.get("NUMBA_NUM_THREADS"))
     if getattr(options, "threads", None) is not None:
         from punish_fast.runtime._jit import set_threads
 
         set_threads(options.threads)
+
+
+def check_thread_limit(text: str | None) -> None:
+    """Check the variable that limits threads before Numba reads it.
+
+    Raises:
+        UsageError: it is no number of threads.
+    """
+    if text is not None and not (re.fullmatch("[0-9]{1,4}", text) and 1 <= int(text) <= _MOST_THREADS):
+        raise UsageError(
+            f"NUMBA_NUM_THREADS is {printable(text)!r}, allowed are whole numbers from 1 to {_MOST_THREADS}"
+        )
 
 
 def _epilog(examples: Iterable[str], variables: dict[str, str | None]) -> str:
@@ -246,16 +263,23 @@ class _Command(TyperCommand):
             return super().invoke(ctx)
         except Exception as error:
             if type(error).__module__.startswith("punish_fast."):
+                error.args = (self._in_flags(str(error)),)
                 for variable in self._variables_behind(ctx, str(error)):
                     error.args = (f"{error} (set by {variable})",)
             raise
+
+    def _in_flags(self, message: str) -> str:
+        """A message that begins with the name of a field, with the flag in its place."""
+        field, colon, told = message.partition(":")
+        flag = "--" + field.replace("_", "-")
+        return flag + colon + told if any(flag in parameter.opts for parameter in self.params) else message
 
     def _variables_behind(self, ctx: Any, message: str) -> list[str]:
         found = []
         for parameter in self.params:
             flag, source = parameter.opts[0], ctx.get_parameter_source(parameter.name)
-            named = rf"{flag}(?![\w-])|^{flag.removeprefix('--')}:"
-            if source is not None and source.name == "ENVIRONMENT" and re.search(named, message):
+            is_named = re.search(rf"{flag}(?![\w-])", message)
+            if source is not None and source.name == "ENVIRONMENT" and is_named:
                 found.append(str(parameter.envvar))
         return found
 
@@ -360,7 +384,7 @@ class CommonOptions:
         if self.as_json:
             print_json(report)
         else:
-            as_text(report)
+            as_text(printable_report(report))
 
 
 @dataclass(frozen=True, kw_only=True)

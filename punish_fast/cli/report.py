@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import check_interrupt, say
+from punish_fast.runtime.printable import MOST_OF_LINE, printable
 
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
@@ -33,7 +34,7 @@ _width = 0
 def _show_on_terminal(text: str) -> None:
     """Replace the line of progress on the terminal."""
     global _width  # noqa: PLW0603 - there is one terminal
-    text = text[: shutil.get_terminal_size().columns - 1]
+    text = printable(text, MOST_OF_LINE)[: shutil.get_terminal_size().columns - 1]
     sys.stderr.write("\r" + text.ljust(_width))
     sys.stderr.flush()
     _width = max(_width, len(text))
@@ -46,6 +47,15 @@ def clear_progress() -> None:
         sys.stderr.write("\r" + " " * _width + "\r")
         sys.stderr.flush()
         _width = 0
+
+
+def printable_report(report: Any) -> Any:
+    """A report with all names in it as they may be printed, and paths as text."""
+    if isinstance(report, Mapping):
+        return {printable_report(name): printable_report(value) for name, value in report.items()}
+    if isinstance(report, list | tuple):
+        return [printable_report(value) for value in report]
+    return printable(str(report)) if isinstance(report, str | Path) else report
 
 
 def print_json(report: dict[str, Any]) -> None:
@@ -288,7 +298,7 @@ def peak_memory() -> int | None:
 
 def in_words(fields: Mapping[str, Any]) -> str:
     """Names and values in a line: iterations 80, share 0.9."""
-    return ", ".join(f"{name} {value}" for name, value in fields.items())
+    return printable(", ".join(f"{name} {printable(str(value))}" for name, value in fields.items()), MOST_OF_LINE)
 
 
 def in_units(number: float, unit: str = "") -> str:
@@ -302,8 +312,3 @@ def in_units(number: float, unit: str = "") -> str:
 def count(number: int, noun: str) -> str:
     """A number of things: 1 game, 1,204 games."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def printable(name: str) -> str:
-    """A name without control characters."""
-    return name if name.isprintable() else ascii(name)

@@ -25,6 +25,7 @@ import numba
 import numpy as np
 import platformdirs
 from numba import extending, njit
+from numba.core.caching import FunctionCache
 from numba.core.event import Event, Listener, register
 
 from punish_fast.runtime.compile_progress import announce
@@ -65,9 +66,13 @@ def _find_cache_folder() -> str | None:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        warnings.warn(f"kernels are compiled anew every time: cannot write {folder} ({error})", stacklevel=2)
+        _warn_of(folder, error)
         return None
     return str(folder)
+
+
+def _warn_of(folder: Path | str, error: OSError) -> None:
+    warnings.warn(f"kernels are compiled anew every time: cannot write {folder} ({error})", stacklevel=3)
 
 
 cache_folder: str | None = _find_cache_folder()
@@ -82,6 +87,20 @@ def _numba_cache_at(folder: str | None) -> Iterator[None]:
         yield
     finally:
         config.CACHE_DIR = before
+
+
+class _KernelCache(FunctionCache):
+    """A cache on a disk that may be full: the kernel works all the same, and one warning says why it is not kept."""
+
+    _is_full = False
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            if not _KernelCache._is_full:
+                _KernelCache._is_full = True
+                _warn_of(self.cache_path, error)
 
 
 _kernels: set[Any] = set()
@@ -169,7 +188,10 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for calls from Python: cached, and without the interpreter's lock while it runs."""
     with _numba_cache_at(cache_folder):
-        compiled: Callable[..., Any] = njit(cache=cache_folder is not None, **_OPTIONS)(function)
+        compiled: Any = njit(**_OPTIONS)(function)
+        if cache_folder is not None:
+            # As ``njit(cache=True)`` does, which lets a full disk break the call that compiles.
+            compiled._cache = _KernelCache(function)
     _kernels.add(compiled)
     return compiled
 

@@ -1,7 +1,7 @@
 """Files that are whole or absent.
 
 A file is written under a temporary name in its folder, forced to disk, and renamed; until then the old file stays. A
-process that is killed leaves its temporary file behind; the next one that writes the same file removes it.
+process that is killed leaves its temporary file behind; the next one that writes to the folder removes it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import platform
+import re
 import shutil
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,11 +37,19 @@ class OutputError(StoreError):
 _numbers = itertools.count()
 # Temporary files of this process that are being written.
 _temporaries: set[Path] = set()
+# Numbers of processes mean something on their own machine only.
+_MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
+# The file, the machine (not named by older versions) and the process.
+_TEMPORARY = re.compile(r"\.(.+)\.(?:([0-9a-f]{8})-)?([0-9]{1,9})(?:-[0-9]+)?\.tmp", re.DOTALL)
+
+
+def _temporary_of(path: Path) -> Path:
+    return path.parent / f".{path.name}.{_MACHINE}-{os.getpid()}-{next(_numbers)}.tmp"
 
 
 def discard_temporaries() -> None:
     """Remove the temporary files of interrupted writers, before the process ends."""
-    for temporary in _temporaries:
+    for temporary in list(_temporaries):
         with suppress(OSError):
             temporary.unlink()
     _temporaries.clear()
@@ -57,12 +68,12 @@ def _is_alive(process: int) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
+    """Remove the temporary files that dead processes left in a folder; from another machine, none."""
     with suppress(OSError):
         for leftover in path.parent.iterdir():
-            before, _, writer = leftover.name.removesuffix(".tmp").rpartition(".")
-            process = writer.partition("-")[0]
-            ours = before == f".{path.name}" and leftover.suffix == ".tmp" and process.isdecimal()
-            if ours and not _is_alive(int(process)):
+            found = _TEMPORARY.fullmatch(leftover.name)
+            is_ours = found is not None and (found[2] == _MACHINE or (found[2] is None and found[1] == path.name))
+            if found is not None and is_ours and not _is_alive(int(found[3])):
                 leftover.unlink()
 
 
@@ -70,22 +81,34 @@ def check_output(path: Path) -> None:
     """Check that a file can be written.
 
     Raises:
-        OutputError: the folder is missing or cannot be written to, or the path is a folder, a device or a pipe.
+        OutputError: the folder is missing or cannot be written to, or the path is a folder, a device, a pipe, or what
+            stdin, stdout or stderr are connected to.
     """
-    probe = path.parent / f".{path.name}.{os.getpid()}-{next(_numbers)}.tmp"
     try:
+        # A link stays; its target is replaced.
+        target = Path(os.path.realpath(path))
         if path.is_dir():
             raise OutputError(f"{path}: is a folder, not a file to write")
-        if not path.parent.is_dir():
-            raise OutputError(f"{path}: there is no folder {path.parent}")
-        if path.exists() and not path.is_file():
+        if not target.parent.is_dir():
+            raise OutputError(f"{path}: there is no folder {target.parent if path.is_symlink() else path.parent}")
+        if (path.exists() and not path.is_file()) or _is_standard_stream(path):
             raise OutputError(f"{path}: is no regular file and will not be replaced")
+        probe = _temporary_of(target)
         _temporaries.add(probe)
         probe.touch()
         probe.unlink()
         _temporaries.discard(probe)
     except OSError as error:
         raise OutputError(f"{path}: cannot write here ({error.strerror})") from None
+
+
+def _is_standard_stream(path: Path) -> bool:
+    """Whether a path leads to what stdin, stdout or stderr are connected to, such as ``/dev/stdout``."""
+    for descriptor in range(3):
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return True
+    return False
 
 
 def explain(path: Path, error: Exception) -> WriteError:
@@ -108,10 +131,9 @@ def replacing(path: Path) -> Iterator[Path]:
         WriteError: the block ran into an OSError, or the file could not be forced to disk or renamed.
     """
     check_output(path)
-    # A link stays; its target is replaced.
     named, path = path, Path(os.path.realpath(path))
     _remove_leftovers(path)
-    temporary = path.parent / f".{path.name}.{os.getpid()}-{next(_numbers)}.tmp"
+    temporary = _temporary_of(path)
     _temporaries.add(temporary)
     try:
         yield temporary

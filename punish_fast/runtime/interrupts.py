@@ -10,13 +10,38 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from punish_fast.runtime.files import discard_temporaries
+
+# Interrupts, and what asks a process to end.
+SIGNALS: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
+
+# The signals that arrived in each of the nested blocks.
+_blocks: list[list[int]] = []
+
+
+def _defer(number: int, _frame: FrameType | None) -> None:
+    if any(_blocks):
+        abort(number)
+    if not _blocks:  # one that came while the handlers were put back
+        raise KeyboardInterrupt
+    _blocks[-1].append(number)
+
+
+def abort(number: int) -> None:
+    """End this process by a signal, at once; only its temporary files are removed."""
+    discard_temporaries()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 @contextmanager
 def uninterrupted() -> Iterator[list[int]]:
     """Defer interrupts until the block ends; the block gets a list that stays empty until one arrives.
 
-    Then the previous handler is called, which need not raise anything.
+    Then the previous handler is called, which need not raise anything. A second interrupt aborts the process.
 
     HDF5 cannot recover from an interrupt, not even one while it reads or frees its objects. Decorate a function that
     keeps some in local variables as a whole, so that they are freed before the block ends.
@@ -25,11 +50,22 @@ def uninterrupted() -> Iterator[list[int]]:
     if threading.current_thread() is not threading.main_thread():
         yield pending
         return
-    previous = signal.signal(signal.SIGINT, lambda number, _frame: pending.append(number))
+    depth = len(_blocks)
+    previous: dict[int, Any] = {}
     try:
+        _blocks.append(pending)
+        for number in SIGNALS if depth == 0 else ():
+            previous[number] = signal.getsignal(number)
+            signal.signal(number, _defer)
         yield pending
     finally:
-        # None stands for a handler that was not set from Python.
-        signal.signal(signal.SIGINT, signal.SIG_DFL if previous is None else previous)
-        if pending:
-            signal.raise_signal(signal.SIGINT)
+        try:
+            for number, handler in previous.items():
+                # None stands for a handler that was not set from Python.
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        finally:
+            del _blocks[depth:]
+        if pending and _blocks:
+            _blocks[-1].extend(pending)
+        elif pending:
+            signal.raise_signal(pending[0])

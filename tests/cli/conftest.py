@@ -67,6 +67,8 @@ class Done:
         assert self.err.startswith("error: "), self.err
         assert self.err.count("\n") == 1, self.err
         assert self.err.endswith("\n"), self.err
+        assert len(self.err) <= 501, self.err
+        assert self.err[:-1].isprintable(), self.err
         assert not self.err.startswith("error: unexpected "), self.err
         for text in texts:
             assert text in self.err
@@ -101,7 +103,8 @@ def run(
     # Which kernels are compiled already depends on the tests before.
     monkeypatch.setattr(Progress, "compiling", lambda *_: None)
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
-    handler, threads = signal.getsignal(signal.SIGINT), _jit.threads()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    threads = _jit.threads()
 
     def run_here(*arguments: str | Path) -> Done:
         capfd.readouterr()
@@ -109,7 +112,8 @@ def run(
         return Done(code, *capfd.readouterr())
 
     yield run_here
-    signal.signal(signal.SIGINT, handler)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
     _jit.set_threads(threads)
 
 

@@ -138,7 +138,8 @@ def test_places_that_cannot_be_written_to_are_refused(run, files):
     before = {path.name: path.read_bytes() for path in files.iterdir()}
     for output in (".", "none/x.h5", "file/x.h5", "/proc/x.h5", "x" * 250, "x" * 5000):
         for command in (["solve", "tensor.h5"], ["solve", "--rules", "tiny"], ["build", "--rules", "tiny"]):
-            run(*command, "-o", output).refused(output)
+            # Long names are shortened.
+            run(*command, "-o", output).refused(output[:200])
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
 
 

@@ -113,6 +113,25 @@ def test_leftovers_of_files_with_patterns_for_names_are_not_mistaken(tmp_path, d
     assert names(tmp_path) == [f".xyz.h5.{dead_process}.tmp", "x*.h5"]
 
 
+@pytest.mark.parametrize(
+    ("name", "is_removed"),
+    [
+        (".y.h5.{machine}-{dead}-0.tmp", True),
+        (".y.h5.{machine}-{alive}-0.tmp", False),
+        (".y.h5.00000000-{dead}-0.tmp", False),
+        (".x.h5.00000000-{dead}-0.tmp", False),
+        (".y.h5.{dead}-0.tmp", False),
+        (".x.h5.{dead}-0.tmp", True),
+    ],
+)
+def test_leftovers_of_other_files_are_removed_where_their_process_ran(tmp_path, dead_process, name, is_removed):
+    leftover = tmp_path / name.format(machine=files._MACHINE, dead=dead_process, alive=os.getppid())
+    leftover.write_text("half")
+    with replacing(tmp_path / "x.h5") as temporary:
+        temporary.write_text("new")
+    assert leftover.exists() != is_removed
+
+
 def test_a_process_of_another_user_is_alive(monkeypatch):
     def refuse(_process, _signal):
         raise PermissionError
@@ -155,6 +174,33 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OutputError):
         check_output(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("target", ["none/x.h5", "folder", "file/x.h5", "/proc/x.h5"])
+def test_a_link_to_where_nothing_can_be_written(tmp_path, target):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(target)
+    with pytest.raises(OutputError, match="link: "):
+        check_output(tmp_path / "link")
+
+
+def test_a_link_to_a_file_that_does_not_exist_yet(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder/x.h5")
+    check_output(tmp_path / "link")
+    files.write_text(tmp_path / "link", "new")
+    assert (tmp_path / "folder" / "x.h5").read_text() == "new"
+    assert names(tmp_path / "folder") == ["x.h5"]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_what_a_standard_stream_leads_to_is_not_replaced(tmp_path, monkeypatch, number):
+    fstat, path = os.fstat, tmp_path / "x.h5"
+    path.write_text("")
+    monkeypatch.setattr(os, "fstat", lambda fd: path.stat() if fd == number else fstat(fd))
+    with pytest.raises(OutputError, match="no regular file"):
+        check_output(path)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from numba import config
+from numba.core import caching
 
 from punish_fast.runtime import _jit
 from punish_fast.runtime.compile_progress import announce_to
@@ -202,3 +204,17 @@ def test_impossible_thread_count_is_refused_with_what_is_allowed(count):
 
 def test_there_is_a_cache_if_there_is_a_compiler():
     assert (_jit.cache_folder is None) == bool(config.DISABLE_JIT)
+
+
+@WITH_JIT
+def test_a_full_cache_is_no_cache_and_one_warning(monkeypatch, tmp_path):
+    def fail(*_args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_jit, "cache_folder", str(tmp_path))
+    monkeypatch.setattr(_jit._KernelCache, "_is_full", False)
+    monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", fail)
+    kernels = [_jit.kernel(lambda n: n + 1), _jit.kernel(lambda n: n + 2)]
+    with pytest.warns(UserWarning, match="kernels are compiled anew every time.*No space left") as caught:
+        assert [kernel(1) for kernel in kernels] == [2, 3]
+    assert len(caught) == 1

@@ -11,6 +11,7 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import SeedOption, option, verb
 from punish_fast.cli.report import print_json
+from punish_fast.cli.streams import must_have_input
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +52,7 @@ def play(options: PlayOptions) -> None:
     from punish_fast.games.positions import enumerate_positions
 
     game = options.make("play")
+    must_have_input("moves")
     if options.agent is not None and (options.level != "trained" or options.players == 2):
         raise UsageError("--agent goes with --level trained and one person only")
     positions = enumerate_positions(game)

@@ -11,6 +11,7 @@ from punish_fast.cli.games.options import GamesOption, VariantOptions, draw_curv
 from punish_fast.cli.options import FixedSeedOption, OutputOption, PlotOption, option, verb
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table
+from punish_fast.cli.streams import must_have_input
 
 if TYPE_CHECKING:
     from punish_fast.games.positions import Positions
@@ -115,6 +116,8 @@ def train(options: TrainOptions) -> None:
 def _check(options: TrainOptions, output: Path) -> None:
     """Check files and options before any work."""
     check_outputs([output], [options.former], "train further", options.plot)
+    if options.play_every is not None:
+        must_have_input("moves")
     if options.former is not None and options.method:
         raise UsageError("--from keeps the agent's scheme, epsilon, rate and discount; they cannot be given")
 

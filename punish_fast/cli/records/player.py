@@ -11,7 +11,8 @@ import typer
 from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.options import CommonOptions, DatabaseOption, OutputOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import count, printable
+from punish_fast.cli.report import count
+from punish_fast.runtime.printable import printable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ def _delete(options: PlayerOptions) -> None:
     name = printable(options.name)
     if not options.yes:
         found = count(len(games_of_player(options.database, options.name)), "game")
-        if not sys.stdin.isatty():
+        if sys.stdin is None or not sys.stdin.isatty():
             raise UsageError(f"--delete removes {name} and {found} for ever; confirm with --yes")
         if not typer.confirm(f"Delete {name} and {found} for ever?", err=True):
             raise CheckError("nothing was deleted")

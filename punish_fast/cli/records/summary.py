@@ -7,7 +7,8 @@ from typing import Any
 
 from punish_fast.cli.options import verb
 from punish_fast.cli.records.selection import PlayedRulesOption, SelectionOptions
-from punish_fast.cli.report import print_table, printable
+from punish_fast.cli.report import print_table
+from punish_fast.runtime.printable import printable
 
 
 @dataclass(frozen=True, kw_only=True)

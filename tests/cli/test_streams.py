@@ -1,0 +1,116 @@
+"""Standard streams that are closed, full or of another encoding: one line before any work, or all of the results."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from playing import some_games
+
+from cli.conftest import COMMAND, clean_environment, run_apart
+from punish_fast.punish.rules import PRESETS
+from punish_fast.records.logs import write_log
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+
+
+def run_in_shell(redirection: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = ["sh", "-c", f'exec "$@" {redirection}', "sh", *COMMAND, *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=clean_environment(**variables), timeout=120, check=False
+    )
+
+
+@pytest.fixture
+def games(folder, run):
+    """A database of games between people, one of them not ASCII."""
+    games = some_games(20, seed=1, names=("Renée", "Ben"), rules=PRESETS["tabletop"])
+    (folder / "log.json").write_text(write_log(games), encoding="utf-8")
+    assert run("records", "import", "log.json", "--db", "games.db").code == 0
+    return folder / "games.db"
+
+
+@pytest.mark.parametrize("arguments", [["show", "agent.h5"], ["solve", "tensor.h5", "-o", "x.h5"], ["--help"]])
+def test_a_closed_stdout_is_told_before_any_work(files, arguments):
+    done = run_in_shell(">&-", *arguments)
+    assert (done.returncode, done.stderr) == (1, "error: the results cannot be printed (stdout is closed)\n")
+    assert not (files / "x.h5").exists()
+
+
+@pytest.mark.usefixtures("files")
+def test_a_closed_stderr_leaves_the_results_alone():
+    done = run_in_shell("2>&-", "show", "agent.h5", "--json")
+    assert (done.returncode, json.loads(done.stdout)["file"]) == (0, "agent.h5")
+    done = run_in_shell("2>&-", "show", "none.h5")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("arguments", [["play", "tapnswap"], ["train", "tapnswap", "--play-every", "5", "-o", "x.h5"]])
+def test_a_closed_stdin_is_told_before_any_work(folder, arguments):
+    done = run_in_shell("<&-", "games", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: stdin is closed, but moves are read from there\n"
+    assert not (folder / "x.h5").exists()
+
+
+def test_nothing_is_deleted_without_stdin(games):
+    before = games.read_bytes()
+    done = run_in_shell("<&-", "records", "player", "Ben", "--db", "games.db", "--delete")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "confirm with --yes" in done.stderr
+    assert games.read_bytes() == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")  # noqa: PTH110
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_export_that_is_not_printed_to_its_end_fails(games, unbuffered):
+    arguments = ("records", "player", "Ben", "--db", games.name, "--export")
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        environment = clean_environment(PYTHONUNBUFFERED=unbuffered)
+        done = run_apart(*arguments, capture_output=False, stdout=full, stderr=subprocess.PIPE, env=environment)
+    assert done.code == 1
+    assert done.err == "error: the results cannot be printed (No space left on device)\n"
+
+
+# A file that may not grow beyond what is printed first: an unbuffered stream takes a part of a long text.
+_LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+from punish_fast.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_part_of_an_export_is_not_taken_for_all_of_it(games, tmp_path, unbuffered):
+    arguments = ["records", "player", "Ben", "--db", str(games), "--export"]
+    with (tmp_path / "e.json").open("w") as out:
+        done = subprocess.run(
+            [sys.executable, "-c", _LIMITED, *arguments],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=clean_environment(PYTHONUNBUFFERED=unbuffered),
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: the results cannot be printed (File too large)\n"
+
+
+def test_names_beyond_the_encoding_are_printed_all_the_same(games):
+    arguments = ("records", "player", "Renée", "--db", games.name, "--anonymise")
+    done = run_apart(*arguments, env=clean_environment(PYTHONIOENCODING="ascii"))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(r"Ren\xe9e is now ")
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "abc", "", "1.5", "99999", "٣"])
+def test_an_impossible_limit_of_threads_is_refused(files, value):
+    done = run_apart("solve", "tensor.h5", "-o", "x.h5", env=clean_environment(NUMBA_NUM_THREADS=value))
+    done.refused("NUMBA_NUM_THREADS is ", "allowed are whole numbers from 1 to 4096")
+    assert not (files / "x.h5").exists()
