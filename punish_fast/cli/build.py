@@ -11,13 +11,14 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import (
     ComputeOptions,
     EnemyTemperatureOption,
+    ForceOption,
     OutputOption,
     RulesOption,
     complete_agents,
     option,
     verb,
 )
-from punish_fast.cli.outputs import check_outputs, rules_files
+from punish_fast.cli.outputs import check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class ModelOptions(ComputeOptions):
     ] = None
     temperature: EnemyTemperatureOption = None
     output: OutputOption = None
+    force: ForceOption = False
 
     def find(self) -> tuple[Rules, Player]:
         """The rules and the enemy."""
@@ -81,14 +83,11 @@ class ModelOptions(ComputeOptions):
         """The files that are read."""
         return [*rules_files(self.rules), *([] if enemy is None or enemy.path is None else [enemy.path])]
 
-
-def stem_of(rules: Rules, enemy: Player, temperature: float | None) -> str:
-    """The stem of the names of files made from a model; the agent solved against *random* is *naive*."""
-    from punish_fast.punish.rules import name_of
-
-    stem = "naive" if enemy.is_random else f"against-{enemy.name_at(temperature)}"
-    name = name_of(rules)
-    return stem if name == "notebook" else f"{name}-{stem}"
+    def stem(self, rules: Rules, enemy: Player) -> str:
+        """The stem of the names of files made from the model; the agent solved against *random* is *naive*."""
+        stem = "naive" if enemy.is_random else f"against-{enemy.name_at(self.temperature)}"
+        name = rules_stem(rules, self.rules)
+        return stem if name == "notebook" else f"{name}-{stem}"
 
 
 @verb("punish-fast build", "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
@@ -101,12 +100,19 @@ def build(options: ModelOptions) -> None:
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     rules, enemy = options.find()
-    output = options.output or Path(f"{stem_of(rules, enemy, options.temperature)}-tensor.h5")
+    output = options.output or _default_output(options, rules, enemy)
     check_outputs([output], options.read(enemy), "build")
     source = options.source(rules, enemy, clock, progress)
     report = model_report(source, build_file(output, source), clock, output)
     progress.clear()
     options.print(report, _print_report)
+
+
+def _default_output(options: ModelOptions, rules: Rules, enemy: Player) -> Path:
+    from punish_fast.punish.rules import name_of
+
+    settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note(options.temperature)}
+    return default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), options.force, settings)
 
 
 def model_report(source: ModelSource, mdp: MDP, clock: Stopwatch, output: Path) -> dict[str, Any]:

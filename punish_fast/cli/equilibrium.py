@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import CheckError, UsageError, say
-from punish_fast.cli.options import ComputeOptions, OutputOption, game_rules_option, option, verb
-from punish_fast.cli.outputs import check_outputs, rules_files
+from punish_fast.cli.options import ComputeOptions, ForceOption, OutputOption, game_rules_option, option, verb
+from punish_fast.cli.outputs import check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.report import (
     Progress,
     Stopwatch,
@@ -58,6 +58,7 @@ class EquilibriumOptions(ComputeOptions):
         ),
     ] = None
     output: OutputOption = None
+    force: ForceOption = False
     resume: Annotated[
         Path | None,
         option("Resume from this checkpoint, if it exists, and save to it every minute.", metavar="FILE", writes=True),
@@ -73,7 +74,8 @@ class EquilibriumOptions(ComputeOptions):
 def equilibrium(options: EquilibriumOptions) -> None:
     """Approximate an equilibrium and measure its exploitability.
 
-    By default written to equilibrium.h5, or equilibrium-memory.h5, as a strategy.
+    By default written as a strategy to equilibrium.h5, or equilibrium-memory.h5; under other rules than tabletop their
+    name comes first.
     """
     from punish_fast.duel.graph import Graph, Outline
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
@@ -81,9 +83,12 @@ def equilibrium(options: EquilibriumOptions) -> None:
     from punish_fast.runtime.memory import require_memory
 
     target = _target(options)
-    rules, output = _rules(options), _output(options)
+    rules = _rules(options)
+    _check_outputs(options, options.output)
     checkpoint = _find_checkpoint(options, rules)
     share = _best_response_share(options, checkpoint)
+    output = options.output or _default_output(options, rules, _aims(target, share))
+    _check_outputs(options, output)
     clock, progress = Stopwatch(), Progress(options.quiet)
     progress.part("game", "information states", 1, 2)
     with clock("states"):
@@ -128,12 +133,25 @@ def _rules(options: EquilibriumOptions) -> Rules:
     return true_rules(load_rules(options.rules or "tabletop"))
 
 
-def _output(options: EquilibriumOptions) -> Path:
-    """The file to write, which must be writable, as the checkpoint must."""
-    name = "equilibrium" if options.information == "view" else f"equilibrium-{options.information}"
-    output = options.output or Path(f"{name}.h5")
+def _aims(target: Target, share: float) -> dict[str, Any]:
+    """What a file notes of the options it was made with."""
+    aims = {f"target_{name}": value for name, value in vars(target).items() if value is not None}
+    aims = aims or {"target_iterations": target.max_iterations}
+    return {"kind": "equilibrium", "best_response_share": share} | aims
+
+
+def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, Any]) -> Path:
+    from punish_fast.punish.rules import name_of
+
+    name = rules_stem(rules, options.rules).removesuffix("-reshuffle")
+    stem = "equilibrium" if name == "tabletop" else f"{name}-equilibrium"
+    path = Path(f"{stem}.h5" if options.information == "view" else f"{stem}-{options.information}.h5")
+    settings = {"kind": "strategy", "rules": name_of(rules), "information": options.information} | aims
+    return default_output(path, options.force or options.dry_run, settings)
+
+
+def _check_outputs(options: EquilibriumOptions, output: Path | None) -> None:
     check_outputs([output, options.resume], rules_files(options.rules), "read")
-    return output
 
 
 def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artefact | None:
@@ -231,7 +249,7 @@ def _run(
         "iterations": run.iterations,
         "best_response_share": learner.share,
         "exploitability": run.exploitability,
-    }
+    } | _aims(target, learner.share)
     with clock("store"):
         covered = None if options.information == "view" else learner.reached
         save_policy(output, space, learner.average, covered, origin=origin)

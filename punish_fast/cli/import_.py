@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from punish_fast.cli.build import wrote
-from punish_fast.cli.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
-from punish_fast.cli.outputs import check_outputs, output_beside, rules_files
+from punish_fast.cli.options import CommonOptions, ForceOption, OutputOption, RulesOption, argument, option, verb
+from punish_fast.cli.outputs import check_outputs, default_output, output_beside, rules_files
 from punish_fast.cli.report import Stopwatch
 
 
@@ -24,6 +24,7 @@ class ImportOptions(CommonOptions):
     rules: RulesOption = None
     discount: Annotated[float, option("Discount of an agent's values; it bounds them.", metavar="G")] = 0.95
     output: OutputOption = None
+    force: ForceOption = False
 
 
 @verb(
@@ -44,6 +45,9 @@ def import_(options: ImportOptions) -> None:
     rules = load_rules(options.rules or "notebook")
     output = output_beside(options.file, ".h5", options.output, "import")
     check_outputs([output], rules_files(options.rules), "import")
+    if options.output is None:
+        settings = {"rules": name_of(rules), "file": options.file.name, "discount": options.discount}
+        default_output(output, options.force, settings, lambda path: settings | _imported_with(path))
     content = import_notebook(options.file, output, rules, options.kind, options.discount)
     report: dict[str, Any] = {"file": options.file, "rules": name_of(rules), "rules_digest": rules.digest}
     if isinstance(content, Probabilities):
@@ -53,6 +57,18 @@ def import_(options: ImportOptions) -> None:
         report["discount"] = options.discount
     report |= {"seconds": clock.total(), "output": output, "output_bytes": output.stat().st_size}
     options.print(report, _print_report)
+
+
+def _imported_with(path: Path) -> dict[str, Any]:
+    """The settings that a file was imported with; a strategy has no discount."""
+    from punish_fast.punish.rules import name_of
+    from punish_fast.store.reader import load
+
+    file = load(path)
+    rules = {"rules": name_of(file.rules)}
+    if file.kind != "agent":
+        return rules | {"file": (file.origin or {}).get("file")}
+    return rules | {"file": file.enemy.get("imported_from"), "discount": file.attributes["discount"]}
 
 
 def _print_report(report: dict[str, Any]) -> None:

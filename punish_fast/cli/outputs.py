@@ -1,14 +1,115 @@
-"""Checks of the files that a command will write, before any work."""
+"""The files that a command will write: their default names, and checks before any work."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.runtime.files import check_output
+from punish_fast.runtime.printable import printable
+
+if TYPE_CHECKING:
+    from punish_fast.punish.rules import Rules
+
+_MOST_OF_SETTING = 60
+
+
+_DATABASE_PARTS = ("-wal", "-shm", "-journal")
+# What a strategy file notes that is found in the work, not set before.
+_FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
+
+
+def default_output(
+    path: Path,
+    force: bool,
+    settings: Mapping[str, Any] | None = None,
+    settings_of: Callable[[Path], Mapping[str, Any]] | None = None,
+) -> Path:
+    """The file to write where the user names none; one made with other settings is not replaced.
+
+    Args:
+        path: The default name.
+        force: Replace it whatever it is.
+        settings: What it will be made with, JSON-like; None if the file would not tell.
+        settings_of: Reads the settings of a file; by default `made_with`.
+
+    Raises:
+        UsageError: there is a file that was made with other settings, or that is not of ours.
+    """
+    if force or not path.exists():
+        return path
+    told = "exists"
+    if settings is not None:
+        wanted, found = json.loads(json.dumps(settings)), _read((settings_of or made_with), path)
+        if found == wanted:
+            return path
+        told += f" and {_difference(found, wanted)}"
+    raise UsageError(f"{path}: {told}; replace it with --force, or name another file with -o")
+
+
+def made_with(path: Path) -> dict[str, Any]:
+    """The settings that a tensor, an agent or a strategy was made with, JSON-like.
+
+    Raises:
+        ReadError: the file is none of ours.
+    """
+    from punish_fast.punish.rules import name_of
+    from punish_fast.store.reader import load
+
+    file = load(path)
+    settings: dict[str, Any] = {"kind": file.kind, "rules": name_of(file.rules)}
+    if file.kind not in ("tensor", "agent"):
+        origin = file.origin or {}
+        return settings | {"information": file.information} | {k: origin[k] for k in origin if k not in _FOUND}
+    settings["enemy"] = file.enemy
+    if file.kind == "agent":
+        settings |= {name: file.attributes[name] for name in ("objective", "discount", "schedule")}
+        tolerance = file.attributes["tolerance"]
+        sweeps = file.attributes["sweeps"] if math.isnan(tolerance) else None
+        settings |= {"tolerance": None if math.isnan(tolerance) else tolerance, "sweeps": sweeps}
+        settings["tensor"] = file.has_transitions
+    return settings
+
+
+def _read(settings_of: Callable[[Path], Mapping[str, Any]], path: Path) -> Mapping[str, Any] | None:
+    """The settings of a file; None if it is none of ours."""
+    from punish_fast.runtime.files import ReadError
+
+    try:
+        found: Mapping[str, Any] = json.loads(json.dumps(settings_of(path)))
+    except ReadError:
+        return None
+    return found
+
+
+def _difference(found: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> str:
+    """The first setting that differs, in words."""
+    if found is None:
+        return "was not made by this command"
+    for name in (*wanted, *found):
+        if found.get(name) != wanted.get(name):
+            return f"was made with {name.replace('_', ' ')} {_brief(found.get(name))}, not {_brief(wanted.get(name))}"
+    return "was made in another way"
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, dict):
+        value = value.get("file", value.get("name", value))
+    return "unset" if value is None else printable(str(value), _MOST_OF_SETTING)
+
+
+def rules_stem(rules: Rules, option: str | None) -> str:
+    """What names of files call rules: the preset, or the stem of the TOML file."""
+    from punish_fast.punish.rules import name_of
+
+    name = name_of(rules)
+    return Path(option).stem if option is not None and name.startswith("house-") else name
 
 
 def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> Path:
@@ -52,7 +153,9 @@ def check_outputs(
         from punish_fast.runtime.figures import check_picture
 
         check_picture(plot)
-    written, read = ([path for path in paths if path is not None] for paths in ((*outputs, plot), sources))
+    written = [path for path in (*outputs, plot) if path is not None]
+    # A database is more than its file while it is written.
+    read = [Path(f"{path}{part}") for path in sources if path is not None for part in ("", *_DATABASE_PARTS)]
     for output in written:
         check_output(output)
         if any(_are_one(output, source) for source in read):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, stem_of, wrote
+from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, wrote
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.options import argument, option, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.report import Progress, Stopwatch, print_reachable, print_text, reachable
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def solve(options: SolveOptions) -> None:
     method = _method(options, rules)
     if options.start is not None:
         method["start"] = start_values(options.start, rules, method["objective"], options.discount)
-    output = options.output or Path(f"{_stem(options, rules, enemy)}.h5")
+    output = options.output or _default_output(options, stored or rules, enemy, method)
     check_outputs([output], [*options.read(enemy), options.tensor, options.start], "solve")
     source = options.source(stored or rules, enemy, clock, progress)
     mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, **method)
@@ -129,12 +129,48 @@ def _stored(options: SolveOptions) -> Artefact:
     return file
 
 
+def _default_output(
+    options: SolveOptions, origin: Rules | Artefact, enemy: Player | None, method: dict[str, Any]
+) -> Path:
+    from punish_fast.mdp.solver import DEFAULT_DISCOUNT
+    from punish_fast.punish.rules import Rules, name_of
+
+    rules = origin if isinstance(origin, Rules) else origin.rules
+    objective, sweeps = method["objective"], method["sweeps"]
+    discount = 1.0 if objective == "win-probability" else method["discount"]
+    settings = {
+        "kind": "agent",
+        "rules": name_of(rules),
+        "enemy": origin.enemy if enemy is None else enemy.note(options.temperature),  # type: ignore[union-attr]
+        "objective": objective,
+        "discount": DEFAULT_DISCOUNT if discount is None else discount,
+        "schedule": method["schedule"],
+        "tolerance": None if sweeps is not None else method["tolerance"],
+        "sweeps": sweeps,
+        "tensor": not options.no_tensor,
+    }
+    stem = _stem(options, rules, enemy) + _aim(rules, objective, settings["discount"])
+    return default_output(Path(f"{stem}.h5"), options.force, settings)
+
+
 def _stem(options: SolveOptions, rules: Rules, enemy: Player | None) -> str:
     if enemy is not None:
-        return stem_of(rules, enemy, options.temperature)
+        return options.stem(rules, enemy)
     assert options.tensor is not None
     stem = options.tensor.stem
     return stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
+
+
+def _aim(rules: Rules, objective: str, discount: float) -> str:
+    """What the name of a file says of objective and discount: nothing where they are those of the published model."""
+    from punish_fast.mdp.solver import DEFAULT_DISCOUNT
+
+    is_real = rules.redeal == "reshuffle"
+    if objective == "win-probability":
+        return "" if is_real else "-win-probability"
+    if discount != DEFAULT_DISCOUNT:
+        return f"-discount-{str(discount).removesuffix('.0')}"
+    return "-discounted" if is_real else ""
 
 
 def _solution_report(solution: Solution) -> dict[str, Any]:

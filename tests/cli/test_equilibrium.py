@@ -21,7 +21,7 @@ TINY = ("--rules", "tiny", "--quiet")
 
 
 @pytest.mark.parametrize(
-    ("name", "output", "share"), [("view", "equilibrium.h5", 0.9), ("memory", "equilibrium-memory.h5", 0.8)]
+    ("name", "output", "share"), [("view", "tiny-equilibrium.h5", 0.9), ("memory", "tiny-equilibrium-memory.h5", 0.8)]
 )
 def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     report = run("equilibrium", *TINY, "--information", name, "--iterations", "12", "--json").report
@@ -44,7 +44,7 @@ def test_results_are_printed(run):
     done = run("equilibrium", "--rules", "tiny", "--iterations", "3")
     assert done.code == 0
     assert "percentage points" in done.out
-    assert "wrote equilibrium.h5" in done.out
+    assert "wrote tiny-equilibrium.h5" in done.out
     assert "information states" in done.err
 
 
@@ -124,27 +124,31 @@ def test_its_files_are_shown(run):
     assert run("show", "a.h5", "--json").report["origin"]["iterations"] == 2
     assert run("show", "run.h5", "--json").report["iterations"] == 2
     run("arena", "run.h5", "random", "-q").refused("is a checkpoint of an equilibrium")
-    run("enemy", "show", "a.h5").refused("a.h5: information model memory, allowed here is view")
+    report = run("enemy", "show", "a.h5", "--json").report
+    assert report["information"] == "memory"
+    assert report["covered"] == report["states"] == sum(StateSpace(RULES, "memory").states_by_breath)
+    assert 0 < report["entropy"] < report["uniform_entropy"]
+    assert "all" in run("enemy", "show", "a.h5").out
     run("solve", "--enemy", "a.h5", *TINY).refused("a.h5: information model memory, allowed here is view")
 
 
 def test_only_its_own_checkpoint_is_taken(run):
     run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
     for arguments, text in (
-        (["--resume", "equilibrium.h5", "-o", "b.h5"], "takes a checkpoint of an equilibrium"),
+        (["--resume", "tiny-equilibrium.h5", "-o", "b.h5"], "takes a checkpoint of an equilibrium"),
         (["--resume", "run.h5", "--information", "memory"], "of the information model 'view'"),
         (["--resume", "run.h5", "--best-response-share", "0"], "with --best-response-share 0.9, not 0"),
     ):
         run("equilibrium", *TINY, *arguments).refused(text)
     # Without the option, a run resumes as it began.
-    own = ("--resume", "own.h5", "--iterations", "3", "--json")
+    own = ("--resume", "own.h5", "--iterations", "3", "--json", "--force")
     assert run("equilibrium", *TINY, *own, "--best-response-share", "0.3").report["best_response_share"] == 0.3
     assert run("equilibrium", *TINY, *own).report["best_response_share"] == 0.3
     run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("made for rules")
 
 
 def test_a_checkpoint_that_cannot_be_is_refused(run, folder):
-    run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
+    run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5", "-o", "x.h5")
     space = StateSpace(RULES)
     kept = load_checkpoint(load(folder / "run.h5"), Equilibrium(Graph(space), share=0.9).tables)
     kept.tables["marked_full"][0] = 0
@@ -193,18 +197,20 @@ def test_an_interrupt_saves_a_checkpoint(run, folder):
 def test_players_with_a_memory_meet_all_others(run):
     run("equilibrium", *TINY, "--information", "memory", "--iterations", "40")
     run("equilibrium", *TINY, "--iterations", "40")
-    report = run("arena", "equilibrium-memory.h5", "equilibrium.h5", "random", *TINY, "--json").report
+    report = run("arena", "tiny-equilibrium-memory.h5", "tiny-equilibrium.h5", "random", *TINY, "--json").report
     assert report["win"][0][2] > 0.6
     assert report["win"][0][1] == pytest.approx(0.5, abs=0.02)
-    players = ("equilibrium-memory.h5", "random", *TINY)
+    players = ("tiny-equilibrium-memory.h5", "random", *TINY)
     run("arena", *players, "--games", "10", "--record", "a.db").refused("--record stores games of the view only")
-    games = run("arena", "equilibrium-memory.h5", "random", *TINY, "--games", "20000", "--seed", "1", "--json").report
+    games = run(
+        "arena", "tiny-equilibrium-memory.h5", "random", *TINY, "--games", "20000", "--seed", "1", "--json"
+    ).report
     assert games["win"][0][1] == pytest.approx(report["win"][0][2], abs=0.02)
 
 
 def test_better_informed_exploiters_win_no_less(run):
     run("equilibrium", *TINY, "--iterations", "40")
-    report = run("exploit", "equilibrium.h5", "-q", "--json", "--upper-bound", "--seed", "1").report
+    report = run("exploit", "tiny-equilibrium.h5", "-q", "--json", "--upper-bound", "--seed", "1").report
     wins, error = report["exploiters"], report["bayes_standard_error"]
     assert wins["uniform"] <= wins["true"] + 1e-9
     assert 0.5 < wins["true"] <= wins["memory"] + 1e-9
@@ -212,19 +218,19 @@ def test_better_informed_exploiters_win_no_less(run):
     assert wins["memory"] <= report["upper_bound"] + 1e-4
     assert (report["seed"], report["games"]) == (1, 20_000)
     run("equilibrium", *TINY, "--information", "memory", "--iterations", "40")
-    wins = run("exploit", "equilibrium-memory.h5", "-q", "--json").report["exploiters"]
+    wins = run("exploit", "tiny-equilibrium-memory.h5", "-q", "--json").report["exploiters"]
     assert wins["uniform"] is None
     assert wins["true"] == wins["memory"] > 0.5
-    only = run("exploit", "equilibrium.h5", "-q", "--json", "--exploiter", "true").report["exploiters"]
+    only = run("exploit", "tiny-equilibrium.h5", "-q", "--json", "--exploiter", "true").report["exploiters"]
     assert set(only) == {"true"}
-    run("exploit", "equilibrium-memory.h5", "-q", "--exploiter", "uniform").refused(
+    run("exploit", "tiny-equilibrium-memory.h5", "-q", "--exploiter", "uniform").refused(
         "policy of the information model 'memory'"
     )
-    told = run("exploit", "equilibrium.h5", "-q", "--exploiter", "bayes", "--upper-bound").out
+    told = run("exploit", "tiny-equilibrium.h5", "-q", "--exploiter", "bayes", "--upper-bound").out
     assert "upper bound" in told
     assert "+- two standard errors" in told
-    run("exploit", "equilibrium.h5", "-q", "--seed", "-1").refused("'--seed': -1")
-    run("exploit", "equilibrium.h5", "-q", "--exploiter", "luck").refused("--exploiter is 'luck'", "uniform, true")
+    run("exploit", "tiny-equilibrium.h5", "-q", "--seed", "-1").refused("'--seed': -1")
+    run("exploit", "tiny-equilibrium.h5", "-q", "--exploiter", "luck").refused("--exploiter is 'luck'", "uniform, true")
 
 
 @pytest.mark.parametrize(

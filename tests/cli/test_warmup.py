@@ -33,10 +33,10 @@ for command in (
     "equilibrium --rules tiny --quiet --iterations 2 --information memory",
     "equilibrium --rules tiny --quiet --iterations 2 --best-response-share 0",
     "arena --rules tiny --quiet random careful",
-    "arena --quiet --games 10 random equilibrium-memory.h5",
+    "arena --quiet --games 10 random tiny-equilibrium-memory.h5",
     "exploit --rules tiny --quiet --upper-bound random",
-    "exploit --quiet --exploiter true --exploiter bayes --upper-bound equilibrium-memory.h5",
-    "lessons equilibrium.h5",
+    "exploit --quiet --exploiter true --exploiter bayes --upper-bound tiny-equilibrium-memory.h5",
+    "lessons tiny-equilibrium.h5",
     "games solve tapnswap",
 ):
     assert run(command.split()) == 0, command

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, DatabaseOption, RulesOption, option
+from punish_fast.cli.outputs import default_output, rules_stem
 from punish_fast.cli.records.selection import SinceOption, UntilOption
 from punish_fast.cli.report import count
 
@@ -55,6 +57,15 @@ class ChoicesOptions(CommonOptions):
         options = {name: getattr(self, name) for name in ("since", "until", "player")}
         given = {name: value for name, value in options.items() if value is not None}
         return {"database": self.database.name, "winners": self.winners, **given}
+
+    def default_output(self, stem: str, force: bool, made: dict[str, Any]) -> Path:
+        """The strategy file to write where the user names none; ``made`` is what it notes of its options."""
+        from punish_fast.punish.rules import load_rules, name_of
+
+        rules = load_rules(self.rules or "notebook")
+        name, settings = name_of(rules), {"kind": "strategy", "rules": name_of(rules), "information": "view"}
+        path = Path(f"{stem}.h5" if name == "notebook" else f"{rules_stem(rules, self.rules)}-{stem}.h5")
+        return default_output(path, force, settings | made)
 
 
 def print_left_out(report: dict[str, Any]) -> None:

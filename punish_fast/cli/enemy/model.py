@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
-from punish_fast.cli.options import FixedSeedOption, OutputOption, option, verb
+from punish_fast.cli.options import FixedSeedOption, ForceOption, OutputOption, option, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Stopwatch
 
@@ -21,6 +20,7 @@ class ChoiceModelOptions(ChoicesOptions):
     folds: Annotated[int, option("Folds of games, to fit the concentration of the prior.", metavar="K")] = 5
     seed: FixedSeedOption = 0
     output: OutputOption = None
+    force: ForceOption = False
 
 
 @verb(
@@ -31,7 +31,7 @@ def model(options: ChoiceModelOptions) -> None:
     """Fit a multinomial logit to people's choices and update it with the counts in each state.
 
     Of all enemies learned from recorded games it predicts people best; see: punish-fast enemy validate. Only games
-    between people count. The default output is choice-model.h5.
+    between people count. The default output is choice-model.h5, with other rules than notebook before it.
     """
     import numpy as np
 
@@ -42,17 +42,18 @@ def model(options: ChoiceModelOptions) -> None:
     from punish_fast.store.policies import save_policy
 
     clock = Stopwatch()
-    output = options.output or Path("choice-model.h5")
+    settings = {name: getattr(options, name) for name in ("ridge", "lapse", "folds", "seed")}
+    made = {"method": "choice-model", **settings, **options.note()}
+    output = options.output or options.default_output("choice-model", options.force, made)
     check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
     space, recorded = options.read()
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
-    settings = {name: getattr(options, name) for name in ("ridge", "lapse", "folds", "seed")}
     with clock("fit"):
         fitted = fit_choice_model(space, choices.row, choices.column, choices.game, **settings)
     with clock("evaluation"):
         policy = choice_model_policy(space, fitted)
     name = f"{options.whose} choice model"
-    origin = {"method": "choice-model", **settings, **options.note(), "concentration": fitted.concentration}
+    origin = made | {"concentration": fitted.concentration}
     save_policy(output, space, policy, name=name, origin=origin)
     report: dict[str, Any] = {
         "name": name,

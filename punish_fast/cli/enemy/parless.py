@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import OutputOption, option, verb
+from punish_fast.cli.options import ForceOption, OutputOption, option, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Stopwatch
 
@@ -19,6 +18,7 @@ class ParlessOptions(ChoicesOptions):
 
     prior: Annotated[float, option("Total pseudo-counts of the uniform Dirichlet prior.", metavar="C")] = 3.0
     output: OutputOption = None
+    force: ForceOption = False
 
 
 @verb(
@@ -28,7 +28,8 @@ class ParlessOptions(ChoicesOptions):
 def parless(options: ParlessOptions) -> None:
     """Make the enemy PARLESS: the action frequencies of people in each state, smoothed by a Dirichlet prior.
 
-    Only games between people count. The default output is general.h5, or champion.h5 with --winners.
+    Only games between people count. The default output is general.h5, or champion.h5 with --winners, with other rules
+    than notebook before it.
     """
     import numpy as np
 
@@ -39,7 +40,8 @@ def parless(options: ParlessOptions) -> None:
 
     clock = Stopwatch()
     method.check_prior(options.prior)
-    output = options.output or Path(f"{options.whose}.h5")
+    made = {"method": "parless", "prior": options.prior, **options.note()}
+    output = options.output or options.default_output(options.whose, options.force, made)
     check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
     space, choices = options.read()
     counts = count_choices(space, choices.decimal, choices.action)
@@ -47,7 +49,7 @@ def parless(options: ParlessOptions) -> None:
         rules = options.rules or "notebook"
         raise UsageError(f"--rules {rules}: none of the {len(choices)} choices was made in a state of this game")
     name, counted = f"{options.whose} PARLESS", int(counts.count.sum())
-    origin = {"method": "parless", "prior": options.prior, **options.note(), "choices": counted}
+    origin = made | {"choices": counted}
     covered = np.isin(np.arange(space.n_states), counts.state)
     save_policy(output, space, method.parless(space, counts, options.prior), covered, name, origin)
     report: dict[str, Any] = {

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from punish_fast.cli.enemy.network import print_network, write_network
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.options import CommonOptions, FixedSeedOption, ForceOption, OutputOption, option, verb
+from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.report import Progress, Stopwatch
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class PawnnOptions(CommonOptions):
         Path | None, option("Write the weights in the original's format.", metavar="FILE.json", writes=True)
     ] = None
     output: OutputOption = None
+    force: ForceOption = False
 
     def training(self) -> TrainingOptions:
         """The options of training: the preset's, with the user's changes.
@@ -112,6 +113,18 @@ class PawnnOptions(CommonOptions):
         check_outputs([output, self.weights, self.log], [self.source], "learn from", self.plot)
         return output
 
+    def check_replaced(self, output: Path | None, rules: Rules, origin: dict[str, Any]) -> None:
+        """Check that a default output does not replace a strategy made with other settings.
+
+        Raises:
+            UsageError: it would.
+        """
+        from punish_fast.punish.rules import name_of
+
+        if output is not None and self.output is None:
+            settings = {"kind": "strategy", "rules": name_of(rules), "information": "view"}
+            default_output(output, self.force, settings | origin)
+
 
 def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> tuple[Any, ...]:
     try:
@@ -144,6 +157,9 @@ def pawnn(options: PawnnOptions) -> None:
     file = load(options.source)
     if file.kind != "strategy":
         raise UsageError(f"{options.source}: is a file of kind {file.kind}, allowed is a strategy")
+    name = file.attributes["name"]
+    origin = {"method": "pawnn", "table": name, **asdict(training)}
+    options.check_replaced(output, file.rules, origin)
     with clock("states"):
         space = StateSpace(file.rules)
         examples = examples_of(space, file.policy(space), np.flatnonzero(file.covered(space)))
@@ -160,8 +176,7 @@ def pawnn(options: PawnnOptions) -> None:
     if output is not None:
         with clock("training"):
             trained = _train(space.rules, examples, training, progress)
-        name = file.attributes["name"]
-        origin = {"method": "pawnn", "table": name, **asdict(training), "mse": trained["mse"]}
+        origin |= {"mse": trained["mse"]}
         report |= write_network(space, trained["network"], f"PAWNN of {name}", origin, output, clock)
         report |= {"mse": trained["mse"]}
         if options.weights is not None:

@@ -34,8 +34,11 @@ def show(options: EnemyShowOptions) -> None:
     file = load(options.file)
     if options.temperature is not None and file.kind != "agent":
         raise UsageError(f"--temperature goes with an agent only, {options.file} is a {file.kind}")
-    space = StateSpace(file.rules)
-    found = entropies(space, file.policy(space, options.temperature), file.covered(space))
+    file.must_play()
+    space = StateSpace(file.rules, file.information)
+    # Only strategies of the view tell which states they cover.
+    covered = file.covered(space) if space.is_view else None
+    found = entropies(space, file.policy(space, options.temperature), covered)
     options.print(_report(file, options.temperature, found), _print_report)
 
 
@@ -48,6 +51,7 @@ def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict
         "name": file.attributes.get("name", file.path.stem),
         "rules": name_of(file.rules),
         "rules_digest": file.rules.digest,
+        "information": file.information,
     }
     if file.kind == "agent":
         report |= {"enemy": file.enemy, "fingerprint": file.attributes["fingerprint"], "temperature": temperature}

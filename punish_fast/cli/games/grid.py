@@ -43,7 +43,7 @@ def grid(options: GridOptions) -> None:
     from punish_fast.learn.league import League
 
     game = options.make("grid")
-    check_outputs([], [], "train", options.plot)
+    check_outputs([], options.files(), "train", options.plot)
     try:
         epsilons = [float(word) for word in options.epsilons.split(",")]
     except ValueError:

@@ -69,6 +69,10 @@ class LeagueOptions(CommonOptions):
         """The number of processes."""
         return self.processes or os.cpu_count() or 1
 
+    def files(self) -> list[Path]:
+        """The files of the league."""
+        return sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+
     def open(self, verb: str) -> League:
         """The league of the folder, which must have this game."""
         from punish_fast.games.registry import entry_of

@@ -37,7 +37,7 @@ def retrain(options: RetrainOptions) -> None:
     Repeat the command to resume. After the next tournament, it starts the next round.
     """
     league = options.open("retrain")
-    check_outputs([], [], "train", options.plot)
+    check_outputs([], options.files(), "train", options.plot)
     opponents = [word.strip() for word in options.against.split(",")]
     number = league.start_retraining(options.best, opponents, options.games)
     train_round(league, number, options, options.plot)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.games.options import GamesOption, VariantOptions, draw_curves
-from punish_fast.cli.options import FixedSeedOption, OutputOption, PlotOption, option, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.options import FixedSeedOption, ForceOption, OutputOption, PlotOption, option, verb
+from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table
 from punish_fast.cli.streams import must_have_input
 
 if TYPE_CHECKING:
+    from punish_fast.games.contract import Game
     from punish_fast.games.positions import Positions
     from punish_fast.learn.qlearning import QLearner
 
@@ -52,6 +53,7 @@ class TrainOptions(VariantOptions):
     play_every: Annotated[int | None, option("Play a game against the agent every N games.", metavar="N", min=1)] = None
     plot: PlotOption = None
     output: OutputOption = None
+    force: ForceOption = False
 
     @property
     def method(self) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def train(options: TrainOptions) -> None:
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import solve_game
     from punish_fast.learn import training
-    from punish_fast.learn.agent_file import save_checkpoint
+    from punish_fast.learn.agent_file import load_checkpoint, save_checkpoint
 
     game = options.make("train")
     output = options.output or Path(f"{game.name}.h5")
@@ -82,6 +84,8 @@ def train(options: TrainOptions) -> None:
     clock, progress = Stopwatch(), Progress(options.quiet)
     positions = enumerate_positions(game)
     learner = _learner(options, positions, output)
+    if options.output is None and not options.resume:
+        default_output(output, options.force, _settings(game, learner), lambda path: _settings(*load_checkpoint(path)))
     before = learner.games
 
     def on_point(done: int, wanted: int) -> None:
@@ -140,6 +144,14 @@ def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLear
     for opponent in options.against.split(","):
         learner.plan(opponent.strip(), options.games)
     return learner
+
+
+def _settings(game: Game, learner: QLearner) -> dict[str, Any]:
+    """What decides how an agent will play."""
+    from punish_fast.games.registry import describe
+
+    sessions = [[session.opponent, session.wanted] for session in learner.sessions]
+    return {"game": describe(game), "method": asdict(learner.method), "seed": learner.seed, "sessions": sessions}
 
 
 def _report(options: TrainOptions, learner: QLearner, output: Path, played: int) -> dict[str, Any]:

@@ -41,8 +41,9 @@ def import_(options: RecordsImportOptions) -> None:
     from punish_fast.records.importing import import_logs
     from punish_fast.runtime.files import write_text
 
-    sources = [options.database, *options.files, *rules_files(options.rules)]
-    check_outputs([options.report], sources, "read")
+    sources = [*options.files, *rules_files(options.rules)]
+    check_outputs([options.database], sources, "read")
+    check_outputs([options.report], [options.database, *sources], "read")
     space = StateSpace(load_rules(options.rules))
     report = import_logs(space, options.files, options.database, options.strict).as_mapping()
     if options.report is not None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from punish_fast.cli.errors import UsageError, say
-from punish_fast.cli.options import argument, option, verb
-from punish_fast.cli.outputs import check_outputs
+from punish_fast.cli.options import ForceOption, argument, option, verb
+from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.records.selection import SelectionOptions
 
 PlotName = Literal["all", "durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups"]
@@ -31,6 +31,7 @@ class RecordsPlotOptions(SelectionOptions):
             writes=True,
         ),
     ] = None
+    force: ForceOption = False
 
 
 @verb(
@@ -49,6 +50,8 @@ def plot(options: RecordsPlotOptions) -> None:
     check_outputs(files.values(), [options.database], "read")
     for file in files.values():
         check_picture(file)
+        if options.output is None:
+            default_output(file, options.force)
     results = read_results(options.database, options.selection())
     written = []
     for kind, file in files.items():

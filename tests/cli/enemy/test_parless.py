@@ -76,8 +76,8 @@ def test_what_was_done_is_told_and_noted(run, folder, options, name):
     assert (done.code, done.err) == (0, "")
     assert "2 games" in done.out
     assert ("left out 1 choice illegal in their state" in done.out) == (name == "general")
-    assert f"wrote {name} PARLESS to {name}.h5" in done.out
-    origin = load(folder / f"{name}.h5").origin
+    assert f"wrote {name} PARLESS to tiny-{name}.h5" in done.out
+    origin = load(folder / f"tiny-{name}.h5").origin
     assert origin == {
         "method": "parless",
         "prior": 3.0,
@@ -86,7 +86,7 @@ def test_what_was_done_is_told_and_noted(run, folder, options, name):
         "until": 250,
         "choices": 3 if name == "general" else 2,
     }
-    assert run("show", f"{name}.h5", "--json").report["name"] == f"{name} PARLESS"
+    assert run("show", f"tiny-{name}.h5", "--json").report["name"] == f"{name} PARLESS"
 
 
 def test_the_file_is_that_of_the_library(run, games, space):
@@ -94,7 +94,7 @@ def test_the_file_is_that_of_the_library(run, games, space):
     choices = [choice for _, _, of_game in random_games(space, 1).values() for choice in of_game]
     _, decimals, actions = np.array(choices).T
     counts = count_choices(space, decimals, actions)
-    file = load("general.h5")
+    file = load("tiny-general.h5")
     assert file.policy(space).tobytes() == parless(space, counts).tobytes()
     assert np.flatnonzero(file.covered(space)).tolist() == counts.state.tolist()
     assert (report["games"], report["choices"], report["illegal"]) == (30, 240, 0)
@@ -105,8 +105,8 @@ def test_the_file_is_that_of_the_library(run, games, space):
 def test_from_the_database_to_an_agent_that_answers_the_champion(run, folder):
     """The whole way that the README goes."""
     assert run("enemy", "parless", "--db", "games.db", "--winners", *TINY).code == 0
-    against = run("solve", "--enemy", "champion.h5", *TINY, "--json").report
-    assert against["enemy"] == {"kind": "strategy", "file": "champion.h5"}
+    against = run("solve", "--enemy", "tiny-champion.h5", *TINY, "--json").report
+    assert against["enemy"] == {"kind": "strategy", "file": "tiny-champion.h5"}
     assert run("solve", *TINY, "-o", "naive.h5").code == 0
     compared = run("compare", "naive.h5", against["output"], "--json").report
     assert compared["other_choice"] > 0
@@ -121,8 +121,8 @@ def test_from_the_database_to_an_agent_that_answers_the_champion(run, folder):
 def test_a_strategy_of_other_rules_is_refused_with_both_names(run):
     assert run("enemy", "parless", "--db", "few.db", *TINY).code == 0
     # Before anything is built.
-    text = "general.h5: made for rules tiny, but the game's are notebook; they may differ in redeal only"
-    run("solve", "--enemy", "general.h5").refused(text)
+    text = "tiny-general.h5: made for rules tiny, but the game's are notebook; they may differ in redeal only"
+    run("solve", "--enemy", "tiny-general.h5").refused(text)
 
 
 @pytest.mark.usefixtures("few")
@@ -160,7 +160,7 @@ def test_options_come_from_the_environment(run, folder, monkeypatch):
     for name, value in {"DB": "few.db", "WINNERS": "1", "RULES": "tiny", "OUTPUT": "y.h5", "PRIOR": "8"}.items():
         monkeypatch.setenv(f"PUNISH_FAST_{name}", value)
     assert run("enemy", "parless").code == 0
-    assert load(folder / "champion.h5").origin["prior"] == 8
+    assert load(folder / "tiny-champion.h5").origin["prior"] == 8
     assert not (folder / "y.h5").exists()
 
 

@@ -15,8 +15,8 @@ def test_entropies_of_a_strategy(run, folder):
     space = StateSpace(PRESETS["tiny"])
     write_games(folder / "games.db", random_games(space, 1))
     run("enemy", "parless", "--db", "games.db", "--rules", "tiny")
-    report = run("enemy", "show", "general.h5", "--json").report
-    state, p = load("general.h5").strategy()
+    report = run("enemy", "show", "tiny-general.h5", "--json").report
+    state, p = load("tiny-general.h5").strategy()
     assert (report["kind"], report["name"], report["rules"]) == ("strategy", "general PARLESS", "tiny")
     assert report["origin"]["database"] == "games.db"
     assert (report["states"], report["covered"]) == (space.n_states, len(state))
@@ -26,8 +26,8 @@ def test_entropies_of_a_strategy(run, folder):
     assert [entry["states"] for entry in report["breaths"]] == space.states_by_breath
     assert sum(entry["covered"] for entry in report["breaths"]) == len(state)
     assert report["breaths"][-1] == {"breath": 3, "states": 50, "covered": 0, "entropy": None, "uniform_entropy": None}
-    text = run("enemy", "show", "general.h5").out
-    assert f"general.h5: strategy general PARLESS, rules tiny ({space.rules.digest})" in text
+    text = run("enemy", "show", "tiny-general.h5").out
+    assert f"tiny-general.h5: strategy general PARLESS, rules tiny ({space.rules.digest})" in text
     assert f"{report['entropy']:.4f}" in text
     assert "origin: method parless, prior 3.0, database games.db" in text
 
