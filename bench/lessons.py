@@ -89,7 +89,7 @@ def _hands(report: dict[str, Any]) -> str:
     hands = report["hands"]
     rows = [["hand", "dealt", "wins"]]
     rows += [
-        [cards_text(each["hand"]), _percent(each["probability"], 2), _percent(each["win"], 1)]
+        [cards_text(each["hand"].values()), _percent(each["probability"], 2), _percent(each["win"], 1)]
         for each in [*hands[:_HANDS], *hands[max(_HANDS, len(hands) - _HANDS) :]]
     ]
     most = max(copies for each in report["in_hand"].values() for copies in each["copies"])

@@ -72,7 +72,7 @@ class ModelOptions(ComputeOptions):
         if not isinstance(origin, Rules):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
-        with clock("states"):
+        with clock("states"), progress.stage("states"):
             space = StateSpace(origin, progress=progress.step)
         with clock("tensor"):
             policy = None if enemy.is_random else enemy.policy(space, self.temperature)

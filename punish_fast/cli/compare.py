@@ -110,7 +110,7 @@ def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -
 
     actions = files[0].rows[1]
     return {
-        "state": int(decimals_of(files[0], np.array([state]))[0]),
+        "state": str(decimals_of(files[0], np.array([state]))[0]),
         "disagreement": float(found.disagreement[state]),
         "choices": [
             {
@@ -149,7 +149,7 @@ def _print_biggest(positions: list[dict[str, Any]], form: str) -> None:
     print("\nlargest disagreements: what each plays, and its value to A and to B")
     table = [["state", "A plays", "to A", "to B", "B plays", "to A", "to B"]]
     for position in positions:
-        cells = [str(position["state"])]
+        cells = [position["state"]]
         for choice in position["choices"]:
             cells += [choice["name"], *map(form.format, choice["values"])]
         table.append(cells)

@@ -15,7 +15,7 @@ from punish_fast.cli.openings import worth_of_cards
 from punish_fast.cli.options import PlotOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Progress, Stopwatch, finite
-from punish_fast.punish.rules import CARDS
+from punish_fast.punish.rules import CARDS, by_card
 
 if TYPE_CHECKING:
     from punish_fast.study.deviations import Cost, Deviations
@@ -109,7 +109,7 @@ def _lessons_report(found: Lessons) -> dict[str, Any]:
         "hp_during_measures": _hps(found.during),
         "mean": float(found.openings.p @ found.value),
         "hands": [
-            {"hand": hands.hand[k].tolist(), "probability": float(hands.p[k]), "win": float(hands.value[k])}
+            {"hand": by_card(hands.hand[k].tolist()), "probability": float(hands.p[k]), "win": float(hands.value[k])}
             for k in (-hands.value).argsort(kind="stable")
         ],
         "in_hand": worth_of_cards(found.openings, found.openings.hand, found.value),

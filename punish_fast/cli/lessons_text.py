@@ -39,8 +39,8 @@ def headlines(report: dict[str, Any]) -> list[str]:
     steps = _ranked({card: each["step"] for card, each in report["in_hand"].items()})
     step = f"; one more {steps[0][0]} is worth {_points(steps[0][1])} points" if steps else ""
     found.append(
-        f"The best opening hand wins {_share(best['win'])} ({cards_text(best['hand'])}), the worst "
-        f"{_share(worst['win'])} ({cards_text(worst['hand'])}){step}."
+        f"The best opening hand wins {_share(best['win'])} ({cards_text(best['hand'].values())}), the worst "
+        f"{_share(worst['win'])} ({cards_text(worst['hand'].values())}){step}."
     )
     kept = _ranked({card: each["over_fresh"] for card, each in report["kept"].items()})
     if kept:
@@ -102,7 +102,9 @@ def _print_hands(report: dict[str, Any]) -> None:
     )
     shown = [*hands[:_HANDS], *hands[max(_HANDS, len(hands) - _HANDS) :]]
     rows = [["hand", "dealt", "wins"]]
-    rows += [[cards_text(entry["hand"]), f"{entry['probability']:.2%}", _share(entry["win"])] for entry in shown]
+    rows += [
+        [cards_text(entry["hand"].values()), f"{entry['probability']:.2%}", _share(entry["win"])] for entry in shown
+    ]
     print_table(rows, indent="  ")
     _print_title("opening hands: wins by copies of a card, and the average gain of one more")
     print_worth(report["in_hand"], "{:.1%}")

@@ -10,7 +10,7 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, PlotOption, argument, verb
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import finite, print_table
-from punish_fast.punish.rules import CARDS, cards_text
+from punish_fast.punish.rules import CARDS, by_card, cards_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,9 +70,9 @@ def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any
     decimals = decimals_of(file, found.row)
     entries = [
         {
-            "state": int(decimals[k]),
-            "hand": found.hand[k].tolist(),
-            "revealed": found.revealed[k].tolist(),
+            "state": str(decimals[k]),
+            "hand": by_card(found.hand[k].tolist()),
+            "revealed": by_card(found.revealed[k].tolist()),
             "probability": float(found.p[k]),
             "value": float(value[k]),
         }
@@ -107,7 +107,7 @@ def _print_report(report: dict[str, Any]) -> None:
         print(f"\n{title}")
         rows = [["", "hand", "revealed", "probability", "value"]]
         for entry in shown:
-            hand, revealed = cards_text(entry["hand"]), cards_text(entry["revealed"])
+            hand, revealed = (cards_text(entry[name].values()) for name in ("hand", "revealed"))
             rows.append(["", hand, revealed, f"{entry['probability']:.4%}", form.format(entry["value"])])
         print_table([row[1:] for row in rows], left=2, indent="  ")
     for title, key in (("value by copies in hand", "in_hand"), ("value by copies revealed", "revealed")):

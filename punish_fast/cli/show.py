@@ -12,7 +12,7 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import verb
 from punish_fast.cli.position import ShowOptions
 from punish_fast.cli.report import finite, in_units, in_words, print_reachable, print_table, print_text, reachable
-from punish_fast.punish.rules import CARDS, name_of, to_mapping
+from punish_fast.punish.rules import CARDS, by_card, name_of, to_mapping
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,8 +101,8 @@ def _position_report(file: Artefact, state: State) -> dict[str, Any]:
 
     report: dict[str, Any] = {
         "file": file.path,
-        "state": to_decimal(state),
-        "position": state._asdict(),
+        "state": str(to_decimal(state)),
+        "position": state._asdict() | {"hand": by_card(state.hand), "discard": by_card(state.discard)},
         "breaths": file.rules.breaths,
         "feints": file.rules.feints,
         "unseen": _unseen(file, state),
@@ -212,7 +212,7 @@ def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
             outcome["text"] = ("you win", "you lose")[column - n_states]
         else:
             after = decode(file.layout, int(file.code[column]))
-            outcome["successor"] = to_decimal(after)
+            outcome["successor"] = str(to_decimal(after))
             outcome["text"] = _change(state, after)
             if values is not None:
                 outcome["value"] = float(values[column])
@@ -257,14 +257,17 @@ def _print_position(report: dict[str, Any]) -> None:
     print(f"state {report['state']}: {breath}\n")
     feints = 0 if between else report["feints"]
     rows = []
-    for who, side, n_cards in (("you", "own", sum(position["hand"])), ("enemy", "enemy", position["enemy_hand"])):
+    for who, side, n_cards in (
+        ("you", "own", sum(position["hand"].values())),
+        ("enemy", "enemy", position["enemy_hand"]),
+    ):
         status = _status(position[f"{side}_exhausted"], position[f"{side}_feinted"], feints)
         rows.append([who, f"{position[f'{side}_hp']} HP", f"{n_cards} cards", status])
     print_table([*rows, ["deck", "", f"{unseen['deck']} cards", ""]], left=4)
     print()
     table = [["", "own hand", "discard pile", "unseen", "enemy holds one"]]
-    for k, card in enumerate(CARDS):
-        counts = (position["hand"][k], position["discard"][k], unseen["cards"][card])
+    for card in CARDS:
+        counts = (position["hand"][card], position["discard"][card], unseen["cards"][card])
         table.append([card, *(str(n) if n else "-" for n in counts), f"{unseen['enemy_holds_one'][card]:.1%}"])
     print_table(table)
     print()

@@ -71,6 +71,12 @@ def first_best(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     return choice
 
 
+def _check_arrays(**arrays: np.ndarray) -> None:
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise PolicyError(f"{name}: is a {type(array).__name__}, allowed is an array")
+
+
 def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The policy that takes the best row of each state, the first one of ties.
 

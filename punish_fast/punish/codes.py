@@ -181,7 +181,7 @@ def encode(layout: Layout, state: State) -> int:
     """
     problem = _problem(layout, state)
     if problem is not None:
-        raise StateError(f"state {state.breath}: {problem}")
+        raise StateError(f"position: {problem}")
     digits = [state.breath, *state.hand, *state[2:9], *state.discard]
     return int(_codes_of_digits(layout, np.array([digits], dtype=np.int64))[0])
 

@@ -85,6 +85,8 @@ PRESETS: dict[str, Rules] = {
 }
 
 _MOST_CHARACTERS = 80
+# Of a file: the time and memory that dotted keys take grow with the square of their length.
+_MOST_BYTES = 8192
 
 # One decimal digit for each of these keeps the notebook's decimal codes valid for every house rule.
 _RANGES = {
@@ -103,6 +105,11 @@ _TUPLE_RANGES = {
     "priority": (6, 0, 5),
     "exhausting": (5, 0, 1),
 }
+
+
+def by_card(counts: Iterable[int]) -> dict[str, int]:
+    """Counts of the five cards by name."""
+    return dict(zip(CARDS, counts, strict=True))
 
 
 def cards_text(counts: Iterable[int]) -> str:
@@ -256,7 +263,11 @@ def load_rules(name_or_path: str | Path) -> Rules:
     try:
         if not path.is_file():
             raise RulesError(f"rules: {name!r} is neither a preset ({', '.join(PRESETS)}) nor a TOML file")
-        fields = tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise RulesError(f"rules: {name} is longer than {_MOST_BYTES:,} bytes, too long for a file of rules")
+        fields = tomllib.loads(content.decode())
     except OSError as error:
         raise RulesError(f"rules: cannot read {name}: {error.strerror}") from None
     except RulesError:

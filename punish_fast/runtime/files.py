@@ -89,8 +89,9 @@ def check_output(path: Path) -> None:
         target = Path(os.path.realpath(path))
         if path.is_dir():
             raise OutputError(f"{path}: is a folder, not a file to write")
-        if not target.parent.is_dir():
-            raise OutputError(f"{path}: there is no folder {target.parent if path.is_symlink() else path.parent}")
+        for folder in (path.parent, target.parent):
+            if not folder.is_dir():
+                raise OutputError(f"{path}: there is no folder {folder}")
         if (path.exists() and not path.is_file()) or _is_standard_stream(path):
             raise OutputError(f"{path}: is no regular file and will not be replaced")
         probe = _temporary_of(target)

@@ -107,7 +107,7 @@ def test_openings_are_shown_with_their_values(run, files, space):
     values = [entry["value"] for entry in report["openings"]]
     assert values == sorted(values, reverse=True)
     for entry in report["openings"]:
-        assert entry["value"] == v[space.row(from_decimal(space.layout, entry["state"]))]
+        assert entry["value"] == v[space.row(from_decimal(space.layout, int(entry["state"])))]
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
     text = run("openings", "agent.h5").out
@@ -172,8 +172,9 @@ def test_positions_have_the_values_of_the_file(run, files, space, seed):
         state = space.state(row)
         code = to_decimal(state)
         report = run("show", "agent.h5", str(code), "--json").report
-        assert report["state"] == code
-        assert report["position"] == json.loads(json.dumps(state._asdict()))
+        assert report["state"] == str(code)
+        by_name = {name: dict(zip(CARDS, getattr(state, name), strict=True)) for name in ("hand", "discard")}
+        assert report["position"] == state._asdict() | by_name
         assert report["value"] == solution.v[row]
         rows = range(ptr[row], ptr[row + 1])
         assert [entry["action"] for entry in report["actions"]] == action[ptr[row] : ptr[row + 1]].tolist()

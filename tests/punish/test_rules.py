@@ -220,3 +220,12 @@ def test_an_unknown_name_is_refused_with_the_presets(name):
 def test_cards_are_printed_in_words():
     assert cards_text([0, 2, 0, 1, 0]) == "2 rush, strike"
     assert cards_text(np.zeros(5, dtype=np.int64)) == "nothing"
+
+
+def test_a_long_file_is_refused_before_it_is_parsed(tmp_path):
+    path = tmp_path / "house.toml"
+    path.write_text("hp = 3\n#" + "x" * 8184)
+    assert load_rules(path).hp == 3
+    path.write_text("a" + ".a" * 200_000 + " = 1")
+    with pytest.raises(RulesError, match=r"^rules: .*house\.toml is longer than 8,192 bytes"):
+        load_rules(path)

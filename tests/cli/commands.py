@@ -1,0 +1,99 @@
+"""All verbs of the command line, as Typer knows them, and files for them to work on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from playing import some_games
+
+from cli.conftest import COMMAND
+from punish_fast.cli.app import app, run
+from punish_fast.punish.rules import PRESETS
+from punish_fast.records.logs import write_log
+from punish_fast.store.formats.flux import write_flux
+
+__all__ = ["COMMAND", "EXAMPLES", "all_verbs", "make_files"]
+
+HOUSE = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 2\nredeal = 'reshuffle'\n"
+
+# A small command of every verb, without an output that the user names.
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "solve": ("--rules", "tiny", "--objective", "win-probability"),
+    "build": ("--rules", "tiny"),
+    "show": ("agent.h5", "101010200220000001"),
+    "compare": ("agent.h5", "tiny-naive.h5"),
+    "export": ("agent.h5", "--to", "notebook-json"),
+    "import": ("q.json", "--rules", "tiny"),
+    "arena": ("random", "careful", "--rules", "tiny", "--games", "20", "--seed", "1"),
+    "exploit": ("random", "--rules", "tiny", "--upper-bound", "--seed", "1"),
+    "equilibrium": ("--rules", "tiny", "--iterations", "2"),
+    "openings": ("agent.h5",),
+    "lessons": ("strategy.h5",),
+    "enemy parless": ("--db", "games.db", "--rules", "house.toml"),
+    "enemy pawnn": ("--from", "strategy.h5", "--hidden", "3", "--epochs", "1"),
+    "enemy model": ("--db", "games.db", "--rules", "house.toml", "--folds", "2"),
+    "enemy import-flux": ("params.json", "--rules", "tiny"),
+    "enemy validate": ("--db", "games.db", "--rules", "house.toml", "--models", "uniform,parless", "--folds", "2"),
+    "enemy show": ("strategy.h5",),
+    "records import": ("log.json", "--db", "games.db", "--rules", "house.toml"),
+    "records summary": ("--db", "games.db", "--rules", "house.toml"),
+    "records plot": ("win-rates", "--db", "games.db"),
+    "records player": ("Ann", "--db", "games.db", "--anonymise"),
+    "games list": (),
+    "games solve": ("tapnswap", "--limit", "3"),
+    "games show": ("tapnswap", "1-1/1-1", "--limit", "3"),
+    "games train": ("tapnswap", "--games", "20"),
+    "games grid": ("tapnswap", "agents", "--epsilons", "0.5", "--against", "self", "--games", "20", "--processes", "1"),
+    "games tournament": ("tapnswap", "agents", "--processes", "1"),
+    "games retrain": ("tapnswap", "agents", "--best", "0", "--games", "20", "--processes", "1"),
+    "games play": ("tapnswap", "--level", "random", "--limit", "3", "--seed", "1"),
+    "agents": (".",),
+    "doctor": (),
+    "warmup": (),
+}
+
+
+def all_verbs() -> dict[str, Any]:
+    """Every verb by its whole name, such as ``enemy parless``, without ``help``, which takes names of others."""
+    found: dict[str, Any] = {}
+
+    def visit(name: str, command: Any) -> None:
+        for part, member in getattr(command, "commands", {}).items():
+            visit(f"{name} {part}".strip(), member)
+        if not hasattr(command, "commands"):
+            found[name] = command
+
+    visit("", typer.main.get_command(app))
+    found.pop("help")
+    return found
+
+
+def make_files(files: Path, folder: Path) -> None:
+    """Put what ``EXAMPLES`` read into a folder: copies of ``files``, rules, logs, a database and weights."""
+    for path in files.iterdir():
+        shutil.copy(path, folder)
+    (folder / "house.toml").write_text(HOUSE, encoding="utf-8")
+    games = some_games(24, seed=1, names=("Ann", "Ben", "Cay"), rules=PRESETS["tiny"]._replace(redeal="reshuffle"))
+    (folder / "log.json").write_text(write_log(games), encoding="utf-8")
+    generator = np.random.default_rng(4)
+    sizes = ((18, 3), (3, 11))
+    write_flux(folder / "params.json", [(generator.normal(size=size), generator.normal(size=size[1])) for size in sizes])
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        with suppress(KeyboardInterrupt):
+            assert run("records import log.json --db games.db --rules house.toml -q".split()) == 0
+            assert run("export agent.h5 --to notebook-json -o q.json -q".split()) == 0
+            assert run("solve --rules tiny -q".split()) == 0
+            assert run("games grid tapnswap agents --epsilons 0.5 --against self --games 10 -q".split()) == 0
+            assert run("games tournament tapnswap agents --processes 1 -q".split()) == 0
+        json.loads((folder / "q.json").read_text(encoding="utf-8"))
+    finally:
+        os.chdir(here)

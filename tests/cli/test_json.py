@@ -1,0 +1,79 @@
+"""``--json``: the keys of every verb are documented, and no number is one that other programs would round."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.commands import COMMAND, EXAMPLES, all_verbs, make_files
+from cli.conftest import clean_environment
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = {"enemy": "enemies.md", "records": "recorded-games.md", "games": "games.md"} | dict.fromkeys(
+    ("arena", "exploit", "equilibrium", "lessons"), "equilibrium.md"
+)
+# Objects whose keys are names of agents, cards, stages, rules, players or datasets, or options of a method.
+BY_NAME = {
+    *("agents", "rules", "exploiters", "fields", "shapes", "seconds", "cards", "enemy_holds_one", "in_hand", "revealed"),
+    *("kept", "hand", "discard", "models", "variant", "packages", "checks", "origin", "position", "enemy", "rounds"),
+    *("rejected_by_kind", "warnings_by_kind", "counts", "shares", "possible", "when_possible", "given_up", "training"),
+}
+NEEDS = {"enemy pawnn": "jax", "records plot": "matplotlib"}
+
+
+def test_every_verb_has_an_example():
+    assert all_verbs().keys() == EXAMPLES.keys()
+
+
+@pytest.fixture(scope="module")
+def folder(_files, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("commands")
+    make_files(_files, folder)
+    return folder
+
+
+def keys_of(report: Any) -> set[str]:
+    """The keys of an object and of those in it, but for names of things."""
+    if isinstance(report, list):
+        return set().union(*map(keys_of, report)) if report else set()
+    if not isinstance(report, dict):
+        return set()
+    inner = [keys_of(value) for key, value in report.items() if key not in BY_NAME]
+    return set(report).union(*inner)
+
+
+def numbers_of(report: Any) -> list[float]:
+    if isinstance(report, dict):
+        report = list(report.values())
+    if isinstance(report, list):
+        return [number for value in report for number in numbers_of(value)]
+    return [report] if isinstance(report, int | float) else []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_keys_of_a_verb_are_documented(folder, name):
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        pytest.skip(f"needs {NEEDS[name]}")
+    done = subprocess.run(
+        [*COMMAND, *name.split(), *EXAMPLES[name], "--json", "-q"],
+        capture_output=True,
+        text=True,
+        input="1\n" * 200,
+        cwd=folder,
+        env=clean_environment(),
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    page = (DOCS / PAGES.get(name.split()[0], "json.md")).read_text(encoding="utf-8")
+    documented = set(re.findall(r"`(\w+)`", page)) | set(re.findall(r"`(\w+)`", (DOCS / "json.md").read_text("utf-8")))
+    assert keys_of(report) - documented == set()
+    assert [number for number in numbers_of(report) if abs(number) > 2**53] == []
