@@ -27,6 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """How much the tests of ``tests/fuzz`` try; pytest takes options from here alone when it collects all tests."""
     group = parser.getgroup("fuzz")
     group.addoption("--fuzz-files", type=int, default=60, metavar="N", help="files of each kind to damage")
+    group.addoption("--fuzz-signals", type=int, default=12, metavar="N", help="commands to end by a signal")
     group.addoption("--fuzz-seed", type=int, default=1, metavar="S", help="random seed")
 
 

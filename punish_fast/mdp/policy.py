@@ -86,7 +86,11 @@ def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     Examples:
         >>> greedy(np.array([0, 2, 3]), np.array([0.25, 0.75, 0.5]))
         array([0., 1., 1.])
+
+    Raises:
+        PolicyError: an argument is no array, such as a solution, whose values are its ``q``.
     """
+    _check_arrays(state_ptr=state_ptr, q=q)
     weight = np.zeros(len(q))
     weight[first_best(state_ptr, q)] = 1.0
     return weight
@@ -109,8 +113,9 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
         float64 ``[n_rows]``, adding up to 1 in each state.
 
     Raises:
-        PolicyError: the temperature is not a number above 0.
+        PolicyError: the temperature is not a number above 0, or another argument is no array.
     """
+    _check_arrays(state_ptr=state_ptr, q=q)
     check_temperature(temperature)
     begins = state_ptr[:-1]
     lengths = np.diff(state_ptr)

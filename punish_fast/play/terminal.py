@@ -11,6 +11,7 @@ import numpy as np
 from punish_fast.games.contract import TableGame
 from punish_fast.games.positions import Positions
 from punish_fast.games.retrograde import outcome_text, solve_game
+from punish_fast.runtime.printable import printable
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
@@ -111,16 +112,17 @@ class TerminalGame:
         game, player = self.game, self.game.player(state)
         actions = list(game.actions(state))
         texts = [game.action_text(state, action) for action in actions]
+        numbers = [str(number) for number in range(1, len(texts) + 1)]
         self.tell(self._drawing(player) + "\n")
-        for number, text in enumerate(texts, 1):
+        for number, text in zip(numbers, texts, strict=True):
             self.tell(f"  {number}  {text}")
         while True:
             prompt = f"{self.seats[player].name}, your move (1 to {len(texts)}, ? for help): "
             answer = self.ask(prompt).strip().lower()
             if answer in texts:
                 return actions[texts.index(answer)]
-            if answer.isdecimal() and 1 <= int(answer) <= len(texts):
-                return actions[int(answer) - 1]
+            if answer in numbers:
+                return actions[numbers.index(answer)]
             if answer == "undo" and self._undo(player):
                 return None
             self.tell(self._reply(answer, state))
@@ -134,7 +136,7 @@ class TerminalGame:
             return self.game.rules_text()
         if answer == "hint":
             return self._hint(state)
-        return "There is no move to undo." if answer == "undo" else f"{answer!r} is not a move. {_HELP}"
+        return "There is no move to undo." if answer == "undo" else f"{printable(answer)!r} is not a move. {_HELP}"
 
     def _undo(self, player: int) -> bool:
         """Return to the last state in which ``player`` or another person was to move; False if there is none."""

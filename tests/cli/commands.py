@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-from contextlib import suppress
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +11,15 @@ import numpy as np
 import typer
 from playing import some_games
 
-from cli.conftest import COMMAND
-from punish_fast.cli.app import app, run
+from cli.conftest import COMMAND, clean_environment
+from punish_fast.cli.app import app
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
 from punish_fast.store.formats.flux import write_flux
 
-__all__ = ["COMMAND", "EXAMPLES", "all_verbs", "make_files"]
-
 HOUSE = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 2\nredeal = 'reshuffle'\n"
 
+_LEAGUE = ("--against", "self", "--games", "20", "--processes", "1")
 # A small command of every verb, without an output that the user names.
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "solve": ("--rules", "tiny", "--objective", "win-probability"),
@@ -50,7 +47,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "games solve": ("tapnswap", "--limit", "3"),
     "games show": ("tapnswap", "1-1/1-1", "--limit", "3"),
     "games train": ("tapnswap", "--games", "20"),
-    "games grid": ("tapnswap", "agents", "--epsilons", "0.5", "--against", "self", "--games", "20", "--processes", "1"),
+    "games grid": ("tapnswap", "agents", "--epsilons", "0.5,1", *_LEAGUE),
     "games tournament": ("tapnswap", "agents", "--processes", "1"),
     "games retrain": ("tapnswap", "agents", "--best", "0", "--games", "20", "--processes", "1"),
     "games play": ("tapnswap", "--level", "random", "--limit", "3", "--seed", "1"),
@@ -58,6 +55,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "doctor": (),
     "warmup": (),
 }
+
+
+_FIRST = (
+    "records import log.json --db games.db --rules house.toml",
+    "export agent.h5 --to notebook-json -o q.json",
+    "solve --rules tiny",
+    " ".join(["games grid", *EXAMPLES["games grid"]]),
+    "games tournament tapnswap agents --processes 1",
+)
 
 
 def all_verbs() -> dict[str, Any]:
@@ -84,16 +90,10 @@ def make_files(files: Path, folder: Path) -> None:
     (folder / "log.json").write_text(write_log(games), encoding="utf-8")
     generator = np.random.default_rng(4)
     sizes = ((18, 3), (3, 11))
-    write_flux(folder / "params.json", [(generator.normal(size=size), generator.normal(size=size[1])) for size in sizes])
-    here = Path.cwd()
-    os.chdir(folder)
-    try:
-        with suppress(KeyboardInterrupt):
-            assert run("records import log.json --db games.db --rules house.toml -q".split()) == 0
-            assert run("export agent.h5 --to notebook-json -o q.json -q".split()) == 0
-            assert run("solve --rules tiny -q".split()) == 0
-            assert run("games grid tapnswap agents --epsilons 0.5 --against self --games 10 -q".split()) == 0
-            assert run("games tournament tapnswap agents --processes 1 -q".split()) == 0
-        json.loads((folder / "q.json").read_text(encoding="utf-8"))
-    finally:
-        os.chdir(here)
+    write_flux(
+        folder / "params.json", [(generator.normal(size=size), generator.normal(size=size[1])) for size in sizes]
+    )
+    for line in _FIRST:
+        subprocess.run(
+            [*COMMAND, *line.split(), "-q"], cwd=folder, env=clean_environment(), capture_output=True, check=True
+        )

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cli.commands import COMMAND, EXAMPLES, all_verbs, make_files
-from cli.conftest import clean_environment
+from cli.commands import EXAMPLES, all_verbs, make_files
+from cli.conftest import COMMAND, clean_environment
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {"enemy": "enemies.md", "records": "recorded-games.md", "games": "games.md"} | dict.fromkeys(
@@ -20,7 +20,18 @@ PAGES = {"enemy": "enemies.md", "records": "recorded-games.md", "games": "games.
 )
 # Objects whose keys are names of agents, cards, stages, rules, players or datasets, or options of a method.
 BY_NAME = {
-    *("agents", "rules", "exploiters", "fields", "shapes", "seconds", "cards", "enemy_holds_one", "in_hand", "revealed"),
+    *(
+        "agents",
+        "rules",
+        "exploiters",
+        "fields",
+        "shapes",
+        "seconds",
+        "cards",
+        "enemy_holds_one",
+        "in_hand",
+        "revealed",
+    ),
     *("kept", "hand", "discard", "models", "variant", "packages", "checks", "origin", "position", "enemy", "rounds"),
     *("rejected_by_kind", "warnings_by_kind", "counts", "shares", "possible", "when_possible", "given_up", "training"),
 }

@@ -11,7 +11,7 @@ from cli.made_up_games import random_games, write_games
 from punish_fast.cli import report as reporting
 from punish_fast.cli.lessons_text import headlines
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.rules import CARDS, PRESETS, true_rules
+from punish_fast.punish.rules import CARDS, PRESETS, by_card, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import read_choices
 from punish_fast.store.reader import load
@@ -168,7 +168,7 @@ def test_three_headlines_come_first_and_lines_fit_the_terminal(run, monkeypatch)
 
 def test_headlines_do_without_what_is_unknown():
     shares = {"guard": 0.25, "feint": 0.75}
-    hand = {"hand": [1, 0, 0, 0, 0], "probability": 1.0, "win": 0.5}
+    hand = {"hand": by_card([1, 0, 0, 0, 0]), "probability": 1.0, "win": 0.5}
     report = {
         "people": None,
         "hands": [hand],

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punish_fast.mdp.policy import TIE, first_best, greedy, tie_of
+from punish_fast.mdp.policy import TIE, PolicyError, first_best, greedy, softmax, tie_of
+from punish_fast.mdp.solver import solve
 
 PTR = np.array([0, 3, 5])
 
@@ -34,3 +35,13 @@ def test_whole_numbers_of_no_state_and_of_zeros():
     assert first_best(PTR, np.array([0, 2, 1, 7, 9])).tolist() == [1, 4]
     assert first_best(np.array([0]), np.zeros(0)).tolist() == []
     assert tie_of(np.zeros(3)) == 0.0
+
+
+@pytest.mark.parametrize("make", [greedy, lambda state_ptr, q: softmax(state_ptr, q, 1.0)], ids=["greedy", "softmax"])
+def test_a_solution_is_no_array(tiny_mdp, make):
+    solution = solve(tiny_mdp)
+    with pytest.raises(PolicyError, match=r"^state_ptr: is a Solution, allowed is an array"):
+        make(solution, solution.q)
+    with pytest.raises(PolicyError, match=r"^q: is a Solution, allowed is an array"):
+        make(tiny_mdp.state_ptr, solution)
+    assert np.allclose(make(tiny_mdp.state_ptr, solution.q).sum(), tiny_mdp.n_states)
