@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from itertools import product
+
 import pytest
+from fuzz.trial import contents
+
+from cli.commands import all_verbs, make_files
+from cli.conftest import run_apart
 
 
 @pytest.mark.parametrize(
@@ -108,3 +115,88 @@ def test_an_agent_trained_otherwise_is_not_replaced(run, folder):
     run(*train, "20").refused("tapnswap.h5: exists and was made with sessions")
     assert (folder / "tapnswap.h5").read_bytes() == before
     assert run(*train, "10").code == 0
+
+
+# Options that write, and how each verb reads files.
+READING = {
+    "solve": (["tensor.h5"], ["tensor.h5"]),
+    "build": (["--rules", "house.toml", "--enemy", "agent.h5"], ["house.toml", "agent.h5"]),
+    "export": (["agent.h5", "--to", "npz"], ["agent.h5"]),
+    "import": (["q.json", "--rules", "house.toml"], ["q.json", "house.toml"]),
+    "arena": (["agent.h5", "strategy.h5", "--rules", "house.toml", "--games", "4"], ["agent.h5", "house.toml"]),
+    "equilibrium": (["--rules", "house.toml"], ["house.toml"]),
+    "openings": (["agent.h5"], ["agent.h5"]),
+    "lessons": (["agent.h5", "--records", "games.db"], ["agent.h5", "games.db"]),
+    "enemy parless": (["--db", "games.db", "--rules", "house.toml"], ["games.db", "house.toml"]),
+    "enemy model": (["--db", "games.db", "--rules", "house.toml"], ["games.db", "house.toml"]),
+    "enemy import-flux": (["params.json", "--rules", "house.toml"], ["params.json", "house.toml"]),
+    "enemy pawnn": (["--from", "strategy.h5", "--cross-validate", "2"], ["strategy.h5"]),
+    "records import": (
+        ["log.json", "--db", "games.db", "--rules", "house.toml"],
+        ["log.json", "games.db", "house.toml"],
+    ),
+    "records plot": (["win-rates", "--db", "games.db"], ["games.db"]),
+    "records player": (["Ann", "--db", "games.db", "--export"], ["games.db"]),
+    "games train": (["tapnswap", "--from", "learner.h5"], ["learner.h5"]),
+    "games grid": (["tapnswap", "agents"], ["agents/round-0.json"]),
+    "games retrain": (["tapnswap", "agents"], ["agents/round-0.json"]),
+}
+
+
+@pytest.fixture(scope="module")
+def made(_files, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    make_files(_files, folder)
+    (folder / "learner.h5").write_bytes((folder / "strategy.h5").read_bytes())
+    return folder
+
+
+def writing_options(verb):
+    """The flags of a verb that take the name of an output."""
+    return [
+        option.opts[0]
+        for option in verb.params
+        if option.param_type_name == "option" and option.envvar is None and not option.is_flag and option.name != "help"
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READING)
+def test_no_verb_replaces_what_it_reads(run, made, folder, name):
+    """Neither under its own name nor by links, for every option that names an output."""
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    verb, (arguments, sources) = all_verbs()[name], READING[name]
+    for source, flag in product(sources, writing_options(verb)):
+        for suffix in (".h5", ".json", ".db", ".png", ".svg"):
+            (folder / f"soft{suffix}").unlink(missing_ok=True)
+            (folder / f"hard{suffix}").unlink(missing_ok=True)
+            (folder / f"soft{suffix}").symlink_to(source)
+            (folder / f"hard{suffix}").hardlink_to(folder / source)
+        outputs = (
+            ["soft.png", "hard.svg"] if flag == "--plot" or name == "records plot" else [source, "soft.h5", "hard.h5"]
+        )
+        before = contents(folder)
+        for output in outputs:
+            done = run(*name.split(), *arguments, flag, output)
+            done.refused("will not be replaced")
+            assert contents(folder) == before
+
+
+def test_every_verb_with_outputs_is_tried():
+    assert READING.keys() == {name for name, verb in all_verbs().items() if writing_options(verb)}
+
+
+def test_stdout_is_not_replaced(folder):
+    with (folder / "out.txt").open("w") as out:
+        out.write("mine\n")
+        out.flush()
+        done = run_apart(
+            *("solve", "--rules", "tiny", "-q", "-o", "/dev/stdout"), capture_output=False, stdout=out, stderr=-1
+        )
+    assert (done.code, (folder / "out.txt").read_text()) == (2, "mine\n")
+    assert done.err == "error: /dev/stdout: is no regular file and will not be replaced\n"
+
+
+def test_a_link_to_where_nothing_can_be_written_is_refused_before_the_work(run, folder):
+    (folder / "link.h5").symlink_to("/proc/x.h5")
+    run("equilibrium", "--rules", "tiny", "-o", "link.h5").refused("link.h5: cannot write here")
