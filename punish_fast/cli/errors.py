@@ -112,6 +112,8 @@ def guarded(call: Callable[[], Any]) -> int:
     except Exception as error:
         # A library may turn an interrupt into another error.
         code = _interrupted_code() if _interrupted else _explain(error)
+    if code == INTERRUPTED:  # as newer versions of Typer turn any KeyboardInterrupt into a code
+        code = _interrupted_code()
     if code != 0 and "punish_fast.runtime.files" in sys.modules:
         sys.modules["punish_fast.runtime.files"].discard_temporaries()
     code = _flush_output(code)
