@@ -179,7 +179,7 @@ def _best_response_share(options: EquilibriumOptions, checkpoint: Artefact | Non
         raise UsageError(f"--best-response-share is {given}, allowed is from 0 to 1")
     if checkpoint is None:
         return default_response_share(options.information) if given is None else given
-    share = float(checkpoint.attributes["answers"])
+    share = float(checkpoint.attributes["best_response_share"])
     if given is not None and given != share:
         raise UsageError(f"{checkpoint.path}: was made with --best-response-share {share:g}, not {given:g}")
     return share

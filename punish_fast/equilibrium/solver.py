@@ -186,10 +186,10 @@ class Equilibrium:
         tables = whole.minimiser.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
         if whole.response is not None:
             response, n_full = whole.response, self.graph.n_full
-            tables |= {"answer": response.choice, "answer_dealt": response.dealt}
-            tables |= {"answer_nodes": response.nodes[:, 0]}
+            tables |= {"response": response.choice, "response_dealt": response.dealt}
+            tables |= {"response_nodes": response.nodes[:, 0]}
             # Values outside the restricted game stay as they were.
-            tables |= {"values": whole.v[:n_full], "answer_values": response.v[:n_full, 0]}
+            tables |= {"values": whole.v[:n_full], "response_values": response.v[:n_full, 0]}
             tables |= {"marked_rows": self._marks.row, "marked_full": self._marks.full}
         return tables
 

@@ -64,6 +64,6 @@ def load_learner(path: str | Path) -> LearnerFile:
     file = SealedFile(path)
     if file.kind != schema.LEARNER:
         raise file.error("kind", f"{file.kind!r}, must be a learner")
-    q = file.array("/learner/q", (None, None))
-    visits = file.array("/learner/visits", q.shape)
+    file.check_shapes()
+    q, visits = file.array("/learner/q"), file.array("/learner/visits")
     return LearnerFile(file.json_object("game"), file.json_object("learner"), q, visits)

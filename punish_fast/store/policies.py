@@ -56,9 +56,9 @@ def save_policy(
             state = np.arange(space.n_states) if covered is None else np.flatnonzero(covered)
             out.array("/strategy/state", state)
             # Most actions are illegal in a state, and have probability 0.
-            out.array("/strategy/p", table_of_policy(space, policy, state), compressed=True)
+            out.array("/strategy/p", table_of_policy(space, policy, state))
         else:
-            out.array("/strategy/rows", units_of_policy(space, policy, covered), compressed=True)
+            out.array("/strategy/rows", units_of_policy(space, policy, covered))
 
 
 def units_of_policy(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None = None) -> np.ndarray:

@@ -11,11 +11,11 @@ import h5py
 import numpy as np
 
 from punish_fast.duel.policies import policy_of
-from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import PolicyError, first_best, policy_of_values
 from punish_fast.mdp.solver import Solution
 from punish_fast.mdp.value_iteration import Log
-from punish_fast.punish.codes import ACTIONS, Layout, layout_of
+from punish_fast.punish.codes import Layout, layout_of
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import Rules, RulesError, from_json, name_of
@@ -25,8 +25,10 @@ from punish_fast.punish.tensor import TERMINAL_REWARD
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import schema
+from punish_fast.store.attributes import first_line, flaw_of_enemy, shorten
 from punish_fast.store.policies import policy_of_units
-from punish_fast.store.sealed_file import SealedFile, first_line, plain
+from punish_fast.store.relations import broken, flaw_of_rows, flaw_of_states
+from punish_fast.store.sealed_file import SealedFile
 
 
 class Artefact(SealedFile):
@@ -48,32 +50,43 @@ class Artefact(SealedFile):
         try:
             self.rules: Rules = from_json(self.attributes["rules"])
         except RulesError as error:
-            raise self.error("rules", str(error)) from None
+            raise self.error("rules", shorten(str(error))) from None
         if self.rules.digest != self.attributes["rules_digest"]:
             raise self.error("rules_digest", f"{self.attributes['rules_digest']} is not that of the rules")
-        self._check_values()
+        self.sizes["n_layers"] = self.rules.breaths + 1
+        if self.kind == "agent":
+            self._check_agent()
+        self.check_shapes()
 
     def __repr__(self) -> str:
         return f"Artefact({str(self.path)!r}: {self.kind}, rules {name_of(self.rules)})"
 
-    def _check_values(self) -> None:
-        attributes = self.attributes
-        for name, most in (("discount", 1), ("iterations", np.inf), ("answers", 1)):
-            if not 0 <= attributes.get(name, 0) <= most:
-                raise self.error(name, f"{attributes[name]} is not allowed")
-        if self.information not in MODELS:
-            raise self.error("information", f"{self.information!r} is not known, allowed are {', '.join(MODELS)}")
-        if self.kind == "agent":
-            # Older files name total rewards apart.
-            if (attributes["objective"], attributes["discount"]) == ("undiscounted", 1):
-                attributes["objective"] = "discounted"
-            self._check_objective(attributes["objective"], attributes["discount"])
+    def _check_agent(self) -> None:
+        """Check that the attributes of a solution go together."""
+        a = self.attributes
+        if a["objective"] == "win-probability" and a["discount"] < 1:
+            raise self.error("objective", f"'win-probability' does not go with the discount {a['discount']:g}")
+        is_imported = a["schedule"] == "imported"
+        signs = (a["sweeps"] == 0, math.isnan(a["residual"]), "terminal_values" in a)
+        for name, is_sign in zip(("sweeps", "residual", "terminal_values"), signs, strict=True):
+            if is_sign != is_imported:
+                raise self.error(name, f"{a.get(name)} is not allowed with the schedule {a['schedule']}")
+        most = np.abs(final_values(a["discount"], a["objective"])).max() * (1 + 1e-9)
+        if not all(abs(value) <= most for value in a.get("terminal_values", ())):
+            raise self.error(
+                "terminal_values", f"{a['terminal_values']} are not two numbers from {-most:g} to {most:g}"
+            )
 
-    def _check_objective(self, objective: str, discount: float) -> None:
-        if objective not in schema.OBJECTIVES:
-            raise self.error("objective", f"{objective!r} is not known, allowed are {', '.join(schema.OBJECTIVES)}")
-        if objective == "win-probability" and discount < 1:
-            raise self.error("objective", f"{objective!r} does not go with the discount {discount:g}")
+    def _checked(self, name: str, **parts: Any) -> np.ndarray:
+        """A dataset that obeys its relations; ``parts`` are what these take besides, by name."""
+        array = self.array(name)
+        self._must_hold(name, {name: array, "layout": self.layout} | parts)
+        return array
+
+    def _must_hold(self, name: str, parts: dict[str, Any]) -> None:
+        law = broken(name, self.attributes | self.sizes | parts)
+        if law is not None:
+            raise self.error(name, law)
 
     @cached_property
     def enemy(self) -> dict[str, Any]:
@@ -83,8 +96,9 @@ class Artefact(SealedFile):
             ReadError: the attribute is something else.
         """
         enemy = self.json_object("enemy")
-        if "kind" not in enemy:
-            raise self.error("enemy", "not a JSON object with a kind")
+        flaw = flaw_of_enemy(enemy)
+        if flaw is not None:
+            raise self.error("enemy", flaw)
         # Older files call the uniform enemy naive.
         return {"kind": "built-in", "name": "random"} if enemy == {"kind": "naive"} else enemy
 
@@ -110,41 +124,39 @@ class Artefact(SealedFile):
     @cached_property
     def layer_ptr(self) -> np.ndarray:
         """int64 ``[n_layers + 1]``, checked; errors as in `code`."""
-        ptr = self.array("/states/layer_ptr", (self.rules.breaths + 2,))
-        if ptr[0] != 0 or (np.diff(ptr) < 0).any():
-            raise self.error("/states/layer_ptr", "must begin with 0 and not descend")
-        return ptr
+        return self._checked("/states/layer_ptr")
 
     @cached_property
     def code(self) -> np.ndarray:
-        """uint64 ``[n_states]``, checked: ascending, and in the right layers.
+        """uint64 ``[n_states]``, checked: ascending positions, in the right layers.
 
         Raises:
-            ReadError: missing, damaged, or not codes under these rules.
+            ReadError: damaged, or not codes under these rules.
         """
-        code = self.array("/states/code", (int(self.layer_ptr[-1]),))
-        if (code[1:] <= code[:-1]).any():
-            raise self.error("/states/code", "must ascend")
-        n_codes = np.uint64(self.layout.n_cards_codes * self.layout.n_statuses)
-        layer = np.searchsorted(self.layer_ptr, np.arange(len(code)), side="right") - 1
-        if (code // n_codes != layer.astype(np.uint64)).any():
-            raise self.error("/states/code", "a code does not belong to its layer")
-        return code
+        return self._states[0]
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """``state_ptr``, ``action`` and ``reward``, checked.
 
         Raises:
-            ReadError: missing or damaged.
+            ReadError: damaged, or not the legal actions of the states.
         """
-        state_ptr = self.array("/rows/state_ptr", (int(self.layer_ptr[-1]) + 1,))
-        if state_ptr[0] != 0 or (np.diff(state_ptr) < 1).any():
-            raise self.error("/rows/state_ptr", "must begin with 0 and ascend")
-        action = self.array("/rows/action", (int(state_ptr[-1]),))
-        if not np.isin(action, ACTIONS).all():
-            raise self.error("/rows/action", f"allowed are {', '.join(map(str, ACTIONS))}")
-        return state_ptr, action, self.array("/rows/reward", (int(state_ptr[-1]),))
+        state_ptr, action = self._states[1:]
+        reward = self.array("/rows/reward")
+        if np.isnan(reward[:1]).any() and self.attributes.get("schedule") != "imported":
+            raise self.error("/rows/reward", "a number is not finite")
+        return state_ptr, action, reward
+
+    @cached_property
+    def _states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``code``, ``state_ptr`` and ``action``, checked."""
+        code = self._checked("/states/code", **{"/states/layer_ptr": self.layer_ptr})
+        state_ptr, action = self._checked("/rows/state_ptr"), self.array("/rows/action")
+        flaw = {"flaw_of_states": flaw_of_states(self.layout, code, state_ptr, action)}
+        for name in ("/states/code", "/rows/action"):
+            self._must_hold(name, flaw)
+        return code, state_ptr, action
 
     @property
     def has_transitions(self) -> bool:
@@ -170,31 +182,13 @@ class Artefact(SealedFile):
         """
         self.must_have_transitions()
         state_ptr, action, reward = self.rows
-        indptr = self.array("/transitions/indptr", (len(action) + 1,))
-        self._check_group((len(action), len(state_ptr) + 1))
-        indices = self.array("/transitions/indices", (int(indptr[-1]),))
-        data = self.array("/transitions/data", (int(indptr[-1]),))
-        mdp = MDP(state_ptr, indptr, indices, data, reward, TERMINAL_REWARD.copy(), self.layer_ptr, action)
-        try:
-            return check(mdp)
-        except ModelError as error:
-            field, _, problem = str(error).partition(": ")
-            group = "/transitions" if field in ("indptr", "indices", "data") else "/rows"
-            raise self.error(f"{group}/{field}", problem) from None
-
-    @uninterrupted()
-    def _check_group(self, shape: tuple[int, int]) -> None:
-        try:
-            with h5py.File(self.path, "r") as file:
-                attributes = dict(file["/transitions"].attrs)
-        except Exception as error:
-            raise self.error("/transitions", f"not readable ({first_line(error)})") from None
-        encoding: Any = plain(attributes.get("encoding-type"))
-        if not np.array_equal(encoding, "csr_matrix"):
-            raise self.error("/transitions", "encoding-type is not csr_matrix")
-        found: Any = attributes.get("shape")
-        if not np.array_equal(found, shape):
-            raise self.error("/transitions", f"shape is {found}, must be {shape}")
+        indptr = self._checked("/transitions/indptr")
+        # Their ranges are checked together with their laws, in one pass.
+        indices, data = (self.array(f"/transitions/{name}", check_range=False) for name in ("indices", "data"))
+        flaw = {"flaw_of_rows": flaw_of_rows(len(state_ptr) - 1, indptr, indices, data, reward)}
+        for name in ("/transitions/indices", "/transitions/data", "/rows/reward"):
+            self._must_hold(name, flaw)
+        return MDP(state_ptr, indptr, indices, data, reward, TERMINAL_REWARD.copy(), self.layer_ptr, action)
 
     @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
@@ -230,13 +224,11 @@ class Artefact(SealedFile):
         if self.kind != "agent":
             raise self.error("kind", f"a {self.kind} has no solution")
         state_ptr, _, _ = self.rows
-        v = self.array("/solution/v", (len(state_ptr) - 1,))
-        q = self.array("/solution/q", (int(state_ptr[-1]),))
-        for name, array in (("/solution/v", v), ("/solution/q", q)):
-            if not np.isfinite(array).all():
-                raise self.error(name, "a value is not finite")
-            if self.attributes["objective"] == "win-probability" and not ((array >= 0) & (array <= 1)).all():
-                raise self.error(name, "a win probability is not from 0 to 1")
+        v, q = self.array("/solution/v"), self.array("/solution/q")
+        if self.attributes["objective"] == "win-probability":
+            for name, array in (("/solution/v", v), ("/solution/q", q)):
+                if not ((array >= 0) & (array <= 1)).all():
+                    raise self.error(name, "a win probability is not from 0 to 1")
         a = self.attributes
         solution = Solution(
             v=v,
@@ -253,14 +245,18 @@ class Artefact(SealedFile):
         )
         if solution.fingerprint != a["fingerprint"]:
             raise self.error("fingerprint", f"{a['fingerprint']} is not that of the values")
+        self._must_hold("/solution/v", {"/solution/v": v, "/solution/q": q, "/rows/state_ptr": state_ptr})
+        terminals = a.get("terminal_values", final_values(a["discount"], a["objective"]).tolist())
+        # Nothing is known of the errors of values that were solved elsewhere, but they are within their scale.
+        slack = 0.0 if a["schedule"] == "imported" else a["error_bound"]
+        self._must_hold("/solution/q", {"/solution/q": q, "terminal_values": terminals, "error_bound": slack})
         return solution
 
     def _log(self) -> Log:
-        shape = (self.attributes["sweeps"],)
-        log = Log(self.array("/log/residual", shape).tolist(), self.array("/log/seconds", shape).tolist())
+        log = Log(self._checked("/log/residual").tolist(), self.array("/log/seconds").tolist())
         if "/log/rmse" in self.shapes:
-            log.rmse = self.array("/log/rmse", shape).tolist()
-            log.choice_changes = self.array("/log/choice_changes", shape).tolist()
+            log.rmse = self.array("/log/rmse").tolist()
+            log.choice_changes = self.array("/log/choice_changes").tolist()
         return log
 
     @cached_property
@@ -270,11 +266,8 @@ class Artefact(SealedFile):
         Raises:
             ReadError: the file is no agent, or damaged.
         """
-        solution = self.solution()
-        values = np.asarray(self.attributes.get("terminal_values", _terminal_values(solution)))
-        if values.shape != TERMINAL_REWARD.shape or values.dtype != np.float64 or not np.isfinite(values).all():
-            raise self.error("terminal_values", f"{values.tolist()} are not two finite numbers")
-        win, loss = values.tolist()
+        values = self.attributes.get("terminal_values", _terminal_values(self.solution()))
+        win, loss = np.asarray(values).tolist()
         return win, loss
 
     def must_have_rules(self, rules: Rules, any_redeal: bool = False) -> None:
@@ -336,9 +329,10 @@ class Artefact(SealedFile):
             q = self.solution().q
             return policy_of_values(space.state_ptr, q, temperature)
         if not space.is_view:
-            return policy_of_units(space, self.array("/strategy/rows", (len(space.action),)))
+            self.must_have_shape("/strategy/rows", space.action.shape)
+            return policy_of_units(space, self.array("/strategy/rows"))
         try:
-            return policy_of_table(space, *self.strategy())
+            return policy_of_table(space, *self.strategy(space))
         except StrategyError as error:
             raise ReadError(f"{self.path}: {error}") from None
 
@@ -346,7 +340,7 @@ class Artefact(SealedFile):
         """Which states the file has an entry for, bool ``[n_states]``; errors as in `strategy`."""
         if self.kind == "agent":
             return np.ones(space.n_states, dtype=np.bool_)
-        return np.isin(np.arange(space.n_states), self.strategy()[0])
+        return np.isin(np.arange(space.n_states), self.strategy(space)[0])
 
     def must_play(self) -> None:
         """Check that the file is an agent or a strategy.
@@ -358,8 +352,11 @@ class Artefact(SealedFile):
             what = "a tensor" if self.kind == "tensor" else "a checkpoint of an equilibrium"
             raise ReadError(f"{self.path}: is {what}, allowed are agents and strategies")
 
-    def strategy(self) -> tuple[np.ndarray, np.ndarray]:
+    def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the states covered and their action probabilities, as stored.
+
+        Args:
+            space: The states of the game; those of the file's rules if None.
 
         Raises:
             ReadError: the file is no strategy, or damaged.
@@ -368,8 +365,11 @@ class Artefact(SealedFile):
             raise self.error("kind", f"{self.kind!r}, but a strategy is needed")
         if self.information != "view":
             raise self.error("information", f"{self.information!r} is not allowed here, only 'view' is")
-        state = self.array("/strategy/state", (None,))
-        return state, self.array("/strategy/p", (len(state), 11))
+        n_states = StateSpace(self.rules).n_states if space is None else space.n_states
+        # Before anything is read: what is compressed could be of any size.
+        if self.sizes["k"] > n_states:
+            raise self.error("/strategy/state", f"{self.sizes['k']} states, but the game has {n_states}")
+        return self._checked("/strategy/state"), self._checked("/strategy/p")
 
 
 @policy_of.register

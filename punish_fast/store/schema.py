@@ -1,131 +1,211 @@
-"""The HDF5 files of punish-fast: names, shapes and types of what they hold.
+"""The HDF5 files of punish-fast, as data: what each kind of file holds.
 
-Every file has the root attributes ``format`` (``"punish-fast"``), ``format_version`` (1), ``kind``, ``rules`` (JSON),
-``rules_digest``, ``created`` and ``package_version``. Tensors and agents also have ``enemy`` (JSON), agents
-``discount``, ``objective``, ``schedule``, ``tolerance`` (NaN if a number of sweeps was asked for), ``sweeps``,
-``residual``, ``error_bound`` and ``fingerprint``. The objective sets the scale of ``/solution/v`` and ``/solution/q``::
+Readers, writers, the table in ``docs/formats.md`` and the mutations in ``tests/fuzz`` follow from the tuples here. What
+must hold between datasets stands in ``relations.py``. The first 512 bytes of a file, HDF5's user block, are its seal
+(``checksum.py``). Metadata is written in HDF5's 1.10 format.
 
-    "discounted"        win 1 / (1 - discount), loss -1 / (1 - discount); at discount 1,
-                        P(win) - P(loss)
-    "win-probability"   P(win); discount 1
-
-No exact value is further than ``error_bound`` from the one in ``/solution/v``. ``/rows/reward`` is the tensor's, +1 for
-a win and -1 for a loss, whatever the objective.
-
-Imported agents have ``schedule`` "imported", no sweeps, a ``residual`` and rewards that are NaN, an infinite
-``error_bound``, and ``terminal_values`` (float64 ``[2]``, those of win and loss). Strategies have ``name`` and may have
-``origin``, a JSON object that says how they were made::
-
-    kind        tensor  agent  strategy
-    /states/code          x      x              uint64  [n_states]            sorted
-    /states/layer_ptr     x      x              int64   [n_layers + 1]
-    /rows/state_ptr       x      x              int64   [n_states + 1]
-    /rows/action          x      x              uint8   [n_rows]              two-digit action codes
-    /rows/reward          x      x              float64 [n_rows]
-    /transitions          x     (x)             group, encoding-type "csr_matrix", shape (n_rows, n_states + 2):
-        indptr            x     (x)             int64   [n_rows + 1]          columns n_states = win, + 1 = loss
-        indices           x     (x)             int32   [n_entries]
-        data              x     (x)             float64 [n_entries]
-    /solution/v                  x              float64 [n_states]
-    /solution/q                  x              float64 [n_rows]
-    /log/residual                x              float64 [n_sweeps]
-    /log/seconds                 x              float64 [n_sweeps]
-    /log/rmse                   (x)             float64 [n_sweeps]            schedule "jacobi"
-    /log/choice_changes         (x)             int64   [n_sweeps]            schedule "jacobi"
-    /strategy/state                     x       int32   [k]                   rows of the states covered
-    /strategy/p                         x       float64 [k, 11]               10, 11, 20, 21, ..., 51, 90; compressed
-
-A strategy under a finer information model than the view has an ``information`` ("memory") and holds, instead of a
-table, all rows of that model (``policies.py``)::
-
-    /strategy/rows      uint16  [n_rows]        probabilities in units of 1 / 65535; all 0: uniform; compressed
-
-The checkpoint of an *equilibrium* has ``information``, ``iterations`` and ``answers``, the share of games against a
-best response (``checkpoints.py``)::
-
-    /equilibrium/total                          float64 [n_rows]
-    [/equilibrium/regret, last_regret           float64 [n_rows]        if answers is 0]
-    [/equilibrium/logit                         float64 [n_rows]        otherwise
-     /equilibrium/variance]                     float64 [n_states]
-    /equilibrium/dealt                          float64 [n]             by full states of the first breath
-    /equilibrium/nodes                          float64 [n_nodes]
-    [/equilibrium/answer                        int64   [n_states]      the row that the response takes
-     /equilibrium/answer_dealt, answer_nodes    float64 [n], [n_nodes]
-     /equilibrium/values, answer_values         float64 [n_full]        win probabilities
-     /equilibrium/marked_rows                   uint8   [n_rows]        the restricted game
-     /equilibrium/marked_full]                  uint8   [n_full]
-
-Learners of other games have no rules. They have the JSON objects ``game``, its name and parameters, and ``learner``,
-the way it learned (``learn/qlearning.py``)::
-
-    /learner/q            float64 [n_tables, n_rows]     action values
-    /learner/visits       int64   [n_tables, n_rows]     updates of each
-
-Entries in brackets may be missing. The first 512 bytes, HDF5's user block, are the seal of the file (``checksum.py``).
-Metadata is written in HDF5's 1.10 format.
+A *size* such as ``n_states`` is one number in a file. It is the last entry of a pointer dataset (`LAST`), an attribute,
+or follows from the rules; any other is that of the first dataset that has it.
 """
 
 from __future__ import annotations
 
+from math import inf
+from typing import NamedTuple
+
 FORMAT = "punish-fast"
 FORMAT_VERSION = 1
-KINDS = ("tensor", "agent", "strategy", "equilibrium")
-LEARNER = "learner"
-OBJECTIVES = ("discounted", "win-probability")
 LIBRARY_VERSION = ("v110", "v110")
 
-DTYPES = {
-    "/states/code": "uint64",
-    "/states/layer_ptr": "int64",
-    "/rows/state_ptr": "int64",
-    "/rows/action": "uint8",
-    "/rows/reward": "float64",
-    "/transitions/indptr": "int64",
-    "/transitions/indices": "int32",
-    "/transitions/data": "float64",
-    "/solution/v": "float64",
-    "/solution/q": "float64",
-    "/log/residual": "float64",
-    "/log/seconds": "float64",
-    "/log/rmse": "float64",
-    "/log/choice_changes": "int64",
-    "/strategy/state": "int32",
-    "/strategy/p": "float64",
-    "/strategy/rows": "uint16",
-    "/equilibrium/logit": "float64",
-    "/equilibrium/variance": "float64",
-    "/equilibrium/regret": "float64",
-    "/equilibrium/last_regret": "float64",
-    "/equilibrium/total": "float64",
-    "/equilibrium/dealt": "float64",
-    "/equilibrium/nodes": "float64",
-    "/equilibrium/answer": "int64",
-    "/equilibrium/answer_dealt": "float64",
-    "/equilibrium/answer_nodes": "float64",
-    "/equilibrium/values": "float64",
-    "/equilibrium/answer_values": "float64",
-    "/equilibrium/marked_rows": "uint8",
-    "/equilibrium/marked_full": "uint8",
-    "/learner/q": "float64",
-    "/learner/visits": "int64",
-}
-# Types of root attributes: of every file, of those with rules, and of each kind.
-ROOT_ATTRIBUTES: dict[str, type] = {"format_version": int, "kind": str, "created": str, "package_version": str}
-_RULES: dict[str, type] = {"rules": str, "rules_digest": str}
-_SOLUTION: dict[str, type] = {
-    "discount": float,
-    "objective": str,
-    "schedule": str,
-    "tolerance": float,
-    "sweeps": int,
-    "residual": float,
-    "error_bound": float,
-    "fingerprint": str,
-}
-ATTRIBUTES: dict[str, dict[str, type]] = {
-    "tensor": _RULES | {"enemy": str},
-    "agent": _RULES | {"enemy": str} | _SOLUTION,
-    "strategy": _RULES | {"name": str},
-    "equilibrium": _RULES | {"information": str, "iterations": int, "answers": float},
-    LEARNER: {"game": str, "learner": str},
-}
+KINDS = ("tensor", "agent", "strategy", "equilibrium")
+LEARNER = "learner"
+ALL_KINDS = (*KINDS, LEARNER)
+OBJECTIVES = ("discounted", "win-probability")
+# Actions 10, 11, 20, 21, ..., 51, 90.
+N_ACTIONS = 11
+# Far above all that is computed, and sums and squares of such numbers are finite.
+LARGE = 1e100
+MARKS = 3
+
+
+class Attribute(NamedTuple):
+    """A root attribute, or one of the group ``/transitions``.
+
+    Attributes:
+        name: Its name.
+        type: ``text``, ``json`` (the text of a JSON object), ``int``, ``float``, ``floats`` or ``ints``.
+        kinds: The kinds of file that have it.
+        optional: The kinds that may lack it.
+        low: The least number.
+        high: The largest number.
+        may_be_nan: Whether a number may be missing, written as NaN.
+        allowed: All texts it may be; any if empty.
+        pattern: What a text must look like; anything if empty.
+        length: The length of a list.
+    """
+
+    name: str
+    type: str
+    kinds: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    low: float = -inf
+    high: float = inf
+    may_be_nan: bool = False
+    allowed: tuple[str, ...] = ()
+    pattern: str = ""
+    length: int = 2
+
+
+class When(NamedTuple):
+    """The value of an attribute on which a dataset depends."""
+
+    attribute: str
+    value: str | int
+    is_equal: bool = True
+
+    def __str__(self) -> str:
+        return f"`{self.attribute}` {'' if self.is_equal else 'not '}{self.value}"
+
+
+class Dataset(NamedTuple):
+    """A dataset.
+
+    Attributes:
+        name: Its name.
+        dtype: Its dtype.
+        shape: Its shape, a number or a size in each dimension; a pointer has ``n + 1``.
+        kinds: The kinds of file that have it.
+        about: What it holds.
+        low: The least number.
+        high: The largest number.
+        may_be_nan: Whether numbers may be missing, written as NaN.
+        optional: The kinds that may lack it, together with all others of its group.
+        when: On what it depends; without this the dataset must be missing.
+        compressed: Whether it is stored with gzip, in chunks.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...]
+    kinds: tuple[str, ...]
+    about: str = ""
+    low: float = -inf
+    high: float = inf
+    may_be_nan: bool = False
+    optional: tuple[str, ...] = ()
+    when: When | None = None
+    compressed: bool = False
+
+
+_GAME, _AGENT, _STRATEGY, _EQUILIBRIUM, _LEARNER = ("tensor", "agent"), ("agent",), ("strategy",), KINDS[3:], (LEARNER,)
+_DIGEST = "[0-9a-f]{16}"
+
+ATTRIBUTES = (
+    Attribute("format", "text", ALL_KINDS, allowed=(FORMAT,)),
+    Attribute("format_version", "int", ALL_KINDS, low=FORMAT_VERSION, high=FORMAT_VERSION),
+    Attribute("kind", "text", ALL_KINDS, allowed=ALL_KINDS),
+    Attribute("created", "text", ALL_KINDS, pattern="[0-9T:.+Z-]{10,40}"),
+    Attribute("package_version", "text", ALL_KINDS, pattern="[0-9A-Za-z.+!-]{1,60}"),
+    Attribute("rules", "json", KINDS),
+    Attribute("rules_digest", "text", KINDS, pattern=_DIGEST),
+    Attribute("enemy", "json", _GAME),
+    Attribute("discount", "float", _AGENT, low=0, high=1),
+    Attribute("objective", "text", _AGENT, allowed=OBJECTIVES),
+    Attribute("schedule", "text", _AGENT, allowed=("layered", "jacobi", "imported")),
+    Attribute("tolerance", "float", _AGENT, low=0, may_be_nan=True),
+    Attribute("sweeps", "int", _AGENT, low=0),
+    Attribute("residual", "float", _AGENT, low=0, may_be_nan=True),
+    Attribute("error_bound", "float", _AGENT, low=0),
+    Attribute("fingerprint", "text", _AGENT, pattern=_DIGEST),
+    Attribute("terminal_values", "floats", _AGENT, optional=_AGENT),
+    Attribute("name", "text", _STRATEGY),
+    Attribute("origin", "json", _STRATEGY, optional=_STRATEGY),
+    Attribute("information", "text", (*_STRATEGY, *_EQUILIBRIUM), optional=_STRATEGY, allowed=("view", "memory")),
+    Attribute("iterations", "int", _EQUILIBRIUM, low=0, high=1_000_000),
+    Attribute("best_response_share", "float", _EQUILIBRIUM, low=0, high=1),
+    Attribute("game", "json", _LEARNER),
+    Attribute("learner", "json", _LEARNER),
+)
+# Those of the group /transitions, as AnnData writes them.
+MATRIX_ATTRIBUTES = (
+    Attribute("encoding-type", "text", _GAME, allowed=("csr_matrix",)),
+    Attribute("encoding-version", "text", _GAME, allowed=("0.1.0",)),
+    Attribute("shape", "ints", _GAME, low=0),
+)
+
+_VIEW, _MEMORY = When("information", "view"), When("information", "memory")
+_JACOBI = When("schedule", "jacobi")
+_SELF_PLAY, _RESPONSE = When("best_response_share", 0), When("best_response_share", 0, is_equal=False)
+
+DATASETS = (
+    Dataset("/states/layer_ptr", "int64", ("n_layers + 1",), _GAME, "first state of each breath", low=0),
+    Dataset("/states/code", "uint64", ("n_states",), _GAME, "mixed-radix codes"),
+    Dataset("/rows/state_ptr", "int64", ("n_states + 1",), _GAME, "first row of each state", low=0),
+    Dataset("/rows/action", "uint8", ("n_rows",), _GAME, "two-digit action codes", low=10, high=90),
+    Dataset("/rows/reward", "float64", ("n_rows",), _GAME, "NaN if imported", low=-1, high=1, may_be_nan=True),
+    Dataset("/transitions/indptr", "int64", ("n_rows + 1",), _GAME, "first entry of each row", low=0, optional=_AGENT),
+    Dataset(
+        "/transitions/indices",
+        "int32",
+        ("n_entries",),
+        _GAME,
+        "`n_states` is win, `n_states + 1` loss",
+        low=0,
+        optional=_AGENT,
+    ),
+    Dataset("/transitions/data", "float64", ("n_entries",), _GAME, "probabilities", low=0, high=1, optional=_AGENT),
+    Dataset("/solution/v", "float64", ("n_states",), _AGENT, "values of states", -LARGE, LARGE),
+    Dataset("/solution/q", "float64", ("n_rows",), _AGENT, "values of state-action pairs", -LARGE, LARGE),
+    Dataset("/log/residual", "float64", ("n_sweeps",), _AGENT, "largest change of each sweep", low=0),
+    Dataset("/log/seconds", "float64", ("n_sweeps",), _AGENT, "duration of each sweep", low=0),
+    Dataset("/log/rmse", "float64", ("n_sweeps",), _AGENT, "as published", low=0, when=_JACOBI),
+    Dataset("/log/choice_changes", "int64", ("n_sweeps",), _AGENT, "as published", low=0, when=_JACOBI),
+    Dataset("/strategy/state", "int32", ("k",), _STRATEGY, "states covered, others play uniformly", low=0, when=_VIEW),
+    Dataset(
+        "/strategy/p",
+        "float64",
+        ("k", N_ACTIONS),
+        _STRATEGY,
+        "actions 10, 11, 20, 21, ..., 51, 90",
+        low=0,
+        when=_VIEW,
+        compressed=True,
+    ),
+    Dataset(
+        "/strategy/rows",
+        "uint16",
+        ("n_rows",),
+        _STRATEGY,
+        "units of 1 / 65535; all 0: uniform",
+        when=_MEMORY,
+        compressed=True,
+    ),
+    Dataset("/equilibrium/total", "float64", ("n_rows",), _EQUILIBRIUM, "sum of strategies", 0, LARGE),
+    Dataset("/equilibrium/regret", "float64", ("n_rows",), _EQUILIBRIUM, "", 0, LARGE, when=_SELF_PLAY),
+    Dataset("/equilibrium/last_regret", "float64", ("n_rows",), _EQUILIBRIUM, "", -LARGE, LARGE, when=_SELF_PLAY),
+    # Their exponentials are finite.
+    Dataset("/equilibrium/logit", "float64", ("n_rows",), _EQUILIBRIUM, "", -LARGE, 700, when=_RESPONSE),
+    Dataset(
+        "/equilibrium/variance", "float64", ("n_states",), _EQUILIBRIUM, "of regrets", 5e-324, LARGE, when=_RESPONSE
+    ),
+    Dataset("/equilibrium/dealt", "float64", ("n_deals",), _EQUILIBRIUM, "visits of full states of breath 1", 0, LARGE),
+    Dataset("/equilibrium/response_dealt", "float64", ("n_deals",), _EQUILIBRIUM, "", 0, LARGE, when=_RESPONSE),
+    # Probabilities are sums, so they may be off by rounding.
+    Dataset("/equilibrium/nodes", "float64", ("n_nodes",), _EQUILIBRIUM, "win probabilities", low=-1e-9, high=1 + 1e-9),
+    Dataset("/equilibrium/response_nodes", "float64", ("n_nodes",), _EQUILIBRIUM, "", -1e-9, 1 + 1e-9, when=_RESPONSE),
+    Dataset("/equilibrium/values", "float64", ("n_full",), _EQUILIBRIUM, "", -1e-9, 1 + 1e-9, when=_RESPONSE),
+    Dataset("/equilibrium/response_values", "float64", ("n_full",), _EQUILIBRIUM, "", -1e-9, 1 + 1e-9, when=_RESPONSE),
+    Dataset("/equilibrium/response", "int64", ("n_states",), _EQUILIBRIUM, "the row chosen", low=0, when=_RESPONSE),
+    Dataset("/equilibrium/marked_rows", "uint8", ("n_rows",), _EQUILIBRIUM, "", high=MARKS, when=_RESPONSE),
+    Dataset("/equilibrium/marked_full", "uint8", ("n_full",), _EQUILIBRIUM, "", high=MARKS, when=_RESPONSE),
+    Dataset("/learner/q", "float64", ("n_tables", "n_rows"), _LEARNER, "action values", -LARGE, LARGE),
+    Dataset("/learner/visits", "int64", ("n_tables", "n_rows"), _LEARNER, "updates of each", low=0),
+)
+# The pointer whose last entry is a size.
+LAST = {"n_states": "/states/layer_ptr", "n_rows": "/rows/state_ptr", "n_entries": "/transitions/indptr"}
+BY_NAME = {dataset.name: dataset for dataset in DATASETS}
+
+
+def datasets_of(kind: str) -> list[Dataset]:
+    """The datasets of a kind, pointers before what they point into."""
+    return [dataset for dataset in DATASETS if kind in dataset.kinds]

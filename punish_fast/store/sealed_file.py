@@ -1,8 +1,7 @@
-"""Reading sealed HDF5 files: attributes, shapes and datasets, checked against the schema."""
+"""Reading sealed HDF5 files: seal, structure and sizes, then datasets, checked against the schema."""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,15 @@ import numpy as np
 
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
+from punish_fast.runtime.parallel import for_each
 from punish_fast.store import schema
+from punish_fast.store.attributes import first_line, json_object
 from punish_fast.store.checksum import check_seal
+from punish_fast.store.probe import probe
+from punish_fast.store.schema import BY_NAME, LAST, Dataset
+from punish_fast.store.structure import look
 
-# gzip cannot compress further than this.
-_MOST_COMPRESSED = 1032
+_TINY = 5e-324
 
 
 class SealedFile:
@@ -27,86 +30,117 @@ class SealedFile:
         kind: Its kind.
         attributes: Its root attributes.
         shapes: Shapes of its datasets, by name.
+        sizes: What is known of the sizes in the schema.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Check the seal and read the attributes.
+        """Check the seal and the structure, and read the attributes.
 
         Raises:
             ReadError: the file cannot be read, or is not one of ours; the message names the field.
         """
         self.path = Path(path)
-        self._open()
-        self._check_types(schema.ROOT_ATTRIBUTES)
-        version: int = self.attributes["format_version"]
-        if version != schema.FORMAT_VERSION:
-            raise self.error("format_version", f"{version} is not known, allowed is {schema.FORMAT_VERSION}")
-        self.kind: str = self.attributes["kind"]
-        if self.kind not in schema.ATTRIBUTES:
-            raise self.error("kind", f"{self.kind!r} is not known, allowed are {', '.join(schema.ATTRIBUTES)}")
-        self._check_types(schema.ATTRIBUTES[self.kind])
+        # Unlike the methods of Path, these take names that no file can have.
+        if not os.path.isfile(self.path):  # noqa: PTH113
+            what = "is a folder" if os.path.isdir(self.path) else "there is no such file"  # noqa: PTH112
+            raise ReadError(f"{self.path}: {what}")
+        with uninterrupted():
+            is_signed = check_seal(self.path)
+        if not is_signed:
+            probe(self.path)
+        self._look()
+
+    @uninterrupted()
+    def _look(self) -> None:
+        self.kind, self.attributes, self._matrix, self.shapes = look(self.path)
+        self.sizes: dict[str, int] = {}
+        if "sweeps" in self.attributes:
+            self.sizes["n_sweeps"] = self.attributes["sweeps"]
 
     def error(self, field: str, problem: str) -> ReadError:
         """The error of a field."""
         return ReadError(f"{self.path}: {field}: {problem}")
 
     @uninterrupted()
-    def _open(self) -> None:
-        # Unlike the methods of Path, these take names that no file can have.
-        if not os.path.isfile(self.path):  # noqa: PTH113
-            what = "is a folder" if os.path.isdir(self.path) else "there is no such file"  # noqa: PTH112
-            raise ReadError(f"{self.path}: {what}")
-        check_seal(self.path)
-        try:
-            with h5py.File(self.path, "r") as file:
-                self.attributes = {name: plain(value) for name, value in file.attrs.items()}
-                found = {name: file.get(name) for name in schema.DTYPES}
-                self.shapes = {name: item.shape for name, item in found.items() if isinstance(item, h5py.Dataset)}
-        # HDF5 reports damage in many ways.
-        except Exception as error:
-            raise ReadError(f"{self.path}: not a readable HDF5 file ({first_line(error)})") from None
-        if self.attributes.get("format") != schema.FORMAT:
-            raise self.error("format", f"not a file of {schema.FORMAT}")
-
-    def _check_types(self, types: dict[str, type]) -> None:
-        for name, kind in types.items():
-            value = self.attributes.get(name)
-            if kind is float and isinstance(value, int):
-                value = self.attributes[name] = float(value)
-            if not isinstance(value, kind):
-                raise self.error(name, "missing" if value is None else f"{value!r} is no {kind.__name__}")
-
-    @uninterrupted()
-    def array(self, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
-        """A dataset of the given shape (None: any length), with the dtype of the schema.
+    def check_shapes(self) -> None:
+        """Check the shapes of all datasets against the sizes, which `sizes` then holds.
 
         Raises:
-            ReadError: it is missing, damaged, or of another shape or dtype.
+            ReadError: they do not fit together.
+        """
+        for dataset in schema.datasets_of(self.kind):
+            if dataset.name in self.shapes:
+                self.must_have_shape(dataset.name, self._expected(dataset))
+                self._find_size(dataset.name)
+
+    def _expected(self, dataset: Dataset) -> tuple[int, ...]:
+        """The shape that follows from the sizes; sizes that are new are those of the dataset."""
+        shape = []
+        for size, found in zip(dataset.shape, self.shapes[dataset.name], strict=True):
+            if isinstance(size, int):
+                shape.append(size)
+            else:
+                name, _, further = size.partition(" + ")
+                shape.append(self.sizes.setdefault(name, found - int(further or 0)) + int(further or 0))
+        return tuple(shape)
+
+    def _find_size(self, pointer: str) -> None:
+        """Take the last entry of a pointer for the size that it is."""
+        for size, name in LAST.items():
+            if name == pointer:
+                try:
+                    with h5py.File(self.path, "r") as file:
+                        self.sizes[size] = int(file[name][-1])
+                except Exception as error:
+                    raise self.error(name, f"not readable ({first_line(error)})") from None
+                if self.sizes[size] < 0:
+                    raise self.error(name, f"ends with {self.sizes[size]}, allowed are numbers from 0")
+        if pointer == "/rows/state_ptr":
+            shape = self.sizes["n_rows"], self.sizes["n_states"] + 2
+            if self._matrix and tuple(self._matrix["shape"]) != shape:
+                raise self.error("/transitions: shape", f"is {self._matrix['shape']}, must be {list(shape)}")
+
+    def must_have_shape(self, name: str, shape: tuple[int, ...]) -> None:
+        """Check the shape of a dataset.
+
+        Raises:
+            ReadError: the dataset is missing or of another shape.
+        """
+        if name not in self.shapes:
+            raise self.error(name, "missing")
+        if self.shapes[name] != shape:
+            raise self.error(name, f"shape is {self.shapes[name]}, allowed is {' x '.join(map(str, shape))}")
+
+    @uninterrupted()
+    def array(self, name: str, check_range: bool = True) -> np.ndarray:
+        """A dataset whose numbers are in the range of the schema, unless that is checked elsewhere.
+
+        Raises:
+            ReadError: it is missing, damaged, or a number is out of range.
         """
         if name not in self.shapes:
             raise self.error(name, "missing")
         try:
+            array = np.empty(self.shapes[name], BY_NAME[name].dtype)
             with h5py.File(self.path, "r") as file:
-                dataset = file[name]
-                self._check_dataset(name, dataset, shape)
-                array: np.ndarray = dataset[...]
-        except ReadError:
-            raise
+                if array.size:
+                    file[name].read_direct(array)
         except Exception as error:
             raise self.error(name, f"not readable ({first_line(error)})") from None
+        if check_range:
+            self._check_range(BY_NAME[name], array)
         return array
 
-    def _check_dataset(self, name: str, dataset: h5py.Dataset, shape: tuple[int | None, ...]) -> None:
-        if dataset.dtype != np.dtype(schema.DTYPES[name]):
-            raise self.error(name, f"dtype is {dataset.dtype}, allowed is {schema.DTYPES[name]}")
-        found = dataset.shape
-        if len(found) != len(shape) or any(n not in (None, m) for n, m in zip(shape, found, strict=True)):
-            wanted = " x ".join("any" if n is None else str(n) for n in shape)
-            raise self.error(name, f"shape is {found}, allowed is {wanted}")
-        # A damaged shape must not claim more memory than the file can hold.
-        most = self.path.stat().st_size * (_MOST_COMPRESSED if dataset.compression else 1)
-        if dataset.nbytes > most:
-            raise self.error(name, f"{dataset.nbytes} bytes are more than the file has")
+    def _check_range(self, dataset: Dataset, array: np.ndarray) -> None:
+        if dataset.may_be_nan and np.isnan(array).all():
+            return
+        least, most = _ends(array.reshape(-1))
+        if not (np.isfinite(least) and np.isfinite(most)):
+            raise self.error(dataset.name, "a number is not finite")
+        if not (dataset.low <= least and most <= dataset.high):
+            number = most if most > dataset.high else least
+            limits = "above 0" if dataset.low == _TINY else f"from {dataset.low:g} to {dataset.high:g}"
+            raise self.error(dataset.name, f"a number is {number}, allowed are those {limits}")
 
     def json_object(self, name: str) -> dict[str, Any]:
         """An attribute that is a JSON object.
@@ -114,22 +148,22 @@ class SealedFile:
         Raises:
             ReadError: it is something else.
         """
-        try:
-            value = json.loads(self.attributes.get(name, "null"))
-        except (TypeError, ValueError, RecursionError):
-            value = None
-        if not isinstance(value, dict):
+        value = json_object(self.attributes.get(name, "null"))
+        if value is None:
             raise self.error(name, "not a JSON object")
         return value
 
 
-def plain(value: Any) -> Any:
-    """An attribute as a Python object."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
+def _ends(numbers: np.ndarray) -> tuple[Any, Any]:
+    """The least and the largest number; NaN if there is one, and zeros if there is none."""
+    if numbers.size == 0:
+        return 0, 0
+    ends = []
 
+    def find(begin: int, end: int) -> None:
+        part = numbers[begin:end]
+        ends.append((part.min(), part.max()))
 
-def first_line(error: Exception) -> str:
-    """The first line of an error's text."""
-    text = str(error)
-    return text.splitlines()[0] if text else type(error).__name__
+    for_each(find, len(numbers))
+    least, most = zip(*ends, strict=True)
+    return np.min(least), np.max(most)

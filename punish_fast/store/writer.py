@@ -20,6 +20,9 @@ from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.version import __version__
 from punish_fast.store import schema
 from punish_fast.store.checksum import SIZE, seal
+from punish_fast.store.schema import BY_NAME
+
+_FLOATS = {attribute.name for attribute in schema.ATTRIBUTES if attribute.type == "float"}
 
 
 class _Sink(io.FileIO):
@@ -94,13 +97,16 @@ class Writer:
         """Set root attributes."""
         with uninterrupted():
             for name, value in values.items():
-                self._file.attrs[name] = value
+                self._file.attrs[name] = float(value) if name in _FLOATS else value
 
-    def array(self, name: str, array: np.ndarray, compressed: bool = False) -> None:
-        """Write a dataset of the schema."""
+    def array(self, name: str, array: np.ndarray) -> None:
+        """Write a dataset as the schema says."""
         # Higher levels take three times as long and save a few per cent.
-        options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if compressed else {}
-        self._put(name, array, **options)
+        options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if BY_NAME[name].compressed else {}
+        with uninterrupted():
+            data = np.ascontiguousarray(array, dtype=BY_NAME[name].dtype)
+            self._file.create_dataset(name, data=data, **options)
+        self._sink.check()
 
     def sync(self) -> None:
         """Start to flush to disk, so that there is less to wait for at the end."""
@@ -113,19 +119,13 @@ class Writer:
             group = self._file.create_group(name)
             group.attrs.update({"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": shape})
             for part in ("indices", "data"):
-                group.create_dataset(part, (int(indptr[-1]),), schema.DTYPES[f"{name}/{part}"])
-        self._put(f"{name}/indptr", indptr)
+                group.create_dataset(part, (int(indptr[-1]),), BY_NAME[f"{name}/{part}"].dtype)
+        self.array(f"{name}/indptr", indptr)
 
     def part(self, name: str, array: np.ndarray, begin: int, end: int) -> None:
         """Write the entries from ``begin`` to ``end`` of a dataset."""
         with uninterrupted():
             self._file[name][begin:end] = array[begin:end]
-        self._sink.check()
-
-    def _put(self, name: str, array: np.ndarray, **options: Any) -> None:
-        with uninterrupted():
-            data = np.ascontiguousarray(array, dtype=schema.DTYPES[name])
-            self._file.create_dataset(name, data=data, **options)
         self._sink.check()
 
 

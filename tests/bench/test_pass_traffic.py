@@ -42,7 +42,7 @@ def test_bytes_are_those_of_the_arrays(graph):
     walk += 8 * n_rows + space.action[:n_rows].nbytes + 2 * 8 * n_states
     first = graph.full_by_breath[0]
     after = n_full - first + graph.n_nodes
-    choice = learning.tables["answer"].nbytes
+    choice = learning.tables["response"].nbytes
     forward, backward = (sum(moved[f"{kind} {k}"] for k in (1, 2)) for kind in ("spread", "regret"))
     assert forward == walk + 8 * n_rows + choice + 32 * after
     assert backward == walk + 8 * n_rows + 8 * after + 8 * n_full + 8 * n_rows + 16 * n_states

@@ -14,8 +14,8 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from fuzz.reading import read_everything
 from numba import config
-from store.damage import read_everything
 
 from cli.conftest import clean_environment
 

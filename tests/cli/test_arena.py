@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from store.damage import change, put
+from fuzz.damage import change, put
 
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.arena import lineup, tournament

@@ -11,8 +11,8 @@ import subprocess
 
 import h5py
 import pytest
+from fuzz.damage import editing
 from numba import config
-from store.damage import editing
 
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.cli import doctor, errors, solve

@@ -162,7 +162,7 @@ def test_regrets_against_a_response_follow_the_formulas(graph, share):
     tables = {name: generator.random(len(table)) for name, table in learning.tables.items() if table.dtype == float}
     tables["logit"] = -8 * tables["logit"]
     first, n_rows = learning.graph.state_ptr[:-1], np.diff(learning.graph.state_ptr)
-    tables["answer"] = first + generator.integers(n_rows)
+    tables["response"] = first + generator.integers(n_rows)
     learning.resume(4, tables)
     strategies = [strategy.copy() for strategy in (learning._whole.strategy, learning._whole.enemy)]
     slow = Slow(graph, tables, 25.0, strategies, off_policy_weight=0.01)
@@ -189,21 +189,21 @@ def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):
     learning = Equilibrium(graph, share=0.5)
     for _ in range(3):
         learning.iterate()
-    before = {name: learning.tables[name].copy() for name in ("answer", "answer_dealt", "answer_nodes")}
+    before = {name: learning.tables[name].copy() for name in ("response", "response_dealt", "response_nodes")}
     played = learning._whole.strategy.copy()
     learning.iterate()
     chosen = np.zeros(len(played))
-    chosen[before["answer"]] = 1
+    chosen[before["response"]] = 1
     reach = Reach(graph)
-    reach.begin(before["answer_dealt"])
+    reach.begin(before["response_dealt"])
     reach.spread_all((chosen, played), 0.01)
     v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
-    v[graph.n_full : -2, 0], v[-2, 0] = before["answer_nodes"], 1
-    graph.respond(learning._whole.strategy, reach.table[:, 1], v, choice := before["answer"])
-    assert np.array_equal(learning.tables["answer"], choice)
-    assert learning.tables["answer_nodes"] == pytest.approx(graph.back_up_nodes(v)[:, 0], rel=1e-12)
+    v[graph.n_full : -2, 0], v[-2, 0] = before["response_nodes"], 1
+    graph.respond(learning._whole.strategy, reach.table[:, 1], v, choice := before["response"])
+    assert np.array_equal(learning.tables["response"], choice)
+    assert learning.tables["response_nodes"] == pytest.approx(graph.back_up_nodes(v)[:, 0], rel=1e-12)
     again = graph.dealt + reach.deal_again()
-    assert learning.tables["answer_dealt"] == pytest.approx(again, rel=1e-12)
+    assert learning.tables["response_dealt"] == pytest.approx(again, rel=1e-12)
 
 
 def test_states_without_counterfactual_reach_learn_nothing(graph):

@@ -360,14 +360,14 @@ def test_best_responses_lower_exploitability_under_imperfect_recall():
 @pytest.mark.parametrize("share", [0.3, 1.0])
 def test_the_enemy_mixes_the_own_strategy_and_the_response(graph, share):
     learning = learned(graph, 3, share)
-    before = learning.tables["answer"].copy()
+    before = learning.tables["response"].copy()
     learning.iterate()
     own, enemy = learning._whole.strategy, learning._whole.enemy
     chosen = np.zeros(len(own))
-    chosen[learning.tables["answer"]] = 1
+    chosen[learning.tables["response"]] = 1
     assert enemy == pytest.approx((1 - share) * own + share * chosen, abs=1e-15)
     assert np.add.reduceat(enemy, graph.space.state_ptr[: len(before)]) == pytest.approx(1)
-    assert not np.array_equal(before, learning.tables["answer"])
+    assert not np.array_equal(before, learning.tables["response"])
 
 
 def test_rare_actions_are_dropped_from_the_average(graph):
@@ -477,12 +477,12 @@ def test_restricted_iterations_leave_deals_and_entries_outside_unchanged(graph, 
         for name in ("logit", "total"):
             assert np.array_equal(now[name][rows != INSIDE], before[name][rows != INSIDE])
             assert (now[name][rows == INSIDE] != before[name][rows == INSIDE]).any()
-        for name in ("values", "answer_values"):
+        for name in ("values", "response_values"):
             assert np.array_equal(now[name][full != INSIDE], before[name][full != INSIDE])
             assert (now[name][full == INSIDE] != before[name][full == INSIDE]).any()
         assert {OUTSIDE, INSIDE, NEEDED} == set(rows.tolist())
         assert 0 < np.mean(full != INSIDE) < 1
-        assert all(np.array_equal(now[name], before[name]) for name in ("dealt", "answer_dealt"))
+        assert all(np.array_equal(now[name], before[name]) for name in ("dealt", "response_dealt"))
         if iteration > 3:
             assert np.array_equal(rows, before["marked_rows"])
 

@@ -67,5 +67,5 @@ def test_impossible_tables_are_refused(saved):
     path, positions, learner = saved
     learner.q[0, 0] = np.nan
     save_checkpoint(path, positions.game, learner)
-    with pytest.raises(ReadError, match=r"agent\.h5: learner: its numbers are impossible"):
+    with pytest.raises(ReadError, match=r"agent\.h5: /learner/q: a number is not finite"):
         load_checkpoint(path)

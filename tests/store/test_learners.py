@@ -66,7 +66,7 @@ def put(name, array):
         (lambda file: file.attrs.pop("game"), "game: missing"),
         (lambda file: file.pop("/learner/q"), "/learner/q: missing"),
         (put("/learner/q", np.zeros((2, 7), np.float32)), "/learner/q: dtype is float32, allowed is float64"),
-        (put("/learner/visits", np.zeros(7, np.int64)), "/learner/visits: shape is .* allowed is 2 x 7"),
+        (put("/learner/visits", np.zeros(7, np.int64)), "/learner/visits: shape is .* allowed is n_tables x n_rows"),
         (put("/learner/visits", np.zeros((2, 8), np.int64)), "/learner/visits: shape is .* allowed is 2 x 7"),
     ],
 )

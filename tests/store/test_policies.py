@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fuzz.damage import set_attribute
 from policies import mixed
 
 from punish_fast.duel.exact_evaluation import head_to_head
@@ -13,7 +14,6 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
-from store.damage import set_attribute
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 

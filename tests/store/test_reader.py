@@ -11,19 +11,21 @@ import time
 import h5py
 import numpy as np
 import pytest
+from fuzz.damage import change, editing, put, remove, set_attribute, swap_first_two
 
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
+from punish_fast.punish.codes import encode
 from punish_fast.punish.rules import PRESETS, to_json
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
-from punish_fast.store.schema import DTYPES
+from punish_fast.store.schema import BY_NAME
 from punish_fast.store.tensors import save
-from store.damage import change, editing, put, remove, set_attribute, swap_first_two
 
+DTYPES = {name: dataset.dtype for name, dataset in BY_NAME.items()}
 EVERY_KIND = ("tensor", "agent", "strategy")
 OF_ROOT = ("format_version", "kind", "rules", "rules_digest", "created", "package_version")
 OF_SOLUTION = (
@@ -210,11 +212,7 @@ def test_dataset_of_another_dtype(copies, kind, name, dtype):
 def test_dataset_one_too_long(copies, name):
     kind = {name: kind for kind, name in DATASETS}[name]
     change(copies[kind], name, lambda array: np.concatenate([array, array[-1:]]))
-    blamed = {
-        "/states/layer_ptr": "/states/layer_ptr",
-        "/rows/state_ptr": "/rows/state_ptr",
-    }.get(name, name)
-    with named(copies[kind], blamed, "shape is"):
+    with named(copies[kind], name, "shape is"):
         read(copies[kind])
 
 
@@ -295,11 +293,11 @@ def test_fingerprint_of_another_solution(copies):
         load(copies["agent"]).solution()
 
 
-@pytest.mark.parametrize("sweeps", [0, -1, 1000])
-def test_sweeps_that_the_log_does_not_have(copies, sweeps):
+@pytest.mark.parametrize(("sweeps", "field"), [(0, "sweeps"), (-1, "sweeps"), (1000, "/log/residual")])
+def test_sweeps_that_the_log_does_not_have(copies, sweeps, field):
     set_attribute(copies["agent"], "sweeps", sweeps)
-    with named(copies["agent"], "/log/residual", "shape is"):
-        load(copies["agent"]).solution()
+    with named(copies["agent"], field, "shape is|is not allowed"):
+        load(copies["agent"])
 
 
 @pytest.mark.parametrize("name", ["/log/rmse", "/log/choice_changes"])
@@ -352,16 +350,16 @@ def test_one_row_is_checked_when_read_alone(copies, name, damage):
 
 def test_one_row_of_transitions_in_part(copies):
     remove(copies["tensor"], "/transitions/data")
-    with named(copies["tensor"], "/transitions", "row 17"):
-        load(copies["tensor"]).row(17)
+    with named(copies["tensor"], "/transitions/data", "missing"):
+        load(copies["tensor"])
 
 
 @pytest.mark.parametrize(
     ("damage", "problem"),
     [
-        (put((3, 0), -0.5), "below 0"),
+        (put((3, 0), -0.5), "a number is -0.5, allowed are those from 0"),
         (put((3, 0), np.nan), "not finite"),
-        (put(3, 0.0), "add up to 0"),
+        (put(3, 0.0), "must add up to 1"),
         (put(3, 1 / 11), "not legal"),
     ],
 )
@@ -374,7 +372,7 @@ def test_strategy_that_is_none(copies, game, damage, problem):
 @pytest.mark.parametrize("row", [-1, 0, 10**6])
 def test_strategy_of_states_that_are_none(copies, game, row):
     change(copies["strategy"], "/strategy/state", put(3, row))
-    with pytest.raises(ReadError, match=rf"\A{re.escape(str(copies['strategy']))}: strategy: "):
+    with pytest.raises(ReadError, match=rf"\A{re.escape(str(copies['strategy']))}: /?strategy(/state)?: "):
         load(copies["strategy"]).policy(game.space)
 
 
@@ -420,12 +418,19 @@ def test_a_strategy_has_no_enemy(originals):
         load(originals["strategy"]).enemy  # noqa: B018
 
 
-@pytest.mark.parametrize("kind", EVERY_KIND)
-def test_further_attributes_and_datasets_do_no_harm(copies, kind):
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [(kind, field) for kind in EVERY_KIND for field in ("comment", "/mine", "/rows/mine", "/strategy/mine")],
+)
+def test_what_the_schema_does_not_name_is_refused(copies, kind, field):
     with editing(copies[kind]) as file:
-        file.attrs["comment"] = "mine"
-        file.create_dataset("/mine/data", data=np.arange(3))
-    read(copies[kind])
+        if field == "comment":
+            file.attrs[field] = "mine"
+        else:
+            file.create_dataset(field, data=np.arange(3))
+    # The group may be unknown, too.
+    with pytest.raises(ReadError, match=rf"{kind}\.h5: ({field}|{field.rpartition('/')[0]}): is not known"):
+        load(copies[kind])
 
 
 def test_bytes_of_attributes_may_be_of_fixed_length(copies):
@@ -442,7 +447,11 @@ def test_an_older_file_against_naive_is_one_against_uniform_play(copies):
 @pytest.mark.parametrize("value", [1.0, "20", [1.0, 2.0, 3.0], [1, 2], [np.nan, -1.0], [np.inf, -1.0]])
 def test_terminal_values_that_are_none(copies, value):
     set_attribute_of_any_kind(copies["agent"], "terminal_values", value)
-    with named(copies["agent"], "terminal_values", "are not two finite numbers"):
+    with named(
+        copies["agent"],
+        "terminal_values",
+        "is no list of float|must be 2 numbers|must be from|are not two numbers|is not allowed with the schedule",
+    ):
         _ = load(copies["agent"]).terminal_values
 
 
@@ -461,7 +470,7 @@ def test_terminals_of_an_agent_are_worth_what_they_pay_for_ever(copies):
 @pytest.mark.parametrize("value", ["", "[1]", "null", "{", "[" * 50_000, 7])
 def test_origin_that_is_no_note(copies, value):
     set_attribute_of_any_kind(copies["strategy"], "origin", value)
-    with named(copies["strategy"], "origin", "not a JSON object"):
+    with named(copies["strategy"], "origin", "not a JSON object|is no str"):
         _ = load(copies["strategy"]).origin
 
 
@@ -472,19 +481,74 @@ def test_origin_is_kept(game, tmp_path):
     assert load(tmp_path / "b.h5").origin == {"method": "by hand", "seed": 3}
 
 
+def test_states_that_no_game_reaches(copies, game):
+    """The first position with 1 HP each: it is lawful, but a game begins with 2."""
+    first = game.space.state(0)._replace(own_hp=1, enemy_hp=1)
+    load(copies["agent"]).must_have_states(game.space)
+    change(copies["agent"], "/states/code", put(0, np.uint64(encode(game.space.layout, first))))
+    for ask in (Artefact.must_have_states, Artefact.policy):
+        with named(copies["agent"], "/states/code", "is not that of a game under rules tiny"):
+            ask(load(copies["agent"]), game.space)
+
+
 @pytest.mark.parametrize(
-    ("name", "damage"),
+    ("name", "damage", "law"),
     [
-        ("/rows/action", put(slice(0, 2), [50, 51])),
-        ("/states/code", lambda code: np.append(code[:-1], code[-1] + np.uint64(1))),
+        ("/states/layer_ptr", put(0, 1), "must begin with 0 and not descend"),
+        ("/states/code", swap_first_two, "must ascend"),
+        ("/states/code", lambda code: np.append(code[:-1], code[-1] + np.uint64(1)), "must be positions under the"),
+        ("/rows/action", put(slice(0, 2), [50, 51]), "must be the legal actions of each state, ascending"),
+        ("/rows/action", swap_first_two, "must be the legal actions of each state, ascending"),
+        ("/transitions/indices", swap_first_two, "must ascend in each row"),
+        ("/transitions/data", put(5, 0.3), "must add up to 1 in each row"),
+        ("/rows/reward", put(3, 0.123), "must be P.win. - P.loss. of each row"),
+        ("/rows/reward", lambda reward: reward * np.nan, "a number is not finite"),
+        ("/solution/q", lambda q: q * 3, "must be between the values of loss and win|must be the largest"),
+        ("/log/residual", put(-1, 0.5), "must end with"),
+        ("/log/residual", put(0, -0.5), "a number is -0.5, allowed are those from 0"),
+        ("/log/seconds", put(0, np.nan), "a number is not finite"),
     ],
 )
-def test_states_and_rows_that_the_rules_do_not_have(copies, game, name, damage):
-    load(copies["agent"]).must_have_states(game.space)
+def test_relations_that_do_not_hold(copies, name, damage, law):
     change(copies["agent"], name, damage)
-    for ask in (Artefact.must_have_states, Artefact.policy):
-        with named(copies["agent"], name, "is not that of a game under rules tiny"):
-            ask(load(copies["agent"]), game.space)
+    with pytest.raises(ReadError, match=rf"agent\.h5: (/solution/v|{name}): ({law})"):
+        read(copies["agent"])
+
+
+def test_a_value_that_is_not_the_best_of_its_state(copies):
+    """Even if the fingerprint is right."""
+    change(copies["agent"], "/solution/q", lambda q: q - 1e-9)
+    with named(copies["agent"], "/solution/v", "must be the largest `q` of each state"):
+        read(copies["agent"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("error_bound", -1.0),
+        ("error_bound", np.nan),
+        ("residual", np.nan),
+        ("residual", -1.0),
+        ("tolerance", -1.0),
+        ("schedule", "imported"),
+        ("schedule", "sideways"),
+        ("created", "now\n"),
+        ("package_version", "\x1b[2J"),
+    ],
+)
+def test_attributes_that_cannot_be(copies, name, value):
+    set_attribute(copies["agent"], name, value)
+    with pytest.raises(ReadError, match=rf"agent\.h5: ({name}|sweeps): [^\n]*(is not allowed|is not known)[^\n]*\Z"):
+        load(copies["agent"])
+
+
+@pytest.mark.parametrize(
+    "note", [{"kind": 3}, {"kind": "agent", "file": [1]}, {"kind": "agent", "file": "a", "temperature": "hot"}]
+)
+def test_enemy_of_another_type(copies, note):
+    set_attribute(copies["agent"], "enemy", json.dumps(note))
+    with named(copies["agent"], "enemy", "not a JSON object with a kind in words|is not a number above 0"):
+        read(copies["agent"])
 
 
 def test_an_interrupt_waits_until_a_file_is_read(tmp_path, monkeypatch):

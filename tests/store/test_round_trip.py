@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from exact import random_policy, random_table
+from fuzz.reading import read_everything
 from houses import house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,6 @@ from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save, write_rows, write_solution, write_states
 from punish_fast.store.writer import new_file
-from store.damage import read_everything
 
 
 def assert_same_bits(one, other):

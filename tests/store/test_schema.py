@@ -14,9 +14,13 @@ from punish_fast import __version__
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import to_mapping
-from punish_fast.store.schema import DTYPES
+from punish_fast.store import schema
+from punish_fast.store.relations import RELATIONS
+from punish_fast.store.schema import BY_NAME
 from punish_fast.store.tensors import save
+from store import page
 
+DTYPES = {name: dataset.dtype for name, dataset in BY_NAME.items()}
 OF_TENSOR = {
     "/states/code",
     "/states/layer_ptr",
@@ -122,3 +126,18 @@ def test_strategy_covers_its_states_with_eleven_probabilities(game, originals):
         assert file["strategy/p"].shape == (game.space.n_states, 11)
         np.testing.assert_allclose(file["strategy/p"][...].sum(axis=1), 1, rtol=1e-12)
         assert text(file.attrs["name"]) == "soft"
+
+
+def test_the_page_on_formats_has_the_tables_of_the_schema():
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert all(f"<!-- {name} -->" in text for name in page.tables())
+    assert text == page.written(text), "write it anew: python tests/store/page.py"
+
+
+def test_every_relation_and_condition_names_what_there_is():
+    attributes = {attribute.name for attribute in schema.ATTRIBUTES}
+    assert len(attributes) == len(schema.ATTRIBUTES)
+    assert len(BY_NAME) == len(schema.DATASETS)
+    assert {relation.dataset for relation in RELATIONS} <= set(BY_NAME)
+    assert {dataset.when.attribute for dataset in schema.DATASETS if dataset.when} <= attributes
+    assert set(schema.LAST.values()) <= set(BY_NAME)

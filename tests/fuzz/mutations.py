@@ -1,0 +1,369 @@
+"""Damage to HDF5 files: of their structure, which follows from the schema, and of their bytes.
+
+A mutation changes an open file and returns what it did, or None if it does not apply.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from fuzz.checksums import checked_blocks, repair
+from punish_fast.store import checksum, schema
+from punish_fast.store.schema import BY_NAME, Attribute, Dataset
+
+DTYPES = ("float32", "int8", "uint64", "int64", ">f8", ">i8", "float64", "S8", "bool", "complex128", "longdouble")
+NUMBERS = (0, -1, 1, 2**31, 2**63 - 1, 0.5, -0.0, 1e-300, 1e100, 1e308, np.nan, np.inf, -np.inf)
+TEXTS = (
+    "",
+    "\n",
+    "a\nb",
+    "\x1b[31mred",
+    "é\u202e",
+    "x" * 5000,
+    "{",
+    "null",
+    "[" * 60000,
+    '{"kind": 3}',
+    '{"kind": "\\n\\u001b[2J"}',
+    '{"kind": "agent", "file": "a", "temperature": "hot"}',
+    '{"kind": "agent", "file": ["a"]}',
+    '{"a": NaN, "b": Infinity}',
+    '{"seed": ' + "9" * 4000 + "}",
+    '{"seed": ' + "9" * 6000 + "}",
+    '{"method": {"x": [1, {"y": null}]}}',
+    '{"hp": 1000000000}',
+    '{"copies": {"a\\nb": 1}}',
+    '{"\\ud800": "\\udfff"}',
+    '{"name": ["tapnswap"], "parameters": {}}',
+    '{"name": "tapnswap", "parameters": {"a": 1}}',
+    *schema.ALL_KINDS,
+    *("layered", "jacobi", "imported", "discounted", "win-probability", "view", "memory"),
+)
+
+
+def _put(file: h5py.File, name: str, array: Any, **options: Any) -> None:
+    if BY_NAME[name].compressed and np.ndim(array) and not options:
+        options = {"compression": "gzip", "shuffle": True}
+    if name in file:
+        del file[name]
+    file.create_dataset(name, data=array, **options)
+
+
+def remove(file: h5py.File, dataset: Dataset, _rng: random.Random) -> str:
+    del file[dataset.name]
+    return "removed"
+
+
+def change_dtype(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
+    dtype = rng.choice([dtype for dtype in DTYPES if dtype != dataset.dtype])
+    with np.errstate(all="ignore"):
+        _put(file, dataset.name, file[dataset.name][...].astype(dtype))
+    return f"dtype {dtype}"
+
+
+def store_objects(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
+    shape, kind = file[dataset.name].shape, rng.randrange(4)
+    del file[dataset.name]
+    if kind == 0:
+        file.create_dataset(dataset.name, shape, h5py.string_dtype())
+    elif kind == 1:
+        file.create_dataset(dataset.name, shape, h5py.ref_dtype)
+    elif kind == 2:
+        file.create_dataset(dataset.name, shape, h5py.vlen_dtype(np.float64))
+    else:
+        file.create_dataset(dataset.name, shape, np.dtype([("a", "f8"), ("b", "i4")]))
+    return f"objects {kind}"
+
+
+def change_shape(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
+    array = file[dataset.name][...]
+    shapes: list[Callable[[], Any]] = [
+        lambda: array[:-1],
+        lambda: array[:0],
+        lambda: np.concatenate([array, array[-1:]]),
+        lambda: np.concatenate([array, array]),
+        lambda: array[np.newaxis],
+        lambda: array[..., np.newaxis],
+        lambda: array.reshape(-1)[0] if array.size else np.zeros((), array.dtype),
+        lambda: array.T.copy() if array.ndim > 1 else array[:1],
+        lambda: np.zeros((1,) * 20, array.dtype),
+    ]
+    number = rng.randrange(len(shapes))
+    _put(file, dataset.name, shapes[number]())
+    return f"shape {number}"
+
+
+def store_nothing(file: h5py.File, dataset: Dataset, _rng: random.Random) -> str:
+    del file[dataset.name]
+    file[dataset.name] = h5py.Empty(dataset.dtype)
+    return "null"
+
+
+def store_virtually(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
+    shape = file[dataset.name].shape
+    layout = h5py.VirtualLayout(shape, dataset.dtype)
+    source = rng.choice([".", "/etc/passwd", file.filename, "missing.h5"])
+    layout[...] = h5py.VirtualSource(source, dataset.name, shape, dataset.dtype)
+    del file[dataset.name]
+    file.create_virtual_dataset(dataset.name, layout)
+    return f"virtual, of {source}"
+
+
+def store_outside(file: h5py.File, dataset: Dataset, _rng: random.Random) -> str:
+    shape = file[dataset.name].shape
+    n_bytes = max(1, int(np.prod(shape)) * np.dtype(dataset.dtype).itemsize)
+    del file[dataset.name]
+    file.create_dataset(dataset.name, shape, dataset.dtype, external=[("/etc/passwd", 0, n_bytes)])
+    return "external"
+
+
+def link(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
+    kind = rng.randrange(6)
+    others = [name for name in BY_NAME if name in file and name != dataset.name]
+    del file[dataset.name]
+    if kind == 0:
+        file[dataset.name] = h5py.SoftLink(rng.choice(["/nowhere", dataset.name, "/", *others]))
+    elif kind == 1:
+        file[dataset.name] = h5py.ExternalLink(rng.choice(["/etc/passwd", "gone.h5", file.filename]), dataset.name)
+    elif kind == 2:
+        file.create_group(dataset.name)
+    elif kind == 3:
+        file[dataset.name] = file["/"]
+    elif kind == 4 and others:
+        file[dataset.name] = file[rng.choice(others)]
+    else:
+        file[dataset.name] = np.dtype(dataset.dtype)
+    return f"link {kind}"
+
+
+def claim_much(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
+    size = 1 << rng.choice([20, 30, 40, 50, 60])
+    shape = (size, *file[dataset.name].shape[1:])
+    options: list[dict[str, Any]] = [
+        {"chunks": True},
+        {"chunks": True, "compression": "gzip", "shuffle": True},
+        {"chunks": (min(size, 1 << 24), *shape[1:]), "compression": "gzip", "shuffle": True},
+        {},
+    ]
+    number = rng.randrange(3 if size > 1 << 30 else 4)
+    del file[dataset.name]
+    file.create_dataset(dataset.name, shape, dataset.dtype, **options[number])
+    return f"{size} claimed, {number}"
+
+
+def pack_zeros(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
+    shape = (1 << rng.choice([20, 22]), *file[dataset.name].shape[1:])
+    _put(file, dataset.name, np.zeros(shape, dataset.dtype), chunks=True, compression="gzip", shuffle=True)
+    return "zeros, packed"
+
+
+def pack_otherwise(file: h5py.File, dataset: Dataset, rng: random.Random) -> str | None:
+    array = file[dataset.name][...]
+    options = rng.choice(
+        [{"compression": "lzf"}, {"fletcher32": True}, {"compression": "gzip"}, {"scaleoffset": 3}, {}]
+    )
+    if array.ndim == 0 or (options.get("scaleoffset") and array.dtype == np.uint64):
+        return None
+    _put(file, dataset.name, array, chunks=True, **options)
+    return f"packed with {options}"
+
+
+def change_numbers(file: h5py.File, dataset: Dataset, rng: random.Random) -> str | None:
+    array = file[dataset.name][...]
+    if array.size == 0 or array.dtype.kind not in "iuf":
+        return None
+    number = rng.choice([*NUMBERS, dataset.low - 1, dataset.high + 1, dataset.low, dataset.high])
+    count = rng.choice([1, 1, 3, array.size])
+    flat = array.reshape(-1)
+    where = np.array([rng.randrange(array.size) for _ in range(count)]) if count < array.size else slice(None)
+    with np.errstate(all="ignore"):
+        flat[where] = np.asarray(number, dtype=np.float64).astype(array.dtype)
+    _put(file, dataset.name, flat.reshape(array.shape))
+    return f"{number} x {count}"
+
+
+def break_relation(file: h5py.File, dataset: Dataset, rng: random.Random) -> str | None:
+    array = file[dataset.name][...]
+    if array.size < 2 or array.ndim == 0 or array.dtype.kind not in "iuf":
+        return None
+    kind, place = rng.randrange(6), rng.randrange(len(array) - 1) if len(array) > 1 else 0
+    with np.errstate(all="ignore"):
+        if kind == 0:
+            array[[place, min(place + 1, len(array) - 1)]] = array[[min(place + 1, len(array) - 1), place]]
+        elif kind == 1:
+            array = array[::-1].copy()
+        elif kind == 2:
+            array[place] = (array[place] * rng.choice([0.5, 0.999999, 1.000001, 2])).astype(array.dtype)
+        elif kind == 3:
+            array[place] = array[-1]
+        elif kind == 4:
+            array = np.roll(array, 1, axis=0)
+        else:
+            array = np.random.default_rng(rng.randrange(1 << 30)).permutation(array)
+    _put(file, dataset.name, array)
+    return f"relation {kind}"
+
+
+def annotate(file: h5py.File, dataset: Dataset, _rng: random.Random) -> str:
+    file[dataset.name].attrs["mine"] = np.arange(3)
+    return "an attribute of its own"
+
+
+OF_DATASETS = (
+    remove,
+    change_dtype,
+    store_objects,
+    change_shape,
+    store_nothing,
+    store_virtually,
+    store_outside,
+    link,
+    claim_much,
+    pack_zeros,
+    pack_otherwise,
+    annotate,
+    *(change_numbers,) * 4,
+    *(break_relation,) * 4,
+)
+
+
+def _values(attribute: Attribute, rng: random.Random) -> list[Any]:
+    numbers = [*NUMBERS, attribute.low - 1, attribute.high + 1]
+    of_other_types: list[Any] = [
+        7,
+        1.5,
+        "text",
+        [1, 2],
+        [1.5, 2.5, 3.5],
+        ["a", "b"],
+        True,
+        1.5j,
+        b"\xff\xfe",
+        h5py.Empty("f8"),
+        h5py.Empty("S8"),
+        np.zeros((3, 3)),
+        np.zeros(0),
+        np.longdouble(1),
+        np.uint64(2**64 - 1),
+        np.bytes_(b"fixed"),
+        "x" * 70000,
+        np.zeros(9000),
+    ]
+    return [*(numbers if attribute.type in ("int", "float") else rng.sample(TEXTS, 12)), *of_other_types]
+
+
+def change_attribute(file: h5py.File, rng: random.Random) -> str | None:
+    known = {attribute.name: attribute for attribute in (*schema.ATTRIBUTES, *schema.MATRIX_ATTRIBUTES)}
+    owner = file["transitions"] if rng.random() < 0.15 and isinstance(file.get("transitions"), h5py.Group) else file
+    names = [name for name in known if name in owner.attrs]
+    # Or one of another kind of file.
+    name = rng.choice(names if names and rng.random() < 0.85 else list(known))
+    if rng.random() < 0.15:
+        if name in owner.attrs:
+            del owner.attrs[name]
+        return f"{name} removed"
+    value = rng.choice(_values(known[name], rng))
+    if name in owner.attrs:
+        del owner.attrs[name]
+    owner.attrs[name] = value
+    return f"{name} = {str(value)[:40]!r}"
+
+
+def change_rules(file: h5py.File, rng: random.Random) -> str | None:
+    """Rules that are others, with the right digest."""
+    from punish_fast.punish.rules import PRESETS, to_json
+
+    if "rules" not in file.attrs:
+        return None
+    rules = rng.choice([*PRESETS.values(), PRESETS["tiny"]._replace(hp=9), PRESETS["tiny"]._replace(breaths=8)])
+    file.attrs["rules"], file.attrs["rules_digest"] = to_json(rules), rules.digest
+    return f"rules {rules}"
+
+
+def add(file: h5py.File, rng: random.Random) -> str:
+    kind = rng.randrange(8)
+    name = rng.choice(["mine", "a\nb", "é" * 300, "\x1b[2J", "x" * 3000, "rows"])
+    where = rng.choice([file, *(item for item in file.values() if isinstance(item, h5py.Group))])
+    if kind == 0:
+        where.attrs[name] = 1
+    elif kind == 1:
+        for number in range(rng.choice([40, 3000])):
+            where.attrs[f"{name}{number}"] = number
+    elif kind == 2 and name not in where:
+        where.create_dataset(name, data=np.arange(5))
+    elif kind == 3:
+        for number in range(rng.choice([20, 2000])):
+            where.require_group(f"{name}{number}")
+    elif kind == 4 and name not in where:
+        where[name] = file["/"]
+    elif kind == 5:
+        where.require_group("/".join("d" * 300))
+    elif kind == 6 and name not in where:
+        where[name] = h5py.SoftLink("/" + name)
+    else:
+        where.attrs["more"] = "x" * 300000
+    return f"added {kind}, {name[:10]!r}"
+
+
+def mutate_structure(path: Path, rng: random.Random) -> str:
+    """Change one to three things in a file, and seal and sign it again; return what was changed."""
+    done: list[str] = []
+    with h5py.File(path, "r+") as file:
+        intact = [dataset for dataset in schema.DATASETS if isinstance(file.get(dataset.name), h5py.Dataset)]
+        rng.shuffle(intact)
+        wanted = rng.choice([1, 1, 1, 2, 3])
+        while len(done) < wanted:
+            kind, dataset = rng.random(), intact[-1] if intact else None
+            if kind < 0.55 and dataset is not None:
+                what = rng.choice(OF_DATASETS)(file, dataset, rng)
+                what = what and f"{dataset.name}: {what}"
+                intact.pop()
+            elif kind < 0.93:
+                what = change_attribute(file, rng)
+            else:
+                what = rng.choice([change_rules, add])(file, rng)
+            done += [what] if what else []
+    checksum.seal(path)
+    return "; ".join(done)
+
+
+def mutate_bytes(path: Path, rng: random.Random) -> str:
+    """Change some bytes of a file, and seal it again like a file from somewhere else; return what was changed."""
+    content = bytearray(path.read_bytes())
+    ranges = checksum.data_ranges(path)
+    blocks = checked_blocks(bytes(content)) if rng.random() < 0.7 else []
+    # Metadata is a small part of most files, and where it hurts.
+    outside = [k for k in range(checksum.SIZE, len(content)) if not any(b <= k < e for b, e in ranges)]
+    kind = rng.choice(["flip", "flip", "flip", "set", "cut", "insert", "copy"])
+    for _ in range(rng.choice([1, 1, 2, 4, 16])):
+        place = rng.choice(outside) if rng.random() < 0.9 else rng.randrange(checksum.SIZE, len(content))
+        if kind == "flip":
+            content[place] ^= 1 << rng.randrange(8)
+        elif kind == "set":
+            content[place] = rng.choice([0, 1, 255, rng.randrange(256)])
+        elif kind == "copy":
+            other, n = rng.choice(outside), rng.choice([1, 4, 8, 64])
+            content[place : place + n] = content[other : other + n]
+    place = rng.randrange(checksum.SIZE, len(content))
+    if kind == "cut":
+        del content[place : rng.choice([place + 1, place + 8, len(content)])]
+    elif kind == "insert":
+        content[place:place] = rng.randbytes(rng.choice([1, 8, 512]))
+    repair(content, blocks)
+    path.write_bytes(content)
+    reseal(path)
+    return f"{kind} {'with' if blocks else 'without'} checksums"
+
+
+def reseal(path: Path) -> None:
+    """Seal a file whatever it is, without a signature."""
+    content = bytearray(path.read_bytes().ljust(checksum.SIZE, b"\n"))
+    path.write_bytes(content)
+    content[: checksum.SIZE] = checksum.seal_of(path)
+    path.write_bytes(content)

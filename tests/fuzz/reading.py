@@ -1,0 +1,123 @@
+"""Reading everything there is in a file through the public readers."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzz.samples import TRUE_RULES
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.learn.agent_file import load_checkpoint as load_agent_of_game
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.checkpoints import load_checkpoint
+from punish_fast.store.learners import load_learner
+from punish_fast.store.reader import Artefact, load
+
+# No file of a larger game is made; one that only claims to be of one is refused for that.
+_MOST_COPIES, _MOST_HP, _MOST_BREATHS = 8, 2, 2
+
+
+def read_everything(path: Path) -> dict[str, Any]:
+    """All that a file says, in a form that compares bit by bit.
+
+    Raises:
+        ReadError: it cannot be read.
+    """
+    try:
+        file = load(path)
+    except ReadError as error:
+        if "a learner is none of" not in str(error):
+            raise
+        return _read_learner(path)
+    read: dict[str, Any] = {"kind": file.kind, "rules": file.rules, "attributes": repr(sorted(file.attributes.items()))}
+    read["shapes"] = file.shapes
+    for name, array in arrays_of(file).items():
+        read[name] = (array.dtype.str, array.shape, array.tobytes())
+    if file.kind in ("tensor", "agent"):
+        read["enemy"] = file.enemy
+    if file.kind == "agent":
+        solution = file.solution()
+        read["log"] = repr(solution.log)
+        read["solution"] = (solution.fingerprint, solution.error_bound, solution.discount, solution.sweeps)
+        read["terminals"] = file.terminal_values
+    if file.kind == "strategy":
+        read["origin"] = file.origin
+    return read
+
+
+def _read_learner(path: Path) -> dict[str, Any]:
+    learner = load_learner(path)
+    try:
+        load_agent_of_game(path)
+    except ReadError as error:
+        # The learner is none of a game, but a file of this kind all the same.
+        if not str(error).isprintable() or len(str(error)) > 500 or "unexpected" in str(error):
+            raise
+    return {name: repr(value) for name, value in learner._asdict().items()}
+
+
+def arrays_of(file: Artefact) -> dict[str, np.ndarray]:
+    """All arrays of a file."""
+    if file.kind == "strategy":
+        return _arrays_of_strategy(file)
+    if file.kind == "equilibrium":
+        file.must_have_rules(TRUE_RULES)
+        file.must_have_information("view")
+        learner = _learner(float(file.attributes["best_response_share"]) > 0)
+        saved = load_checkpoint(file, learner.tables)
+        try:
+            learner.resume(saved.iterations, {name: table.copy() for name, table in saved.tables.items()})
+        except ValueError as error:
+            raise ReadError(f"{file.path}: {error}") from None
+        assert np.isfinite(learner.average).all()
+        return saved.tables
+    arrays = {"code": file.code, "layer_ptr": file.layer_ptr}
+    if file.kind == "tensor" or file.has_transitions:
+        arrays |= vars(file.mdp())
+        file.row(0)
+    arrays |= dict(zip(("state_ptr", "action", "reward"), file.rows, strict=True))
+    if file.kind == "agent":
+        solution = file.solution()
+        arrays |= {"v": solution.v, "q": solution.q, "choice": solution.choice}
+        if _is_small(file):
+            arrays["policy"] = file.policy(_space(file.rules._replace(redeal="discard"), "view"))
+    return {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
+
+
+def _is_small(file: Artefact) -> bool:
+    rules = file.rules
+    return rules.n_cards <= _MOST_COPIES and rules.hp <= _MOST_HP and rules.breaths <= _MOST_BREATHS
+
+
+def _arrays_of_strategy(file: Artefact) -> dict[str, np.ndarray]:
+    if not _is_small(file):
+        raise ReadError(f"{file.path}: of a larger game")
+    arrays = {"policy": file.policy(_space(file.rules, file.information))}
+    if file.information == "view":
+        arrays |= dict(zip(("state", "p"), file.strategy(), strict=True))
+    return arrays
+
+
+@cache
+def _space(rules: Any, information: str) -> StateSpace:
+    return StateSpace(rules, information)
+
+
+@cache
+def _graph() -> Graph:
+    return Graph(_space(TRUE_RULES, "view"))
+
+
+def _learner(has_response: bool) -> Equilibrium:
+    return Equilibrium(_graph(), share=0.5 if has_response else 0.0)
+
+
+def warm_up() -> None:
+    """Compile or load what reading needs."""
+    for has_response in (False, True):
+        _ = _learner(has_response).average

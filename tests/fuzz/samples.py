@@ -1,0 +1,58 @@
+"""A sound file of every kind of the tiny game, and of every variety that its schema has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.mdp.policy import softmax
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
+from punish_fast.punish.tensor import build
+from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
+from punish_fast.store.formats.notebook_json import Values, export_notebook, import_notebook
+from punish_fast.store.learners import save_learner
+from punish_fast.store.policies import save_policy
+from punish_fast.store.tensors import ModelSource, save, solve_file
+
+RULES = PRESETS["tiny"]
+TRUE_RULES = RULES._replace(redeal="reshuffle")
+GAME = {"name": "tapnswap", "parameters": {}}
+
+
+def make(folder: Path) -> dict[str, Path]:
+    """Write them into a folder, and return them by name."""
+    paths = {}
+
+    def path(name: str) -> Path:
+        paths[name] = folder / f"{name}.h5"
+        return paths[name]
+
+    space = StateSpace(RULES)
+    mdp = build(space)
+    solution = solve(mdp)
+    note = {"kind": "built-in", "name": "random"}
+    save(path("tensor"), space, mdp, enemy=note)
+    save(path("agent"), space, mdp, solution, note)
+    save(path("jacobi"), space, mdp, solve(mdp, schedule="jacobi", sweeps=5), note)
+    solve_file(path("wins"), ModelSource(space), keep_tensor=False, objective="win-probability")
+    export_notebook(folder / "q.json", space, Values(solution.q, (20.0, -20.0)))
+    import_notebook(folder / "q.json", path("imported"), RULES)
+    soft = softmax(mdp.state_ptr, solution.q, 1.0)
+    covered = np.arange(space.n_states) % 3 > 0
+    save_policy(path("strategy"), space, soft, covered, origin={"method": "softmax", "temperature": 1.0})
+    memory = StateSpace(TRUE_RULES, "memory")
+    save_policy(path("memory"), memory, uniform_policy(memory), np.arange(memory.n_states) % 2 > 0)
+    for name, share in (("self-play", 0.0), ("response", 0.5)):
+        learner = Equilibrium(Graph(StateSpace(TRUE_RULES)), share=share)
+        learner.iterate()
+        save_checkpoint(path(name), learner.graph.space, Checkpoint(1, share, learner.tables))
+    generator = np.random.default_rng(1)
+    numbers, visits = generator.random((2, 50)), generator.integers(0, 9, (2, 50))
+    save_learner(path("learner"), GAME, {"seed": 1}, numbers, visits)
+    return paths

@@ -1,0 +1,174 @@
+"""HDF5 files that were damaged or made to harm: read soundly, or refused in one line."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from fuzz import samples
+from fuzz.mutations import mutate_bytes, mutate_structure
+from fuzz.reading import read_everything
+from fuzz.worker import DONE, REFUSED, Worker
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.checksum import SIZE, seal
+from punish_fast.store.reader import load
+from punish_fast.store.structure import data_ranges
+
+NAMES = ("tensor", "agent", "jacobi", "wins", "imported", "strategy", "memory", "self-play", "response", "learner")
+# Of those damaged in their structure, which is fast: others need a process each.
+SHARE_OF_BYTES = 0.1
+
+
+@pytest.fixture(scope="module")
+def n_files(pytestconfig: pytest.Config) -> int:
+    """How many damaged files each test tries."""
+    return int(pytestconfig.getoption("fuzz_files"))
+
+
+@pytest.fixture(scope="module")
+def seed(pytestconfig: pytest.Config) -> int:
+    """The random seed of the damage."""
+    return int(pytestconfig.getoption("fuzz_seed"))
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A sound file of every variety; tests must not change them."""
+    return samples.make(tmp_path_factory.mktemp("sound"))
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    """A process that reads files."""
+    with Worker() as reading:
+        yield reading
+
+
+def fuzz(mutate, sound, worker, folder, numbers, seed):
+    """Damage and read one file for each number; count the verdicts and collect the failures."""
+    verdicts, failures = Counter(), []
+    for number in numbers:
+        rng = random.Random(f"{seed} {number}")
+        name = rng.choice(NAMES)
+        # One in ten goes through a command, too.
+        path = folder / f"{'show' if rng.random() < 0.1 else 'file'}-{name}.h5"
+        shutil.copy(sound[name], path)
+        what = mutate(path, rng)
+        verdict = worker.verdict(path)
+        verdicts[verdict if verdict in (DONE, REFUSED) else "failed"] += 1
+        if verdict not in (DONE, REFUSED):
+            failures.append(f"{number}, {name}: {what}: {verdict}")
+        path.unlink()
+    print(dict(verdicts))
+    return failures
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sound_files_are_read(sound, worker, name):
+    assert worker.verdict(sound[name]) == DONE
+
+
+@pytest.mark.slow
+def test_damaged_structure_is_refused_in_one_line(sound, worker, tmp_path, n_files, seed):
+    assert fuzz(mutate_structure, sound, worker, tmp_path, range(n_files), seed) == []
+
+
+@pytest.mark.slow
+def test_damaged_bytes_with_right_checksums_are_refused_in_one_line(sound, worker, tmp_path, n_files, seed):
+    numbers = range(int(np.ceil(SHARE_OF_BYTES * n_files)))
+    assert fuzz(mutate_bytes, sound, worker, tmp_path, numbers, seed) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_damaged_byte_is_noticed_by_the_seal(sound, tmp_path, name):
+    content, path, generator = sound[name].read_bytes(), tmp_path / "a.h5", random.Random(name)
+    places = {generator.choice(range(*inside)) for inside in data_ranges(sound[name]) if inside[0] < inside[1]}
+    for place in places | set(range(0, len(content), len(content) // 40)):
+        # Line ends behind the seal are for looks.
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << generator.randrange(8)
+        path.write_bytes(flipped)
+        with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: (damaged|not a file of punish-fast)[^\n]*\Z"):
+            read_everything(path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_truncated_files_are_refused(sound, tmp_path, name):
+    content, path, generator = sound[name].read_bytes(), tmp_path / "a.h5", random.Random(name)
+    lengths = {0, 1, 7, 8, 48, SIZE, 2048, len(content) // 2, len(content) - SIZE, len(content) - 1}
+    lengths |= {generator.randrange(len(content)) for _ in range(60)}
+    for length in sorted(lengths - {len(content)}):
+        path.write_bytes(content[:length])
+        with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: (damaged|not a file of punish-fast)[^\n]*\Z"):
+            load(path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_holes_of_zeros_are_noticed_or_harmless(sound, tmp_path, name):
+    path, original, content = tmp_path / "a.h5", read_everything(sound[name]), sound[name].read_bytes()
+    for begin, end in data_ranges(sound[name]):
+        path.write_bytes(content[:begin] + bytes(end - begin) + content[end:])
+        try:
+            assert read_everything(path) == original
+        except ReadError as error:
+            assert "damaged" in str(error)
+
+
+def test_appended_bytes_are_noticed(sound, tmp_path):
+    path = tmp_path / "a.h5"
+    path.write_bytes(sound["agent"].read_bytes() + random.Random(1).randbytes(1000))
+    with pytest.raises(ReadError, match=r"a\.h5: damaged"):
+        read_everything(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\n",
+        b"hp = 4\n",
+        b'{"kind": "agent"}',
+        b"SQLite format 3\0" + bytes(4096),
+        b"\x89HDF\r\n\x1a\n",
+        bytes(9999),
+    ],
+)
+def test_files_that_are_no_hdf5_are_refused(tmp_path, content):
+    path = tmp_path / "other.h5"
+    path.write_bytes(content)
+    with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: not a file of punish-fast\Z"):
+        load(path)
+
+
+def test_hdf5_files_of_others_are_refused(tmp_path):
+    path = tmp_path / "other.h5"
+    with h5py.File(path, "w") as file:
+        file["/states/code"] = np.arange(5)
+        file.attrs["kind"] = "agent"
+    with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: not a file of punish-fast\Z"):
+        load(path)
+    with h5py.File(path, "w", userblock_size=SIZE) as file:
+        file["/states/code"] = np.arange(5)
+    seal(path)
+    with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: format: not a file of punish-fast\Z"):
+        load(path)
+
+
+def test_missing_files_and_folders_are_named(tmp_path):
+    for path in (tmp_path / "none.h5", tmp_path, tmp_path / "none" / "none.h5"):
+        what = "is a folder" if path == tmp_path else "there is no such file"
+        with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: {what}\Z"):
+            load(path)
+
+
+def test_names_too_long_for_any_file_are_no_files():
+    with pytest.raises(ReadError, match=r"there is no such file|too long"):
+        load("a" * 5000)

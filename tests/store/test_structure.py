@@ -1,0 +1,78 @@
+"""Links, virtual datasets, external storage and false sizes are found before anything is read."""
+
+from __future__ import annotations
+
+import re
+
+import h5py
+import numpy as np
+import pytest
+from fuzz.damage import editing
+
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.reader import load
+
+
+@pytest.mark.parametrize(
+    ("put", "what"),
+    [
+        (lambda file, name: file.update({name: h5py.SoftLink("/nowhere")}), "missing, a soft link is in its place"),
+        (lambda file, name: file.update({name: h5py.SoftLink(name)}), "missing, a soft link is in its place"),
+        (
+            lambda file, name: file.update({name: h5py.ExternalLink("gone.h5", "/v")}),
+            "missing, a link to another file is in its place",
+        ),
+        (lambda file, name: file.update({name: file["/"]}), "missing, something else is in its place"),
+        (lambda file, name: file.create_group(name), "missing, something else is in its place"),
+        (lambda file, name: file.update({name: np.dtype("f8")}), "missing, something else is in its place"),
+        (lambda file, name: file.update({name: h5py.Empty("f8")}), r"shape is \(\), allowed is n_states"),
+        (
+            lambda file, name: file.create_dataset(name, (558,), "f8", external=[("/etc/passwd", 0, 4464)]),
+            "is stored in another file or dataset",
+        ),
+        (lambda file, name: file.create_dataset(name, (558,), "f8", chunks=True), "more than the file has"),
+        (
+            lambda file, name: file.create_dataset(name, data=np.zeros(558), chunks=True),
+            "is not stored in one piece",
+        ),
+        (
+            lambda file, name: file.create_dataset(name, data=np.zeros(1 << 20), compression="gzip"),
+            "more than the file has",
+        ),
+    ],
+)
+def test_what_leads_elsewhere_is_refused_before_reading(copies, put, what):
+    path, name = copies["agent"], "/solution/v"
+    with editing(path) as file:
+        del file[name]
+        put(file, name)
+    with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: {name}: [^\n]*{what}[^\n]*\Z"):
+        load(path)
+
+
+@pytest.mark.parametrize("source", [".", "/etc/passwd"])
+def test_virtual_datasets_are_refused_before_reading(copies, source):
+    """One that is its own source would kill the process."""
+    path, name = copies["agent"], "/solution/v"
+    with editing(path) as file:
+        layout = h5py.VirtualLayout((558,), "f8")
+        layout[:] = h5py.VirtualSource(source, name, (558,))
+        del file[name]
+        file.create_virtual_dataset(name, layout)
+    with pytest.raises(ReadError, match=rf"{name}: [^\n]*(stored in another|more than the file has)"):
+        load(path)
+
+
+def test_zeros_that_fill_the_memory_are_refused_before_reading(copies, monkeypatch):
+    path = copies["strategy"]
+    n = 1 << 21
+    with editing(path) as file:
+        for name in ("/strategy/state", "/strategy/p"):
+            del file[name]
+        file.create_dataset("/strategy/state", data=np.arange(n, dtype=np.int32))
+        file.create_dataset("/strategy/p", (n, 11), "f8", compression="gzip", shuffle=True, fillvalue=0)
+        file["/strategy/p"][:] = 0
+    file = load(path)
+    monkeypatch.setattr(type(file), "array", lambda *_: pytest.fail("the data was read"))
+    with pytest.raises(ReadError, match=rf"/strategy/state: {n} states, but the game has 558"):
+        file.strategy()
