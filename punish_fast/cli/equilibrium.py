@@ -90,8 +90,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     output = options.output or _default_output(options, rules, _aims(target, share))
     _check_outputs(options, output)
     clock, progress = Stopwatch(), Progress(options.quiet)
-    progress.part("game", "information states", 1, 2)
-    with clock("states"):
+    with progress.stage("game: information states (1 of 2)"), clock("states"):
         outline = Outline(StateSpace(rules, options.information))
     progress.clear()
     size = _size(outline, bytes_needed(outline, share))
@@ -100,8 +99,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     require_memory(size["memory_bytes"], "this equilibrium")
     found: dict[str, Any] = {}
     if not options.dry_run:
-        progress.part("game", "graph", 2, 2)
-        with clock("graph"):
+        with progress.stage("game: graph (2 of 2)"), clock("graph"):
             learner = Equilibrium(Graph(outline.space, outline), share=share)
         _resume(learner, checkpoint, target)
         found = _run(learner, target, options, output, clock, progress)
@@ -240,7 +238,8 @@ def _run(
     def show(status: IterationStatus) -> None:
         progress.show(status_line(status))
 
-    with interrupt_note(progress, path, "the iterations made"):
+    # Searches for a best response take minutes under a fine model.
+    with interrupt_note(progress, path, "the iterations made"), progress.stage("equilibrium"):
         run = run_equilibrium(learner, target, save, show, progress.response)
     progress.clear()
     clock.seconds |= run.seconds
@@ -250,7 +249,7 @@ def _run(
         "best_response_share": learner.share,
         "exploitability": run.exploitability,
     } | _aims(target, learner.share)
-    with clock("store"):
+    with progress.stage("equilibrium: writing"), clock("store"):
         covered = None if options.information == "view" else learner.reached
         save_policy(output, space, learner.average, covered, origin=origin)
     return {
