@@ -12,7 +12,10 @@ sources, of the named tuples that kernels take, and of everything else the machi
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
+import shutil
 import tempfile
 import threading
 import warnings
@@ -25,7 +28,6 @@ import numba
 import numpy as np
 import platformdirs
 from numba import extending, njit
-from numba.core.caching import FunctionCache
 from numba.core.event import Event, Listener, register
 
 from punish_fast.runtime.compile_progress import announce
@@ -38,6 +40,8 @@ except ImportError:  # not a POSIX system
     fcntl = None  # type: ignore[assignment]
 
 _PACKAGE = Path(__file__).parent.parent
+# Bytes for all kernels, with some to spare.
+_ROOM = 64 << 20
 
 # Numba fills its settings from the environment when it is imported; a type checker cannot see them.
 config: Any = numba.config
@@ -63,16 +67,17 @@ def _find_cache_folder() -> str | None:
     base = config.CACHE_DIR or platformdirs.user_cache_dir("punish-fast", appauthor=False)
     folder = Path(base) / f"kernels-{_source_digest()}"
     try:
+        is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
+        # On a full disk, Numba fails in the middle of the work. Kernels that are there already can still be read.
+        if is_new and shutil.disk_usage(folder).free < _ROOM:
+            folder.rmdir()
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError as error:
-        _warn_of(folder, error)
+        warnings.warn(f"kernels are compiled anew every time: cannot write {folder} ({error})", stacklevel=2)
         return None
     return str(folder)
-
-
-def _warn_of(folder: Path | str, error: OSError) -> None:
-    warnings.warn(f"kernels are compiled anew every time: cannot write {folder} ({error})", stacklevel=3)
 
 
 cache_folder: str | None = _find_cache_folder()
@@ -87,20 +92,6 @@ def _numba_cache_at(folder: str | None) -> Iterator[None]:
         yield
     finally:
         config.CACHE_DIR = before
-
-
-class _KernelCache(FunctionCache):
-    """A cache on a disk that may be full: the kernel works all the same, and one warning says why it is not kept."""
-
-    _is_full = False
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            super().save_overload(sig, data)
-        except OSError as error:
-            if not _KernelCache._is_full:
-                _KernelCache._is_full = True
-                _warn_of(self.cache_path, error)
 
 
 _kernels: set[Any] = set()
@@ -188,10 +179,7 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for calls from Python: cached, and without the interpreter's lock while it runs."""
     with _numba_cache_at(cache_folder):
-        compiled: Any = njit(**_OPTIONS)(function)
-        if cache_folder is not None:
-            # As ``njit(cache=True)`` does, which lets a full disk break the call that compiles.
-            compiled._cache = _KernelCache(function)
+        compiled: Callable[..., Any] = njit(cache=cache_folder is not None, **_OPTIONS)(function)
     _kernels.add(compiled)
     return compiled
 

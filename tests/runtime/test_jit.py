@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import signal
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from numba import config
-from numba.core import caching
 
 from punish_fast.runtime import _jit
 from punish_fast.runtime.compile_progress import announce_to
@@ -207,14 +205,11 @@ def test_there_is_a_cache_if_there_is_a_compiler():
 
 
 @WITH_JIT
-def test_a_full_cache_is_no_cache_and_one_warning(monkeypatch, tmp_path):
-    def fail(*_args):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(_jit, "cache_folder", str(tmp_path))
-    monkeypatch.setattr(_jit._KernelCache, "_is_full", False)
-    monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", fail)
-    kernels = [_jit.kernel(lambda n: n + 1), _jit.kernel(lambda n: n + 2)]
-    with pytest.warns(UserWarning, match="kernels are compiled anew every time.*No space left") as caught:
-        assert [kernel(1) for kernel in kernels] == [2, 3]
+def test_without_room_there_is_no_cache_and_one_warning(monkeypatch, home):
+    usage = shutil.disk_usage(home)
+    monkeypatch.setattr(_jit.shutil, "disk_usage", lambda _folder: usage._replace(free=1000))
+    with pytest.warns(UserWarning, match=r"cannot write .*kernels-.*No space left") as caught:
+        assert _jit._find_cache_folder() is None
     assert len(caught) == 1
+    (home / "cache" / f"kernels-{_jit._source_digest()}").mkdir()
+    assert _jit._find_cache_folder() is not None
