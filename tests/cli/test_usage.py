@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -335,3 +336,30 @@ def test_a_closed_stdout_shows_no_traceback(files, arguments):
     assert child.returncode in (0, 1)
     assert "Traceback" not in child.stderr
     assert child.stderr.count("\n") <= 1
+
+
+def test_names_are_printed_escaped_and_short(run, files):
+    name = "a\n\x1b[31m" + "x" * 180 + ".h5"
+    shutil.copy(files / "strategy.h5", files / name)
+    done = run("show", name)
+    assert done.code == 0
+    assert done.out.startswith(r"a\n\x1b[31mxxx")
+    assert all(line.isprintable() and len(line) <= 500 for line in done.out.splitlines())
+    assert json.loads(run("show", name, "--json").out)["file"] == name
+    run("openings", name).refused(r"a\n\x1b[31mxxx", "is a strategy")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["arena", "random", "careful", "--temperature", "1"], "error: --temperature: needs an agent with values"),
+        (["solve", "--enemy", "agent.h5", "--rules", "tiny", "--temperature", "0"], "error: --temperature: 0"),
+        (["solve", "tensor.h5", "--discount", "2"], "error: --discount: 2"),
+        (["show", "agent.h5", "--hand", "rs", "--discard", "p", "--hp", "9-1"], "error: position: own_hp is 9"),
+        (["show", "agent.h5", "１０１０１０２００２２０００００００１"], "allowed are 18 digits"),  # noqa: RUF001
+        (["show", "agent.h5", " 101010200220000001"], "allowed are 18 digits"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_errors_name_the_option_as_it_is_typed(run, arguments, text):
+    run(*arguments).refused(text)
