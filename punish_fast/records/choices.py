@@ -11,6 +11,7 @@ import numpy as np
 from punish_fast.records.database import RecordsError, columns_of, open_to_read
 from punish_fast.records.logs import is_name
 from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.printable import printable
 
 # Names in a message.
 _MOST_NAMES = 20
@@ -63,7 +64,9 @@ class Selection:
         """
         for field, value in (("since", self.since), ("until", self.until)):
             if value is not None and not -(2**63) <= value < 2**63:
-                raise RecordsError(f"{field} is {value:.3e}, allowed are game ids: whole numbers of 64 bits")
+                raise RecordsError(
+                    f"{field} is {printable(str(value), 40)}, allowed are game ids: whole numbers of 64 bits"
+                )
 
     def where(self) -> tuple[str, dict[str, int | str | None]]:
         """The SQL condition on `JOINED`, and its parameters."""

@@ -236,6 +236,7 @@ def test_wrong_options_are_refused(run, db):
     run("records", "summary").refused("--db")
     run("records", "summary", "--db", db, "--until", "soon").refused("--until")
     run("records", "summary", "--db", db, "--until", "9" * 30).refused("until", "game ids")
+    run("records", "summary", "--db", db, "--since", "9" * 400).refused("since", "game ids")
     run("records", "summary", "--db", db, "--rules", "chess").refused("chess")
     run(*IMPORT, "--report", "x.db").refused("x.db", "not be replaced")
     run(*IMPORT, "--report", "saves.json").refused("saves.json", "not be replaced")
