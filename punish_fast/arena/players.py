@@ -30,6 +30,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
 from punish_fast.store.reader import Artefact, load
+from punish_fast.store.responses import response_of
 
 
 class PlayerError(ValueError):
@@ -168,7 +169,8 @@ class Player:
     def opponent(self, space: StateSpace, temperature: float | None = None, name: str | None = None) -> Opponent:
         """The player in a given game, under its brief name or another; arguments and errors as in `policy`."""
         policy = self.policy(space, temperature)
-        return Opponent(name or self.name, policy, self.settled(temperature))
+        response = None if self.file is None else response_of(self.file, space)
+        return Opponent(name or self.name, policy, self.settled(temperature), response)
 
 
 @policy_of.register

@@ -251,7 +251,9 @@ def _run(
     } | _aims(target, learner.share)
     with progress.stage("equilibrium: writing"), clock("store"):
         covered = None if options.information == "view" else learner.reached
-        save_policy(output, space, learner.average, covered, origin=origin)
+        # A mixed response is the strategy itself.
+        response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
+        save_policy(output, space, learner.average, covered, origin=origin, response=response)
     return {
         "iterations": run.iterations,
         "exploitability": run.exploitability,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.policy import check_policy
+from punish_fast.mdp.policy import check_policy, first_best
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy, uniform_policy
 from punish_fast.store.writer import new_file
@@ -29,6 +29,7 @@ def save_policy(
     covered: np.ndarray | None = None,
     name: str | None = None,
     origin: dict[str, Any] | None = None,
+    response: np.ndarray | None = None,
 ) -> None:
     """Write a policy as a strategy file.
 
@@ -39,6 +40,7 @@ def save_policy(
         covered: bool ``[n_states]``, the states to store; all if None. Others are read back as uniform play.
         name: The strategy's name; that of the file if None.
         origin: How it was made, JSON-like; nothing if None.
+        response: float64 ``[n_rows]``, a response to it that takes one action in each state; none if None.
 
     Raises:
         PolicyError: it is no policy of these states.
@@ -59,6 +61,8 @@ def save_policy(
             out.array("/strategy/p", table_of_policy(space, policy, state))
         else:
             out.array("/strategy/rows", units_of_policy(space, policy, covered))
+        if response is not None:
+            out.array("/response/choice", first_best(space.state_ptr, response) - space.state_ptr[:-1])
 
 
 def units_of_policy(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None = None) -> np.ndarray:

@@ -15,6 +15,7 @@ from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.checkpoints import load_checkpoint, save_checkpoint
 from punish_fast.store.reader import load
+from punish_fast.store.responses import response_of
 
 RULES = true_rules(PRESETS["tiny"])
 TINY = ("--rules", "tiny", "--quiet")
@@ -243,3 +244,14 @@ def test_better_informed_exploiters_win_no_less(run):
 )
 def test_progress_says_how_far_it_is(status, line):
     assert status_line(status) == f"equilibrium: {line}"
+
+
+@pytest.mark.parametrize("information", ["view", "memory"])
+def test_exploit_finds_no_less_than_the_run_reported(run, folder, information):
+    arguments = ("--rules", "tiny", "--information", information, "--iterations", "6", "-o", "x.h5", "-q", "--json")
+    told = run("equilibrium", *arguments).report["exploiter_wins"]
+    found = run("exploit", "x.h5", "--exploiter", "true", "-q", "--json").report
+    # Strategies of a finer model are rounded.
+    assert found["exploiters"]["true"] > told - (1e-9 if information == "view" else 1e-3)
+    stored = load(folder / "x.h5")
+    assert response_of(stored, StateSpace(stored.rules, information)) is not None

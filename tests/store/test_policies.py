@@ -7,13 +7,14 @@ from policies import mixed
 
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.mdp.policy import PolicyError
+from punish_fast.mdp.policy import PolicyError, first_best
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
+from punish_fast.store.responses import response_of
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -108,3 +109,24 @@ def test_what_is_no_policy_is_not_written(tmp_path, memory, change, message):
     with pytest.raises(PolicyError, match=message):
         save_policy(tmp_path / "a.h5", memory, change(mixed(memory, 1)))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_response_is_kept_with_the_strategy(tmp_path, memory):
+    for space in (StateSpace(RULES), memory):
+        policy = mixed(space, 1)
+        response = np.zeros(len(policy))
+        response[first_best(space.state_ptr, mixed(space, 2))] = 1.0
+        save_policy(tmp_path / "a.h5", space, policy, response=response)
+        assert np.array_equal(response_of(load(tmp_path / "a.h5"), space), response)
+    # It is of no use under another model.
+    assert response_of(load(tmp_path / "a.h5"), StateSpace(RULES)) is None
+    save_policy(tmp_path / "b.h5", memory, policy)
+    assert response_of(load(tmp_path / "b.h5"), memory) is None
+
+
+def test_a_response_with_actions_that_are_not_there_is_refused(tmp_path, memory, monkeypatch):
+    wrong = np.full(memory.n_states, 11) + memory.state_ptr[:-1]
+    monkeypatch.setattr("punish_fast.store.policies.first_best", lambda *_: wrong)
+    save_policy(tmp_path / "a.h5", memory, mixed(memory, 1), response=mixed(memory, 1))
+    with pytest.raises(ReadError, match="/response/choice: an action is not one of its state"):
+        response_of(load(tmp_path / "a.h5"), memory)
