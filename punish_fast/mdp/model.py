@@ -250,7 +250,7 @@ def _import_discrete_dp() -> Any:
 
 
 def check_arrays(mdp: MDP) -> None:
-    """Check dtypes, lengths, pointers, and that all numbers are finite, which takes little time.
+    """Check dtypes, lengths, pointers and rewards, which takes little time.
 
     Raises:
         ModelError: one of them is wrong.
@@ -273,12 +273,20 @@ def check_arrays(mdp: MDP) -> None:
     for name, reward in (("reward", mdp.reward), ("terminal_reward", mdp.terminal_reward)):
         if not np.isfinite(reward).all():
             raise ModelError(f"{name}: a value is not finite")
-    with np.errstate(invalid="ignore", over="ignore"):
-        # A sum needs no array of marks.
-        if not np.isfinite(mdp.data.sum()):
-            raise ModelError("data: a probability is not from 0 to 1")
     if mdp.data_ptr is not None:
         _check_shared(mdp.indptr, mdp.data_ptr, len(mdp.data))
+
+
+def check_finite(values: np.ndarray) -> None:
+    """Check probabilities, or values of rows, to which every probability contributes.
+
+    Raises:
+        ModelError: one of them is not finite.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        # A sum needs no array of marks.
+        if not np.isfinite(values.sum()):
+            raise ModelError("data: a probability is not from 0 to 1")
 
 
 def _check_shared(indptr: np.ndarray, data_ptr: np.ndarray, n_probabilities: int) -> None:

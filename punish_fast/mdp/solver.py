@@ -23,7 +23,7 @@ import numpy as np
 
 from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
 from punish_fast.mdp.interval_iteration import Reachability
-from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.policy import first_best, flaw_of
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered, Log
@@ -49,7 +49,7 @@ class Solution:
     Attributes:
         v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` of the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
-        choice: int64 ``[n_states]``, the best row of each state, the first one of ties (``policy.py``).
+        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
         objective: ``"discounted"``, or ``"win-probability"``, whose values are probabilities.
         discount: From 0 to 1; 1 for total rewards and for win probabilities.
         schedule: ``"layered"`` or ``"jacobi"``.
@@ -63,7 +63,7 @@ class Solution:
 
     v: np.ndarray
     q: np.ndarray
-    choice: np.ndarray
+    state_ptr: np.ndarray
     objective: str
     discount: float
     schedule: str
@@ -82,6 +82,11 @@ class Solution:
     def converged(self) -> bool:
         """Whether the error bound reached the tolerance; true if a number of sweeps was asked for."""
         return self.tolerance is None or self.error_bound <= self.tolerance
+
+    @cached_property
+    def choice(self) -> np.ndarray:
+        """int64 ``[n_states]``, the best row of each state, the first one of ties (``policy.py``)."""
+        return first_best(self.state_ptr, self.q)
 
     @property
     def lower(self) -> np.ndarray:
@@ -142,6 +147,8 @@ def solve(
     start = None if start is None else np.asarray(start, dtype=np.float64)
     _check_start(mdp, schedule, start)
     goal = None if sweeps is not None else tolerance
+    if discount == 1 or objective == "win-probability":
+        check_finite(mdp.data)
     iteration: Layered | Jacobi
     if objective == "win-probability":
         iteration = Reachability(mdp, goal, start)
@@ -155,12 +162,14 @@ def solve(
     if isinstance(iteration, Layered) and iteration.discount == 1 and goal is not None:
         bound = _solve_undiscounted(iteration, goal, progress)
     else:
-        bound = _iterate(iteration, goal, sweeps, progress)
-        iteration.close()
+        with np.errstate(invalid="ignore", over="ignore"):
+            bound = _iterate(iteration, goal, sweeps, progress)
+            iteration.close()
+        check_finite(iteration.q)
     return Solution(
         v=iteration.v[: mdp.n_states].copy(),
         q=iteration.q,
-        choice=first_best(mdp.state_ptr, iteration.q),
+        state_ptr=mdp.state_ptr,
         objective=objective,
         discount=iteration.discount,
         schedule=schedule,
@@ -191,6 +200,7 @@ def evaluate(
     """
     check_options(discount, tolerance=tolerance)
     check_arrays(mdp)
+    check_finite(mdp.data)
     weight = np.asarray(weight, dtype=np.float64)
     flaw = flaw_of(mdp.state_ptr, weight)
     if flaw is not None:

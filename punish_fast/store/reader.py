@@ -12,7 +12,7 @@ import numpy as np
 
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import PolicyError, first_best, policy_of_values
+from punish_fast.mdp.policy import PolicyError, policy_of_values
 from punish_fast.mdp.solver import Solution
 from punish_fast.mdp.value_iteration import Log
 from punish_fast.punish.codes import Layout, layout_of
@@ -233,7 +233,7 @@ class Artefact(SealedFile):
         solution = Solution(
             v=v,
             q=q,
-            choice=first_best(state_ptr, q),
+            state_ptr=state_ptr,
             objective=a["objective"],
             discount=a["discount"],
             schedule=a["schedule"],

@@ -23,7 +23,6 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.solver import Solution, check_options
 from punish_fast.mdp.value_iteration import Log
 from punish_fast.punish._actions import REST_ACTION
@@ -225,11 +224,10 @@ def _without_transitions(space: StateSpace) -> MDP:
 
 def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
     """Values as a solution of unknown accuracy."""
-    choice = first_best(space.state_ptr, values.q)
     return Solution(
-        v=values.q[choice],
+        v=np.maximum.reduceat(values.q, space.state_ptr[:-1]),
         q=values.q,
-        choice=choice,
+        state_ptr=space.state_ptr,
         objective="discounted",
         discount=discount,
         schedule="imported",
