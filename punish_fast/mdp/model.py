@@ -277,15 +277,15 @@ def check_arrays(mdp: MDP) -> None:
         _check_shared(mdp.indptr, mdp.data_ptr, len(mdp.data))
 
 
-def check_finite(values: np.ndarray) -> None:
-    """Check probabilities, or values of rows, to which every probability contributes.
+def check_finite(p: np.ndarray) -> None:
+    """Check that probabilities are finite.
 
     Raises:
-        ModelError: one of them is not finite.
+        ModelError: one of them is not.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         # A sum needs no array of marks.
-        if not np.isfinite(values.sum()):
+        if not np.isfinite(p.sum()):
             raise ModelError("data: a probability is not from 0 to 1")
 
 

@@ -147,8 +147,7 @@ def solve(
     start = None if start is None else np.asarray(start, dtype=np.float64)
     _check_start(mdp, schedule, start)
     goal = None if sweeps is not None else tolerance
-    if discount == 1 or objective == "win-probability":
-        check_finite(mdp.data)
+    check_finite(mdp.data)
     iteration: Layered | Jacobi
     if objective == "win-probability":
         iteration = Reachability(mdp, goal, start)
@@ -162,10 +161,8 @@ def solve(
     if isinstance(iteration, Layered) and iteration.discount == 1 and goal is not None:
         bound = _solve_undiscounted(iteration, goal, progress)
     else:
-        with np.errstate(invalid="ignore", over="ignore"):
-            bound = _iterate(iteration, goal, sweeps, progress)
-            iteration.close()
-        check_finite(iteration.q)
+        bound = _iterate(iteration, goal, sweeps, progress)
+        iteration.close()
     return Solution(
         v=iteration.v[: mdp.n_states].copy(),
         q=iteration.q,
