@@ -225,11 +225,13 @@ class Layered(Iteration):
         n, reward = self.mdp.n_states, self._tensor.reward
         change = float(np.abs(self.v[:n] - found.v).max(initial=0))
         self.v[:n] = found.v
-        if not self.contraction.is_known:
+        is_long = not self.contraction.is_known
+        if is_long:
             largest = max(float(np.abs(values).max(initial=0)) for values in (self.v, reward))
             self.contraction = self.contraction._replace(largest_value=2 * largest)
         self.close()
-        self._prefer(found.choice)
+        if is_long:
+            self._prefer(found.choice)
         self.policies = found.rounds
         self.log.residual.append(change)
         return self._closed(found.error_bound)
@@ -237,7 +239,8 @@ class Layered(Iteration):
     def _prefer(self, choice: np.ndarray) -> None:
         """Put rows that rounding cannot tell from ``choice`` just below it: over very long play they may be worse."""
         n = self.mdp.n_states
-        ceiling = np.repeat(self.v[:n] - 2 * tie_of(self.q), np.diff(self.mdp.state_ptr))
+        below = np.maximum(self.v[:n] - 2 * tie_of(self.q), self.q.min(initial=0))
+        ceiling = np.repeat(below, np.diff(self.mdp.state_ptr))
         np.minimum(self.q, ceiling, out=ceiling)
         ceiling[choice] = self.v[:n]
         self.q, self.choice = ceiling, choice
