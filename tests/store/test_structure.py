@@ -65,7 +65,7 @@ def test_virtual_datasets_are_refused_before_reading(copies, source):
 
 def test_zeros_that_fill_the_memory_are_refused_before_reading(copies, monkeypatch):
     path = copies["strategy"]
-    n = 1 << 21
+    n = 1 << 16
     with editing(path) as file:
         for name in ("/strategy/state", "/strategy/p"):
             del file[name]
