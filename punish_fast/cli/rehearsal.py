@@ -25,6 +25,7 @@ from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.records.legality import judge
+from punish_fast.store.relations import flaw_of_rows, flaw_of_states
 from punish_fast.study.lessons import lessons
 from punish_fast.study.selfplay import self_play
 
@@ -43,6 +44,8 @@ def _solve() -> None:
     """The one-player model."""
     space = StateSpace(_RULES)
     mdp = check(build(space))
+    flaw_of_states(space.layout, space.code, space.state_ptr, space.action)
+    flaw_of_rows(space.n_states, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
     solution = solve(mdp)
     solve(mdp, schedule="jacobi", sweeps=1)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
