@@ -37,6 +37,8 @@ for command in (
     "exploit --rules tiny --quiet --upper-bound random",
     "exploit --quiet --exploiter true --exploiter bayes --upper-bound tiny-equilibrium-memory.h5",
     "lessons tiny-equilibrium.h5",
+    "solve --rules tiny --quiet -o agent.h5",
+    "show agent.h5",
     "games solve tapnswap",
 ):
     assert run(command.split()) == 0, command
