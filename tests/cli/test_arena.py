@@ -311,6 +311,7 @@ def test_without_matplotlib_nothing_is_begun(run, folder, monkeypatch):
     assert not list(folder.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_an_agent_is_exploited(run, graph):
     report = run("exploit", "agent.h5", "-q", "--json").report
