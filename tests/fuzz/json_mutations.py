@@ -94,12 +94,12 @@ def _places(tree: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-def _place(tree: Any, generator: np.random.Generator) -> tuple[Any, Any] | None:
-    """A place: every other time one at the root."""
+def _place(tree: Any, generator: np.random.Generator, at_root: float = 0.5) -> tuple[Any, Any] | None:
+    """A place: one at the root in the share ``at_root`` of all cases."""
     places = _places(tree)
     if not places:
         return None
-    n = len(tree) if generator.random() < 0.5 else len(places)
+    n = len(tree) if generator.random() < at_root else len(places)
     return places[generator.integers(n)]
 
 
@@ -128,9 +128,9 @@ def _scale_number(content: bytes, generator: np.random.Generator) -> bytes:
 
 
 def _drop(content: bytes, generator: np.random.Generator) -> bytes:
-    """A value less, or an entry more."""
+    """A value less, or an entry more: most often at the root, which a reader may well take."""
     tree = _tree(content)
-    place = _place(tree, generator)
+    place = _place(tree, generator, at_root=0.8)
     if place is None:
         return content
     node, key = place
