@@ -60,6 +60,10 @@ def components(within: Any) -> np.ndarray:
     """The strongly connected component of each state, numbered so that no number leads to a higher one."""
     from scipy.sparse.csgraph import connected_components
 
+    if not within.has_canonical_format:
+        # With an entry stored twice, SciPy may search for ever.
+        within = within.copy()
+        within.sum_duplicates()
     # SciPy finds components after all that they lead to; a test holds it to that.
     label: np.ndarray = connected_components(within, connection="strong")[1]
     return label

@@ -7,10 +7,10 @@ A terminal that pays more than nothing is a *win*. The largest probability of re
 that is, of total rewards where only the arrival at a win pays, once. ``T`` is monotone.
 
 **Play must end.** In an *end component*, a set of states that some policy never leaves, every constant solves the
-equations, and the best action there may be to stay for ever. Such processes are refused. Sweeps find them: of the set
-of all states, keep those with an action that stays in the set for sure, until no state is left or none drops out [the
-*always* of de Alfaro 1997]. If none is left, play ends under every policy, and sweeps from any start converge to the
-only fixed point ``v*`` [Bertsekas and Tsitsiklis 1991].
+equations, and the best action there may be to stay for ever. Sweeps find them: of the set of all states, keep those
+with an action that stays in the set for sure, until no state is left or none drops out [the *always* of de Alfaro
+1997]. If none is left, play ends under every policy, and sweeps from any start converge to the only fixed point ``v*``
+[Bertsekas and Tsitsiklis 1991]. Otherwise ``end_components.py`` makes a process of it in which play ends.
 
 **Brackets.** Let ``F`` be a sweep, on the values it carries. Then for any ``u`` and any number of sweeps ``k``
 
@@ -51,9 +51,6 @@ class Reachability(Layered):
             mdp: The process.
             goal: The error bound to reach; None starts with the bracket of 0 and 1.
             start: float64 ``[n_states]``, initial probabilities; zeros if None.
-
-        Raises:
-            SolveError: play may never end.
         """
         super().__init__(mdp, 1.0, start)
         self._nothing = np.zeros(mdp.n_rows)
@@ -69,9 +66,8 @@ class Reachability(Layered):
 
     def _find_contraction(self) -> Contraction:
         """A single sweep need not contract, but several do; no probability is above 1."""
-        self.contraction = Contraction(modulus=1.0, spread=1.0, largest_value=1.0)
-        self._must_end("objective: win-probability needs play that ends", self._n_carried)
-        return self.contraction
+        self.endless = self._find_endless(self._n_carried)
+        return Contraction(modulus=1.0, spread=1.0, largest_value=1.0)
 
     @property
     def _error(self) -> float:

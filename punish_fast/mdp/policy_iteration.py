@@ -6,8 +6,8 @@ least of all ``v >= 0`` with
     v(s)  =  max_a sum_t P(t | s, a) v(t),         v(terminal) = its worth
 
 [Puterman 1994, ch. 7.2]. There may be others: on a loop that a policy can keep up for ever any constant solves the
-equations, so sweeps from above may converge to anything, and no contraction bounds their error. (Where all play ends,
-``interval_iteration.py`` brackets the same values, in processes of any size.) Two facts help.
+equations, so sweeps from above may converge to anything, and no contraction bounds their error. (``solver.py`` brackets
+win probabilities, in processes of any size, once ``end_components.py`` has made loops into states.) Two facts help.
 
 * *Under one policy*, states from which no terminal of positive worth can be reached are worth 0. The chain on all other
   states is transient, and its equations have one solution, which sparse linear algebra finds up to rounding.

@@ -1,13 +1,13 @@
 """Solving a sparse Markov decision process: optimal values, or the values of a policy, within a certified error.
 
 There are two objectives. ``"discounted"`` maximises the expected discounted reward; with discount 1 this is the total
-reward until a terminal is reached, and play must end under every policy. ``"win-probability"`` maximises the
-probability of reaching a terminal that pays more than nothing, whatever else is paid; it has no discount.
+reward until a terminal is reached, and play that can go on for ever must pay nothing for it. ``"win-probability"``
+maximises the probability of reaching a terminal that pays more than nothing, whatever else is paid; it has no discount.
 
 The sweeps are in ``value_iteration.py``, the error bound that stops them in ``stopping_rule.py``, and the brackets of
-win probabilities in ``interval_iteration.py``. Without a discount, the policy iteration of ``exact_iteration.py`` takes
-over if 1,000 sweeps do not reach the tolerance or rounding keeps them above it, unless too many states lead to each
-other.
+win probabilities in ``interval_iteration.py``. Without a discount, states between which play can go on for ever are
+first made into one (``end_components.py``), and the policy iteration of ``exact_iteration.py`` takes over if 1,000
+sweeps do not reach the tolerance or rounding keeps them above it, unless too many states lead to each other.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ import hashlib
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.end_components import collapsed
 from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
 from punish_fast.mdp.interval_iteration import Reachability
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
@@ -40,6 +42,17 @@ _MOST_SWEEPS = 100_000
 _LEAST_PRECISION = 1e-3
 
 Progress = Callable[[str, int, float], None]
+
+
+class _Method(NamedTuple):
+    """How to solve: what `solve` takes besides the process; ``goal`` is the error bound to reach, None with sweeps."""
+
+    objective: str
+    discount: float
+    schedule: str
+    goal: float | None
+    sweeps: int | None
+    progress: Progress | None
 
 
 @dataclass(frozen=True)
@@ -130,7 +143,7 @@ def solve(
         objective: ``"discounted"``, or ``"win-probability"`` (``layered`` only).
 
     Raises:
-        SolveError: an option is out of range, or play may never end and there is no discount.
+        SolveError: an option is out of range, or there is no discount and play can go on for ever and be paid for it.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -148,28 +161,59 @@ def solve(
     _check_start(mdp, schedule, start)
     goal = None if sweeps is not None else tolerance
     check_finite(mdp.data)
-    iteration: Layered | Jacobi
     if objective == "win-probability":
-        iteration = Reachability(mdp, goal, start)
-    else:
-        discount = DEFAULT_DISCOUNT if discount is None else discount
-        iteration = Layered(mdp, discount, start) if schedule == "layered" else Jacobi(mdp, discount)
+        discount = 1.0
+    elif discount is None:
+        discount = DEFAULT_DISCOUNT
+    method = _Method(objective, discount, schedule, goal, sweeps, progress)
+    iteration = _begin(mdp, method, start)
+    if iteration.endless is None:
+        return _finish(iteration, method)
+    quotient = collapsed(mdp, iteration.endless, pays=objective == "discounted")
+    iteration = _begin(quotient.mdp, method, None if start is None else start[quotient.first])
+    if iteration.endless is not None:
+        endless = iteration.endless[quotient.number]
+        raise SolveError(
+            f"discount: 1 is allowed only if play ends or goes on for nothing, but from {endless.sum()} states (the "
+            f"first is number {endless.argmax()}) it can be paid for ever, so values may be infinite"
+        )
+    solution = _finish(iteration, method)
+    v, q = quotient.lifted(solution.v, solution.q)
+    return replace(solution, v=v, q=q, state_ptr=mdp.state_ptr)
+
+
+def _begin(mdp: MDP, method: _Method, start: np.ndarray | None) -> Layered | Jacobi:
+    """The iteration before its first sweep."""
+    if method.objective == "win-probability":
+        return Reachability(mdp, method.goal, start)
+    if method.schedule == "layered":
+        return Layered(mdp, method.discount, start)
+    return Jacobi(mdp, method.discount)
+
+
+def _finish(iteration: Layered | Jacobi, method: _Method) -> Solution:
+    """Sweep until the goal is reached.
+
+    Raises:
+        SolveError: it cannot be reached.
+    """
+    goal, n_states = method.goal, iteration.mdp.n_states
     _check_precision(iteration)
-    if not iteration.contraction.is_known and (goal is None or schedule == "jacobi"):
+    if not iteration.contraction.is_known and (goal is None or method.schedule == "jacobi"):
         option = "sweeps" if goal is None else "schedule"
         raise SolveError(f"{option}: play may be too long for sweeps alone, allowed is layered with a tolerance")
     if isinstance(iteration, Layered) and iteration.discount == 1 and goal is not None:
-        bound = _solve_undiscounted(iteration, goal, progress)
+        bound = _solve_undiscounted(iteration, goal, method.progress)
     else:
-        bound = _iterate(iteration, goal, sweeps, progress)
+        bound = _iterate(iteration, goal, method.sweeps, method.progress)
         iteration.close()
     return Solution(
-        v=iteration.v[: mdp.n_states].copy(),
+        v=iteration.v[:n_states].copy(),
         q=iteration.q,
-        state_ptr=mdp.state_ptr,
-        objective=objective,
+        state_ptr=iteration.mdp.state_ptr,
+        objective=method.objective,
         discount=iteration.discount,
-        schedule=schedule,
+        schedule=method.schedule,
         tolerance=goal,
         sweeps=len(iteration.log.residual),
         residual=iteration.log.residual[-1],
@@ -192,7 +236,7 @@ def evaluate(
 
     Raises:
         SolveError: an option is out of range, ``weight`` is no policy, or the discount is 1 and play may never end
-            under some policy, not necessarily this one.
+            under this policy.
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)
@@ -203,6 +247,11 @@ def evaluate(
     if flaw is not None:
         raise SolveError(f"weight: {flaw}")
     iteration = Evaluation(mdp, discount, weight)
+    if iteration.endless is not None:
+        raise SolveError(
+            f"discount: 1 is allowed only if play ends, but from {iteration.endless.sum()} states (the first is number "
+            f"{iteration.endless.argmax()}) it goes on for ever under this policy"
+        )
     _check_precision(iteration)
     if not iteration.contraction.is_known:
         raise SolveError("discount: 1 is allowed only if play ends soon, but it may go on for very long")

@@ -26,6 +26,9 @@ from punish_fast.mdp.model import MDP
 # A smaller limit would give a slightly smaller modulus, at the price of more sweeps.
 _GROWTH = 0.1
 _MOST_SWEEPS = 1000
+# The sweep after which a weight that still grows by nearly 1 raises the question whether play ends at all.
+_DOUBT = 50
+_HARDLY_ENDS = 1 - 1e-6
 # Far more than rounding can take from the modulus.
 _ALLOWANCE = 1e-9
 # Far enough below what floating point can hold.
@@ -84,24 +87,27 @@ def discounted(reward: np.ndarray, terminal_reward: np.ndarray, discount: float,
     return Contraction(discount**n_steps, 1.0, largest_value)
 
 
-def undiscounted(mdp: MDP, n_carried: int, back_up: BackUp) -> Contraction:
+def undiscounted(mdp: MDP, n_carried: int, back_up: BackUp, is_endless: Callable[[], bool]) -> Contraction:
     """The contraction of sweeps without a discount; its modulus is 1 if play may last too long to find a smaller one.
 
     Args:
         mdp: The process.
         n_carried: The number of states, the first ones, whose values are carried from sweep to sweep.
         back_up: One sweep: ``back_up(reward, v)`` returns the new values.
+        is_endless: Whether play can go on for ever; asked if it seems so.
     """
     counted = np.zeros(mdp.n_rows)
     counted[: mdp.state_ptr[n_carried]] = 1.0
     v = np.zeros(mdp.n_columns)
     v[:n_carried] = 1.0
-    for _ in range(_MOST_SWEEPS):
+    for sweep in range(_MOST_SWEEPS):
         weight = v[:n_carried].copy()
         v = back_up(counted, v)
         growth = float((v[:n_carried] - weight).max(initial=0))
         if growth <= _GROWTH:
             break
+        if sweep == _DOUBT and growth > _HARDLY_ENDS and is_endless():
+            return _UNKNOWN
     else:
         return _UNKNOWN
     modulus = float(((v[:n_carried] - 1) / weight).max(initial=0)) + _ALLOWANCE

@@ -33,7 +33,7 @@ from punish_fast.mdp.anderson import Anderson
 from punish_fast.mdp.exact_iteration import Exact
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best, tie_of
-from punish_fast.mdp.stopping_rule import Contraction, SolveError, discounted, undiscounted
+from punish_fast.mdp.stopping_rule import Contraction, discounted, undiscounted
 from punish_fast.runtime.parallel import for_each
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
@@ -64,6 +64,8 @@ class Iteration:
         q: float64 ``[n_rows]``, values of state-action pairs; consistent with `v` only after `close`.
         choice: int64 ``[n_states]``, the first best row of each state; likewise.
         contraction: The contraction of every sweep.
+        endless: bool ``[n_states]``, the states from which play can go on for ever; None if there are none. Without a
+            discount, sweeps find no values then.
         is_at_floor: Whether the last changes were no larger than rounding can make them.
         log: One entry for each sweep, and one for `settle`.
         policies: Number of policies evaluated to `settle`.
@@ -72,6 +74,7 @@ class Iteration:
     def __init__(self, mdp: MDP, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
+        self.endless: np.ndarray | None = None
         self.is_at_floor = False
         self.policies = 0
         self.log = Log()
@@ -100,25 +103,28 @@ class Iteration:
         return self.mdp.reward, self.mdp.terminal_reward
 
     def _undiscounted(self, n_carried: int) -> Contraction:
-        contraction = undiscounted(self.mdp, n_carried, self._sweep_with)
-        if contraction.modulus >= 1:
-            self._must_end("discount: 1 is allowed only if play ends", n_carried)
+        def is_endless() -> bool:
+            self.endless = self._find_endless(n_carried)
+            return self.endless is not None
+
+        contraction = undiscounted(self.mdp, n_carried, self._sweep_with, is_endless)
+        if contraction.modulus >= 1 and self.endless is None:
+            is_endless()
         return contraction
 
-    def _must_end(self, need: str, n_carried: int) -> None:
-        """Refuse play that can go on for ever: that has states with a row that leads to these states alone."""
+    def _find_endless(self, n_carried: int) -> np.ndarray | None:
+        """The states from which play can go on for ever: those that have a row that leads to these states alone."""
         stays, unpaid = np.ones(n_carried, dtype=bool), np.zeros(self.mdp.n_rows)
         while stays.any():
             # Minus the probability of leaving, which is 0 only if no successor is outside.
             v = np.full(self.mdp.n_columns, -1.0)
             v[:n_carried] = np.where(stays, 0.0, -1.0)
-            still = stays & (self._sweep_with(unpaid, v)[:n_carried] == 0)
+            v = self._sweep_with(unpaid, v)
+            still = stays & (v[:n_carried] == 0)
             if np.array_equal(still, stays):
-                raise SolveError(
-                    f"{need}, but from {stays.sum()} states (the first is number {stays.argmax()}) it can go on for "
-                    "ever, which only a discount below 1 allows"
-                )
+                return np.asarray(v[: self.mdp.n_states] == 0)
             stays = still
+        return None
 
     def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Sweep over ``v`` with other rewards, undiscounted and in place."""

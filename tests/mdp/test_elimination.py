@@ -59,6 +59,13 @@ def test_components_lead_to_lower_ones_alone(n, density, seed):
     assert (label[to_state] <= label[from_state]).all()
 
 
+def test_entries_stored_twice_change_no_component():
+    """SciPy alone would search this graph for ever."""
+    graph = csr_array((np.ones(3), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    assert components(graph).tolist() == [0, 0]
+    assert graph.nnz == 3
+
+
 @given(st.integers(1, 40), st.sampled_from([0.02, 0.05, 0.1]), st.integers(0, 2**32 - 1))
 def test_chains_of_many_components_are_solved_as_by_a_dense_matrix(n, density, seed):
     generator = np.random.default_rng(seed)

@@ -126,30 +126,27 @@ def test_a_certain_win_has_probability_1():
 
 
 @pytest.mark.parametrize(
-    ("states", "n", "first"),
+    ("states", "values", "choice"),
     [
         # Stay, or win: staying looks as good as winning.
-        ([[(0.0, {0: 1.0}), (0.0, {1: 1.0})]], 1, 0),
+        ([[(0.0, {0: 1.0}), (0.0, {1: 1.0})]], [1], [1]),
         # Stay, or toss a coin: values from 1/2 to 1 all satisfy the equations.
-        ([[(0.0, {1: 0.5, 2: 0.5}), (0.0, {0: 1.0})]], 1, 0),
+        ([[(0.0, {1: 0.5, 2: 0.5}), (0.0, {0: 1.0})]], [Fraction(1, 2)], [0]),
         # Two states that alternate, and a third that leads to them.
-        ([[(0.0, {1: 0.5, 3: 0.5})], [(0.0, {2: 1.0}), (0.0, {3: 1.0})], [(0.0, {1: 0.25, 2: 0.75})]], 2, 1),
+        (
+            [[(0.0, {1: 0.5, 3: 0.5})], [(0.0, {2: 1.0}), (0.0, {3: 1.0})], [(0.0, {1: 0.25, 2: 0.75})]],
+            [1, 1, 1],
+            [0, 2, 3],
+        ),
         # A trap.
-        ([[(0.0, {1: 0.5, 2: 0.5})], [(0.0, {1: 1.0})]], 1, 1),
+        ([[(0.0, {1: 0.5, 2: 0.5})], [(0.0, {1: 1.0})]], [Fraction(1, 2), 0], [0, 1]),
     ],
 )
-def test_an_end_component_is_refused(states, n, first):
-    mdp = from_rows(states, terminals=[1.0, -1.0])
-    with pytest.raises(SolveError, match=rf"from {n} states \(the first is number {first}\) it can go on for ever"):
-        solve_reachability(mdp)
-
-
-def test_an_end_component_around_a_cycle_of_layers_is_refused():
-    states = [[(0.0, {1: 0.5, 2: 0.5})], [(0.0, {3: 1.0})], [(0.0, {3: 1.0})], [(0.0, {0: 1.0}), (0.0, {4: 1.0})]]
-    mdp = from_rows(states, [1, 2, 1], [1.0])
-    assert mdp.is_cycle
-    with pytest.raises(SolveError, match="it can go on for ever"):
-        solve_reachability(mdp)
+def test_an_end_component_has_the_probability_of_leaving_it_with_a_win(states, values, choice):
+    solution = solve_reachability(from_rows(states, terminals=[1.0, -1.0]))
+    assert_bracketed(solution, [Fraction(value) for value in values])
+    assert solution.converged
+    assert solution.choice.tolist() == choice
 
 
 @pytest.mark.parametrize("leak", [2.0**-45, 2.0**-30, 0.5])
@@ -158,7 +155,9 @@ def test_play_that_ends_is_recognised_however_slowly_it_ends(leak):
     n = 6
     states = [[(0.0, {k + 1: 1.0})] for k in range(n - 1)] + [[(0.0, {0: 1 - leak, n: leak / 2, n + 1: leak / 2})]]
     iteration = Reachability(from_rows(states, terminals=[1.0, -1.0]), 1e-10)
-    assert iteration.log.residual == []
+    assert iteration.endless is None
+    states[-1].append((0.0, {0: 1.0}))
+    assert Reachability(from_rows(states, terminals=[1.0, -1.0]), 1e-10).endless.all()
 
 
 # Bounds

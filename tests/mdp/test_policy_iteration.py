@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -98,6 +100,15 @@ def test_without_loops_the_values_are_those_of_the_solver():
         terminals=[0, 0],
     )
     assert reach(mdp, np.array([1.0, 0.0])).v == pytest.approx(solve(priced, 1.0).v, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_with_loops_the_values_are_those_of_the_solver_and_its_greedy_policy(seed):
+    worth = np.array([1.0, 0.0])
+    mdp = replace(random_process(seed, n_states=200, ends=0.1), terminal_reward=worth)
+    solution = solve(mdp, objective="win-probability", tolerance=1e-12)
+    assert np.abs(reach(mdp, worth).v - solution.v).max() <= solution.error_bound + 1e-12
+    assert absorption_values(mdp.to_scipy()[solution.choice], worth) == pytest.approx(solution.v, abs=1e-9)
 
 
 def _row_of(mdp, row):

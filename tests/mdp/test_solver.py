@@ -159,12 +159,23 @@ def test_gamblers_ruin(schedule, p):
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_undiscounted_play_must_end(schedule):
-    # Staying pays and costs nothing, so the values exist, but sweeps do not converge.
-    mdp = from_rows([[(1.0, {1: 1.0}), (0.0, {0: 1.0})]], terminals=[0.0])
+def test_undiscounted_play_may_go_on_for_nothing(schedule):
+    """Staying pays and costs nothing, and looks as good as leaving; its price decides."""
+    leave_or_stay = [(1.0, {1: 1.0}), (0.0, {0: 1.0})]
+    solution = solve(from_rows([leave_or_stay], terminals=[0.0]), 1.0, schedule)
+    assert (solution.v.tolist(), solution.choice.tolist()) == ([1.0], [0])
+    leave_or_stay[0] = (-1.0, {1: 1.0})
+    solution = solve(from_rows([leave_or_stay], terminals=[0.0]), 1.0, schedule)
+    assert (solution.v.tolist(), solution.choice.tolist()) == ([0.0], [1])
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("reward", [1.0, -1.0])
+def test_undiscounted_play_must_not_be_paid_for_ever(schedule, reward):
+    mdp = from_rows([[(1.0, {1: 1.0})], [(1.0, {2: 1.0}), (reward, {1: 1.0})]], terminals=[0.0])
     with pytest.raises(
         SolveError,
-        match=r"discount: 1 is allowed only if play ends, but from 1 states \(the first is number 0\) it can",
+        match=r"discount: 1 is allowed only if play ends or goes on for nothing, but from 2 states \(the first",
     ):
         solve(mdp, 1.0, schedule)
 
@@ -529,7 +540,10 @@ def test_evaluation_goes_by_the_rows_of_its_policy_alone(discount, value):
 def test_evaluation_without_a_discount_asks_its_policy_alone_to_end():
     mdp = from_rows([[(1.0, {1: 1.0}), (1.0, {0: 1.0})]], terminals=[0.0])
     assert evaluate(mdp, np.array([1.0, 0.0]), 1.0).tolist() == [1.0]
-    with pytest.raises(SolveError, match="discount: 1 is allowed only if play ends, but from 1 states"):
+    with pytest.raises(
+        SolveError,
+        match=r"^discount: 1 is allowed only if play ends, but from 1 states .* it goes on for ever",
+    ):
         evaluate(mdp, np.array([0.0, 1.0]), 1.0)
     slow = from_rows([[(1.0, {0: 1 - 1e-9, 1: 1e-9})]], terminals=[0.0])
     with pytest.raises(SolveError, match="discount: 1 is allowed only if play ends soon"):

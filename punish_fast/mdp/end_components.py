@@ -1,0 +1,188 @@
+"""End components, collapsed: processes in which play can go on for ever by choice, made into ones in which it ends.
+
+An *end component* is a set of states and of their rows that lead nowhere else, in which every state leads to every
+other one: a policy can stay there for ever and visit all of it. If its rows pay nothing, moving within it costs
+nothing, so all its states have one value; but every constant solves its equations, and no sweep finds the right one.
+There it takes what a policy can do in the end: leave by any row of any of the states, or stay for ever, which pays
+nothing. So the *quotient* has one state for each maximal end component, whose rows are those that leave it, and one
+more, that leads to a terminal of worth 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no
+other rows can be kept up for ever, play in the quotient ends under every policy, and every error bound for such
+processes holds for the quotient, hence for the process.
+
+Maximal end components are found by strongly connected components: drop the rows that may leave theirs, find the
+components of what is left, and repeat until no row is dropped.
+
+**Greedy play leaves.** Staying in a component for one more step is as good as leaving it, and a greedy policy must not
+put off leaving for ever. Let ``d(s)`` be the least number of steps from a state to one with a best row that leaves.
+Rows inside the component that cannot decrease ``d`` are put two ties (``policy.py``) below the value of the component,
+but never below the 0 of staying. So greedy play takes rows that may decrease ``d``, or leaves by a row within a tie of
+the best; it leaves with probability 1, unless the value of the component is within a tie of 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp.elimination import components
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import tie_of
+from punish_fast.runtime.parallel import cumulated
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """A process and what is left of it once its end components are collapsed.
+
+    Attributes:
+        mdp: The quotient; its last terminal is what staying for ever leads to. Layers are kept, and a component is in
+            that of its first state.
+        original: The process.
+        number: int64 ``[n_states]``, the state of the quotient that each state belongs to.
+        first: int64 ``[n_states of the quotient]``, the first state of each.
+        row: int64 ``[n_rows of the quotient]``, the row that each one was, or -1 for staying.
+        inside: int64 ``[k]``, the rows of end components.
+    """
+
+    mdp: MDP
+    original: MDP
+    number: np.ndarray
+    first: np.ndarray
+    row: np.ndarray
+    inside: np.ndarray
+
+    def lifted(self, v: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The values of states and rows of the original process.
+
+        Args:
+            v: float64 ``[n_states of the quotient]``.
+            q: float64 ``[n_rows of the quotient]``; the largest of each state is its ``v``.
+
+        Returns:
+            float64 ``[n_states]`` and ``[n_rows]``, for which the same holds. A state has the value of its component,
+            and so have the rows inside, unless they put off leaving.
+        """
+        is_row, state = self.row >= 0, _states_of(self.original)
+        lifted, rows = v[self.number], np.full(len(state), -np.inf)
+        rows[self.row[is_row]] = q[is_row]
+        # These have the value to the bit, so the largest row of a state has it, too.
+        leaving = np.unique(state[rows == lifted[state]])
+        rows[self.inside] = lifted[state[self.inside]]
+        idle = self.inside[~self._leads_nearer(leaving)]
+        rows[idle] = np.maximum(rows[idle] - 2 * tie_of(q), 0.0)
+        return lifted, rows
+
+    def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
+        """Whether each row inside a component may lead nearer to the states ``leaving``, bool ``[k]``."""
+        from scipy.sparse.csgraph import dijkstra
+
+        rows, state = _transitions(self.original)[self.inside], _states_of(self.original)[self.inside]
+        if len(leaving) == 0:
+            return np.zeros(len(state), dtype=bool)
+        steps = dijkstra(_graph(rows, state).T, indices=leaving, unweighted=True, min_only=True)
+        return np.asarray(np.minimum.reduceat(steps[rows.indices], rows.indptr[:-1]) < steps[state])
+
+
+def collapsed(mdp: MDP, endless: np.ndarray, pays: bool) -> Quotient:
+    """Collapse the maximal end components of the rows that pay nothing.
+
+    Args:
+        mdp: The process.
+        endless: bool ``[n_states]``, states from which play can go on for ever, which hold all end components.
+        pays: Whether rewards count; otherwise, no row pays anything.
+    """
+    from scipy.sparse import csr_array
+
+    mdp = mdp.expanded()
+    state = _states_of(mdp)
+    number, first, inside = end_components(mdp, endless, mdp.reward == 0 if pays else np.ones(mdp.n_rows, dtype=bool))
+    outside = np.delete(np.arange(mdp.n_rows), inside)
+    staying = np.unique(number[state[inside]])
+    # Columns that become equal stay apart, so nothing is rounded.
+    n_states, n_staying = len(first), len(staying)
+    column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)])
+    kept = _transitions(mdp)[outside]
+    rows = csr_array(
+        (
+            np.concatenate([kept.data, np.ones(n_staying)]),
+            np.concatenate([column[kept.indices], np.full(n_staying, column[-1])]),
+            np.concatenate([kept.indptr, kept.indptr[-1] + np.arange(1, n_staying + 1)]),
+        ),
+        shape=(len(outside) + n_staying, n_states + len(mdp.terminal_reward) + 1),
+    )
+    owner = np.concatenate([number[state[outside]], staying])
+    order = np.argsort(owner, kind="stable")
+    rows = rows[order]
+    quotient = MDP(
+        state_ptr=cumulated(np.bincount(owner, minlength=n_states)),
+        indptr=rows.indptr.astype(np.int64),
+        indices=rows.indices.astype(np.int32),
+        data=rows.data,
+        reward=np.concatenate([mdp.reward[outside], np.zeros(n_staying)])[order],
+        terminal_reward=np.append(mdp.terminal_reward, 0.0),
+        layer_ptr=np.searchsorted(first, mdp.layer_ptr),
+        action=np.concatenate([mdp.action[outside], np.zeros(n_staying, dtype=np.uint8)])[order],
+    )
+    row = np.concatenate([outside, np.full(n_staying, -1)])[order]
+    return Quotient(quotient, mdp, number, first, row, inside)
+
+
+def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the maximal end components of some states and rows.
+
+    Args:
+        mdp: The process, not compact.
+        states: bool ``[n_states]``.
+        rows: bool ``[n_rows]``.
+
+    Returns:
+        The number of each state's component, int64 ``[n_states]``, in the order of their first states, where a state
+        outside is one of its own; the first state of each; and the rows of all end components, int64 ``[k]``.
+    """
+    matrix, state = _transitions(mdp), _states_of(mdp)
+    inside = np.flatnonzero(rows & states[state])
+    label = np.append(states, np.zeros(len(mdp.terminal_reward), dtype=bool)).astype(np.int32)
+    is_found = False
+    while not is_found:
+        inside = inside[_stays(matrix[inside], label, state[inside])]
+        label = components(_graph(matrix[inside], state[inside]))
+        is_found = bool(_stays(matrix[inside], label, state[inside]).all())
+    _, first, number = np.unique(label[: mdp.n_states], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rank[number], first[order], inside
+
+
+def _stays(rows: Any, label: np.ndarray, state: np.ndarray) -> np.ndarray:
+    """Whether each row leads only to columns with the label of its state, bool ``[k]``."""
+    begins, lengths = rows.indptr[:-1], np.diff(rows.indptr)
+    leaves = label[rows.indices] != np.repeat(label[state], lengths)
+    return np.asarray(~np.logical_or.reduceat(leaves, begins))
+
+
+def _graph(rows: Any, state: np.ndarray) -> Any:
+    """Which columns the given rows of the states, in ascending order, lead to."""
+    from scipy.sparse import csr_array
+
+    n = rows.shape[1]
+    pointers = rows.indptr[np.searchsorted(state, np.arange(n + 1))]
+    graph = csr_array((rows.data, rows.indices, pointers), shape=(n, n), copy=True)
+    graph.sum_duplicates()
+    return graph
+
+
+def _transitions(mdp: MDP) -> Any:
+    """The transitions as a SciPy matrix without zeros."""
+    matrix = mdp.to_scipy()
+    if not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def _states_of(mdp: MDP) -> np.ndarray:
+    """The state of each row, int64 ``[n_rows]``."""
+    return np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))

@@ -1,0 +1,246 @@
+"""Play that can go on for ever by choice: its end components, and values that greedy play reaches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+from processes import (
+    arrivals,
+    compacted,
+    end_components,
+    endless_states,
+    endless_values,
+    error,
+    random_processes,
+    slow_processes,
+    total_rewards,
+)
+
+from punish_fast.mdp.end_components import collapsed
+from punish_fast.mdp.end_components import end_components as find
+from punish_fast.mdp.model import check, from_rows
+from punish_fast.mdp.policy import TIE, tie_of
+from punish_fast.mdp.solver import SCHEDULES, SolveError, solve
+
+# Two rooms of two states each, and a trap; play walks within a room, from the first to the second, and leaves from
+# there by a bad bet. Terminals: a win, a loss.
+ROOMS = [
+    [(0.0, {1: 1.0})],
+    [(0.0, {0: 1.0}), (0.0, {2: 0.5, 6: 0.5})],
+    [(0.0, {3: 1.0}), (0.0, {2: 1.0})],
+    [(0.0, {2: 1.0}), (0.0, {5: 0.25, 6: 0.5, 4: 0.25})],
+    [(0.0, {4: 1.0})],
+]
+
+objectives = st.sampled_from(["discounted", "win-probability"])
+
+
+def solved(sample, objective, **options):
+    return solve(from_rows(*sample), 1.0 if objective == "discounted" else None, objective=objective, **options)
+
+
+def solved_unless_too_long(sample, objective, **options):
+    """The solution; an example whose play lasts too long for these options does not count."""
+    try:
+        return solved(sample, objective, **options)
+    except SolveError as refusal:
+        assert "play may be too long for sweeps alone" in str(refusal) or "play is too long" in str(refusal)
+        reject()
+
+
+def exact(sample, objective):
+    """The exact values as fractions, None if there are none."""
+    states, _, terminals = sample
+    return endless_values(states if objective == "discounted" else arrivals(states, terminals), terminals)
+
+
+def greedy_values(sample, objective, solution):
+    """What the greedy policy earns, as fractions."""
+    states, _, terminals = sample
+    rows = [row for state in (states if objective == "discounted" else arrivals(states, terminals)) for row in state]
+    return total_rewards([rows[row] for row in solution.choice], len(terminals))
+
+
+# Components
+
+
+@given(random_processes() | slow_processes())
+def test_components_are_those_found_by_trying_every_set_of_states(sample):
+    states = sample[0]
+    mdp = from_rows(*sample)
+    marks = np.isin(np.arange(len(states)), list(endless_states(states)))
+    number, first, inside = find(mdp, marks, np.ones(mdp.n_rows, dtype=bool))
+    state = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
+    found = [set(np.flatnonzero(number == k).tolist()) for k in np.unique(number[state[inside]])]
+    assert sorted(map(sorted, found)) == sorted(map(sorted, end_components(states)))
+    rows = [row for rows in states for _, row in rows]
+    within = {row for row in range(len(rows)) for c in found if state[row] in c and set(rows[row]) <= c}
+    assert set(inside.tolist()) == within
+    assert first.tolist() == [number.tolist().index(k) for k in range(len(first))]
+
+
+@given(random_processes() | slow_processes(), st.booleans(), st.booleans())
+def test_play_in_the_quotient_ends_unless_it_can_be_paid_for_ever(sample, pays, is_compact):
+    states, _, terminals = sample
+    mdp = from_rows(*sample)
+    marks = np.isin(np.arange(len(states)), list(endless_states(states)))
+    quotient = check(collapsed(compacted(mdp) if is_compact else mdp, marks, pays).mdp)
+    rows = [
+        [
+            (float(quotient.reward[row]), dict.fromkeys(quotient.indices[slice(*quotient.indptr[row : row + 2])], 1.0))
+            for row in range(*quotient.state_ptr[s : s + 2])
+        ]
+        for s in range(quotient.n_states)
+    ]
+    assert bool(endless_states(rows)) == (pays and endless_values(states, terminals) is None)
+    assert quotient.n_layers == mdp.n_layers
+    assert quotient.terminal_reward.tolist() == [*terminals, 0.0]
+
+
+def test_columns_without_probability_lead_nowhere():
+    mdp = from_rows([[(0.0, {0: 1.0, 1: 0.0})], [(0.0, {0: 0.0, 2: 1.0})]], terminals=[1.0])
+    quotient = collapsed(mdp, np.array([True, False]), pays=False)
+    assert quotient.number.tolist() == [0, 1]
+    assert quotient.inside.tolist() == [0]
+    assert quotient.row.tolist() == [-1, 1]
+
+
+# Values
+
+
+@given(slow_processes(), objectives)
+def test_values_are_those_of_the_best_of_all_policies_and_greedy_play_reaches_them(sample, objective):
+    expected = exact(sample, objective)
+    if expected is None:
+        with pytest.raises(SolveError, match="it can be paid for ever, so values may be infinite"):
+            solved(sample, objective)
+        return
+    scale = max(1.0, *(abs(float(x)) for x in expected))
+    solution = solved_unless_too_long(sample, objective, tolerance=1e-9 * scale)
+    assert error(solution.v, expected) <= solution.error_bound
+    assert solution.converged
+    for earned, best in zip(greedy_values(sample, objective, solution), expected, strict=True):
+        assert float(best - earned) <= 1e-6 * scale
+
+
+@given(random_processes(), objectives, st.sampled_from([1e-2, 1e-9, 1e-12]))
+def test_greedy_play_reaches_the_values(sample, objective, tolerance):
+    expected = exact(sample, objective)
+    if expected is None:
+        return
+    solution = solved(sample, objective, tolerance=tolerance)
+    assert error(solution.v, expected) <= solution.error_bound
+    assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, solution.state_ptr[:-1]))
+    if tolerance < 1e-8:
+        earned = np.array([float(x) for x in greedy_values(sample, objective, solution)])
+        assert earned == pytest.approx([float(x) for x in expected], abs=1e-7)
+    if objective == "win-probability":
+        assert solution.q.min() >= 0
+        assert solution.q.max() <= 1
+
+
+@given(random_processes(), st.sampled_from([*SCHEDULES, None]), st.integers(1, 8), st.floats(-100, 100))
+def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule, sweeps, value):
+    objective = "discounted" if schedule else "win-probability"
+    expected = exact(sample, objective)
+    if expected is None:
+        return
+    start = None if schedule == "jacobi" else np.full(len(sample[0]), value)
+    options = {"schedule": schedule or "layered", "sweeps": sweeps, "start": start}
+    solution = solved_unless_too_long(sample, objective, **options)
+    assert solution.sweeps == len(solution.log.residual) == sweeps
+    assert error(solution.v, expected) <= solution.error_bound
+    assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, solution.state_ptr[:-1]))
+
+
+@given(random_processes())
+def test_a_compact_process_has_the_same_bits(sample):
+    mdp = from_rows(*sample)
+    one, other = (solve(process, objective="win-probability") for process in (mdp, compacted(mdp)))
+    assert (one.v.tobytes(), one.q.tobytes()) == (other.v.tobytes(), other.q.tobytes())
+
+
+# Cases
+
+
+@pytest.mark.parametrize("layers", [None, [1, 4], [2, 2, 1], [5, 0]])
+@pytest.mark.parametrize("sweeps", [None, 60])
+def test_two_components_and_a_trap(layers, sweeps):
+    """From the second room a game is won with 1/4; betting from the first wins half the time, or leads there."""
+    solution = solved((ROOMS, layers, [1.0, -1.0]), "win-probability", sweeps=sweeps)
+    assert solution.v == pytest.approx([0.125, 0.125, 0.25, 0.25, 0.0], abs=1e-10)
+    assert solution.choice.tolist() == [0, 2, 3, 6, 7]
+
+
+def test_staying_is_two_ties_worse_than_moving_towards_the_way_out():
+    solution = solved((ROOMS, None, [1.0, -1.0]), "win-probability")
+    moved, stayed = solution.q[[3, 4]]
+    assert moved == solution.v[2]
+    assert moved - stayed == pytest.approx(2 * tie_of(solution.q), rel=1e-3)
+    assert tie_of(solution.q) == pytest.approx(TIE * 0.25)
+
+
+@pytest.mark.parametrize("objective", ["discounted", "win-probability"])
+def test_a_cycle_of_layers_that_need_not_end(objective):
+    states = [[(0.0, {1: 0.5, 2: 0.5})], [(0.0, {3: 1.0})], [(0.0, {3: 1.0})], [(0.0, {0: 1.0}), (0.5, {4: 1.0})]]
+    mdp = from_rows(states, [1, 2, 1], [1.0])
+    assert mdp.is_cycle
+    solution = solve(mdp, 1.0, objective=objective)
+    assert solution.v == pytest.approx([0.5 if objective == "discounted" else 1.0] * 4, abs=1e-10)
+    assert solution.choice.tolist() == [0, 1, 2, 4]
+
+
+@pytest.mark.parametrize("objective", ["discounted", "win-probability"])
+@pytest.mark.parametrize(
+    "states",
+    [
+        # A component without a way out.
+        [[(0.0, {1: 1.0})], [(0.0, {0: 0.5, 1: 0.5})]],
+        # All ways out cost something, and win nothing.
+        [[(0.0, {1: 1.0}), (-1.0, {2: 1.0})], [(-2.0, {2: 1.0}), (0.0, {0: 0.5, 1: 0.5})]],
+    ],
+    ids=["closed", "costly"],
+)
+def test_play_that_had_better_go_on_is_worth_0(states, objective):
+    solution = solved((states, None, [0.0, 1.0]), objective)
+    assert solution.v.tolist() == [0.0, 0.0]
+    assert error(solution.v, greedy_values((states, None, [0.0, 1.0]), objective, solution)) == 0
+
+
+def test_a_component_is_left_through_the_state_that_pays_best():
+    """A ring of five states: each offers a way out that pays its number, and going on is free."""
+    n = 5
+    states = [[(0.0, {(k + 1) % n: 0.5, k: 0.5}), (0.0, {k: 1.0}), (float(k), {n: 1.0})] for k in range(n)]
+    solution = solved((states, [2, 3], [0.0]), "discounted")
+    assert solution.v == pytest.approx([4.0] * n)
+    assert solution.choice.tolist() == [0, 3, 6, 9, 14]
+
+
+def test_rewards_that_play_can_collect_for_ever_are_refused():
+    states = [
+        [(0.0, {1: 1.0})],
+        [(0.0, {1: 1.0}), (0.0, {2: 1.0})],
+        [(1.0, {3: 1.0}), (0.0, {4: 1.0})],
+        [(-1.0, {2: 1.0})],
+    ]
+    sample = states, None, [1.0]
+    with pytest.raises(
+        SolveError,
+        match=r"^discount: 1 is allowed only if play ends or goes on for nothing, but from 4 states \(the first is "
+        r"number 0\) it can be paid for ever, so values may be infinite$",
+    ):
+        solved(sample, "discounted")
+    assert solved(sample, "win-probability").v == pytest.approx([1.0] * 4)
+
+
+def test_endless_play_is_noticed_long_before_sweeps_are_given_up(monkeypatch):
+    monkeypatch.setattr("punish_fast.mdp.stopping_rule._MOST_SWEEPS", 10**12)
+    assert solved((ROOMS, None, [1.0, -1.0]), "discounted").v.tolist() == [0.0] * 5
+
+
+def test_several_rows_may_lead_to_the_same_state():
+    """SciPy's search for components cannot take that."""
+    states = [[(0.0, {1: 1.0}), (0.0, {1: 1.0}), (0.0, {1: 0.5, 2: 0.5})], [(0.0, {0: 1.0}), (0.0, {0: 1.0})]]
+    assert solved((states, None, [1.0]), "win-probability").v == pytest.approx([1.0, 1.0])
