@@ -20,7 +20,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +31,9 @@ from numba import extending, njit
 from numba.core.event import Event, Listener, register
 
 from punish_fast.runtime.compile_progress import announce
+from punish_fast.runtime.folder_lock import folder_lock
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.version import __version__
-
-try:
-    import fcntl
-except ImportError:  # not a POSIX system
-    fcntl = None  # type: ignore[assignment]
 
 _PACKAGE = Path(__file__).parent.parent
 # Bytes for all kernels, with some to spare.
@@ -119,26 +115,22 @@ class _CacheLock:
     """
 
     def __init__(self, folder: str | None) -> None:
-        self._path = None if folder is None or fcntl is None else Path(folder) / "lock"
+        self._folder = folder
         self._guard = threading.Lock()
         self._threads = 0
-        self._file: Any = None
+        self._held = ExitStack()
 
     def acquire(self) -> None:
         with self._guard:
             self._threads += 1
-            if self._threads == 1 and self._path is not None:
-                # Without a lock, as on a full disk, kernels can still be compiled.
-                with suppress(OSError):
-                    self._file = self._path.open("w")
-                    fcntl.flock(self._file, fcntl.LOCK_EX)
+            if self._threads == 1 and self._folder is not None:
+                self._held.enter_context(folder_lock(Path(self._folder)))
 
     def release(self) -> None:
         with self._guard:
             self._threads -= 1
-            if self._threads == 0 and self._file is not None:
-                self._file.close()
-                self._file = None
+            if self._threads == 0:
+                self._held.close()
 
 
 class _Guard(Listener):

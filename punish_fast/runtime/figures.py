@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,4 +60,19 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         yield figure
         with replacing(path) as temporary:
             metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
+            with _missing_glyphs_in_one_line(path):
+                figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
+
+
+@contextmanager
+def _missing_glyphs_in_one_line(path: Path) -> Iterator[None]:
+    """Warn once of characters that the font lacks; matplotlib warns of each of them."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.filterwarnings("always", "Glyph .* missing from font")
+        yield
+    glyphs = [each for each in told if "missing from font" in str(each.message)]
+    for each in told:
+        if each not in glyphs:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    if glyphs:
+        warnings.warn(f"{path}: the font lacks some characters of the names; boxes stand for them", stacklevel=2)

@@ -1,4 +1,4 @@
-"""A lock between processes that replace files of one folder."""
+"""A lock between processes that write to one folder."""
 
 from __future__ import annotations
 

@@ -78,8 +78,13 @@ def ink_on(colour: Any) -> str:
     """Black or white, whichever reads better on a colour, by its relative luminance (WCAG 2)."""
     from matplotlib.colors import to_rgb
 
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
-    return "white" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.22 else INK
+    return "white" if is_dark(to_rgb(colour)) else INK
+
+
+def is_dark(rgb: Sequence[float]) -> bool:
+    """Whether white reads better than black on a colour, by its relative luminance; ``rgb`` from 0 to 1."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.22
 
 
 def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = None) -> AxesImage:

@@ -11,7 +11,7 @@ _GAP = " ... "
 def printable(text: str, most: int = MOST_OF_NAME) -> str:
     """``text`` in one line of at most ``most`` characters: control characters escaped, the middle left out.
 
-    Both ends stay: messages begin with a name and end with what is wrong.
+    It keeps both ends: a message begins with a name and ends with what is wrong.
     """
     ends = text if len(text) <= 2 * most else text[:most] + text[-most:]
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in ends)

@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 from h5py import h5a, h5g, h5s, h5t
 
+from punish_fast.runtime.printable import printable
 from punish_fast.store import schema
 from punish_fast.store.schema import Attribute
 
 _MOST_CHARACTERS = 80
 _LARGEST = 1 << 20
-# The HDF5 classes of each type and what a value that is none of them is called.
+# The HDF5 classes of each type, and what a value must be.
 _CLASSES = {
-    "text": ((h5t.STRING,), "str"),
-    "json": ((h5t.STRING,), "str"),
-    "int": ((h5t.INTEGER,), "int"),
-    "float": ((h5t.FLOAT, h5t.INTEGER), "float"),
-    "ints": ((h5t.INTEGER,), "list of int"),
-    "floats": ((h5t.FLOAT,), "list of float"),
+    "text": ((h5t.STRING,), "a text"),
+    "json": ((h5t.STRING,), "a text"),
+    "int": ((h5t.INTEGER,), "a whole number"),
+    "float": ((h5t.FLOAT, h5t.INTEGER), "a number"),
+    "ints": ((h5t.INTEGER,), "a list of whole numbers"),
+    "floats": ((h5t.FLOAT,), "a list of float64"),
 }
 _TYPES = {attribute.name: attribute.type for attribute in (*schema.ATTRIBUTES, *schema.MATRIX_ATTRIBUTES)}
 _KIND = next(attribute for attribute in schema.ATTRIBUTES if attribute.name == "kind")
@@ -44,9 +45,8 @@ class _Other:
 
 
 def shorten(text: str) -> str:
-    """A text for an error message: printable, in one line, and not long."""
-    shown = text if text.isprintable() else ascii(text)[1:-1]
-    return shown if len(shown) <= _MOST_CHARACTERS else f"{shown[:_MOST_CHARACTERS]}..."
+    """A text for an error message."""
+    return printable(text, _MOST_CHARACTERS)
 
 
 def brief(value: object) -> str:
@@ -155,7 +155,7 @@ def check_attributes(values: dict[str, Any], known: Iterable[Attribute], kind: s
     for name, attribute in expected.items():
         value, field = values.get(name), _field(of, name)
         if isinstance(value, _Other):
-            raise FieldError(field, f"{value.text} is no {_CLASSES[attribute.type][1]}")
+            raise FieldError(field, f"is of type {value.text}, it must be {_CLASSES[attribute.type][1]}")
         if value is not None:
             _check_value(attribute, value, field)
         elif kind not in attribute.optional:
@@ -179,6 +179,5 @@ def _check_value(attribute: Attribute, value: Any, field: str) -> None:
     for number in value if isinstance(value, list) else [value]:
         is_missing = attribute.may_be_nan and isnan(number)
         if not is_missing and not attribute.low <= number <= attribute.high:
-            raise FieldError(
-                field, f"{brief(number)} is not allowed, it must be from {attribute.low:g} to {attribute.high:g}"
-            )
+            allowed = schema.range_text(attribute.low, attribute.high)
+            raise FieldError(field, f"{brief(number)} is not allowed, it must be {allowed}")

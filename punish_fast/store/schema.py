@@ -25,6 +25,8 @@ OBJECTIVES = ("discounted", "win-probability")
 N_ACTIONS = 11
 # Far above all that is computed, and sums and squares of such numbers are finite.
 LARGE = 1e100
+# The least number above 0.
+TINY = 5e-324
 MARKS = 3
 
 
@@ -117,7 +119,7 @@ ATTRIBUTES = (
     Attribute("residual", "float", _AGENT, low=0, may_be_nan=True),
     Attribute("error_bound", "float", _AGENT, low=0),
     Attribute("fingerprint", "text", _AGENT, pattern=_DIGEST),
-    Attribute("terminal_values", "floats", _AGENT, optional=_AGENT),
+    Attribute("terminal_values", "floats", _AGENT, optional=_AGENT, low=-LARGE, high=LARGE),
     Attribute("name", "text", _STRATEGY),
     Attribute("origin", "json", _STRATEGY, optional=_STRATEGY),
     Attribute("information", "text", (*_STRATEGY, *_EQUILIBRIUM), optional=_STRATEGY, allowed=("view", "memory")),
@@ -194,9 +196,7 @@ DATASETS = (
     Dataset("/equilibrium/last_regret", "float64", ("n_rows",), _EQUILIBRIUM, "", -LARGE, LARGE, when=_SELF_PLAY),
     # Their exponentials are finite.
     Dataset("/equilibrium/logit", "float64", ("n_rows",), _EQUILIBRIUM, "", -LARGE, 700, when=_RESPONSE),
-    Dataset(
-        "/equilibrium/variance", "float64", ("n_states",), _EQUILIBRIUM, "of regrets", 5e-324, LARGE, when=_RESPONSE
-    ),
+    Dataset("/equilibrium/variance", "float64", ("n_states",), _EQUILIBRIUM, "of regrets", TINY, LARGE, when=_RESPONSE),
     Dataset("/equilibrium/dealt", "float64", ("n_deals",), _EQUILIBRIUM, "visits of full states of breath 1", 0, LARGE),
     Dataset("/equilibrium/response_dealt", "float64", ("n_deals",), _EQUILIBRIUM, "", 0, LARGE, when=_RESPONSE),
     # Probabilities are sums, so they may be off by rounding.
@@ -213,6 +213,16 @@ DATASETS = (
 # The pointer whose last entry is a size.
 LAST = {"n_states": "/states/layer_ptr", "n_rows": "/rows/state_ptr", "n_entries": "/transitions/indptr"}
 BY_NAME = {dataset.name: dataset for dataset in DATASETS}
+
+
+def range_text(low: float, high: float) -> str:
+    """The numbers from ``low`` to ``high`` in words."""
+    if low == high:
+        return f"{low:g}"
+    if low == -inf:
+        return "finite" if high == inf else f"up to {high:.10g}"
+    least, most = ("above 0", ", up to") if low == TINY else (f"from {low:.10g}", " to")
+    return least if high == inf else f"{least}{most} {high:.10g}"
 
 
 def datasets_of(kind: str) -> list[Dataset]:

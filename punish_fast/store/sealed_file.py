@@ -19,8 +19,6 @@ from punish_fast.store.probe import probe
 from punish_fast.store.schema import BY_NAME, LAST, Dataset
 from punish_fast.store.structure import look
 
-_TINY = 5e-324
-
 
 class SealedFile:
     """A file of one of the kinds in ``schema.py``; datasets are read when they are asked for.
@@ -139,8 +137,8 @@ class SealedFile:
             raise self.error(dataset.name, "a number is not finite")
         if not (dataset.low <= least and most <= dataset.high):
             number = most if most > dataset.high else least
-            limits = "above 0" if dataset.low == _TINY else f"from {dataset.low:g} to {dataset.high:g}"
-            raise self.error(dataset.name, f"a number is {number}, allowed are those {limits}")
+            allowed = schema.range_text(dataset.low, dataset.high)
+            raise self.error(dataset.name, f"a number is {number}, allowed are those {allowed}")
 
     def json_object(self, name: str) -> dict[str, Any]:
         """An attribute that is a JSON object.

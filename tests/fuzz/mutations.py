@@ -289,7 +289,9 @@ def change_rules(file: h5py.File, rng: random.Random) -> str | None:
 def add(file: h5py.File, rng: random.Random) -> str:
     kind = rng.randrange(8)
     name = rng.choice(["mine", "a\nb", "é" * 300, "\x1b[2J", "x" * 3000, "rows"])
-    where = rng.choice([file, *(item for item in file.values() if isinstance(item, h5py.Group))])
+    # A link may lead nowhere, or to itself.
+    owned = (file[key] for key in file if isinstance(file.get(key, getlink=True), h5py.HardLink))
+    where = rng.choice([file, *(item for item in owned if isinstance(item, h5py.Group))])
     if kind == 0:
         where.attrs[name] = 1
     elif kind == 1:
@@ -337,7 +339,7 @@ def mutate_bytes(path: Path, rng: random.Random) -> str:
     """Change some bytes of a file, and seal it again like a file from somewhere else; return what was changed."""
     content = bytearray(path.read_bytes())
     ranges = checksum.data_ranges(path)
-    blocks = checked_blocks(bytes(content)) if rng.random() < 0.7 else []
+    blocks = checked_blocks(bytes(content)) if rng.random() < 0.7 else ()
     # Metadata is a small part of most files, and where it hurts.
     outside = [k for k in range(checksum.SIZE, len(content)) if not any(b <= k < e for b, e in ranges)]
     kind = rng.choice(["flip", "flip", "flip", "set", "cut", "insert", "copy"])

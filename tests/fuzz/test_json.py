@@ -12,8 +12,8 @@ from cli.records.test_commands import house
 from playing import RULES, some_games
 from records.conftest import query
 
-from fuzz.commands import Trials, contents, restore
 from fuzz.json_mutations import mutated
+from fuzz.trial import Trials, contents, nothing_found, restore
 from punish_fast.games.registry import describe
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.learn.agent_file import load_checkpoint
@@ -97,7 +97,7 @@ def test_imports_of_damaged_logs(run, house, n_files, generator):
         (house / "bad.json").write_bytes(mutated(sound[number % len(sound)], generator))
         command = ["records", "import", "bad.json", "--db", "x.db", "--rules", "house.toml", "--report", "r.json"]
         trials.attempt(number, command, writes=["x.db", "r.json"])
-    trials.found_nothing()
+    nothing_found(trials.wrong)
     assert trials.ended[2] > n_files / 10
 
 
@@ -117,7 +117,7 @@ def test_tournaments_with_damaged_match_logs(run, folder, n_files, generator):
             win = json.loads(done.out)["win"]
             assert all(0 <= share <= 1 for row in win for share in row)
             assert run(*command).code == 0
-    trials.found_nothing()
+    nothing_found(trials.wrong)
     assert trials.ended[2] > n_files / 10
 
 
@@ -153,7 +153,7 @@ def test_damaged_leagues(run, league, n_files, generator):
         trials.attempt(
             number, command, [*made, *agents], ignored=lambda name: "/round-1/" in name or "/round-2/" in name
         )
-    trials.found_nothing()
+    nothing_found(trials.wrong)
     assert trials.ended[2] > n_files / 10
 
 
@@ -177,7 +177,7 @@ def test_learners_that_describe_themselves_wrongly(run, folder, n_files, generat
             continue
         verb = verbs[generator.integers(len(verbs))]
         trials.attempt(number, ["games", "train", "tapnswap", "--quiet", *verb], ["more.h5", "bad.h5", "sound.h5"])
-    trials.found_nothing()
+    nothing_found(trials.wrong)
     assert trials.ended[2] > n_files / 20
 
 

@@ -9,8 +9,8 @@ from cli.records.test_commands import house
 from playing import some_games
 from records.conftest import ORIGINAL, run_sql
 
-from fuzz.commands import Trials, contents, restore
 from fuzz.sqlite_mutations import mutate
+from fuzz.trial import Trials, contents, nothing_found, restore
 from punish_fast.records.logs import write_log
 
 __all__ = ["folder", "house", "run"]
@@ -53,7 +53,7 @@ def test_damaged_databases(run, databases, pytestconfig):
         if done.code == 0 and "--export" in command:
             back = trials.attempt(number, ["records", "import", "out.json", "--db", "new.db", *_RULES], ["new.db"])
             assert back.code == 0, f"{number}: {command}: {back.err}"
-    trials.found_nothing()
+    nothing_found(trials.wrong)
     assert trials.ended[0] > n_files / 10
     assert trials.ended[2] > n_files / 10
 

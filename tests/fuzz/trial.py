@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -100,6 +101,41 @@ def attempt(run: Callable[..., Any], arguments: list[str], typed: str = "") -> t
     if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > MOST_BYTES:
         faults.append("took too much memory")
     return done, faults
+
+
+class Trials:
+    """Runs quiet commands in a folder and collects what is wrong with how they end.
+
+    Attributes:
+        ended: Numbers of commands by exit code.
+        wrong: What was wrong, with the number of the trial and the command.
+    """
+
+    def __init__(self, run: Callable[..., Any], folder: Path) -> None:
+        self._run, self._folder = run, folder
+        self.ended: Counter[int] = Counter()
+        self.wrong: list[tuple[Any, ...]] = []
+
+    def attempt(
+        self,
+        number: int,
+        arguments: list[str],
+        writes: Iterable[str] = (),
+        ignored: Callable[[str], bool] | None = None,
+    ) -> Any:
+        """Run a command; only one that is done may change ``writes``, and none other files but those ``ignored``."""
+        before = contents(self._folder)
+        done, faults = attempt(self._run, arguments)
+        after = contents(self._folder)
+        faults += [f"exit code {done.code}"] if done.code not in (0, 2) else []
+        faults += ["more in stderr than the error"] if done.err.count("\n") != (done.code != 0) else []
+        changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+        may_change = set(writes) if done.code == 0 else set()
+        faults += [f"changed {name}" for name in sorted(changed - may_change) if ignored is None or not ignored(name)]
+        self.ended[done.code] += 1
+        if faults:
+            self.wrong.append((number, " ".join(arguments), done.err[-300:], faults))
+        return done
 
 
 def nothing_found(wrong: list[Any]) -> None:

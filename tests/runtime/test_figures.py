@@ -26,6 +26,15 @@ def test_the_same_drawing_gives_the_same_file(tmp_path):
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
+def test_characters_that_the_font_lacks_are_one_warning(path):
+    with (
+        pytest.warns(UserWarning, match=r"x\.png: the font lacks some characters") as told,
+        picture(path, "kind") as figure,
+    ):
+        figure.subplots().set_title("\N{HIRAGANA LETTER NO}\N{HIRAGANA LETTER I}")
+    assert len(told) == 1
+
+
 def test_other_formats_are_refused(tmp_path):
     with (
         pytest.raises(FigureError, match=r"suffix is '\.pdf', allowed are \.png and \.svg$"),

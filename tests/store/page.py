@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from math import inf
 from pathlib import Path
 
 from punish_fast.store import schema
@@ -18,22 +17,8 @@ _TYPES = {"int": "whole number", "float": "number", "json": "JSON object", "ints
 _TYPES |= {"floats": "2 numbers", "text": "text"}
 
 
-def _number(value: float) -> str:
-    return {5e-324: "above 0", 1 + 1e-9: "1 + 1e-9"}.get(value, f"{value:g}")
-
-
-def _range(low: float, high: float, may_be_nan: bool) -> str:
-    if low == 5e-324:
-        text = f"above 0, up to {_number(high)}"
-    elif low == -inf and high == inf:
-        text = "finite"
-    elif high == inf:
-        text = f"from {_number(low)}"
-    elif low == -inf:
-        text = f"up to {_number(high)}"
-    else:
-        text = _number(low) if low == high else f"{_number(low)} to {_number(high)}"
-    return f"{text}, or NaN" if may_be_nan else text
+def _range(of: Attribute | Dataset) -> str:
+    return schema.range_text(of.low, of.high) + (", or NaN" if of.may_be_nan else "")
 
 
 def _kinds(kinds: tuple[str, ...], optional: tuple[str, ...]) -> str:
@@ -42,8 +27,8 @@ def _kinds(kinds: tuple[str, ...], optional: tuple[str, ...]) -> str:
 
 def _of_attribute(attribute: Attribute) -> str:
     allowed = ", ".join(attribute.allowed) or (f"`{attribute.pattern}`" if attribute.pattern else "")
-    if attribute.type in ("int", "float"):
-        allowed = _range(attribute.low, attribute.high, attribute.may_be_nan)
+    if attribute.type in ("int", "float", "floats"):
+        allowed = _range(attribute)
     everywhere = set(attribute.kinds) == set(schema.ALL_KINDS)
     kinds = "all" if everywhere else _kinds(attribute.kinds, attribute.optional)
     return f"| `{attribute.name}` | {kinds} | {_TYPES[attribute.type]} | {allowed} |"
@@ -55,9 +40,8 @@ def _of_dataset(dataset: Dataset) -> str:
     notes = [dataset.about] if dataset.about else []
     notes += [f"only with {dataset.when}"] if dataset.when is not None else []
     notes += [relation.law for relation in RELATIONS if relation.dataset == dataset.name]
-    numbers = _range(dataset.low, dataset.high, dataset.may_be_nan)
     kinds = _kinds(dataset.kinds, optional)
-    return f"| `{dataset.name}` | {kinds} | {dataset.dtype} `[{shape}]` | {numbers} | {'; '.join(notes)} |"
+    return f"| `{dataset.name}` | {kinds} | {dataset.dtype} `[{shape}]` | {_range(dataset)} | {'; '.join(notes)} |"
 
 
 def tables() -> dict[str, list[str]]:

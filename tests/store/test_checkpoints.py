@@ -85,7 +85,7 @@ def test_a_response_that_is_not_marked_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "number", "message"),
     [
-        ("response", -1, "a number is -1, allowed are those from 0 to inf"),
+        ("response", -1, "a number is -1, allowed are those from 0$"),
         ("response", 1_000_000, "must be rows of their states"),
         ("total", -1.0, r"a number is -1.0, allowed are those from 0 to 1e\+100"),
         ("dealt", -1.0, r"a number is -1.0, allowed are those from 0 to 1e\+100"),
@@ -94,8 +94,8 @@ def test_a_response_that_is_not_marked_is_refused(tmp_path):
         ("response_nodes", -0.5, "a number is -0.5, allowed are those from -1e-09 to 1"),
         ("variance", 0.0, "a number is 0.0, allowed are those above 0"),
         ("variance", -1.0, "a number is -1.0, allowed are those above 0"),
-        ("marked_rows", 4, "a number is 4, allowed are those from -inf to 3"),
-        ("marked_full", 200, "a number is 200, allowed are those from -inf to 3"),
+        ("marked_rows", 4, "a number is 4, allowed are those up to 3$"),
+        ("marked_full", 200, "a number is 200, allowed are those up to 3$"),
     ],
 )
 def test_a_number_that_cannot_be_is_refused(tmp_path, name, number, message):

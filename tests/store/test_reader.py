@@ -20,6 +20,7 @@ from punish_fast.punish.rules import PRESETS, to_json
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
+from punish_fast.store import schema
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.schema import BY_NAME
@@ -27,23 +28,11 @@ from punish_fast.store.tensors import save
 
 DTYPES = {name: dataset.dtype for name, dataset in BY_NAME.items()}
 EVERY_KIND = ("tensor", "agent", "strategy")
-OF_ROOT = ("format_version", "kind", "rules", "rules_digest", "created", "package_version")
-OF_SOLUTION = (
-    "discount",
-    "objective",
-    "schedule",
-    "tolerance",
-    "sweeps",
-    "residual",
-    "error_bound",
-    "fingerprint",
-)
 ATTRIBUTES = [
-    *((kind, name) for kind in EVERY_KIND for name in OF_ROOT),
-    ("tensor", "enemy"),
-    ("agent", "enemy"),
-    ("strategy", "name"),
-    *(("agent", name) for name in OF_SOLUTION),
+    (kind, attribute.name)
+    for attribute in schema.ATTRIBUTES
+    for kind in attribute.kinds
+    if kind in EVERY_KIND and kind not in attribute.optional and attribute.name != "format"
 ]
 DATASETS = [
     *(
@@ -86,14 +75,14 @@ def test_attribute_of_another_type(copies, kind, name):
     with h5py.File(copies[kind]) as file:
         is_text = isinstance(file.attrs[name], str | bytes)
     set_attribute(copies[kind], name, 1.5j if not is_text else 7)
-    with named(copies[kind], name, "is no"):
+    with named(copies[kind], name, "it must be a|not a file of punish-fast"):
         load(copies[kind])
 
 
 @pytest.mark.parametrize(("kind", "name"), ATTRIBUTES)
 def test_attribute_that_is_a_list(copies, kind, name):
     set_attribute(copies[kind], name, [1, 2])
-    with named(copies[kind], name, "is no"):
+    with named(copies[kind], name, "it must be a|not a file of punish-fast"):
         load(copies[kind])
 
 
@@ -293,10 +282,17 @@ def test_fingerprint_of_another_solution(copies):
         load(copies["agent"]).solution()
 
 
-@pytest.mark.parametrize(("sweeps", "field"), [(0, "sweeps"), (-1, "sweeps"), (1000, "/log/residual")])
-def test_sweeps_that_the_log_does_not_have(copies, sweeps, field):
+@pytest.mark.parametrize(
+    ("sweeps", "field", "problem"),
+    [
+        (0, "sweeps", "0 is not allowed with the schedule layered"),
+        (-1, "sweeps", "-1 is not allowed, it must be from 0"),
+        (1000, "/log/residual", "shape is"),
+    ],
+)
+def test_sweeps_that_the_log_does_not_have(copies, sweeps, field, problem):
     set_attribute(copies["agent"], "sweeps", sweeps)
-    with named(copies["agent"], field, "shape is|is not allowed"):
+    with named(copies["agent"], field, problem):
         load(copies["agent"])
 
 
@@ -369,10 +365,13 @@ def test_strategy_that_is_none(copies, game, damage, problem):
         load(copies["strategy"]).policy(game.space)
 
 
-@pytest.mark.parametrize("row", [-1, 0, 10**6])
-def test_strategy_of_states_that_are_none(copies, game, row):
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [(-1, "a number is -1, allowed are those from 0"), (0, "must ascend"), (10**6, "must ascend")],
+)
+def test_strategy_of_states_that_are_none(copies, game, row, problem):
     change(copies["strategy"], "/strategy/state", put(3, row))
-    with pytest.raises(ReadError, match=rf"\A{re.escape(str(copies['strategy']))}: /?strategy(/state)?: "):
+    with named(copies["strategy"], "/strategy/state", problem):
         load(copies["strategy"]).policy(game.space)
 
 
@@ -444,14 +443,21 @@ def test_an_older_file_against_naive_is_one_against_uniform_play(copies):
     assert load(copies["agent"]).enemy == {"kind": "built-in", "name": "random"}
 
 
-@pytest.mark.parametrize("value", [1.0, "20", [1.0, 2.0, 3.0], [1, 2], [np.nan, -1.0], [np.inf, -1.0]])
-def test_terminal_values_that_are_none(copies, value):
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (1.0, "is of type float64, it must be a list of float64"),
+        ("20", "is of type object, it must be a list of float64"),
+        ([1, 2], "is of type int64 (2,), it must be a list of float64"),
+        ([1.0, 2.0, 3.0], "[1.0, 2.0, 3.0] is not allowed, it must be 2 numbers"),
+        ([np.nan, -1.0], "nan is not allowed, it must be from -1e+100 to 1e+100"),
+        ([np.inf, -1.0], "inf is not allowed, it must be from -1e+100 to 1e+100"),
+        ([20.0, -20.0], "is not allowed with the schedule layered"),
+    ],
+)
+def test_terminal_values_that_are_none(copies, value, problem):
     set_attribute_of_any_kind(copies["agent"], "terminal_values", value)
-    with named(
-        copies["agent"],
-        "terminal_values",
-        "is no list of float|must be 2 numbers|must be from|are not two numbers|is not allowed with the schedule",
-    ):
+    with named(copies["agent"], "terminal_values", re.escape(problem)):
         _ = load(copies["agent"]).terminal_values
 
 
@@ -467,10 +473,16 @@ def test_terminals_of_an_agent_are_worth_what_they_pay_for_ever(copies):
         _ = load(copies["tensor"]).terminal_values
 
 
-@pytest.mark.parametrize("value", ["", "[1]", "null", "{", "[" * 50_000, 7])
-def test_origin_that_is_no_note(copies, value):
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        *((text, "not a JSON object") for text in ("", "[1]", "null", "{", "[" * 50_000)),
+        (7, "is of type int64, it must be a text"),
+    ],
+)
+def test_origin_that_is_no_note(copies, value, problem):
     set_attribute_of_any_kind(copies["strategy"], "origin", value)
-    with named(copies["strategy"], "origin", "not a JSON object|is no str"):
+    with named(copies["strategy"], "origin", problem):
         _ = load(copies["strategy"]).origin
 
 
@@ -503,7 +515,7 @@ def test_states_that_no_game_reaches(copies, game):
         ("/transitions/data", put(5, 0.3), "must add up to 1 in each row"),
         ("/rows/reward", put(3, 0.123), "must be P.win. - P.loss. of each row"),
         ("/rows/reward", lambda reward: reward * np.nan, "a number is not finite"),
-        ("/solution/q", lambda q: q * 3, "must be between the values of loss and win|must be the largest"),
+        ("/solution/q", lambda q: q * 3, "must be the largest `q` of each state"),
         ("/log/residual", put(-1, 0.5), "must end with"),
         ("/log/residual", put(0, -0.5), "a number is -0.5, allowed are those from 0"),
         ("/log/seconds", put(0, np.nan), "a number is not finite"),

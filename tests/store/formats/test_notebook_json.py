@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
 from exact import random_policy, random_table
+from fuzz.damage import set_attribute
 from houses import house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,6 +139,20 @@ def test_an_imported_agent_plays_and_starts_others(game, written, tmp_path):
     assert answer.converged
     again = solve(game.mdp, start=file.solution().v)
     assert again.sweeps <= game.solution.sweeps
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ([np.inf, -1.0], "inf is not allowed, it must be from -1e+100 to 1e+100"),
+        ([20.1, -20.0], "are not two numbers from -20 to 20"),
+    ],
+)
+def test_terminal_values_of_an_imported_agent(game, written, tmp_path, value, problem):
+    import_notebook(written[1], tmp_path / "b.h5", game.space.rules)
+    set_attribute(tmp_path / "b.h5", "terminal_values", value)
+    with pytest.raises(ReadError, match=f"terminal_values: .*{re.escape(problem)}"):
+        load(tmp_path / "b.h5")
 
 
 @pytest.mark.parametrize("sweeps", [1, 2, 17])
