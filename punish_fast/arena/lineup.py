@@ -65,11 +65,17 @@ class Lineup:
             ReadError: a file is damaged.
         """
         with stage("agents"):
-            space = StateSpace(self.rules, self.information)
             # Before the graph, which takes longer, so that damaged files are reported soon.
-            opponents = [
-                player.opponent(space, self._temperature, name)
-                for name, player in zip(self.names, self._players, strict=True)
-            ]
+            space, opponents = self.opponents()
         with stage("graph"):
             return Graph(space), opponents
+
+    def opponents(self) -> tuple[StateSpace, list[Opponent]]:
+        """The states of the game, and the players in it.
+
+        Raises:
+            ReadError: a file is damaged.
+        """
+        space = StateSpace(self.rules, self.information)
+        players = zip(self.names, self._players, strict=True)
+        return space, [player.opponent(space, self._temperature, name) for name, player in players]

@@ -1,7 +1,8 @@
 """Players of the arena: built-in ones, and agents and strategies from files.
 
 A player is a policy over information states. *random* is the uniform policy, and *naive* the agent solved against it:
-undiscounted, in the one-player model with the true redeal. Three more follow rules of thumb (``heuristics.py``).
+undiscounted, in the one-player model with the true redeal. Three more follow rules of thumb (``heuristics.py``), and
+the *veteran* plays close to an equilibrium of the standard rules (``veteran.py``).
 
 A file may belong to a finer information model than the view, in which its player remembers more. Then all others are
 lifted to that model, and play as before.
@@ -14,12 +15,14 @@ from __future__ import annotations
 
 import difflib
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from punish_fast.arena import veteran
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import check_temperature, policy_of_values
@@ -54,14 +57,16 @@ class Opponent:
     response: np.ndarray | None = None
 
 
+# Players under any rules, and all.
 BUILT_IN = ("random", "naive", *HEURISTICS)
+NAMES = (*BUILT_IN, veteran.NAME)
 
 
 class Player:
     """A built-in player or one from a file, for any game that it fits.
 
     Attributes:
-        argument: One of ``BUILT_IN``, an agent file or a strategy file. With ``@T`` at its end it plays by softmax at
+        argument: One of ``NAMES``, an agent file or a strategy file. With ``@T`` at its end it plays by softmax at
             the temperature ``T``, in the unit of the agent's values.
         file: Its file; None if it is built in.
         has_values: Whether it is an agent with values, which can play by softmax.
@@ -78,7 +83,7 @@ class Player:
         """
         self.argument = argument
         self._source, self._temperature = _split(argument)
-        self.file: Artefact | None = None if self._source in BUILT_IN else _open(self._source)
+        self.file: Artefact | None = None if self._source in NAMES else _open(self._source)
         self.information = "view" if self.file is None else self.file.information
         self.has_values = self._source == "naive" if self.file is None else self.file.kind == "agent"
         if self._temperature is not None and not self.has_values:
@@ -97,7 +102,7 @@ class Player:
         """Its brief name, in which a file called like a built-in player, and softmax at any temperature, show."""
         stem = self._source if self.file is None else Path(self._source).stem
         settled = self.settled(temperature)
-        return stem + ("-file" if self.file and stem in BUILT_IN else "") + ("" if settled is None else f"@{settled:g}")
+        return stem + ("-file" if self.file and stem in NAMES else "") + ("" if settled is None else f"@{settled:g}")
 
     @property
     def path(self) -> Path | None:
@@ -130,9 +135,12 @@ class Player:
 
         Raises:
             ReadError: its own differ in more than the redeal.
+            VeteranError: it is the veteran, and the rules are not the standard ones.
         """
         if self.file is not None:
             self.file.must_have_rules(rules, any_redeal=True)
+        elif self._source == veteran.NAME:
+            veteran.must_be_at_home(rules)
 
     def settled(self, temperature: float | None) -> float | None:
         """The temperature it plays at if ``temperature`` is the default; None if it does not play by softmax.
@@ -187,7 +195,7 @@ def _(player: str | Path, space: StateSpace) -> np.ndarray:
 def brief_name(argument: str) -> str:
     """The argument of a `Player` without folder and suffix."""
     source, temperature = _split(argument)
-    stem = source if source in BUILT_IN else Path(source).stem
+    stem = source if source in NAMES else Path(source).stem
     return stem if temperature is None else f"{stem}@{temperature:g}"
 
 
@@ -206,27 +214,33 @@ def names_of(arguments: list[str]) -> list[str]:
 
 def _split(argument: str) -> tuple[str, float | None]:
     """Name or file, and the temperature behind ``@``."""
-    match = re.fullmatch(r"(.+)@([0-9.eE+-]+)", argument)
-    if match is None or argument in BUILT_IN:
+    name, _, temperature = argument.rpartition("@")
+    # A file of that very name comes first.
+    if not name or _exists(argument):
         return argument, None
+    if re.fullmatch("[0-9.eE+-]+", temperature):
+        with suppress(ValueError):
+            return name, float(temperature)
+    if name in NAMES or _exists(name):
+        raise PlayerError(f"{argument}: {temperature!r} is not a temperature, allowed are numbers above 0")
+    return argument, None
+
+
+def _exists(source: str) -> bool:
+    """Whether there is such a file; False if a file cannot have this name."""
     try:
-        # A file of that very name comes first.
-        return (argument, None) if Path(argument).exists() else (match[1], float(match[2]))
+        return Path(source).exists()
     except (OSError, ValueError):
-        return argument, None
+        return False
 
 
 def _open(source: str) -> Artefact:
     """The agent or strategy file ``source``."""
     is_name = re.fullmatch(r"[\w-]*", source) is not None
-    try:
-        missing = is_name and not Path(source).exists()
-    except OSError:  # too long for a file name
-        missing = True
-    if missing:
-        near = difflib.get_close_matches(source.lower(), BUILT_IN, n=1)
+    if is_name and not _exists(source):
+        near = difflib.get_close_matches(source.lower(), NAMES, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise PlayerError(f"{source[:80]!r}: no such file, and built-in players are {', '.join(BUILT_IN)}{hint}")
+        raise PlayerError(f"{source[:80]!r}: no such file, and built-in players are {', '.join(NAMES)}{hint}")
     file = load(source)
     file.must_play()
     return file
@@ -235,6 +249,8 @@ def _open(source: str) -> Artefact:
 def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.ndarray:
     if name == "random":
         return uniform_policy(space)
+    if name == veteran.NAME:
+        return veteran.veteran_policy(space)
     if name != "naive":
         return heuristic(space, name)
     true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))

@@ -187,6 +187,28 @@ def deal_cards(ptr, until, guide, pair, words):
 
 
 @kernel
+def draw_deal(numbers, ptr, until, guide):
+    """The place, in the list of the deals of one pair, of the deal before a breath; ``numbers``: game, breath, seed."""
+    game, breath, seed = numbers
+    return deal_cards(ptr, until, guide, 0, draw_words(game, breath, DEAL, seed))
+
+
+@kernel
+def draw_choice(numbers, seat, threshold, first, n):
+    """The number of the action that the player of a seat (0 own, 1 enemy) plays in a breath; as `choose`."""
+    game, breath, seed = numbers
+    words = draw_words(game, breath, BREATH, seed)
+    return choose(threshold, first, n, words[0] if seat == 0 else words[1])
+
+
+@kernel
+def draw_feints(numbers, until, deck, feints, n):
+    """The number of the draw of a breath; as `find_draw`."""
+    game, breath, seed = numbers
+    return find_draw(until, deck, feints, n, draw_words(game, breath, BREATH, seed)[2])
+
+
+@kernel
 def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games, trace):
     """Play the games of the given places from ``numbers``, the first game and the seed, on.
 

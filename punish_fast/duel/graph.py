@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.duel import _best_response, _decks, _graph, _passes
-from punish_fast.duel._decks import MOST_DRAWS, N_FEINTS
+from punish_fast.duel import _best_response, _graph, _passes
 from punish_fast.duel._passes import Parts
+from punish_fast.duel.dealer import Dealer
+from punish_fast.duel.decks import list_decks, tabulate_draws
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
 from punish_fast.punish import _clash
 from punish_fast.punish._clash import N_RESOLVED
 from punish_fast.punish._codes import Status, play_status
-from punish_fast.punish.codes import join_pairs, join_statuses, split_pairs
+from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.information import revealed_cards
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.memory import require_memory
@@ -40,8 +41,8 @@ class Outline:
             MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
         """
         self.space = space
-        self.draws = self._tabulate_draws()
-        self.decks = [self._list_decks(number) for number in range(space.rules.breaths)]
+        self.draws = tabulate_draws(space.layout)
+        self.decks = [list_decks(space, self.draws, number) for number in range(space.rules.breaths)]
         self.full = self._count_full()
 
     @property
@@ -58,31 +59,6 @@ class Outline:
     def full_by_breath(self) -> list[int]:
         """Full states of each breath."""
         return [int(n) for n in np.diff(self.full.ptr[self.space.layer_ptr[: self.space.rules.breaths + 1]])]
-
-    def _tabulate_draws(self) -> _decks.Draws:
-        layout = self.space.layout
-        sizes = range(max(0, layout.deck_size - 2 * layout.feints), layout.deck_size + 1)
-        decks = [deck for deck in np.ndindex(*(np.minimum(layout.copies, layout.deck_size) + 1)) if sum(deck) in sizes]
-        copies = np.array(decks, dtype=np.int64)
-        shape = (len(copies), N_FEINTS)
-        table = np.zeros((*shape, MOST_DRAWS), dtype=np.int64)
-        draws = _decks.Draws(
-            copies, np.zeros(shape, dtype=np.int64), table, table.copy(), table.copy(), np.zeros(table.shape)
-        )
-        for_each(_decks.tabulate_draws, len(copies), draws)
-        return draws
-
-    def _list_decks(self, number: int) -> _decks.Decks:
-        layout, layer = self.space.layout, self.space.layers[number]
-        n_blocks = len(layer.cards)
-        counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)
-        nothing = np.zeros(0, dtype=np.int32)
-        args = (layout, self.space.places, layer, self.draws)
-        for_each(_decks.count_decks, n_blocks, *args, _decks.Decks(counts.ravel(), nothing, nothing), counts)
-        ptr = cumulated(counts.ravel())
-        decks = _decks.Decks(ptr, np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32))
-        for_each(_decks.fill_decks, n_blocks, *args, decks)
-        return decks
 
     def _count_full(self) -> _graph.Full:
         space = self.space
@@ -286,24 +262,15 @@ class Graph(Outline, LayeredGraph):
             keys: int64 ``[n]``; HP must be such that a measure can begin with them.
         """
         space, layout = self.space, self.space.layout
-        layer, decks = space.layers[0], self.decks[0]
-        n_drawn = 2 * layout.feints + 1
-        n_decks = np.diff(decks.ptr)[::n_drawn]
-        deal_ptr = cumulated(n_decks)
+        layer = space.layers[0]
+        dealer = Dealer(space, self.draws, self.decks[0])
+        n_decks = np.diff(dealer.deal_ptr)
         cards, hps = np.divmod(keys, layout.hp**2)
         pair = np.union1d([0], cards)
-        counts = np.zeros(len(pair), dtype=np.int64)
-        nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
-        cards_of_view = join_pairs(layout, *layer.piles.astype(np.int64).transpose(1, 0, 2))
-        pairs = np.stack(split_pairs(layout, pair), axis=1)
-        args = (layout, layer, cards_of_view, self.draws.copies, decks, deal_ptr, pairs)
-        for_each(_graph.list_deals, len(pair), *args, (counts, *nothing))
-        ptr = cumulated(counts)
-        deal, p = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1])
-        for_chunks(_graph.list_deals, ptr, *args, (counts[:0], ptr, deal, p))
+        ptr, deal, p = dealer.deals(np.stack(split_pairs(layout, pair), axis=1))
         own_hp, enemy_hp = np.divmod(hps, layout.hp)
         statuses = join_statuses(layout, Status(own_hp + 1, enemy_hp + 1, 0, 0, 0, 0))
-        within = np.arange(deal_ptr[-1]) - np.repeat(deal_ptr[:-1], n_decks)
+        within = np.arange(dealer.deal_ptr[-1]) - np.repeat(dealer.deal_ptr[:-1], n_decks)
         return _graph.Redeal(
             pair=pair,
             ptr=ptr,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.duel import _simulator
+from punish_fast.duel.decks import cumulate_draws
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.space import StateSpace
@@ -135,7 +136,7 @@ def _prepare_walk(graph: Graph) -> _simulator.Walk:
     walk = _simulator.Walk(
         place=np.empty((graph.n_full, 4), dtype=np.int32),
         n_draws=graph.draws.n,
-        until=prepare_draws(graph),
+        until=cumulate_draws(graph.draws),
         after=graph.full.after,
     )
     rows = (space.state_ptr, space.action)
@@ -148,14 +149,6 @@ def prepare_thresholds(space: StateSpace, weight: np.ndarray) -> np.ndarray:
     threshold = np.empty(len(weight), dtype=np.uint32)
     for_each(_simulator.fill_thresholds, len(space.state_ptr) - 1, space.state_ptr, weight, threshold)
     return threshold
-
-
-def prepare_draws(graph: Graph) -> np.ndarray:
-    """Cumulated probabilities of the draws of feints, for `_simulator.find_draw`."""
-    draws = graph.draws
-    until = np.zeros(draws.p.shape)
-    for_each(_simulator.cumulate_draws, len(draws.n), draws.n, draws.p, until)
-    return until
 
 
 def prepare_deals(graph: Graph) -> _simulator.Deals:

@@ -93,6 +93,14 @@ def resolved(pick, draw):
 
 
 @kernel
+def tabulate_damage(rules, table):
+    """``table[attack, defence]`` becomes the damage to the player who resolved ``defence``; 5 is rest."""
+    for attack in range(N_KINDS + 1):
+        for defence in range(N_KINDS + 1):
+            table[attack, defence] = damage_taken(rules, attack, defence)
+
+
+@kernel
 def tabulate_statuses(rules, layout, is_last, table):
     """``table[status, own, enemy]`` becomes the status after a clash of resolved cards, or `WIN`, or `LOSS`.
 

@@ -313,6 +313,13 @@ def join_statuses(layout: Layout, status: Status) -> np.ndarray:
     return np.asarray((code * 2 + status.enemy_exhausted) * radix + status.enemy_feinted)
 
 
+def split_between_statuses(layout: Layout, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Own HP, enemy HP and cards drawn of statuses between two measures, int64 ``[k]`` each."""
+    rest, enemy_hp = np.divmod(codes, layout.hp)
+    drawn, own_hp = np.divmod(rest, layout.hp)
+    return own_hp + 1, enemy_hp + 1, drawn
+
+
 def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
     """The decimal digits of mixed-radix codes, int16 ``[k, 18]``; contradictory codes may have any."""
     rest, status = np.divmod(codes, layout.n_statuses)
@@ -335,9 +342,8 @@ def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     status = split_statuses(layout, codes)
     play[:, _STATUS] = np.stack(status, axis=1)
     play[:, _ENEMY_HAND] = status.own_feinted + status.enemy_feinted
-    rest, between[:, _ENEMY_HP] = np.divmod(codes, layout.hp)
-    between[:, _ENEMY_HAND], between[:, _OWN_HP] = np.divmod(rest, layout.hp)
-    between[:, [_OWN_HP, _ENEMY_HP]] += 1
+    own_hp, enemy_hp, drawn = split_between_statuses(layout, codes)
+    between[:, [_OWN_HP, _ENEMY_HP, _ENEMY_HAND]] = np.stack([own_hp, enemy_hp, drawn], axis=1)
     middle = slice(_OWN_HP, _ENEMY_FEINTED + 1)
     return play[:, middle], between[:, middle]
 

@@ -42,6 +42,8 @@ def position(
     Raises:
         StateError: a word is not understood, or the position contradicts the rules.
     """
+    if not 1 <= breath <= rules.breaths + 1:
+        raise StateError(f"position: breath is {breath}, allowed are 1 to {rules.breaths + 1}")
     own_hp, enemy_hp = (rules.hp, rules.hp) if hp is None else _pair("hp", hp)
     own_exhausted, enemy_exhausted = _flags("exhausted", exhausted)
     own_feinted, enemy_feinted = _flags("feinted", feinted)

@@ -147,8 +147,10 @@ def validate(rules: Rules) -> Rules:
     """Return ``rules`` unchanged if they are valid.
 
     Raises:
-        RulesError: a field is out of range, or there are too few cards to deal and to feint with.
+        RulesError: these are no rules, a field is out of range, or there are too few cards to deal and to feint with.
     """
+    if not isinstance(rules, Rules):
+        raise RulesError(f'rules: {rules!r:.40} is not allowed, it must be Rules, such as load_rules("tabletop") makes')
     for field, (low, high) in _RANGES.items():
         _check_range(field, getattr(rules, field), low, high)
     for field, (length, low, high) in _TUPLE_RANGES.items():

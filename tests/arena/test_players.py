@@ -131,6 +131,9 @@ def test_what_cannot_play_is_refused(space):
     for name in ("none.h5", "none.h5@1", "x@-", "a\0b@1"):
         with pytest.raises(ReadError, match="there is no such file"):
             Player(name)
+    for name in ("naive@warm", "agent.h5@", "agent.h5@1..2"):
+        with pytest.raises(PlayerError, match=f"^{name}: '.*' is not a temperature, allowed are numbers above 0$"):
+            Player(name)
     with pytest.raises(ReadError, match="is a folder"):
         Player("")
     with pytest.raises(PolicyError, match="must be above 0"):
@@ -139,7 +142,7 @@ def test_what_cannot_play_is_refused(space):
 
 @pytest.mark.parametrize(("name", "near"), [("nave", "naive"), ("Random", "random"), ("foo", None), ("x" * 5000, None)])
 def test_an_unknown_name_lists_the_built_in_players(name, near):
-    hint = rf"; did you mean {near}\?$" if near else r"punisher$"
+    hint = rf"; did you mean {near}\?$" if near else r"veteran$"
     with pytest.raises(PlayerError, match=rf"no such file, and built-in players are random, naive, .*{hint}"):
         Player(name)
 

@@ -29,6 +29,7 @@ class RecordsImportOptions(CommonOptions):
 @verb(
     "punish-fast records import saves.json --db games.db",
     "punish-fast records import one.json two.json --db games.db --strict --report remarks.json",
+    stage="import",
 )
 def import_(options: RecordsImportOptions) -> None:
     """Check logs breath by breath and add their games to a database.

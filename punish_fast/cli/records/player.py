@@ -37,7 +37,7 @@ class PlayerOptions(CommonOptions):
         chosen = [name for name in ("export", "anonymise", "delete") if getattr(self, name)]
         if len(chosen) != 1:
             given = " and ".join(f"--{name}" for name in chosen) or "nothing to do"
-            raise UsageError(f"{given} was given, allowed is one of --export, --anonymise and --delete")
+            raise UsageError(f"{given}: exactly one of --export, --anonymise and --delete must be given")
         if self.output is not None and not self.export:
             raise UsageError(f"--output goes with --export, not with --{chosen[0]}")
         if self.as_json and self.export and self.output is None:

@@ -38,6 +38,7 @@ class RecordsPlotOptions(SelectionOptions):
     "punish-fast records plot win-rates --db games.db -o rates.svg",
     "punish-fast records plot over-time --db games.db --player Joe",
     "punish-fast records plot --db games.db -o plots",
+    stage="plot",
 )
 def plot(options: RecordsPlotOptions) -> None:
     """Plot recorded games as PNG or SVG."""

@@ -21,6 +21,7 @@ class SummaryOptions(SelectionOptions):
 @verb(
     "punish-fast records summary --db games.db",
     "punish-fast records summary --db games.db --humans-only --until 1668358800 --json",
+    stage="summary",
 )
 def summary(options: SummaryOptions) -> None:
     """Summarise recorded games: how many, how long, how many states they visit, and who wins."""

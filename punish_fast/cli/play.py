@@ -1,0 +1,323 @@
+"""``punish-fast play``: Punish at the terminal."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.errors import UsageError, say
+from punish_fast.cli.options import (
+    CommonOptions,
+    LineupTemperatureOption,
+    SeedOption,
+    argument,
+    complete_agents,
+    game_rules_option,
+    option,
+    verb,
+)
+from punish_fast.cli.outputs import check_outputs, rules_files
+from punish_fast.cli.report import Progress, print_json
+from punish_fast.cli.streams import must_have_input
+
+if TYPE_CHECKING:
+    from punish_fast.arena.lineup import Lineup
+    from punish_fast.arena.players import Opponent
+    from punish_fast.play.punish_match import PunishMatch
+    from punish_fast.play.records import Keeper
+    from punish_fast.play.screen import Screen
+    from punish_fast.play.seats import Person
+    from punish_fast.play.table import Table
+    from punish_fast.punish.rules import Rules
+
+_YOU = "you"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions(CommonOptions):
+    """Options of ``play``."""
+
+    agents: Annotated[
+        list[str] | None,
+        argument("[AGENT]...", "The opponent: an agent of `agents`, or a file.  [default: veteran]", complete_agents),
+    ] = None
+    coach: Annotated[bool, option("Show the win chance of each move, and what the enemy may do.")] = False
+    hotseat: Annotated[bool, option("Two people at one screen, which is cleared between their turns.")] = False
+    watch: Annotated[bool, option("Watch two agents.")] = False
+    name: Annotated[
+        list[str] | None, option("Your name in the records; twice with --hotseat.  [default: you]", metavar="NAME")
+    ] = None
+    db: Annotated[
+        Path | None,
+        option("The database that your games are added to.  [default: one in your data folder]", "--db", metavar="DB"),
+    ] = None
+    log: Annotated[
+        Path | None, option("A log of the original game, such as saves.json, to add them to as well.", metavar="FILE")
+    ] = None
+    rules: Annotated[str | None, game_rules_option("the agent's rules, or tabletop")] = None
+    temperature: LineupTemperatureOption = None
+    seed: SeedOption = None
+
+
+@verb(
+    "punish-fast play",
+    "punish-fast play naive --coach",
+    "punish-fast play agent.h5 --seed 7",
+    "punish-fast play --hotseat --name Ann --name Ben",
+    "punish-fast play --watch veteran naive",
+)
+def play(options: PlayOptions) -> None:
+    """Play Punish at the terminal, against an agent or between two people.
+
+    Type s or strike to play a card, and f strike to feint with it. ? explains the rules that matter now. Finished games
+    are kept in a database for `records`. With --json, the table goes to stderr.
+    """
+    people = _people(options)
+    if people:
+        must_have_input("moves")
+    lineup = _lineup(options, len(people))
+    database = _database(options, lineup.rules)
+    sources = [*lineup.files, *rules_files(options.rules)]
+    check_outputs([database, options.log], sources, "read")
+    if database is not None:
+        from punish_fast.arena.simulated_records import check_recording
+
+        check_recording([*people, *lineup.names], 1, database)
+    if len({*people, *lineup.names}) < 2:
+        raise UsageError(f"--name: both players are {lineup.names[0]!r}, allowed are different names")
+    evening = _Evening(options, people, lineup, database)
+    try:
+        evening.play()
+    except KeyboardInterrupt:
+        evening.finish()
+        raise
+    evening.finish()
+
+
+def _people(options: PlayOptions) -> list[str]:
+    from punish_fast.records.logs import BOTS
+
+    if options.watch and (options.hotseat or options.coach or options.name):
+        raise UsageError("--watch goes with neither --hotseat, --coach nor --name: two agents play")
+    n_people = 0 if options.watch else 2 if options.hotseat else 1
+    default = {0: [], 1: [_YOU], 2: ["player 1", "player 2"]}[n_people]
+    names = options.name or default
+    if len(names) != n_people or len(set(names)) < n_people:
+        raise UsageError(f"--name is given {len(names)} times, allowed are {n_people} different names")
+    for name in names:
+        if name in BOTS:
+            raise UsageError(f"--name is {name!r}, the name of a bot")
+    return names
+
+
+def _lineup(options: PlayOptions, n_people: int) -> Lineup:
+    from punish_fast.arena import veteran
+    from punish_fast.arena.lineup import Lineup
+    from punish_fast.punish.rules import load_rules
+
+    agents = options.agents or []
+    wanted = 2 - n_people
+    if len(agents) > wanted or (options.watch and len(agents) != wanted):
+        raise UsageError(f"{len(agents)} agents are named, allowed: {('none', 'one', 'two')[wanted]}")
+    rules = None if options.rules is None else load_rules(options.rules)
+    default = veteran.NAME if rules is None or veteran.is_at_home(rules) else "naive"
+    return Lineup(agents or [default], rules, options.temperature)
+
+
+def _database(options: PlayOptions, rules: Rules) -> Path | None:
+    """The database of finished games; None if there is no place for one."""
+    if options.db is not None:
+        return options.db
+    import platformdirs
+
+    from punish_fast.punish.rules import PRESETS, name_of
+
+    folder = Path(platformdirs.user_data_dir("punish-fast", appauthor=False))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        say(f"warning: games are not kept: {folder} cannot be made ({error.strerror}); --db names a database")
+        return None
+    # Games under other rules are other games.
+    return folder / ("games.db" if rules == PRESETS["tabletop"] else f"games-{name_of(rules)}.db")
+
+
+class _Evening:
+    """Games of the same players, one after the other."""
+
+    def __init__(self, options: PlayOptions, people: list[str], lineup: Lineup, database: Path | None) -> None:
+        from punish_fast.play.records import Keeper
+        from punish_fast.play.screen import Screen, open_console
+        from punish_fast.play.table import Table
+        from punish_fast.punish.space import StateSpace
+
+        self.options = options
+        self.rules = lineup.rules
+        self.seed = _seed(options)
+        progress = Progress(options.quiet)
+        with progress.stage("setting the table"):
+            space, opponents = lineup.opponents()
+            self.table: Table = Table(space)
+            view = space if space.is_view else StateSpace(space.rules)
+        progress.clear()
+        self.keeper: Keeper = Keeper(view, database, options.log)
+        self.is_new = database is not None and options.db is None and not database.exists()
+        self.seats = self._seated(people, opponents)
+        self.opponent = opponents[0]
+        self.console = open_console(sys.stderr if options.as_json else sys.stdout)
+        names = [_shown(player.name) for player in self.seats]
+        if len(people) == 1:
+            names[0] = _YOU
+        self.screen: Screen = Screen(self.console, self.rules, self.table.damage, (names[0], names[1]))
+        self.coach = self._coach(view) if people else None
+        self.games: list[dict[str, Any]] = []
+
+    def _seated(self, people: list[str], opponents: list[Opponent]) -> tuple[Person, Person]:
+        from punish_fast.play.seats import Agent, Person
+
+        seats = [Person(name) for name in people]
+        for opponent in opponents[: 2 - len(people)]:
+            thresholds = self.table.thresholds(opponent.policy)
+            seats.append(Agent(opponent.name, thresholds, opponent.temperature))
+        return seats[0], seats[1]
+
+    def _coach(self, view: Any) -> Any:
+        from punish_fast.play.coach import Coach
+
+        if self.table.space.is_view:
+            return Coach(view, self.opponent.policy)
+        if self.options.coach:
+            raise UsageError(f"--coach: {self.opponent.name} remembers more than the view, and cannot be seen through")
+        return None
+
+    def play(self) -> None:
+        """Play until a person has enough."""
+        from punish_fast.play.terminal import LeaveError
+
+        self._welcome()
+        try:
+            while True:
+                self._play_one(len(self.games))
+                if self.options.watch or not sys.stdin.isatty() or not self._wants_more():
+                    return
+        except (LeaveError, EOFError):
+            self.console.print("\n  You left the game.")
+
+    def _play_one(self, number: int) -> None:
+        from punish_fast.play.punish_match import PunishMatch
+        from punish_fast.play.punish_terminal import PunishTerminal
+        from punish_fast.play.session import PlaySession
+
+        match = PunishMatch(self.table, self.seed, number)
+        session = PlaySession(match, self.seats)
+        PunishTerminal(
+            session,
+            self.table,
+            self.screen,
+            self._ask,
+            coach=self.coach,
+            coaches=self.options.coach,
+            confirms=sys.stdin.isatty(),
+            hides=self._hide if self.options.hotseat else None,
+        ).play()
+        assert session.winner is not None
+        self._keep(match, session.winner)
+
+    def _keep(self, match: PunishMatch, winner: int) -> None:
+        from punish_fast.punish.codes import action_name
+        from punish_fast.runtime.interrupts import uninterrupted
+
+        with uninterrupted():
+            game_id = self.keeper.keep(match, self.seats, winner)
+            breaths = [
+                {"states": [str(s) for s in breath.states], "actions": [action_name(a) for a in breath.actions]}
+                for breath in match.breaths
+            ]
+            self.games.append({"game": game_id, "winner": self.seats[winner].name, "breaths": breaths})
+        if self.is_new:
+            self.is_new = False
+            say(f"your games are kept in {self.keeper.database}; --db names another database")
+
+    def _welcome(self) -> None:
+        from punish_fast.arena import veteran
+        from punish_fast.punish.rules import name_of
+
+        self.screen.say(f"Punish, rules {name_of(self.rules)}, seed {self.seed}")
+        if self.options.hotseat or self.options.watch:
+            self.screen.say(f"{_shown(self.seats[0].name)} plays {_shown(self.seats[1].name)}.")
+        elif self.opponent.name == veteran.NAME:
+            self.screen.say(
+                "Your opponent is the veteran. It plays close to an equilibrium: even an opponent who knows its whole "
+                f"strategy and answers with a best response wins only {veteran.EXPLOITER_WINS:.1%} of games."
+            )
+        else:
+            self.screen.say(f"Your opponent is {_shown(self.opponent.name)}.")
+        if not self.options.watch:
+            self.screen.say(
+                "In every breath both players pick a card in secret; then the cards clash. Bring the other player to "
+                "0 HP. Type ? whenever you are unsure."
+            )
+
+    def _wants_more(self) -> bool:
+        while True:
+            answer = self._ask("  Another game? (y/n) ").strip().lower()
+            if answer in ("y", "yes", ""):
+                return True
+            if answer in ("n", "no", "q"):
+                return False
+
+    def _ask(self, prompt: str) -> str:
+        self.console.print(prompt, end="")
+        self.console.file.flush()
+        line = sys.stdin.readline()
+        if not sys.stdin.isatty():
+            # Show what a pipe answered.
+            self.console.print(_shown(line.rstrip("\n")))
+        if not line:
+            raise EOFError
+        return line
+
+    def _hide(self, name: str | None) -> None:
+        """Wait for the next player, or clear the screen after a turn."""
+        if not sys.stdin.isatty():
+            return
+        if name is not None:
+            self._ask(f"\n  {name}: press Enter when the other player looks away. ")
+            return
+        self.console.clear()
+        # What has scrolled away, too.
+        self.console.file.write("\n" * 200 if self.console.is_dumb_terminal else "\033[3J")
+
+    def finish(self) -> None:
+        """Print the report."""
+        if self.options.as_json:
+            from punish_fast.punish.rules import name_of
+
+            print_json(
+                {
+                    "rules": name_of(self.rules),
+                    "rules_digest": self.rules.digest,
+                    "seed": str(self.seed),
+                    "players": [player.name for player in self.seats],
+                    "database": self.keeper.database,
+                    "log": self.options.log,
+                    "games": self.games,
+                }
+            )
+
+
+def _seed(options: PlayOptions) -> int:
+    if options.seed is not None:
+        return options.seed
+    import secrets
+
+    # Short enough to be typed again.
+    return secrets.randbelow(1_000_000)
+
+
+def _shown(name: str) -> str:
+    from punish_fast.runtime.printable import printable
+
+    return printable(name)

@@ -1,0 +1,94 @@
+"""The deals that begin a game or follow a measure.
+
+A deal is an information state of the first breath, up to its status, and a deck. Deals are numbered in this order. They
+follow from the cards alone, so they are known long before the graph of the game.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.duel import _graph, _simulator
+from punish_fast.duel._decks import Decks, Draws
+from punish_fast.duel.decks import list_decks, tabulate_draws
+from punish_fast.punish.codes import join_pairs
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
+
+
+class Dealt(NamedTuple):
+    """A deal: cards by kind, int64 ``[5]`` each.
+
+    Attributes:
+        own: The own hand.
+        enemy: The enemy's hand.
+        revealed: The new discard pile.
+        deck: The number of the deck.
+    """
+
+    own: np.ndarray
+    enemy: np.ndarray
+    revealed: np.ndarray
+    deck: int
+
+
+class Dealer:
+    """Lists the deals that may follow two kept hands.
+
+    Attributes:
+        space: The information states.
+        draws: All decks and the draws from them.
+        deal_ptr: int64 ``[n_blocks + 1]``, the first deal of each block of the first breath.
+    """
+
+    def __init__(self, space: StateSpace, draws: Draws | None = None, decks: Decks | None = None) -> None:
+        """Count the deals.
+
+        Args:
+            space: The information states under any model.
+            draws: The draws from all decks, if known.
+            decks: The decks of the first breath, if known.
+        """
+        self.space = space
+        self.draws = tabulate_draws(space.layout) if draws is None else draws
+        self._decks = list_decks(space, self.draws, 0) if decks is None else decks
+        self._n_drawn = 2 * space.layout.feints + 1
+        self.deal_ptr = cumulated(np.diff(self._decks.ptr)[:: self._n_drawn])
+
+    def deals(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The deals that may follow pairs of kept hands.
+
+        Args:
+            kept: int64 ``[n, 2, 5]``.
+
+        Returns:
+            Where the deals of each pair begin, int64 ``[n + 1]``, their numbers, int32, and their probabilities.
+        """
+        layer = self.space.layers[0]
+        counts = np.zeros(len(kept), dtype=np.int64)
+        nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
+        cards_of_view = join_pairs(self.space.layout, *layer.piles.astype(np.int64).transpose(1, 0, 2))
+        args = (self.space.layout, layer, cards_of_view, self.draws.copies, self._decks, self.deal_ptr, kept)
+        for_each(_graph.list_deals, len(kept), *args, (counts, *nothing))
+        ptr = cumulated(counts)
+        deal, p = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1])
+        for_chunks(_graph.list_deals, ptr, *args, (counts[:0], ptr, deal, p))
+        return ptr, deal, p
+
+    def draw(self, kept: np.ndarray, numbers: tuple[int, int, np.uint64]) -> Dealt:
+        """Draw the deal that follows two kept hands, int64 ``[2, 5]``, in a simulated game.
+
+        Args:
+            kept: The kept hands.
+            numbers: The game, the breaths played so far, and the random seed.
+        """
+        ptr, deal, p = self.deals(kept[np.newaxis])
+        until, guide = np.empty(len(p)), np.empty(len(p), dtype=np.int32)
+        _simulator.guide_deals(0, 1, ptr, p, until, guide)
+        number = int(deal[_simulator.draw_deal(numbers, ptr, until, guide)])
+        block = int(np.searchsorted(self.deal_ptr, number, side="right")) - 1
+        deck = int(self._decks.deck[self._decks.ptr[block * self._n_drawn] + number - self.deal_ptr[block]])
+        own, revealed = self.space.layers[0].piles[block].astype(np.int64)
+        return Dealt(own, self.space.layout.copies - own - revealed - self.draws.copies[deck], revealed, deck)

@@ -1,0 +1,85 @@
+"""A coach: the win chance of each legal move, and what the enemy is expected to do.
+
+Both take the enemy's hand as uniform over what is unseen, and know its strategy. The win chance of a move is that of a
+player who goes on with the best moves against this very enemy: the one-player model (``mdp/interval_iteration.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import product
+from math import comb, prod
+
+import numpy as np
+
+from punish_fast.mdp.solver import solve
+from punish_fast.play.view import View
+from punish_fast.punish.codes import State
+from punish_fast.punish.rules import Five
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.tensor import build
+
+_TOLERANCE = 1e-4
+
+
+class Coach:
+    """Knows an enemy's strategy.
+
+    Attributes:
+        space: The information states, of the view.
+    """
+
+    def __init__(self, space: StateSpace, enemy: np.ndarray) -> None:
+        """Remember whom to advise against.
+
+        Args:
+            space: The information states.
+            enemy: The enemy's policy, float64 ``[n_rows]``.
+
+        Raises:
+            InformationError: the states are not of the view.
+        """
+        space.must_be_view()
+        self.space = space
+        self._enemy = enemy
+
+    @cached_property
+    def _values(self) -> np.ndarray:
+        mdp = build(self.space, self._enemy)
+        return solve(mdp, objective="win-probability", tolerance=_TOLERANCE).q
+
+    def win_chances(self, view: View) -> dict[int, float]:
+        """The win probability of each legal action, best first; the first call solves the game."""
+        values = self._values[self._rows(view.state)].tolist()
+        return dict(sorted(zip(view.actions, values, strict=True), key=lambda pair: -pair[1]))
+
+    def expected(self, view: View) -> dict[int, float]:
+        """The probability of each action of the enemy, most likely first."""
+        total: dict[int, float] = {}
+        for hand, p in enemy_hands(view):
+            rows = self._rows(mirrored(view.state, hand))
+            for action, weight in zip(self.space.action[rows].tolist(), self._enemy[rows].tolist(), strict=True):
+                total[action] = total.get(action, 0.0) + p * weight
+        return dict(sorted(((a, p) for a, p in total.items() if p > 0), key=lambda pair: -pair[1]))
+
+    def _rows(self, state: State) -> slice:
+        first, last = self.space.state_ptr[(row := self.space.row(state)) : row + 2].tolist()
+        return slice(first, last)
+
+
+def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
+    """The hands that the enemy may hold, with their probabilities."""
+    n = view.state.enemy_hand
+    ways = comb(sum(view.unseen), n)
+    guard, rush, dodge, strike, punish = (range(min(copies, n) + 1) for copies in view.unseen)
+    for hand in product(guard, rush, dodge, strike, punish):
+        if sum(hand) == n:
+            yield hand, prod(map(comb, view.unseen, hand)) / ways
+
+
+def mirrored(state: State, hand: Five) -> State:
+    """The position as the enemy sees it while it holds ``hand``."""
+    own = state.own_hp, sum(state.hand), state.own_exhausted, state.own_feinted
+    enemy = state.enemy_hp, state.enemy_exhausted, state.enemy_feinted
+    return State(state.breath, hand, *enemy, *own, state.discard)

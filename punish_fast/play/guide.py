@@ -1,0 +1,78 @@
+"""The rules that matter now, in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from punish_fast.play.view import View
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish.rules import CARDS, RESOLVED, Rules
+
+KEYS = "u takes a move back, c asks the coach, ? shows the rules, q leaves."
+
+
+def guide(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> list[str]:
+    """Paragraphs for the player of a view.
+
+    Args:
+        rules: The rules.
+        damage: int64 ``[6, 6]``, as in `Table`.
+        view: What the player knows.
+        enemy: The enemy's name.
+    """
+    return [*_aim(enemy), *_cards(rules, damage, view), *_now(rules, damage, view, enemy), KEYS]
+
+
+def _aim(enemy: str) -> Iterator[str]:
+    yield f"You and {enemy} pick a card at the same time, and the two cards clash. Whoever has no HP left loses."
+
+
+def _cards(rules: Rules, damage: np.ndarray, view: View) -> Iterator[str]:
+    for kind, card in enumerate(CARDS):
+        if view.state.hand[kind]:
+            yield f"{card}: {_effect(rules, damage, kind)}."
+
+
+def _effect(rules: Rules, damage: np.ndarray, kind: int) -> str:
+    full = int(damage[kind, 5])
+    parts = [f"deals {full}" if full else "deals nothing"]
+    less = [f"{damage[kind, k]} to a {CARDS[k]}" for k in range(5) if full and k != kind and damage[kind, k] < full]
+    parts += [", ".join(less)] if less else []
+    if full:
+        parts.append(f"nothing to another {CARDS[kind]}")
+    if kind == 0 and rules.guard_reduction:
+        parts.append(f"takes {rules.guard_reduction} off any attack")
+    stopped = [card for card, stops in zip(CARDS, rules.dodge_stops, strict=True) if stops]
+    if kind == 2 and stopped:
+        parts.append(f"stops {' and '.join(stopped)}")
+    if rules.exhausting[kind]:
+        parts.append("you must rest in the next breath")
+    return "; ".join(parts)
+
+
+def _now(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> Iterator[str]:
+    state = view.state
+    if view.actions == (REST_ACTION,):
+        yield "You can only rest in this breath, and any attack hits you in full."
+    if state.enemy_exhausted:
+        yield f"{enemy} is exhausted and must rest: your attack deals its full damage."
+    if any(action % 10 == 1 for action in view.actions if action != REST_ACTION):
+        yield (
+            f"Feint (f and a card): the card goes to the discard pile, and the top card of the deck ({view.deck} left) "
+            f"is played instead. {_times(rules.feints)} in a measure."
+        )
+    if max(damage[:, 5]) >= min(state.own_hp, state.enemy_hp):
+        order = sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
+        yield f"If both fall at once, the lower card wins: {' < '.join(order)}."
+    left = rules.breaths - state.breath
+    when = "After this breath" if left == 0 else f"After {left + 1} breaths"
+    yield (
+        f"{when}, the measure ends: both heal {rules.healing} HP and draw back up to {rules.hand_size} cards; cards in "
+        "hand are kept."
+    )
+
+
+def _times(n: int) -> str:
+    return {1: "Once", 2: "Twice"}.get(n, f"{n} times")

@@ -1,0 +1,68 @@
+"""Moves of Punish as people type them: ``s``, ``strike``, ``f dodge``, ``fd``, ``rest``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish.codes import action_name
+from punish_fast.punish.rules import CARDS
+from punish_fast.runtime.printable import printable
+
+_FEINT = ("f", "feint")
+_MOST_SHOWN = 40
+
+
+class MoveError(ValueError):
+    """Words that are no legal move; the message says why and what is one."""
+
+
+def parse_move(text: str, legal: Sequence[int]) -> int:
+    """The two-digit action that a person means.
+
+    Args:
+        text: What was typed.
+        legal: The legal actions.
+
+    Raises:
+        MoveError: it is no move, or not a legal one.
+    """
+    words = [word for word in text.lower().replace("+", " ").split() if word != "with"]
+    if list(legal) == [REST_ACTION]:
+        if not words or (len(words) == 1 and "rest".startswith(words[0])):
+            return REST_ACTION
+        raise MoveError("You can only rest now: press Enter.")
+    if len(words) == 1 and len(words[0]) == 2 and words[0][0] == "f":
+        words = ["f", words[0][1]]
+    feints = bool(words) and words[0] in _FEINT
+    cards = words[1:] if feints else words
+    kinds = [k for k, card in enumerate(CARDS) if len(cards) == 1 and card.startswith(cards[0])]
+    if not kinds:
+        raise MoveError(_not_understood(text, feints and not cards, legal))
+    action = 10 * (kinds[0] + 1) + feints
+    if action in legal:
+        return action
+    if action - feints in legal:
+        raise MoveError("You have no feint left in this measure.")
+    raise MoveError(f"You hold no {CARDS[kinds[0]]}. {moves_text(legal)}")
+
+
+def _not_understood(text: str, is_bare_feint: bool, legal: Sequence[int]) -> str:
+    if is_bare_feint:
+        return f"Feint with which card? For example: f {_card(legal[0])[0]}"
+    shown = printable(text.strip(), _MOST_SHOWN)
+    return f"{shown!r} is no move. {moves_text(legal)}" if shown else moves_text(legal)
+
+
+def moves_text(legal: Sequence[int]) -> str:
+    """The legal moves in a line."""
+    if list(legal) == [REST_ACTION]:
+        return "You can only rest: press Enter."
+    plain = [_card(action) for action in legal if action % 10 == 0]
+    listed = ", ".join(f"{card[0]} {card}" for card in plain)
+    feint = "; feint: f and a card" if any(action % 10 for action in legal) else ""
+    return f"Moves: {listed}{feint}."
+
+
+def _card(action: int) -> str:
+    return action_name(action - action % 10)

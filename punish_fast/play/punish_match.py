@@ -1,0 +1,227 @@
+"""One game of Punish by the true rules, with the random numbers of the simulator.
+
+Deals, the choices of agents and the draws of feints are those of ``duel/_simulator.py`` for a game's number and seed.
+So two agents play move for move the game that `Simulator.trace` plays with them, and against a person the cards fall as
+in that game as long as the same cards are played.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from punish_fast.duel import _simulator
+from punish_fast.duel.simulator import EndlessError
+from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.table import Table
+from punish_fast.play.view import View
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish._clash import LOSS, NOTHING, REST, WIN
+from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, Status
+from punish_fast.punish._multisets import N_KINDS
+from punish_fast.punish.codes import State, join_statuses, split_between_statuses, split_statuses, to_decimal
+from punish_fast.punish.rules import Five
+
+_MOST_BREATHS = 100_000
+
+
+def _nothing() -> np.ndarray:
+    return np.zeros(N_KINDS, dtype=np.int64)
+
+
+@dataclass
+class _Side:
+    """The secrets and statuses of one seat; ``digits`` are those of its cards code."""
+
+    hp: int
+    hand: np.ndarray = field(default_factory=_nothing)
+    exhausted: int = 0
+    feinted: int = 0
+    digits: np.ndarray = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True)
+class Breath:
+    """A breath that was played: by seat, decimal codes of the states, rows of the states and of the actions."""
+
+    states: tuple[int, int]
+    actions: tuple[int, int]
+    rows: tuple[int, int]
+
+
+class PunishMatch:
+    """A game of Punish with its secrets.
+
+    Attributes:
+        table: The rules.
+        seed: Random seed, 0 to 2^64 - 1.
+        game: The number of the game.
+        measure: The measure, from 1.
+        breaths: All breaths so far.
+    """
+
+    def __init__(self, table: Table, seed: int, game: int = 0) -> None:
+        self.table = table
+        self.seed, self.game = seed, game
+        self.measure = 0
+        self.breaths: list[Breath] = []
+        rules = table.space.rules
+        self._rules = rules
+        self._sides = _Side(rules.hp), _Side(rules.hp)
+        self._discard = _nothing()
+        self._deck = self._breath = 0
+        self._is_on = False
+
+    @property
+    def to_move(self) -> tuple[int, ...]:
+        """Both seats, until the game is over."""
+        return (0, 1) if self._is_on else ()
+
+    def begin(self) -> list[Event]:
+        """Deal the first hands."""
+        self._is_on = True
+        return [self._deal()]
+
+    def view(self, seat: int) -> View:
+        """Everything that the player of a seat may know."""
+        mine, deck = self._sides[seat], self._n_deck
+        unseen = self.table.space.layout.copies - mine.hand - self._discard
+        return View(self._state(seat), self.legal(seat), _five(unseen), deck, self.measure)
+
+    def legal(self, seat: int) -> tuple[int, ...]:
+        """The legal actions of a seat."""
+        space = self.table.space
+        row = self._state_row(seat)
+        return tuple(space.action[space.state_ptr[row] : space.state_ptr[row + 1]].tolist())
+
+    def draw_choice(self, seat: int, policy: np.ndarray) -> int:
+        """The action that an agent plays now, by its thresholds, uint32 ``[n_rows]``."""
+        space = self.table.space
+        first, last = space.state_ptr[(row := self._state_row(seat)) : row + 2].tolist()
+        return int(space.action[first + _simulator.draw_choice(self._numbers, seat, policy, first, last - first)])
+
+    def move(self, actions: dict[int, int]) -> list[Event]:
+        """Play a breath.
+
+        Raises:
+            EndlessError: the game has lasted for 100,000 breaths.
+        """
+        if len(self.breaths) >= _MOST_BREATHS:
+            raise EndlessError(f"games: one is undecided after {_MOST_BREATHS} breaths and may never end")
+        both = actions[0], actions[1]
+        picks = tuple(REST if action == REST_ACTION else action // 10 - 1 for action in both)
+        feints = both[0] % 10 == 1, both[1] % 10 == 1
+        status, numbers = self._status, self._numbers
+        self._note(both)
+        drawn = self._draw(feints, numbers)
+        resolved = tuple(pick if draw == NOTHING else draw for pick, draw in zip(picks, drawn, strict=True))
+        shown = tuple(None if draw == NOTHING else draw for draw in drawn)
+        events: list[Event] = [Reveal(self._breath, both, shown), Clash(resolved)]  # type: ignore[arg-type]
+        for seat in (0, 1):
+            self._pay(seat, picks, drawn)
+            amount = int(self.table.damage[resolved[1 - seat], resolved[seat]])
+            if amount:
+                self._sides[seat].hp -= amount
+                events.append(Damage(seat, amount, self._sides[seat].hp))
+        after = self.table.status_after(status, self._breath, resolved, feints)  # type: ignore[arg-type]
+        return events + self._follow(after)
+
+    def _follow(self, after: int) -> list[Event]:
+        """What a status after a clash brings about."""
+        if after in (WIN, LOSS):
+            self._is_on = False
+            return [End(0 if after == WIN else 1, all(side.hp <= 0 for side in self._sides))]
+        if self._breath == self._rules.breaths:
+            return self._end_measure(after)
+        self._breath += 1
+        self._enter(split_statuses(self.table.space.layout, np.array(after)))
+        return [Exhaustion(seat) for seat in (0, 1) if self._sides[seat].exhausted]
+
+    def _end_measure(self, after: int) -> list[Event]:
+        own_hp, enemy_hp, _ = split_between_statuses(self.table.space.layout, np.array(after))
+        before = [side.hp for side in self._sides]
+        self._enter(Status(own_hp, enemy_hp, 0, 0, 0, 0))
+        hp = self._sides[0].hp, self._sides[1].hp
+        return [Reshuffle(hp, (hp[0] - before[0], hp[1] - before[1])), self._deal()]
+
+    def _deal(self) -> Deal:
+        kept = np.stack([side.hand for side in self._sides])
+        dealt = self.table.dealer.draw(kept, self._numbers)
+        self._sides[0].hand, self._sides[1].hand, self._discard = dealt.own, dealt.enemy, dealt.revealed
+        for side in self._sides:
+            side.digits = self.table.space.places.dealt[side.hand, self._discard]
+        self._deck, self._breath, self.measure = dealt.deck, 1, self.measure + 1
+        hands = _five(dealt.own), _five(dealt.enemy)
+        return Deal(self.measure, hands, _five(dealt.revealed), self._n_deck)
+
+    def _draw(self, feints: tuple[bool, bool], numbers: tuple[int, int, np.uint64]) -> tuple[int, int]:
+        """Draw for the feints; the kind that each seat draws, 5 for none."""
+        draws, deck, which = self.table.draws, self._deck, feints[0] + 2 * feints[1]
+        n = int(draws.n[deck, which])
+        i = int(_simulator.draw_feints(numbers, self.table.until, deck, which, n)) if which else 0
+        self._deck = int(draws.left[deck, which, i])
+        return int(draws.own[deck, which, i]), int(draws.enemy[deck, which, i])
+
+    def _pay(self, seat: int, picks: tuple[int, ...], drawn: tuple[int, int]) -> None:
+        """Move the cards of a breath: out of the hand of a seat, and to the discard pile as it remembers it."""
+        side, move = self._sides[seat], self.table.space.places.move
+        cards = ((OWN_PICK, picks[seat]), (OWN_DRAW, drawn[seat]), (ENEMY_CARD, picks[1 - seat]))
+        for what, kind in (*cards, (ENEMY_CARD, drawn[1 - seat])):
+            if kind < N_KINDS:
+                side.digits[kind] = move[what, side.digits[kind]]
+        for kind in (picks[seat], drawn[seat]):
+            if kind < N_KINDS:
+                self._discard[kind] += 1
+        if picks[seat] < N_KINDS:
+            side.hand[picks[seat]] -= 1
+
+    def _enter(self, status: Status) -> None:
+        own_hp, enemy_hp, *flags = map(int, status)
+        for side, hp, (exhausted, feinted) in zip(self._sides, (own_hp, enemy_hp), (flags[:2], flags[2:]), strict=True):
+            side.hp, side.exhausted, side.feinted = hp, exhausted, feinted
+
+    def _note(self, actions: tuple[int, int]) -> None:
+        space = self.table.space
+        rows = []
+        for seat, action in enumerate(actions):
+            first, last = space.state_ptr[(row := self._state_row(seat)) : row + 2].tolist()
+            rows.append(first + space.action[first:last].tolist().index(action))
+        states = to_decimal(self._state(0)), to_decimal(self._state(1))
+        self.breaths.append(Breath(states, actions, (rows[0], rows[1])))
+
+    @property
+    def _numbers(self) -> tuple[int, int, np.uint64]:
+        """What random numbers depend on."""
+        return self.game, len(self.breaths), np.uint64(self.seed)
+
+    @property
+    def _n_deck(self) -> int:
+        return int(self.table.draws.copies[self._deck].sum())
+
+    @property
+    def _status(self) -> int:
+        return self._status_of(0)
+
+    def _status_of(self, seat: int) -> int:
+        own, enemy = self._sides[seat], self._sides[1 - seat]
+        status = Status(own.hp, enemy.hp, own.exhausted, own.feinted, enemy.exhausted, enemy.feinted)
+        return int(join_statuses(self.table.space.layout, status))
+
+    def _state_row(self, seat: int) -> int:
+        """The row of the information state of a seat."""
+        space = self.table.space
+        layer = space.layers[self._breath - 1]
+        block = np.searchsorted(layer.cards, self._sides[seat].digits @ space.places.weight)
+        return int(layer.first[block]) + int(layer.rank[block, self._status_of(seat)])
+
+    def _state(self, seat: int) -> State:
+        own, enemy = self._sides[seat], self._sides[1 - seat]
+        theirs = enemy.hp, int(enemy.hand.sum()), enemy.exhausted, enemy.feinted
+        mine = own.hp, own.exhausted, own.feinted
+        return State(self._breath, _five(own.hand), *mine, *theirs, _five(self._discard))
+
+
+def _five(counts: np.ndarray) -> Five:
+    guard, rush, dodge, strike, punish = counts.tolist()
+    return guard, rush, dodge, strike, punish

@@ -1,0 +1,144 @@
+"""A game of Punish at a terminal: one person against an agent, two people, or two agents to watch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from punish_fast.play.coach import Coach
+from punish_fast.play.events import Deal
+from punish_fast.play.guide import guide
+from punish_fast.play.moves import MoveError, moves_text, parse_move
+from punish_fast.play.screen import Screen
+from punish_fast.play.session import PlaySession
+from punish_fast.play.table import Table
+from punish_fast.play.terminal import Ask, LeaveError
+from punish_fast.play.view import View
+from punish_fast.punish.codes import action_name
+
+_HELP, _COACH, _BACK, _LEAVE = ("?", "h", "help"), ("c", "coach"), ("u", "undo"), ("q", "quit", "exit")
+_MOST_EXPECTED = 5
+
+
+@dataclass(eq=False)
+class PunishTerminal:
+    """Lets people play a session.
+
+    Attributes:
+        session: The game.
+        table: Its rules.
+        screen: Where it is drawn.
+        ask: Asks for a line; raises EOFError when there is none.
+        coach: Advises people; None without.
+        coaches: Whether it does so before every move, unasked.
+        confirms: Whether a move has to be confirmed, and may be taken back.
+        hides: With two people at one screen, called with the name of the one whose turn begins, and with None when it
+            ends.
+    """
+
+    session: PlaySession
+    table: Table
+    screen: Screen
+    ask: Ask
+    coach: Coach | None = None
+    coaches: bool = False
+    confirms: bool = True
+    hides: Callable[[str | None], None] | None = None
+
+    def play(self) -> None:
+        """Play to the end.
+
+        Raises:
+            LeaveError: a person leaves the game.
+            EOFError: there is no more input.
+        """
+        session = self.session
+        session.begin()
+        told = 0
+        while session.is_on:
+            told = self._tell(told)
+            if not session.waiting:
+                self.screen.draw_open([session.view(seat) for seat in (0, 1)])
+            for seat in session.waiting:
+                self._take_turn(seat)
+            session.reveal()
+            self.screen.console.print()
+        self._tell(told)
+
+    def _tell(self, since: int) -> int:
+        for event in self.session.events[since:]:
+            # Hands are drawn with the view.
+            if not isinstance(event, Deal) or event.measure > 1:
+                self.screen.tell(event)
+        return len(self.session.events)
+
+    def _take_turn(self, seat: int) -> None:
+        if self.hides is not None:
+            self.hides(self.screen.names[seat])
+        self._choose(seat)
+        if self.hides is not None:
+            self.hides(None)
+
+    def _choose(self, seat: int) -> None:
+        view = self.session.view(seat)
+        self.screen.draw(view, seat)
+        if self.coaches:
+            self._advise(view, seat)
+        self.screen.say(moves_text(view.actions))
+        while True:
+            answer = self.ask(f"  {self._prompt(seat)}").strip()
+            if answer.lower() in (*_HELP, *_COACH, *_BACK, *_LEAVE):
+                self._reply(answer.lower(), view, seat)
+                continue
+            try:
+                action = parse_move(answer, view.actions)
+            except MoveError as error:
+                self.screen.say(str(error))
+                continue
+            self.session.choose(seat, action)
+            if self._is_sure(seat, action):
+                return
+
+    def _prompt(self, seat: int) -> str:
+        name = self.screen.names[seat]
+        return "Your move (? for help): " if name == "you" else f"{name}, your move (? for help): "
+
+    def _is_sure(self, seat: int, action: int) -> bool:
+        while self.confirms:
+            answer = self.ask(f"  {action_name(action)}: Enter plays it, u takes it back: ").strip().lower()
+            if answer in _BACK:
+                self.session.take_back(seat)
+                return False
+            if answer in _LEAVE:
+                raise LeaveError
+            if not answer:
+                break
+        return True
+
+    def _reply(self, answer: str, view: View, seat: int) -> None:
+        if answer in _LEAVE:
+            raise LeaveError
+        if answer in _BACK:
+            self.screen.say("Nothing to take back: the last breath has been revealed.")
+        elif answer in _COACH:
+            self._advise(view, seat)
+        else:
+            for paragraph in guide(self.table.space.rules, self.table.damage, view, self.screen.names[1 - seat]):
+                self.screen.say(paragraph)
+
+    def _advise(self, view: View, seat: int) -> None:
+        if self.coach is None:
+            self.screen.say("There is no coach at this table.")
+            return
+        chances = self.coach.win_chances(view)
+        best = next(iter(chances))
+        self.screen.say(
+            f"Win chance of each move, if {self.screen.names[1 - seat]} plays on like this and you play your best:"
+        )
+        for action, chance in chances.items():
+            mark = "  <- best" if action == best and len(chances) > 1 else ""
+            self.screen.console.print(f"    {action_name(action):<18} {chance:7.2%}{mark}")
+        expected = list(self.coach.expected(view).items())
+        listed = ", ".join(f"{action_name(action)} {p:.0%}" for action, p in expected[:_MOST_EXPECTED])
+        more = " ..." if len(expected) > _MOST_EXPECTED else ""
+        self.screen.say(f"Expect: {listed}{more}")

@@ -1,0 +1,141 @@
+"""A recorded game, judged choice by choice.
+
+An agent knows the chance ``v`` to win from every state by the best choices, and ``q`` after every action. A choice
+loses ``v - q``, in points if times 100. The judge knows the enemy it was solved against; other enemies make other
+choices good, so a loss says what a choice costs against that one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from punish_fast.punish.codes import State, from_decimal, rows_of
+from punish_fast.punish.rules import name_of
+from punish_fast.records.choices import Selection
+from punish_fast.records.database import RecordsError, open_to_read
+from punish_fast.records.games import read_games
+from punish_fast.records.logs import RecordedGame, Side
+from punish_fast.store.reader import Artefact
+
+
+class ReviewError(ValueError):
+    """An agent that cannot judge, or a game that it cannot judge; the message says why."""
+
+
+@dataclass(frozen=True)
+class ReviewedChoice:
+    """A choice of one player.
+
+    Attributes:
+        breath: The breath, from 1, the first of the game.
+        state: The position as the player saw it.
+        action: The two-digit action.
+        best: The best action.
+        win: The chance to win with the best action, 0 to 1.
+        loss: What the choice loses of it; None for an action that is not legal.
+    """
+
+    breath: int
+    state: State
+    action: int
+    best: int
+    win: float
+    loss: float | None
+
+
+@dataclass(frozen=True)
+class ReviewedSide:
+    """All choices of one player.
+
+    Attributes:
+        name: The player.
+        won: Whether the player won.
+        choices: The choices in the order of play.
+    """
+
+    name: str
+    won: bool
+    choices: tuple[ReviewedChoice, ...]
+
+    @property
+    def loss(self) -> float:
+        """The sum of all losses."""
+        return sum(choice.loss or 0.0 for choice in self.choices)
+
+    def worst(self, n: int, least: float) -> list[ReviewedChoice]:
+        """The ``n`` choices that lose most, those that lose at least ``least``."""
+        bad = [choice for choice in self.choices if choice.loss is not None and choice.loss >= least]
+        return sorted(bad, key=lambda choice: -(choice.loss or 0.0))[:n]
+
+
+class Judge:
+    """An agent's chances to win."""
+
+    def __init__(self, agent: Artefact) -> None:
+        """Read the agent.
+
+        Raises:
+            ReviewError: its values are no chances to win.
+            ReadError: it is no agent, or damaged.
+        """
+        solution = agent.solution()
+        if solution.objective == "win-probability":
+            self._v, self._q = solution.v, solution.q
+        elif solution.discount == 1:
+            self._v, self._q = (1 + solution.v) / 2, (1 + solution.q) / 2
+        else:
+            raise ReviewError(
+                f"{agent.path}: has values with the discount {solution.discount:g}, allowed are chances to win; see: "
+                "punish-fast solve --objective win-probability"
+            )
+        self._agent, self._choice = agent, solution.choice
+        self._state_ptr, self._action, _ = agent.rows
+
+    def side(self, side: Side, won: bool) -> ReviewedSide:
+        """Judge the choices of one player.
+
+        Raises:
+            ReviewError: a state is none of the agent's game.
+        """
+        rows = rows_of(self._agent, np.array(side.states, dtype=np.int64))
+        for code in np.array(side.states)[rows < 0].tolist():
+            raise ReviewError(f"state {code}: is no position under the rules {name_of(self._agent.rules)}")
+        numbered = zip(side.number, side.states, rows.tolist(), side.actions, strict=True)
+        return ReviewedSide(side.name, won, tuple(self._judged(*each) for each in numbered))
+
+    def _judged(self, number: int, decimal: int, row: int, action: int) -> ReviewedChoice:
+        first, last = self._state_ptr[row : row + 2].tolist()
+        actions = self._action[first:last].tolist()
+        win = float(self._v[row])
+        loss = max(0.0, win - float(self._q[first + actions.index(action)])) if action in actions else None
+        best = int(self._action[self._choice[row]])
+        return ReviewedChoice(number + 1, from_decimal(self._agent.layout, decimal), action, best, win, loss)
+
+
+def review(agent: Artefact, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide]:
+    """Judge a game: the winner's choices and the loser's.
+
+    Raises:
+        ReviewError: the agent's values are no chances to win, or the game is none of its rules.
+        ReadError: the file is no agent, or damaged.
+    """
+    judge = Judge(agent)
+    return judge.side(game.winner, True), judge.side(game.loser, False)
+
+
+def read_game(path: Path, game_id: int) -> RecordedGame:
+    """Read one game of a database.
+
+    Raises:
+        RecordsError: the database cannot be read, or has no such game.
+    """
+    selection = Selection(since=game_id, until=game_id)
+    with open_to_read(path) as connection:
+        for _, game in read_games(connection, selection):
+            return game
+        n, first, last = connection.execute("SELECT count(*), min(game_id), max(game_id) FROM games").fetchone()
+    known = f"{n:,} games from {first} to {last}" if n else "no games"
+    raise RecordsError(f"{path}: has no game {game_id}, it has {known}")

@@ -1,0 +1,225 @@
+"""The table as it is drawn in a terminal: cards, hands, statuses, and what happens in words.
+
+A card is a filled box in its colour of every plot, with its name and its key; without colours the box and the words
+stay. Where the terminal cannot draw lines, boxes are ASCII.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from textwrap import fill
+from typing import IO
+
+import numpy as np
+from rich.color import Color
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.view import View
+from punish_fast.punish.card_looks import CARD_LOOKS
+from punish_fast.punish.rules import CARDS, RESOLVED, Five, Rules, cards_text
+from punish_fast.runtime.plot_style import INK, is_dark
+
+_WIDEST, _NARROWEST = 100, 40
+_CARD = 8
+_LINES = {"unicode": "╭─╮│╰╯♥·▒━", "ascii": "+-+|++#.#-"}
+
+
+def open_console(stream: IO[str]) -> Console:
+    """A console for a stream, of 80 columns where it is no terminal."""
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    width = console.width if console.is_terminal or "COLUMNS" in os.environ else 80
+    console.width = max(_NARROWEST, min(width, _WIDEST))
+    return console
+
+
+def card_style(kind: int) -> Style:
+    """Ink on the colour of a card."""
+    colour = CARD_LOOKS[kind].colour
+    triplet = Color.parse(colour).get_truecolor()
+    return Style(color="#ffffff" if is_dark(triplet.normalized) else INK, bgcolor=colour)
+
+
+class Screen:
+    """Draws views and tells events.
+
+    Attributes:
+        console: Where to draw.
+        rules: The rules.
+        names: The name of each seat; "you" for a single person.
+    """
+
+    def __init__(self, console: Console, rules: Rules, damage: np.ndarray, names: tuple[str, str]) -> None:
+        """Find out what the terminal can draw.
+
+        Args:
+            console: Where to draw.
+            rules: The rules.
+            damage: int64 ``[6, 6]``, as in `Table`.
+            names: The name of each seat, or "you".
+        """
+        self.console = console
+        self.rules, self.names = rules, names
+        self._damage = damage
+        encoding = (getattr(console.file, "encoding", None) or "ascii").lower()
+        plain = console.is_dumb_terminal or not encoding.startswith("utf")
+        self._lines = _LINES["ascii" if plain else "unicode"]
+
+    def draw(self, view: View, seat: int) -> None:
+        """Draw what the player of a seat knows."""
+        state = view.state
+        enemy, own = self.names[1 - seat], self.names[seat]
+        self._heading_of(view)
+        backs = self._lines[8] * 2
+        self._player(enemy, state.enemy_hp, state.enemy_exhausted, state.enemy_feinted, state.enemy_hand)
+        hidden = (backs + " ") * state.enemy_hand, (backs + " ") * view.deck
+        self.console.print(Text(f"                {hidden[0]}   deck {hidden[1]}".rstrip(), "dim"), no_wrap=True)
+        self.console.print()
+        self._pile("discard pile", state.discard)
+        self._pile("not seen yet", view.unseen)
+        self.console.print()
+        self._player(own, state.own_hp, state.own_exhausted, state.own_feinted, sum(state.hand))
+        self.cards([kind for kind, n in enumerate(state.hand) for _ in range(n)], keys=True)
+
+    def draw_open(self, views: Sequence[View]) -> None:
+        """Draw what both players know, for spectators."""
+        self._heading_of(views[0])
+        for name, view in zip(self.names, views, strict=True):
+            state = view.state
+            self._player(name, state.own_hp, state.own_exhausted, state.own_feinted, sum(state.hand))
+            self._pile("", state.hand)
+        self._pile("discard pile", views[0].state.discard)
+
+    def cards(self, kinds: Sequence[int], keys: bool = False) -> None:
+        """Draw cards side by side, with the key of each."""
+        most = max(1, (self.console.width - 2) // (_CARD + 3))
+        for begin in range(0, len(kinds), most):
+            for line in self._card_lines(kinds[begin : begin + most], keys):
+                line.rstrip()
+                self.console.print(line, no_wrap=True)
+
+    def say(self, text: str) -> None:
+        """Print a paragraph."""
+        self.console.print(fill(text, self.console.width - 1, initial_indent="  ", subsequent_indent="  "))
+
+    def tell(self, event: Event) -> None:
+        """Tell of an event in words."""
+        if isinstance(event, Reveal):
+            for seat in (0, 1):
+                self.console.print(self._played(seat, event))
+        elif isinstance(event, Damage | End):
+            self.console.print(Text(f"  {self._words(event)}", "bold"))
+        else:
+            self.say(self._words(event))
+
+    def _heading_of(self, view: View) -> None:
+        bar = self._lines[9]
+        text = f"measure {view.measure}, breath {view.state.breath} of {self.rules.breaths}"
+        self.console.print()
+        self.console.print(Text(f"{bar * 2} {text} ".ljust(self.console.width, bar), "bold"), no_wrap=True)
+
+    def _player(self, name: str, hp: int, exhausted: int, feinted: int, n_cards: int) -> None:
+        full, empty = self._lines[6], self._lines[7]
+        line = Text("  ")
+        line.append(f"{name[:24]:<14}", "bold")
+        line.append(full * hp + empty * (self.rules.hp - hp), "red")
+        line.append(f"  {hp} HP  {n_cards} card{'' if n_cards == 1 else 's'}")
+        if self.rules.feints:
+            left = self.rules.feints - feinted
+            line.append("  may feint" if left else "  has feinted")
+        if exhausted:
+            line.append("  EXHAUSTED, rests", "bold")
+        self.console.print(line, no_wrap=True)
+
+    def _pile(self, title: str, counts: Five) -> None:
+        line = Text(f"  {title:<14}")
+        for kind, n in enumerate(counts):
+            line.append(f" {n} {CARDS[kind]} " if n else f" - {CARDS[kind]} ", card_style(kind) if n else "dim")
+            line.append(" ")
+        line.rstrip()
+        self.console.print(line, no_wrap=True)
+
+    def _card_lines(self, kinds: Sequence[int], keys: bool) -> list[Text]:
+        a, bar, b, side, c, d = tuple(self._lines[:6])
+        rows = [Text("  ") for _ in range(4)]
+        for kind in kinds:
+            card = CARDS[kind]
+            power = self.rules.damage[kind]
+            style = card_style(kind)
+            bottom = f" {card[0]} ".center(_CARD, bar) if keys else bar * _CARD
+            for row, text in zip(
+                rows,
+                (a + bar * _CARD + b, side + card.center(_CARD) + side, side + _pips(power) + side, c + bottom + d),
+                strict=True,
+            ):
+                row.append(text, style)
+                row.append(" ")
+        return rows
+
+    def _played(self, seat: int, event: Reveal) -> Text:
+        """What a player picked and drew."""
+        action, drawn = event.actions[seat], event.drawn[seat]
+        who = self.names[seat]
+        line = Text(f"  {_verb(who, 'play')} ".ljust(18))
+        pick = action // 10 - 1
+        if pick >= len(CARDS):
+            return Text(f"  {_verb(who, 'rest')}.")
+        if drawn is None:
+            line.append(f" {CARDS[pick]} ", card_style(pick))
+            return line
+        line = Text(f"  {_verb(who, 'feint')} ".ljust(18))
+        line.append(f" {CARDS[pick]} ", card_style(pick))
+        line.append(" away and draw " if who == "you" else " away and draws ")
+        line.append(f" {CARDS[drawn]} ", card_style(drawn))
+        return line
+
+    def _words(self, event: Event) -> str:
+        words = ""
+        match event:
+            case Deal():
+                words = f"The cards are dealt. Revealed: {cards_text(event.revealed)}."
+            case Clash():
+                words = self._clash(*event.resolved)
+            case Damage():
+                left = f"{event.hp} HP left" if event.hp > 0 else "no HP left"
+                words = f"{_verb(self.names[event.seat], 'take')} {event.amount} damage: {left}."
+            case Exhaustion():
+                words = f"{_verb(self.names[event.seat], 'be')} exhausted and must rest in the next breath."
+            case Reshuffle():
+                words = self._healing(event)
+            case End():
+                words = self._ending(event)
+        return words
+
+    def _ending(self, event: End) -> str:
+        if event.winner is None:
+            return "A draw."
+        ending = f"{_verb(self.names[event.winner], 'win')}!"
+        return f"Both fall, and the lower card wins. {ending}" if event.both_fell else ending
+
+    def _clash(self, own: int, enemy: int) -> str:
+        is_quiet = not self._damage[own, enemy] and not self._damage[enemy, own]
+        words = f"{RESOLVED[(own + 1) % len(RESOLVED)]} against {RESOLVED[(enemy + 1) % len(RESOLVED)]}"
+        return f"{words}: nobody is hurt." if is_quiet else f"{words}."
+
+    def _healing(self, event: Reshuffle) -> str:
+        healed = [
+            f" {_verb(name, 'heal')} {more} HP ({hp} now)."
+            for name, hp, more in zip(self.names, event.hp, event.healed, strict=True)
+            if more
+        ]
+        return "The measure ends." + "".join(healed)
+
+
+def _pips(power: int) -> str:
+    return (f"deals {power}" if power else "").center(_CARD)
+
+
+def _verb(who: str, verb: str) -> str:
+    """Subject and verb, capitalised: "You play", "naive plays"."""
+    if who == "you":
+        return f"You {'are' if verb == 'be' else verb}"
+    return f"{who} {'is' if verb == 'be' else verb + 's'}"

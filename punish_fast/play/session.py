@@ -1,0 +1,115 @@
+"""A session of play: two players at a table.
+
+A session holds a game with its secrets, takes a choice from each seat, and hands out what happens. Whatever drives it
+(a terminal, a page, a test) sees a game only by `PlaySession.view` and the events that `PlaySession.told` returns::
+
+    session = PlaySession(match, (Person("Ann"), Agent("naive", policy)))
+    session.begin()
+    while session.is_on:
+        for seat in session.waiting:
+            session.choose(seat, ask(session.view(seat), session.legal(seat)))
+        session.reveal()
+
+A choice is secret, and may be taken back, until `PlaySession.reveal`. Agents choose only then, so nothing can be known
+of their choices before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from punish_fast.play.events import End, Event
+from punish_fast.play.match import Match
+from punish_fast.play.seats import Person
+
+
+class ChoiceError(ValueError):
+    """A choice that the rules or the moment do not allow; the message says why."""
+
+
+class PlaySession:
+    """One game between two players.
+
+    Attributes:
+        seats: The players.
+        events: All that has happened, with both hands: for records and spectators.
+    """
+
+    def __init__(self, match: Match, seats: tuple[Person, Person]) -> None:
+        self.seats = seats
+        self.events: list[Event] = []
+        self._match = match
+        self._choices: dict[int, int] = {}
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the game goes on."""
+        return bool(self._match.to_move)
+
+    @property
+    def winner(self) -> int | None:
+        """The seat that has won."""
+        last = self.events[-1] if self.events else None
+        return last.winner if isinstance(last, End) else None
+
+    @property
+    def waiting(self) -> list[int]:
+        """The seats of people who have not chosen yet."""
+        return [seat for seat in self._match.to_move if seat not in self._choices and type(self.seats[seat]) is Person]
+
+    def view(self, seat: int) -> Any:
+        """Everything that the player of a seat may know, other than by remembering events."""
+        return self._match.view(seat)
+
+    def legal(self, seat: int) -> Sequence[int]:
+        """The legal actions of a seat."""
+        return self._match.legal(seat)
+
+    def told(self, seat: int, since: int = 0) -> list[Event]:
+        """The events from number ``since`` on as the player of a seat may see them."""
+        return [event.told(seat) for event in self.events[since:]]
+
+    def begin(self) -> None:
+        """Deal."""
+        self.events += self._match.begin()
+
+    def choose(self, seat: int, action: int) -> None:
+        """Make the secret choice of a seat.
+
+        Raises:
+            ChoiceError: it is not this seat's turn, it has chosen, or the action is not legal.
+        """
+        if seat not in self._match.to_move:
+            raise ChoiceError(f"seat {seat}: has nothing to choose now")
+        if seat in self._choices:
+            raise ChoiceError(f"seat {seat}: has chosen; take it back first")
+        if action not in self.legal(seat):
+            raise ChoiceError(f"action {action}: is not legal, allowed are {', '.join(map(str, self.legal(seat)))}")
+        self._choices[seat] = action
+
+    def take_back(self, seat: int) -> None:
+        """Take the choice of a seat back, before it is revealed.
+
+        Raises:
+            ChoiceError: there is none.
+        """
+        if self._choices.pop(seat, None) is None:
+            raise ChoiceError(f"seat {seat}: there is no choice to take back")
+
+    def reveal(self) -> None:
+        """Let agents choose, and play all choices.
+
+        Raises:
+            ChoiceError: the game is over, or a person has not chosen.
+        """
+        if not self.is_on:
+            raise ChoiceError("the game is over")
+        if self.waiting:
+            raise ChoiceError(f"seat {self.waiting[0]}: has not chosen")
+        for number in self._match.to_move:
+            if number not in self._choices:
+                chosen = self.seats[number].choice(self._match, number)
+                self.choose(number, -1 if chosen is None else chosen)
+        choices, self._choices = self._choices, {}
+        self.events += self._match.move(choices)

@@ -1,0 +1,47 @@
+"""``punish-fast records review``."""
+
+from __future__ import annotations
+
+import pytest
+from playing import FIRST_ID
+
+from cli.conftest import folder, run
+from cli.records.test_commands import IMPORT, house
+
+__all__ = ["folder", "house", "run"]
+
+REVIEW = ("records", "review", str(FIRST_ID), "--db", "x.db", "--agent", "agent.h5")
+
+
+@pytest.fixture
+def reviewing(run, house):
+    """The current folder, with recorded games and an agent of their rules."""
+    run(*IMPORT)
+    run("solve", "--rules", "house.toml", "-o", "agent.h5", "-q")
+    return house
+
+
+@pytest.mark.usefixtures("reviewing")
+def test_both_players_are_judged(run):
+    report = run(*REVIEW, "--json").report
+    assert [player["won"] for player in report["players"]] == [True, False]
+    for player in report["players"]:
+        losses = {choice["breath"]: choice["loss"] for choice in player["choices"]}
+        assert player["loss"] == pytest.approx(sum(losses.values()))
+        assert all(losses[breath] >= 0.01 for breath in player["worst"])
+    text = run(*REVIEW).out
+    for player in report["players"]:
+        assert f"{player['name']} lost {100 * player['loss']:.1f} points of win chance in all." in text
+        for breath in player["worst"]:
+            choice = next(choice for choice in player["choices"] if choice["breath"] == breath)
+            assert f"In breath {breath}, {choice['best']} would have won {choice['win_probability']:.1%}" in text
+
+
+def test_what_cannot_be_reviewed_is_refused(run, reviewing):
+    run("records", "review", "7", *REVIEW[3:]).refused("x.db: has no game 7, it has 25 games from")
+    run("solve", "--rules", "house.toml", "--objective", "discounted", "-o", "discounted.h5", "-q")
+    run(*REVIEW[:-1], "discounted.h5").refused("allowed are chances to win; see: punish-fast solve --objective")
+    rules = (reviewing / "house.toml").read_text().replace("hp = 2", "hp = 1")
+    (reviewing / "frail.toml").write_text(rules)
+    run("solve", "--rules", "frail.toml", "-o", "other.h5", "-q")
+    run(*REVIEW[:-1], "other.h5").refused("is no position under the rules")

@@ -1,0 +1,198 @@
+"""``punish-fast play``: through a pipe and in a terminal, the same game as in the simulator."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import config
+
+from cli.conftest import clean_environment, run_apart
+from cli.terminal import plain, run_in_terminal
+from punish_fast.arena.players import Player
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.simulator import Simulator
+from punish_fast.punish.codes import action_name
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.database import open_to_read
+from punish_fast.records.games import read_games
+
+JSON_PAGE = Path(__file__).parents[2] / "docs" / "json.md"
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
+TINY = ("play", "--rules", "tiny", "--db", "games.db")
+
+
+def first_moves(seed, opponent="naive"):
+    """The actions of both seats in a simulated game, where the first seat always plays its first legal action."""
+    space = StateSpace(RULES)
+    first = np.zeros(len(space.action))
+    first[space.state_ptr[:-1]] = 1
+    simulator = Simulator(Graph(space))
+    players = [simulator.thresholds(policy) for policy in (first, Player(opponent).policy(space))]
+    trace = simulator.trace(*players, 0, 1, seed)
+    return [[action_name(int(action)) for action in space.action[rows]] for rows in trace.rows], bool(
+        trace.games.won[0]
+    )
+
+
+def typed(actions):
+    """What a person types for their actions."""
+    return [own.replace("feint with", "f") for own, _ in actions]
+
+
+def stored(database="games.db"):
+    with open_to_read(Path(database)) as connection:
+        return list(read_games(connection))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_game_through_a_pipe_is_the_simulators(run, say, seed):
+    actions, won = first_moves(seed)
+    say(*typed(actions))
+    report = run(*TINY, "naive", "--seed", str(seed), "--json").report
+    assert report["players"] == ["you", "naive"]
+    assert report["seed"] == str(seed)
+    (game,) = report["games"]
+    assert [breath["actions"] for breath in game["breaths"]] == actions
+    assert game["winner"] == ("you" if won else "naive")
+    assert [game_id for game_id, _ in stored()] == [game["game"]]
+    documented = set(re.findall(r"`(\w+)`", JSON_PAGE.read_text(encoding="utf-8")))
+    assert report.keys() | game.keys() | game["breaths"][0].keys() <= documented
+
+
+def test_a_game_in_a_terminal_is_the_simulators(folder):
+    actions, won = first_moves(3)
+    answers = [line for move in typed(actions) for line in (move, "")]
+    code, drawn = run_in_terminal([*TINY, "naive", "--seed", "3"], [*answers, "n"])
+    text = plain(drawn)
+    assert code == 0, text
+    assert ("You win!" if won else "naive wins!") in text
+    assert max(map(len, text.splitlines())) <= 80
+    ((_, game),) = stored(folder / "games.db")
+    assert game.winner.name == ("you" if won else "naive")
+    assert len(game.winner.actions) == len(actions)
+    assert "\x1b[" in drawn
+
+
+@pytest.mark.slow
+def test_a_move_is_taken_back_and_an_interrupt_loses_no_finished_game(folder):
+    actions, _ = first_moves(3)
+    moves = [line for move in typed(actions) for line in (move, "u", move, "")]
+    code, drawn = run_in_terminal([*TINY, "naive", "--seed", "3"], [*moves, "y"])
+    assert code == 130
+    text = plain(drawn)
+    assert text.count("takes it back: u") == len(actions)
+    assert "interrupted" in text
+    assert len(stored(folder / "games.db")) == 1
+
+
+@pytest.mark.parametrize("variables", [{"TERM": "dumb"}, {"NO_COLOR": "1"}], ids=["dumb", "no-color"])
+@pytest.mark.slow
+def test_every_terminal_will_do(folder, variables):  # noqa: ARG001
+    actions, _ = first_moves(3)
+    answers = [line for move in typed(actions) for line in (move, "")]
+    code, drawn = run_in_terminal([*TINY, "naive", "--seed", "3"], [*answers, "n"], **variables)
+    assert code == 0
+    assert not re.search(r"\x1b\[(?:\d+;)*[34]\d", drawn)
+    assert drawn.isascii() == ("TERM" in variables)
+
+
+@pytest.mark.slow
+def test_two_people_do_not_see_each_others_hands(folder):  # noqa: ARG001
+    move = first_moves(1)[0][0][0]
+    names = ("--name", "Ann", "--name", "Ben")
+    code, drawn = run_in_terminal([*TINY, "--hotseat", "--seed", "1", *names], ["", move, ""])
+    assert code == 130
+    turns = drawn.split("\x1b[2J")
+    assert len(turns) == 2
+    assert "Ann, your move" in plain(turns[0])
+    assert "Ben: press Enter when the other player looks away" in plain(turns[1])
+
+
+def test_two_agents_can_be_watched(run):
+    done = run(*TINY, "--watch", "naive", "careful", "--seed", "3")
+    assert done.code == 0, done.err
+    assert "naive plays careful." in done.out
+    assert re.search(r"(naive|careful) wins!\n$", done.out)
+    assert len(stored()) == 1
+
+
+def test_help_and_coach_answer_at_the_table(run, say):
+    say("?", "c", "x", "q")
+    done = run(*TINY, "naive", "--seed", "3")
+    assert done.code == 0
+    assert "Whoever has no HP left loses" in done.out.replace("\n  ", " ")
+    assert "<- best" in done.out
+    assert "Expect: " in done.out
+    assert "'x' is no move." in done.out
+    assert done.out.endswith("You left the game.\n")
+
+
+def test_the_coach_speaks_before_every_move(run, say):
+    say("q")
+    text = run(*TINY, "naive", "--seed", "3", "--coach").out
+    assert text.index("<- best") < text.index("Your move")
+
+
+def test_the_end_of_the_input_leaves_the_game(run, say, folder):
+    say()
+    done = run(*TINY, "random")
+    assert (done.code, done.out.endswith("You left the game.\n")) == (0, True)
+    assert not (folder / "games.db").exists()
+
+
+def test_people_and_logs_have_names(run, say, folder):
+    actions, _ = first_moves(2)
+    say(*typed(actions))
+    run(*TINY, "naive", "--seed", "2", "--name", "Ann", "--log", "saves.json", "--quiet", "--json")
+    assert {entry["UserName"] for entry in json.loads((folder / "saves.json").read_text())} == {"Ann", "naive"}
+
+
+@pytest.mark.slow
+def test_games_are_kept_in_the_data_folder_which_is_told_once(folder):
+    actions, _ = first_moves(2)
+    text = "".join(f"{move}\n" for move in typed(actions))
+    environment = clean_environment(XDG_DATA_HOME=str(folder / "data"))
+    told = [run_apart("play", "naive", "--rules", "tiny", "--seed", "2", input=text, env=environment) for _ in range(2)]
+    assert [done.code for done in told] == [0, 0]
+    assert ["your games are kept in" in done.err for done in told] == [True, False]
+    assert len(stored(folder / "data" / "punish-fast" / "games-tiny-reshuffle.db")) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "texts"),
+    [
+        (["nobody"], ["'nobody': no such file, and built-in players are random"]),
+        (["naive", "random"], ["2 agents are named, allowed: one"]),
+        (["--watch", "naive"], ["1 agents are named, allowed: two"]),
+        (["--watch", "naive", "random", "--coach"], ["--watch goes with neither"]),
+        (["veteran"], ["veteran: knows the standard rules alone"]),
+        (["--name", "naive"], ["--name is 'naive', the name of a bot"]),
+        (["--name", "a", "--name", "b"], ["--name is given 2 times, allowed are 1"]),
+        (["random", "--name", "random"], ["--name: both players are 'random'"]),
+        (["--log", "no/saves.json"], ["no/saves.json: there is no folder"]),
+        (["random", "--temperature", "1"], ["temperature: needs an agent with values"]),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
+    run(*TINY, *options).refused(*texts)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_that_is_no_database_is_refused_before_the_game(run, folder):
+    (folder / "games.db").write_text("something else, longer than a header")
+    run(*TINY, "random").refused("games.db: is no SQLite database")
+
+
+@pytest.mark.full
+@pytest.mark.skipif(config.DISABLE_JIT, reason="takes minutes")
+def test_the_veteran_sits_at_the_table_without_any_argument(run, say):
+    say("q")
+    done = run("play", "--seed", "1", "--db", "games.db")
+    assert done.code == 0
+    assert "Your opponent is the veteran." in done.out
+    assert "only 54.5% of games" in done.out.replace("\n  ", " ")

@@ -1,0 +1,42 @@
+"""The rules that matter now."""
+
+from __future__ import annotations
+
+from punish_fast.play.guide import guide
+from punish_fast.play.table import Table
+from punish_fast.play.view import View
+from punish_fast.punish.codes import State
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
+# Rush and strike against an enemy of two cards, guard revealed.
+START = State(1, (0, 1, 0, 1, 0), 2, 0, 0, 2, 2, 0, 0, (1, 0, 0, 0, 0))
+
+
+def told(state, actions):
+    damage = Table(StateSpace(RULES)).damage
+    unseen = tuple(c - h - d for c, h, d in zip(RULES.copies, state.hand, state.discard, strict=True))
+    return guide(RULES, damage, View(state, actions, unseen, 2, 1), "naive")
+
+
+def test_each_card_in_hand_is_explained_and_no_other():
+    text = told(START, (20, 21, 40, 41))
+    assert "rush: deals 1; 0 to a guard; nothing to another rush." in text
+    assert "strike: deals 2; 1 to a guard, 0 to a dodge; nothing to another strike." in text
+    assert not any(line.startswith(("guard:", "dodge:", "punish:")) for line in text)
+
+
+def test_what_may_be_done_is_explained():
+    text = "\n".join(told(START, (20, 21, 40, 41)))
+    assert "Feint (f and a card)" in text
+    assert "(2 left)" in text
+    assert "After 2 breaths, the measure ends" in text
+    assert "rest < guard < rush < dodge < strike < punish" in text
+    assert "Feint" not in "\n".join(told(START, (20, 40)))
+
+
+def test_exhaustion_is_explained_to_both():
+    text = "\n".join(told(START._replace(own_exhausted=1, enemy_exhausted=1), (90,)))
+    assert "You can only rest in this breath" in text
+    assert "naive is exhausted" in text

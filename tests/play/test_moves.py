@@ -1,0 +1,63 @@
+"""Typed moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from punish_fast.play.moves import MoveError, moves_text, parse_move
+
+LEGAL = (10, 11, 40, 41, 50, 51)
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("g", 10),
+        ("strike", 40),
+        (" Str ", 40),
+        ("P", 50),
+        ("f s", 41),
+        ("fs", 41),
+        ("f strike", 41),
+        ("feint with punish", 51),
+        ("f+g", 11),
+    ],
+)
+def test_cards_are_known_by_their_beginning(text, action):
+    assert parse_move(text, LEGAL) == action
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "^Moves: g guard, s strike, p punish; feint: f and a card.$"),
+        ("x", "^'x' is no move. Moves: g guard"),
+        ("strike punish", "is no move"),
+        ("rest", "is no move"),
+        ("f", "^Feint with which card. For example: f g$"),
+        ("d", "^You hold no dodge. Moves:"),
+        ("f d", "^You hold no dodge"),
+        ("\x1b[2J" + "s" * 500, "is no move"),
+    ],
+)
+def test_other_words_are_answered_in_a_line(text, told):
+    with pytest.raises(MoveError, match=told) as found:
+        parse_move(text, LEGAL)
+    assert str(found.value).isprintable()
+    assert len(str(found.value)) < 160
+
+
+def test_a_feint_that_is_used_up_is_told_from_a_card_that_is_not_held():
+    with pytest.raises(MoveError, match="no feint left"):
+        parse_move("f g", (10, 40))
+    assert "feint" not in moves_text((10, 40))
+
+
+@pytest.mark.parametrize("text", ["", "r", "rest", "REST"])
+def test_who_must_rest_may_just_press_enter(text):
+    assert parse_move(text, (90,)) == 90
+
+
+def test_who_must_rest_can_do_nothing_else():
+    with pytest.raises(MoveError, match="You can only rest now: press Enter"):
+        parse_move("s", (90,))

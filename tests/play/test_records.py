@@ -1,0 +1,96 @@
+"""Finished games as records: valid in a database, and in logs that were there before."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from playing import some_games
+
+from punish_fast.play.punish_match import PunishMatch
+from punish_fast.play.records import Keeper
+from punish_fast.play.seats import Agent, Script
+from punish_fast.play.session import PlaySession
+from punish_fast.play.table import Table
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.database import RecordsError, open_to_read
+from punish_fast.records.games import read_games
+from punish_fast.records.logs import read_log, write_log
+from punish_fast.records.validation import check_games
+
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Table(StateSpace(RULES))
+
+
+def played(table, game):
+    generator = np.random.default_rng(game)
+    policy = table.thresholds(np.ones(len(table.space.action)) / np.repeat(*[np.diff(table.space.state_ptr)] * 2))
+    seats = Script("Ann", lambda _, legal: int(generator.choice(legal))), Agent("bot", policy, 0.5)
+    match = PunishMatch(table, 1, game)
+    session = PlaySession(match, seats)
+    session.begin()
+    while session.is_on:
+        session.reveal()
+    return match, seats, session.winner
+
+
+def stored(database):
+    with open_to_read(database) as connection:
+        return dict(read_games(connection))
+
+
+def test_games_are_valid_records_with_both_players(table, tmp_path):
+    keeper = Keeper(table.space, tmp_path / "games.db", None)
+    ids = [keeper.keep(*played(table, game)) for game in range(8)]
+    games = stored(tmp_path / "games.db")
+    assert sorted(games) == sorted(set(ids))
+    assert check_games(table.space, list(games.values())) == [[]] * 8
+    for number, game_id in enumerate(ids):
+        match, seats, winner = played(table, number)
+        game = games[game_id]
+        assert (game.winner.name, game.loser.name) == (seats[winner].name, seats[1 - winner].name)
+        sides = (game.winner, game.loser) if winner == 0 else (game.loser, game.winner)
+        assert [(side.is_bot, side.temperature) for side in sides] == [(False, None), (True, 0.5)]
+        for seat, side in enumerate(sides):
+            assert side.states == tuple(breath.states[seat] for breath in match.breaths)
+            assert side.actions == tuple(breath.actions[seat] for breath in match.breaths)
+
+
+def test_the_same_game_twice_is_kept_twice(table, tmp_path):
+    keeper = Keeper(table.space, tmp_path / "games.db", None)
+    assert keeper.keep(*played(table, 1)) != keeper.keep(*played(table, 1))
+    assert len(stored(tmp_path / "games.db")) == 2
+
+
+@pytest.mark.parametrize("layout", ["breaths", "games"])
+def test_games_are_added_to_a_log_in_its_layout(table, tmp_path, layout):
+    log = tmp_path / "saves.json"
+    before = some_games(3, rules=RULES)
+    log.write_text(write_log(before, layout), encoding="utf-8")
+    keeper = Keeper(table.space, None, log)
+    ids = [keeper.keep(*played(table, game)) for game in range(2)]
+    found = read_log(log)
+    assert found.layout == layout
+    assert [game.id for game in found.games] == [*(game.id for game in before), *ids]
+    assert not found.refused
+
+
+def test_a_new_log_has_the_original_layout(table, tmp_path):
+    Keeper(table.space, None, tmp_path / "saves.json").keep(*played(table, 1))
+    entry = json.loads((tmp_path / "saves.json").read_text())[0]
+    assert {"State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName"} <= entry.keys()
+
+
+def test_a_log_that_would_lose_games_is_refused(table, tmp_path):
+    entries = json.loads(write_log(some_games(1, rules=RULES)))
+    for entry in entries:
+        entry["TurnsFromEnd"] += 1
+    (tmp_path / "saves.json").write_text(json.dumps(entries))
+    with pytest.raises(RecordsError, match="contradicts itself; name another log"):
+        Keeper(table.space, None, tmp_path / "saves.json")

@@ -1,0 +1,95 @@
+"""Recorded games judged by an agent."""
+
+from __future__ import annotations
+
+import pytest
+from playing import FIRST_ID, RULES, some_games, with_side
+
+from punish_fast.mdp.solver import solve
+from punish_fast.play.review import ReviewError, read_game, review
+from punish_fast.punish.codes import to_decimal
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.tensor import build
+from punish_fast.records.database import RecordsError
+from punish_fast.records.importing import import_logs
+from punish_fast.records.logs import write_log
+from punish_fast.store.reader import load
+from punish_fast.store.tensors import save
+
+
+@pytest.fixture(scope="module")
+def space():
+    return StateSpace(RULES)
+
+
+@pytest.fixture(scope="module")
+def agents(space, tmp_path_factory):
+    """Agents of the rules of the recorded games, by their objective."""
+    folder, mdp = tmp_path_factory.mktemp("agents"), build(space)
+    for name, method in {
+        "wins": {"objective": "win-probability"},
+        "total": {"discount": 1},
+        "discounted": {},
+    }.items():
+        save(folder / f"{name}.h5", space, mdp, solve(mdp, **method))
+    return {path.stem: load(path) for path in folder.iterdir()}
+
+
+def test_every_choice_is_worth_what_the_agent_says(agents, space):
+    solution = agents["wins"].solution()
+    for game in some_games(30):
+        for reviewed, side in zip(review(agents["wins"], game), (game.winner, game.loser), strict=True):
+            assert [choice.breath for choice in reviewed.choices] == [number + 1 for number in side.number]
+            for choice, decimal, action in zip(reviewed.choices, side.states, side.actions, strict=True):
+                assert to_decimal(choice.state) == decimal
+                row = space.row(choice.state)
+                actions = space.action[space.state_ptr[row] : space.state_ptr[row + 1]].tolist()
+                q = solution.q[space.state_ptr[row] : space.state_ptr[row + 1]]
+                assert choice.win == q.max()
+                assert choice.loss == q.max() - q[actions.index(action)]
+                assert q[actions.index(choice.best)] == pytest.approx(q.max(), abs=1e-12)
+            assert reviewed.loss == pytest.approx(sum(choice.loss for choice in reviewed.choices))
+
+
+def test_total_rewards_are_chances_to_win_on_another_scale(agents):
+    for game in some_games(5):
+        wins, total = (review(agents[name], game)[0] for name in ("wins", "total"))
+        assert [choice.win for choice in total.choices] == pytest.approx([choice.win for choice in wins.choices])
+        assert total.loss == pytest.approx(wins.loss, abs=1e-9)
+
+
+def test_the_worst_choices_come_first(agents):
+    side = max((review(agents["wins"], game)[1] for game in some_games(30)), key=lambda side: len(side.choices))
+    losses = sorted((choice.loss for choice in side.choices), reverse=True)
+    assert [choice.loss for choice in side.worst(2, 0.0)] == losses[:2]
+    assert side.worst(9, 2.0) == []
+
+
+def test_an_action_that_is_not_legal_loses_nothing(agents):
+    game = some_games(1)[0]
+    wrong = with_side(game, actions=(91, *game.winner.actions[1:]))
+    first, *rest = review(agents["wins"], wrong)[0].choices
+    assert (first.action, first.loss) == (91, None)
+    assert rest == list(review(agents["wins"], game)[0].choices[1:])
+
+
+def test_an_agent_without_chances_to_win_cannot_judge(agents):
+    with pytest.raises(ReviewError, match=r"discount 0\.95, allowed are chances to win"):
+        review(agents["discounted"], some_games(1)[0])
+
+
+def test_positions_of_other_rules(agents):
+    game = some_games(1, rules=PRESETS["tiny"]._replace(hp=3, redeal="reshuffle"))[0]
+    with pytest.raises(ReviewError, match=rf"\Astate {game.winner.states[0]}: is no position under the rules"):
+        review(agents["wins"], game)
+
+
+def test_a_game_is_found_by_its_id(space, tmp_path):
+    games = some_games(4)
+    (tmp_path / "x.json").write_text(write_log(games))
+    import_logs(space, [tmp_path / "x.json"], tmp_path / "x.db")
+    found = read_game(tmp_path / "x.db", games[2].id)
+    assert (found.winner.name, found.winner.states) == (games[2].winner.name, games[2].winner.states)
+    with pytest.raises(RecordsError, match=rf"x\.db: has no game 7, it has 4 games from {FIRST_ID} to"):
+        read_game(tmp_path / "x.db", 7)

@@ -1,0 +1,202 @@
+"""Sessions: secret choices, what each seat is told, and events that follow the rules."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from policies import uniform
+
+from bench import reference
+from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.punish_match import PunishMatch
+from punish_fast.play.seats import Agent, Person, Script
+from punish_fast.play.session import ChoiceError, PlaySession
+from punish_fast.play.table import Table
+from punish_fast.punish.rules import PRESETS, cards_text
+from punish_fast.punish.space import StateSpace
+
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle", hp=3)
+PEOPLE = Person("Ann"), Person("Ben")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Table(StateSpace(RULES))
+
+
+def begun(table, seats=PEOPLE, seed=0, game=0):
+    session = PlaySession(PunishMatch(table, seed, game), seats)
+    session.begin()
+    return session
+
+
+def at_random(generator):
+    return lambda _view, legal: int(generator.choice(legal))
+
+
+def finished(table, seed):
+    generator = np.random.default_rng(seed)
+    seats = Script("Ann", at_random(generator)), Script("Ben", at_random(generator))
+    session = begun(table, seats, seed)
+    while session.is_on:
+        session.reveal()
+    return session
+
+
+def with_other_secrets(session, generator):
+    """The same session, but with other cards in the hand of seat 1, out of what seat 0 does not see."""
+    other = deepcopy(session)
+    match, view = other._match, session.view(0)
+    cards = generator.permutation(np.repeat(np.arange(5), view.unseen))
+    match._sides[1].hand = np.bincount(cards[view.deck :], minlength=5)
+    deck = np.bincount(cards[: view.deck], minlength=5)
+    match._deck = int(np.flatnonzero((match.table.draws.copies == deck).all(axis=1))[0])
+    match._sides[1].digits = match.table.space.places.mirror[match._sides[0].digits, match._sides[1].hand]
+    return other
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def test_a_view_says_nothing_of_the_enemys_hand_or_pick(table, seed):
+    generator = np.random.default_rng(seed)
+    session = begun(table, seed=seed)
+    while session.is_on:
+        before = session.view(0), session.told(0)
+        other = with_other_secrets(session, generator)
+        assert (other.view(0), other.told(0)) == before
+        other.choose(1, int(generator.choice(other.legal(1))))
+        assert (other.view(0), other.told(0)) == before
+        for seat in session.waiting:
+            session.choose(seat, int(generator.choice(session.legal(seat))))
+        assert (session.view(0), session.told(0)) == before
+        session.reveal()
+
+
+def test_each_seat_is_told_its_own_hand_alone(table):
+    session = finished(table, 5)
+    for seat in (0, 1):
+        deals = [event for event in session.told(seat) if isinstance(event, Deal)]
+        assert deals
+        assert all(deal.hands[seat] is not None and deal.hands[1 - seat] is None for deal in deals)
+    public = [event for event in session.events if not isinstance(event, Deal)]
+    assert [event for event in session.told(0) if not isinstance(event, Deal)] == public
+
+
+def test_an_agent_chooses_only_when_choices_are_revealed(table):
+    asked = []
+
+    def decide(view, legal):
+        asked.append(view)
+        return legal[0]
+
+    session = begun(table, (Person("Ann"), Script("bot", decide)))
+    session.choose(0, session.legal(0)[0])
+    session.take_back(0)
+    session.choose(0, session.legal(0)[-1])
+    assert asked == []
+    session.reveal()
+    assert len(asked) == 1
+
+
+def test_choices_can_be_taken_back_until_they_are_revealed(table):
+    session = begun(table)
+    first, second = session.legal(0)[:2]
+    session.choose(0, first)
+    assert session.waiting == [1]
+    with pytest.raises(ChoiceError, match="has chosen; take it back first"):
+        session.choose(0, second)
+    session.take_back(0)
+    assert session.waiting == [0, 1]
+    session.choose(0, second)
+    session.choose(1, session.legal(1)[0])
+    session.reveal()
+    assert next(event for event in session.events if isinstance(event, Reveal)).actions[0] == second
+    with pytest.raises(ChoiceError, match="no choice to take back"):
+        session.take_back(0)
+
+
+def test_what_the_rules_or_the_moment_forbid_is_refused(table):
+    session = begun(table)
+    with pytest.raises(ChoiceError, match="action 90: is not legal, allowed are"):
+        session.choose(0, 90)
+    with pytest.raises(ChoiceError, match="seat 2: has nothing to choose"):
+        session.choose(2, 10)
+    with pytest.raises(ChoiceError, match="seat 0: has not chosen"):
+        session.reveal()
+    session = finished(table, 1)
+    with pytest.raises(ChoiceError, match="the game is over"):
+        session.reveal()
+    with pytest.raises(ChoiceError, match="seat 0: has nothing to choose"):
+        session.choose(0, 10)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_breaths_follow_the_slow_model(table, seed):
+    """Every breath leads to the view that ``bench/reference.py`` computes, and events tell of the same."""
+    session = begun(table, seed=seed)
+    generator = np.random.default_rng(seed)
+    while session.is_on:
+        views = [reference.State(*session.view(seat).state) for seat in (0, 1)]
+        assert reference.mirror(views[0], views[1].hand) == views[1]
+        for seat in (0, 1):
+            assert list(session.legal(seat)) == list(reference.legal_actions(RULES, views[seat]))
+            session.choose(seat, int(generator.choice(session.legal(seat))))
+        since = len(session.events)
+        session.reveal()
+        reveal, clash, *events = session.events[since:]
+        draws = [0 if card is None else card + 1 for card in reveal.drawn]
+        moves = [reference.plays_of(action, draw) for action, draw in zip(reveal.actions, draws, strict=True)]
+        assert clash == Clash(tuple(5 if move.resolved == 0 else move.resolved - 1 for move in moves))
+        after = reference.play(RULES, views[0], *moves)
+        hurt = {event.seat: event.hp for event in events if isinstance(event, Damage)}
+        assert all(event.amount > 0 for event in events if isinstance(event, Damage))
+        if isinstance(after, str):
+            fell = len(hurt) == 2 and max(hurt.values()) <= 0
+            assert events[-1] == End(0 if after == reference.WIN else 1, fell)
+            assert session.winner == events[-1].winner
+            assert min(hurt.values()) <= 0
+        elif after.breath <= RULES.breaths:
+            assert reference.State(*session.view(0).state) == after
+            assert {e.seat for e in events if isinstance(e, Exhaustion)} == {
+                seat for seat, is_so in enumerate((after.own_exhausted, after.enemy_exhausted)) if is_so
+            }
+        else:
+            redeal, deal = events[-2:]
+            assert isinstance(redeal, Reshuffle)
+            assert redeal.hp == (after.own_hp, after.enemy_hp)
+            left = [hurt.get(seat, hp) for seat, hp in enumerate((views[0].own_hp, views[0].enemy_hp))]
+            assert redeal.healed == tuple(hp - was for hp, was in zip(redeal.hp, left, strict=True))
+            assert min(np.subtract(deal.hands[0], after.hand)) >= 0
+            state = session.view(0).state
+            assert (state.breath, state.hand, state.discard) == (1, deal.hands[0], deal.revealed)
+
+
+def test_events_come_in_order(table):
+    for seed in range(5):
+        events = finished(table, seed).events
+        assert isinstance(events[0], Deal)
+        assert isinstance(events[-1], End)
+        assert all(isinstance(after, Clash) for event, after in pairwise(events) if isinstance(event, Reveal))
+        assert all(isinstance(after, Deal) for event, after in pairwise(events) if isinstance(event, Reshuffle))
+        measures = [event.measure for event in events if isinstance(event, Deal)]
+        assert measures == list(range(1, len(measures) + 1))
+
+
+def test_a_person_meets_the_same_cards_as_an_agent(table):
+    """The stream does not depend on who chooses: replayed by people, an agents' game is the same game."""
+    policy = table.thresholds(uniform(table.space))
+    agents = begun(table, (Agent("a", policy), Agent("b", policy)), seed=9, game=4)
+    while agents.is_on:
+        agents.reveal()
+    people = begun(table, seed=9, game=4)
+    for actions in [event.actions for event in agents.events if isinstance(event, Reveal)]:
+        for seat, action in enumerate(actions):
+            people.choose(seat, action)
+        people.reveal()
+    assert people.events == agents.events
+    assert cards_text(people.events[0].revealed)
