@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, combinations, pairwise, product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -79,11 +79,52 @@ def error(values, exact):
 
 def exact_win_probabilities(states: States, terminals: Sequence[float]) -> list[Fraction]:
     """Largest probabilities of reaching a terminal with a positive reward; play must end under every policy."""
+    return exact_values(arrivals(states, terminals), [0.0] * len(terminals), 1.0)
+
+
+def arrivals(states: States, terminals: Sequence[float]) -> States:
+    """The same process, in which only the arrival at a terminal with a positive reward pays, once."""
     wins = [len(states) + k for k, reward in enumerate(terminals) if reward > 0]
-    reaching = [
-        [(sum(successors.get(win, 0.0) for win in wins), successors) for _, successors in rows] for rows in states
-    ]
-    return exact_values(reaching, [0.0] * len(terminals), 1.0)
+    return [[(sum(successors.get(win, 0.0) for win in wins), successors) for _, successors in rows] for rows in states]
+
+
+def end_components(states: States) -> list[set[int]]:
+    """The maximal sets of states that some policy can stay in for ever and visit all of, by trying every set."""
+    subsets = chain.from_iterable(combinations(range(len(states)), k) for k in range(len(states), 0, -1))
+    found: list[set[int]] = []
+    for subset in map(set, subsets):
+        to = {s: set().union(*(set(row) for _, row in states[s] if set(row) <= subset)) for s in subset}
+        if all(to.values()) and all(_reached(to, s) == subset for s in subset) and not any(subset < m for m in found):
+            found.append(subset)
+    return found
+
+
+def _reached(to: dict[int, set[int]], first: int) -> set[int]:
+    """What can be reached from a state, itself included."""
+    reached, left = {first}, [first]
+    while left:
+        new = to.get(left.pop(), set()) - reached
+        reached |= new
+        left += new
+    return reached
+
+
+def endless_values(states: States, terminals: Sequence[float]) -> list[Fraction] | None:
+    """Largest total rewards by trying every policy; None if play can be paid for ever. Play need not end."""
+    for component in end_components(states):
+        if any(reward for s in component for reward, row in states[s] if set(row) <= component):
+            return None
+    values = [total_rewards(list(rows), len(terminals)) for rows in product(*states)]
+    return [max(column) for column in zip(*values, strict=True)]
+
+
+def total_rewards(rows: list[Row], n_terminals: int) -> list[Fraction]:
+    """The total rewards of a policy; where it stays for ever in some states, they pay nothing."""
+    to = {s: set(row) for s, (_, row) in enumerate(rows)}
+    reached = [_reached(to, s) for s in range(len(rows))]
+    settled = [all(t in to and s in reached[t] for t in reached[s]) for s in range(len(rows))]
+    ended = [(0.0, {}) if stays else row for row, stays in zip(rows, settled, strict=True)]
+    return _policy_values(ended, [Fraction(0)] * n_terminals, Fraction(1))
 
 
 @st.composite

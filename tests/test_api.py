@@ -103,6 +103,13 @@ def test_solving_what_is_no_process_says_what_is_needed():
         punish_fast.solve(punish_fast.load_rules("tiny"))
 
 
+def test_the_name_of_rules_is_no_rules():
+    with pytest.raises(
+        ValueError, match=r"^rules: 'tiny' is not allowed, it must be Rules, such as load_rules\(\"tabletop\"\) makes$"
+    ):
+        punish_fast.StateSpace("tiny")
+
+
 def test_objects_tell_what_they_are(tmp_path):
     from punish_fast import Graph, Player, Refillable, StateSpace, build, load, load_rules, save, solve
 

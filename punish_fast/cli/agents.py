@@ -16,6 +16,7 @@ BUILT_IN = {
     "careful": "guards or dodges, and attacks only a resting enemy",
     "aggressive": "plays its strongest attack, and feints only without one",
     "punisher": "dodges until the enemy rests, then plays its strongest attack",
+    "veteran": "plays close to an equilibrium, under the standard rules alone",
 }
 RULES = {
     "notebook": "the notebook's redeal, from the discard pile alone; the default of solve",
@@ -61,7 +62,8 @@ def _describe(path: Path) -> dict[str, Any]:
 def enemy_text(enemy: dict[str, Any]) -> str:
     """What a file notes of the enemy, in words."""
     temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
-    return f"{enemy.get('file', enemy.get('name', enemy['kind']))}{temperature}"
+    unknown = "an unknown enemy" if enemy["kind"] == "unknown" else enemy["kind"]
+    return f"{enemy.get('file', enemy.get('name', unknown))}{temperature}"
 
 
 def about(file: Any) -> str:
@@ -100,4 +102,4 @@ def _print_report(report: dict[str, Any]) -> None:
     rows = [
         [Path(each["file"]).name, each["kind"] or "-", each["rules"] or "-", each["about"]] for each in report["files"]
     ]
-    print_table([["name", "kind", "rules", ""], *rows], left=4, indent="  ")
+    print_table([["name", "kind", "rules", "about"], *rows], left=4, indent="  ")

@@ -73,8 +73,8 @@ class ArenaOptions(RealGameOptions):
         list[str],
         argument(
             "AGENT...",
-            "random, naive, careful, aggressive, punisher, or an agent or strategy file; with @T, an agent plays by "
-            "softmax at temperature T.",
+            "random, naive, careful, aggressive, punisher, veteran, or an agent or strategy file; with @T, an agent "
+            "plays by softmax at temperature T.",
             complete_agents,
         ),
     ]

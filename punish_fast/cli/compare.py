@@ -28,6 +28,7 @@ class CompareOptions(CommonOptions):
 @verb(
     "punish-fast compare naive.h5 against-champion.h5",
     "punish-fast compare naive.h5 q_naive.h5 --json",
+    stage="compare",
 )
 def compare(options: CompareOptions) -> None:
     """Compare two agents: where they choose differently, and how far apart their values are."""

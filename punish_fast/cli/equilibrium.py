@@ -16,7 +16,6 @@ from punish_fast.cli.report import (
     in_units,
     interrupt_note,
     peak_memory,
-    print_json,
     print_table,
     print_text,
 )
@@ -104,10 +103,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
         _resume(learner, checkpoint, target)
         found = _run(learner, target, options, output, clock, progress)
     report = size | found | _run_report(options, rules, share, clock)
-    if options.as_json:
-        print_json(report)
-    elif not options.dry_run:
-        _print_report(report)
+    options.print(report, (lambda _: None) if options.dry_run else _print_report)
     if target.exploitability is not None and not options.dry_run and found["exploitability"] > target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
         raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")

@@ -153,8 +153,8 @@ def _explain(error: Exception) -> int:
         return FAILED
     if type(error).__name__ == "Abort":
         return INTERRUPTED
-    if hasattr(error, "format_message"):  # wrong usage, found by Typer
-        say(f"error: {' '.join(error.format_message().split())}")
+    if hasattr(error, "format_message"):  # wrong usage, found by Typer, or by Pydantic for it
+        say(f"error: {' '.join(error.format_message().replace('Value error, ', '').split())}")
         return int(getattr(error, "exit_code", WRONG))
     if isinstance(error, MemoryError):
         say(f"error: not enough memory ({error})")

@@ -40,6 +40,7 @@ class ExportOptions(CommonOptions):
     "punish-fast export naive.h5 --to umb",
     "punish-fast export naive.h5 --to npz -o tensor.npz",
     "punish-fast export naive.h5 --to notebook-json -o q_naive.json",
+    stage="export",
 )
 def export(options: ExportOptions) -> None:
     """Write states and transitions, or values, in another program's format.

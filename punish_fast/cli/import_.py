@@ -30,6 +30,7 @@ class ImportOptions(CommonOptions):
 @verb(
     "punish-fast import q_naive.json",
     "punish-fast import general_parless_strategies.json --kind strategy -o general.h5",
+    stage="import",
 )
 def import_(options: ImportOptions) -> None:
     """Make an agent or a strategy file from the original notebook's JSON.

@@ -21,7 +21,7 @@ def print_lessons(report: dict[str, Any]) -> None:
         f"self-play, {report['length']:.2f} breaths a game; one point is one game in a hundred"
     )
     for headline in headlines(report):
-        print_text(f"* {headline}")
+        print_text(headline, "  ", "* ")
     _print_hps(report)
     _print_hands(report)
     _print_kept(report["kept"])
@@ -115,14 +115,17 @@ def _print_kept(kept: dict[str, Any]) -> None:
     rows = [["", "kept", "than fresh", *(f"than {card}" for card in CARDS)]]
     for card, each in kept.items():
         others = ["-" if other == card else _points(gain) for other, gain in each["over_other"].items()]
-        rows.append([card, _percent(each["share"]), _points(each["over_fresh"]), *others])
+        kept_often = "-" if each["share"] is None else f"{each['share']:.0%}"
+        rows.append([card, kept_often, _points(each["over_fresh"]), *others])
     print_table(rows, indent="  ")
 
 
 def _print_frequencies(frequencies: list[dict[str, Any]]) -> None:
-    _print_title("how often to play each card: per cent of all choices / of choices that allow it (feint: any card)")
+    _print_title(
+        "how often to play each card: choices in a game; per cent of all / of those that allow it (feint: any card)"
+    )
     plays = list(frequencies[0]["shares"]) if frequencies else []
-    rows = [["", "a game", *plays]]
+    rows = [["", "choices", *plays]]
     for situation in frequencies:
         cells = [
             "-" if share is None else f"{_percent(situation['shares'][play])}/{_percent(share)}"
@@ -132,7 +135,9 @@ def _print_frequencies(frequencies: list[dict[str, Any]]) -> None:
     print_table(rows, indent="  ")
     given = frequencies[0]["given_up"] if frequencies else {}
     if any(share is not None for share in given.values()):
-        print_text("cards given up by feints: " + ", ".join(f"{card} {_percent(given[card])}" for card in CARDS), "  ")
+        print_text(
+            "cards given up by feints: " + ", ".join(f"{card} {_percent(given[card])} %" for card in CARDS), "  "
+        )
 
 
 def _print_people(people: dict[str, Any]) -> None:

@@ -29,7 +29,7 @@ class OpeningsOptions(CommonOptions):
     plot: PlotOption = None
 
 
-@verb("punish-fast openings naive.h5", "punish-fast openings naive.h5 --plot openings.png")
+@verb("punish-fast openings naive.h5", "punish-fast openings naive.h5 --plot openings.png", stage="openings")
 def openings(options: OpeningsOptions) -> None:
     """Show the probability and the value of every opening, and the worth of a card in hand."""
     from punish_fast.punish import openings as dealt
@@ -102,7 +102,7 @@ def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> di
 def _print_report(report: dict[str, Any]) -> None:
     form = "{:.2%}" if report["is_chance"] else "{:+.4f}"
     found = report["openings"]
-    print(f"{len(found):,} openings, {report['value_is']} {form.format(report['mean'])} on average")
+    print(f"{len(found):,} openings: {form.format(report['mean'])} on average ({report['value_is']})")
     for title, shown in (("best", found[:_SHOWN]), ("worst", found[: -_SHOWN - 1 : -1])):
         print(f"\n{title}")
         rows = [["", "hand", "revealed", "probability", "value"]]
@@ -118,13 +118,13 @@ def _print_report(report: dict[str, Any]) -> None:
 
 
 def print_worth(table: dict[str, Any], form: str) -> None:
-    """Print what `worth_of_cards` returns."""
+    """Print what `worth_of_cards` returns, with differences of probabilities in percentage points."""
     most = max(copies for each in table.values() for copies in each["copies"])
-    rows = [["card", *map(str, range(most + 1)), "one more"]]
+    is_share = "%" in form
+    rows = [["card", *map(str, range(most + 1)), "one more (points)" if is_share else "one more"]]
     for card, each in table.items():
         means = dict(zip(each["copies"], each["mean"], strict=True))
         cells = [form.format(means[n]) if n in means else "" for n in range(most + 1)]
-        # A difference of probabilities is in percentage points.
-        unit = form.replace("{:", "{:+") if "+" not in form else form
-        rows.append([card, *cells, unit.format(each["step"]) if each["step"] is not None else ""])
+        step = each["step"]
+        rows.append([card, *cells, "" if step is None else f"{100 * step:+.1f}" if is_share else form.format(step)])
     print_table(rows, indent="  ")

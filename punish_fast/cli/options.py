@@ -24,6 +24,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -32,7 +33,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.report import clear_progress, print_json, printable_report
+from punish_fast.cli.help import HelpLayout, epilog_of
+from punish_fast.cli.report import Progress, clear_progress, print_json, printable_report
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.printable import printable
 
@@ -41,6 +43,8 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
+# The stage of the verb that runs.
+_working = ExitStack()
 
 
 @dataclass(frozen=True)
@@ -67,19 +71,36 @@ class Declaration:
         bounds = settings.pop("min", None), settings.pop("max", None)
         if bounds != (None, None):
             settings["callback"] = _within(*bounds)
+        for number in (int, float):
+            if kind is number or kind == number | None:
+                settings["parser"] = _number(number)
         return typer.Option(*self.flags_of(field), help=self.help, envvar=self.variable_of(field), **settings)
 
 
 def _within(low: int | None, high: int | None) -> Callable[[Any], Any]:
     """A check of a range that names the value, as newer versions of Typer do not."""
-    allowed = f"{low}<=x<={high}" if None not in (low, high) else f"x>={low}" if high is None else f"x<={high}"
+    ends = (f"from {low}" if low is not None else "", f"to {high}" if high is not None else "")
+    allowed = " ".join(end for end in ends if end)
 
     def check(value: Any) -> Any:
         if value is not None and ((low is not None and value < low) or (high is not None and value > high)):
-            raise typer.BadParameter(f"{value} is not in the range {allowed}.")
+            raise typer.BadParameter(f"{value} is not allowed, it must be {allowed}")
         return value
 
     return check
+
+
+def _number(kind: type[int] | type[float]) -> Callable[[Any], Any]:
+    """A parser of numbers that names the value, as newer versions of Typer do not."""
+
+    def parse(text: Any) -> Any:
+        try:
+            return kind(str(text).encode("ascii"))
+        except ValueError:
+            wanted = "a whole number" if kind is int else "a number"
+            raise typer.BadParameter(f"{printable(str(text))!r} is not {wanted}") from None
+
+    return parse
 
 
 def environment_variable(flag: str) -> str:
@@ -113,8 +134,11 @@ class Verb(NamedTuple):
     epilog: str
 
 
-def verb(*examples: str) -> Callable[[Callable[[O], None]], Verb]:
-    """Turn a function of an options dataclass into a verb; ``examples`` end its help, one on each line."""
+def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], Verb]:
+    """Turn a function of an options dataclass into a verb; ``examples`` end its help, one on each line.
+
+    A verb without progress of its own has a sign of life, the name of its one ``stage``, until it prints.
+    """
 
     def declare(function: Callable[[O], None]) -> Verb:
         options_class = next(iter(get_type_hints(function).values()))
@@ -123,12 +147,15 @@ def verb(*examples: str) -> Callable[[Callable[[O], None]], Verb]:
         def call(**values: Any) -> None:
             options = options_class(**values)
             _prepare(options)
-            function(options)
+            with _working:
+                if stage is not None:
+                    _working.enter_context(Progress(options.quiet).stage(stage))
+                function(options)
 
         call.__doc__ = function.__doc__
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return Verb(call, function.__name__.rstrip("_").replace("_", "-"), _epilog(examples, variables))
+        return Verb(call, function.__name__.rstrip("_").replace("_", "-"), epilog_of(examples, variables))
 
     return declare
 
@@ -144,7 +171,7 @@ def family(name: str, help: str, *examples: str, panels: Iterable[str] = ()) -> 
         name=name,
         cls=type("_Family", (_Group,), {"panels": tuple(panels)}),
         help=help,
-        epilog=_epilog(examples, {}),
+        epilog=epilog_of(examples, {}),
         invoke_without_command=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -225,32 +252,10 @@ def check_thread_limit(text: str | None) -> None:
         )
 
 
-def _epilog(examples: Iterable[str], variables: dict[str, str | None]) -> str:
-    """Examples, one on each line, and how options come from the environment."""
-    # Click leaves the lines of a paragraph as they are after \b.
-    parts = ["\n".join(["\b", "Examples:", *(f"  {example}" for example in examples)])]
-    known = [(flag, variable) for flag, variable in variables.items() if variable is not None]
-    if known:
-        unknown = [flag for flag, variable in variables.items() if variable is None]
-        flag, variable = known[0]
-        but = f" except {', '.join(unknown)}" if unknown else ""
-        parts.append(f"Set any option{but} by an environment variable: {variable} for {flag}.")
-    return "\n\n".join(parts)
-
-
-def _colour(text: str) -> str:
-    """Help with bold headings and coloured names; Typer leaves colours out where there is no terminal."""
-    if os.environ.get("NO_COLOR"):
-        return text
-    bold = re.sub(r"^( {0,2}[A-Z][^\n]*:)$", lambda found: typer.style(found[1], bold=True), text, flags=re.MULTILINE)
-    names = r"^  (-.*?|[\w.-]+)(?=  |$)"
-    return re.sub(names, lambda found: "  " + typer.style(found[1], fg="cyan"), bold, flags=re.MULTILINE)
-
-
-class _Command(TyperCommand):
+class _Command(HelpLayout, TyperCommand):
     def get_help(self, ctx: Any) -> str:
         self._name_variables(lambda _: False)
-        return _colour(super().get_help(ctx))
+        return super().get_help(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse; an error names a variable only if it is set."""
@@ -289,11 +294,8 @@ class _Command(TyperCommand):
                 parameter.show_envvar = isinstance(parameter.envvar, str) and wanted(parameter.envvar)
 
 
-class _Group(TyperGroup):
+class _Group(HelpLayout, TyperGroup):
     panels: tuple[str, ...] = ()
-
-    def get_help(self, ctx: Any) -> str:
-        return _colour(super().get_help(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs under their headings."""
@@ -383,6 +385,7 @@ class CommonOptions:
 
     def print(self, report: dict[str, Any], as_text: Callable[[dict[str, Any]], None]) -> None:
         """Print what was found, by ``as_text`` unless JSON is asked for."""
+        _working.close()
         clear_progress()
         if self.as_json:
             print_json(report)

@@ -93,14 +93,21 @@ def _difference(found: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> s
     if found is None:
         return "was not made by this command"
     for name in (*wanted, *found):
-        if found.get(name) != wanted.get(name):
-            return f"was made with {name.replace('_', ' ')} {_brief(found.get(name))}, not {_brief(wanted.get(name))}"
+        old, new = found.get(name), wanted.get(name)
+        if old != new:
+            if isinstance(old, dict) and isinstance(new, dict) and _name_of(old) == _name_of(new):
+                return _difference(old, new)
+            return f"was made with {name.replace('_', ' ')} {_brief(old)}, not {_brief(new)}"
     return "was made in another way"
+
+
+def _name_of(value: dict[str, Any]) -> Any:
+    return value.get("file", value.get("name"))
 
 
 def _brief(value: Any) -> str:
     if isinstance(value, dict):
-        value = value.get("file", value.get("name", value))
+        value = _name_of(value) or value
     return "unset" if value is None else printable(str(value), _MOST_OF_SETTING)
 
 

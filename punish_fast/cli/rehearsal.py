@@ -18,6 +18,10 @@ from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.play.punish_match import PunishMatch
+from punish_fast.play.seats import Agent
+from punish_fast.play.session import PlaySession
+from punish_fast.play.table import Table
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.refillable_tensor import Refillable
@@ -76,10 +80,23 @@ def _meet(name: str) -> None:
     bayes_response(graph, policy, exploiter.duel, n_games=2)
     upper_bound(graph, policy)
     simulate(graph, policy, policy, 2)
+    _sit_down(space, policy)
     outcome_distribution(graph, policy, policy)
     play = self_play(graph, policy)
     lessons(play)
     graph.action_values(policy, play.beliefs, play.duel.v)
+
+
+def _sit_down(space: StateSpace, policy: np.ndarray) -> None:
+    """Games at the table."""
+    table = Table(space)
+    player = Agent("agent", table.thresholds(policy))
+    # Some of these games have a feint.
+    for game in range(4):
+        session = PlaySession(PunishMatch(table, 0, game), (player, player))
+        session.begin()
+        while session.is_on:
+            session.reveal()
 
 
 def _learn(graph: Graph) -> np.ndarray:

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -82,9 +83,10 @@ def terminal_width() -> int:
     return shutil.get_terminal_size((sys.maxsize, 0)).columns
 
 
-def print_text(text: str, indent: str = "") -> None:
-    """Print a paragraph, broken between words at the terminal's width."""
-    print(textwrap.fill(text, terminal_width(), initial_indent=indent, subsequent_indent=indent, **_BETWEEN_WORDS))
+def print_text(text: str, indent: str = "", first: str | None = None) -> None:
+    """Print a paragraph, broken between words at the terminal's width; ``first`` replaces the first ``indent``."""
+    first = indent if first is None else first
+    print(textwrap.fill(text, terminal_width(), initial_indent=first, subsequent_indent=indent, **_BETWEEN_WORDS))
 
 
 def print_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> None:
@@ -104,8 +106,18 @@ def print_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") 
             parts = [_broken(cell, width) for cell, width in zip(cells, widths, strict=True)]
             for line in zip_longest(*parts, fillvalue=""):
                 aligned = zip(line, widths, block, strict=True)
-                text = "  ".join(part.ljust(width) if k < left else part.rjust(width) for part, width, k in aligned)
+                text = "  ".join(_aligned(part, width, k < left) for part, width, k in aligned)
                 print((indent + text).rstrip())
+
+
+def _aligned(part: str, width: int, to_left: bool) -> str:
+    space = " " * (width - _columns_of(part))
+    return part + space if to_left else space + part
+
+
+def _columns_of(text: str) -> int:
+    """Columns that a text takes on a terminal: two for each character of East Asian width."""
+    return len(text) + sum(unicodedata.east_asian_width(c) in "WF" for c in text) if not text.isascii() else len(text)
 
 
 def _blocks(columns: list[list[str]], left: int, room: int) -> list[list[int]]:
@@ -124,7 +136,7 @@ def _blocks(columns: list[list[str]], left: int, room: int) -> list[list[int]]:
 
 def _column_widths(columns: list[list[str]], room: int) -> list[int]:
     """Widths that fit into ``room``, taken from the widest columns as far as their words allow."""
-    widths = [max(map(len, column)) for column in columns]
+    widths = [max(map(_columns_of, column)) for column in columns]
     least = [max(map(_longest_word, column)) for column in columns]
     while sum(widths) + 2 * (len(widths) - 1) > room:
         slack = [k for k, width in enumerate(widths) if width > least[k]]
@@ -135,11 +147,11 @@ def _column_widths(columns: list[list[str]], room: int) -> list[int]:
 
 
 def _longest_word(cell: str) -> int:
-    return max(map(len, cell.split()), default=0)
+    return max(map(_columns_of, cell.split()), default=0)
 
 
 def _broken(cell: str, width: int) -> list[str]:
-    return [cell] if len(cell) <= width else textwrap.wrap(cell, width, **_BETWEEN_WORDS)
+    return [cell] if _columns_of(cell) <= width else textwrap.wrap(cell, width, **_BETWEEN_WORDS)
 
 
 def reachable(states: CodedStates, transitions: Callable[[], MDP]) -> int | None:
@@ -298,7 +310,9 @@ def peak_memory() -> int | None:
 
 def in_words(fields: Mapping[str, Any]) -> str:
     """Names and values in a line: iterations 80, share 0.9."""
-    return printable(", ".join(f"{name} {printable(str(value))}" for name, value in fields.items()), MOST_OF_LINE)
+    texts = {name: f"{value:.6g}" if isinstance(value, float) else str(value) for name, value in fields.items()}
+    named = [f"{name.replace('_', ' ')} {printable(text)}" for name, text in texts.items()]
+    return printable(", ".join(named), MOST_OF_LINE)
 
 
 def in_units(number: float, unit: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,16 @@ from punish_fast.cli.agents import enemy_text, game_of_learner
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import verb
 from punish_fast.cli.position import ShowOptions
-from punish_fast.cli.report import finite, in_units, in_words, print_reachable, print_table, print_text, reachable
+from punish_fast.cli.report import (
+    count,
+    finite,
+    in_units,
+    in_words,
+    print_reachable,
+    print_table,
+    print_text,
+    reachable,
+)
 from punish_fast.punish.rules import CARDS, by_card, name_of, to_mapping
 
 if TYPE_CHECKING:
@@ -27,6 +35,7 @@ _MOST_OUTCOMES = 8
     "punish-fast show naive.h5",
     "punish-fast show naive.h5 102012300350000300",
     "punish-fast show equilibrium.h5 --hand rrspp --discard ddd --hp 3-2",
+    stage="show",
 )
 def show(options: ShowOptions) -> None:
     """Show what a file holds, or one position of it: cards, legal actions, values or probabilities, and what follows.
@@ -77,7 +86,7 @@ def _file_report(file: Artefact) -> dict[str, Any]:
 def _print_file(report: dict[str, Any]) -> None:
     print(f"{report['file']}: {report['kind']}, {in_units(report['bytes'], 'B')}, written {report['created']}\n")
     print(f"rules {report['rules']} ({report['rules_digest']})")
-    print_table([[name, json.dumps(value)] for name, value in report["fields"].items()], left=2, indent="  ")
+    print_table([[name, _field_text(value)] for name, value in report["fields"].items()], left=2, indent="  ")
     if "enemy" in report:
         print(f"enemy {enemy_text(report['enemy'])}")
         print(f"states by breath {', '.join(f'{n:,}' for n in report['states_by_breath'])}")
@@ -94,6 +103,15 @@ def _print_file(report: dict[str, Any]) -> None:
         print(f"iterations {report['iterations']:,}")
     print("datasets")
     print_table([[name, " x ".join(f"{n:,}" for n in shape)] for name, shape in report["shapes"].items()], indent="  ")
+
+
+def _field_text(value: Any) -> str:
+    """A field of rules: 3; strike, punish; guard 3, rush 3 and so on where it has a number for each card."""
+    if not isinstance(value, list):
+        return str(value)
+    if len(value) == len(CARDS) and all(isinstance(each, int) for each in value):
+        return in_words(dict(zip(CARDS, value, strict=True)))
+    return ", ".join(map(str, value)) or "none"
 
 
 def _position_report(file: Artefact, state: State) -> dict[str, Any]:
@@ -262,8 +280,8 @@ def _print_position(report: dict[str, Any]) -> None:
         ("enemy", "enemy", position["enemy_hand"]),
     ):
         status = _status(position[f"{side}_exhausted"], position[f"{side}_feinted"], feints)
-        rows.append([who, f"{position[f'{side}_hp']} HP", f"{n_cards} cards", status])
-    print_table([*rows, ["deck", "", f"{unseen['deck']} cards", ""]], left=4)
+        rows.append([who, f"{position[f'{side}_hp']} HP", count(n_cards, "card"), status])
+    print_table([*rows, ["deck", "", count(unseen["deck"], "card"), ""]], left=4)
     print()
     table = [["", "own hand", "discard pile", "unseen", "enemy holds one"]]
     for card in CARDS:

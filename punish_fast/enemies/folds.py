@@ -24,6 +24,8 @@ def folds_of(group: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:
         raise FoldsError(f"seed: {seed} is not allowed, it must be at least 0")
     groups, place = np.unique(group, return_inverse=True)
     if not 2 <= n_folds <= len(groups):
-        raise FoldsError(f"folds: {n_folds} are not allowed, of {len(groups)} groups there can be 2 to {len(groups)}")
+        raise FoldsError(
+            f"folds: {n_folds} is not allowed, it must be at least 2 and at most {len(groups)}, the number of groups"
+        )
     fold = np.random.default_rng(seed).permutation(len(groups)) % n_folds
     return np.asarray(fold[place])

@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.duel.decks import cumulate_draws
 from punish_fast.duel.exact_evaluation import Duel, DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
-from punish_fast.duel.simulator import EndlessError, prepare_deals, prepare_draws, prepare_thresholds
+from punish_fast.duel.simulator import EndlessError, prepare_deals, prepare_thresholds
 from punish_fast.equilibrium import _bayes
 from punish_fast.equilibrium.belief_tree import BeliefTrees
 from punish_fast.punish._codes import play_status
@@ -118,7 +119,7 @@ class BayesExploiter:
         self._v = np.ascontiguousarray(base.v[:, 0])
         self._tree = BeliefTrees(graph, policy).tree(self._v, range(n_breaths))
         self._threshold = prepare_thresholds(graph.space, policy)
-        self._draws, self._deals = prepare_draws(graph), prepare_deals(graph)
+        self._draws, self._deals = cumulate_draws(graph.draws), prepare_deals(graph)
         rules, layer = graph.space.rules, graph.space.layers[0]
         status = play_status(graph.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
         self._start = (int(layer.rank[0, status]), graph.n_full, n_breaths, _MAX_BREATHS)

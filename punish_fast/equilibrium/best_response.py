@@ -111,7 +111,7 @@ def best_response(
     Raises:
         DuelError: ``beliefs`` is neither, ``off_policy_weight`` is out of range, or the
             game may never end.
-        SolveError: the game of one player may never end.
+        SolveError: the game of one player lasts too long to solve.
         InformationError: the uniform exploiter needs the model ``view``, and the graph has another.
     """
     if beliefs not in BELIEFS:

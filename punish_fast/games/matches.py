@@ -17,7 +17,6 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import check_policy
 from punish_fast.mdp.policy_iteration import absorption_values, reach
 from punish_fast.mdp.solver import solve
-from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.runtime.parallel import cumulated
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
@@ -130,7 +129,7 @@ def best_response(positions: Positions, enemy: np.ndarray) -> GameResponse:
     return GameResponse(policy, float(found.v[0]), float(found.v[n_live]), win, found.excess)
 
 
-def error_bound(positions: Positions, enemy: np.ndarray, response: GameResponse) -> float | None:
+def error_bound(positions: Positions, enemy: np.ndarray, response: GameResponse) -> float:
     """A certified bound on the error of a best response's probabilities, by interval iteration.
 
     Args:
@@ -138,16 +137,11 @@ def error_bound(positions: Positions, enemy: np.ndarray, response: GameResponse)
         enemy: float64 ``[n_rows]``, the policy of the enemy.
         response: The result of `best_response`.
 
-    Returns:
-        The bound, or None where a policy can play forever: interval iteration does not apply.
-
     Raises:
         PolicyError: ``enemy`` is no policy.
+        SolveError: play lasts too long to bound anything.
     """
-    try:
-        bracket = solve(process_against(positions, enemy), objective="win-probability", tolerance=_TOLERANCE)
-    except SolveError:
-        return None
+    bracket = solve(process_against(positions, enemy), objective="win-probability", tolerance=_TOLERANCE)
     found = np.append(response.win[positions.live], response.second)
     return bracket.error_bound + float(np.abs(bracket.v[: len(found)] - found).max())
 

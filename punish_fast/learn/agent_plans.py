@@ -112,4 +112,5 @@ def check_opponents(opponents: Sequence[str], allowed: Sequence[str]) -> None:
     """
     wrong = [each for each in opponents if each not in allowed]
     if wrong or not opponents:
-        raise LeagueError(f"opponents: {brief(wrong)} are not allowed, they must be of {', '.join(allowed)}")
+        named = ", ".join(brief(each) for each in wrong) or "none"
+        raise LeagueError(f"opponents: {named} is not allowed, each must be one of {', '.join(allowed)}")

@@ -63,6 +63,8 @@ class League:
         self.folder = folder
         if game is None or (folder / "round-0.json").exists():
             path = folder / "round-0.json"
+            if not path.exists():
+                raise LeagueError(f"{folder}: holds no league (round-0.json is missing); start one with a grid")
             content = _read(path)
             found_seed = content.get("seed")
             if not is_whole(found_seed, 0, _LAST_SEED):
@@ -109,6 +111,8 @@ class League:
         number = self.last_round + 1
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise LeagueError(f"{self.folder}: is a file, not a folder") from None
         except OSError as error:
             raise LeagueError(f"{self.folder}: cannot be made ({error.strerror})") from None
         content = {"game": describe(self.game), "seed": self.seed, "options": options}

@@ -36,6 +36,8 @@ def draw_learning(curves: Mapping[str, LearningCurve], path: Path) -> None:
         ExtraError: matplotlib is not installed.
     """
     with picture(path, "learning") as figure:
+        from matplotlib.ticker import LogLocator, NullFormatter
+
         figure.set_size_inches(8.5, 7)
         best = max(curves, key=lambda name: curves[name][-1]["perfect"])
         end = curves[best][-1]
@@ -48,7 +50,9 @@ def draw_learning(curves: Mapping[str, LearningCurve], path: Path) -> None:
         _draw_curves(lower, curves, "perfect")
         upper.set(title="games won against random play", ylabel="per cent")
         lower.set(title="positions played without a mistake", ylabel="per cent", xlabel="games played (logarithmic)")
+        lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         lower.xaxis.set_major_formatter("{x:,.0f}")
+        lower.xaxis.set_minor_formatter(NullFormatter())  # in less than a decade it would label these in TeX
         lower.legend(loc="best")
 
 

@@ -137,7 +137,7 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
     is_free = (column >= 0) & (row < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[row[is_free]] > 1
     if not is_free.any():
-        raise DeviationError(f"games: of {len(choices):,} choices none is between legal actions under these rules")
+        raise DeviationError(f"records: of {len(choices):,} choices none is between legal actions under these rules")
     found = reconstruct(play, view, np.where(is_free, row, -1), choices)
     values, policy = _means(play, found, len(choices))
     return AssessedChoices(

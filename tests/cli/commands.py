@@ -41,6 +41,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "enemy show": ("strategy.h5",),
     "records import": ("log.json", "--db", "games.db", "--rules", "house.toml"),
     "records summary": ("--db", "games.db", "--rules", "house.toml"),
+    "records review": ("1600000000", "--db", "games.db", "--agent", "judge.h5"),
     "records plot": ("win-rates", "--db", "games.db"),
     "records player": ("Ann", "--db", "games.db", "--anonymise"),
     "games list": (),
@@ -51,6 +52,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "games tournament": ("tapnswap", "agents", "--processes", "1"),
     "games retrain": ("tapnswap", "agents", "--best", "0", "--games", "20", "--processes", "1"),
     "games play": ("tapnswap", "--level", "random", "--limit", "3", "--seed", "1"),
+    "play": ("naive", "--rules", "tiny", "--seed", "1", "--db", "played.db", "--log", "played.json"),
     "agents": (".",),
     "doctor": (),
     "warmup": (),
@@ -61,6 +63,7 @@ _FIRST = (
     "records import log.json --db games.db --rules house.toml",
     "export agent.h5 --to notebook-json -o q.json",
     "solve --rules tiny",
+    "solve --rules house.toml -o judge.h5",
     " ".join(["games grid", *EXAMPLES["games grid"]]),
     "games tournament tapnswap agents --processes 1",
 )

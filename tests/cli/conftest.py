@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -115,6 +116,16 @@ def run(
     for number, handler in handlers.items():
         signal.signal(number, handler)
     _jit.set_threads(threads)
+
+
+@pytest.fixture
+def say(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Answers on stdin, a line each."""
+
+    def answers(*lines: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+    return answers
 
 
 def run_apart(*arguments: str | Path, **options: Any) -> Done:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from punish_fast.arena.players import BUILT_IN
+from punish_fast.arena.players import NAMES
 from punish_fast.cli import agents
 from punish_fast.punish.rules import PRESETS
 from punish_fast.store.learners import save_learner
@@ -12,10 +14,10 @@ from punish_fast.store.learners import save_learner
 
 def test_every_built_in_agent_and_preset_is_listed(run):
     report = run("agents", "--json").report
-    assert list(report["agents"]) == list(BUILT_IN) == list(agents.BUILT_IN)
+    assert list(report["agents"]) == list(NAMES) == list(agents.BUILT_IN)
     assert list(report["rules"]) == list(PRESETS)
     text = run("agents").out
-    assert all(name in text for name in (*BUILT_IN, *PRESETS))
+    assert all(name in text for name in (*NAMES, *PRESETS))
     assert "no .h5 or .toml files here" in text
 
 
@@ -33,6 +35,7 @@ def test_every_file_is_named_with_its_kind(run, files):
     assert found["agent.h5"]["rules"] == "tiny"
     text = run("agents").out
     assert all(name in text for name in found)
+    assert re.search(r"^  name +kind +rules +about$", text, re.MULTILINE)
 
 
 def test_the_folder_may_be_another(run, files):

@@ -119,7 +119,7 @@ def test_its_files_are_shown(run):
     run("equilibrium", *TINY, "--iterations", "2", "--information", "memory", "--resume", "run.h5", "-o", "a.h5")
     assert "information memory\niterations 2\n" in run("show", "run.h5").out
     assert (
-        "information memory\norigin: kind equilibrium, iterations 2, best_response_share 0.8, exp"
+        "information memory\norigin: kind equilibrium, iterations 2, best response share 0.8, exp"
         in run("show", "a.h5").out
     )
     assert run("show", "a.h5", "--json").report["origin"]["iterations"] == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ from punish_fast import __version__
 
 VERBS = (
     *("agents", "solve", "build", "show", "openings", "lessons", "export", "import", "compare", "records", "enemy"),
-    *("arena", "exploit", "equilibrium", "games", "warmup", "doctor"),
+    *("arena", "exploit", "equilibrium", "games", "play", "warmup", "doctor"),
 )
 # Verbs that are groups of commands.
 GROUPS = {
@@ -63,6 +64,21 @@ def test_help_of_every_command_shows_an_example(run, name):
     assert done.out.startswith(f"Usage: punish-fast {name}")
     assert re.search(rf"Examples?:\s+punish-fast\s+{name.replace(' ', chr(92) + 's+')}", done.out)
     assert "--json" in done.out
+
+
+@pytest.mark.parametrize("name", ["", *GROUPS, *COMMANDS])
+def test_help_fits_80_columns_and_has_the_words_of_its_users(run, name):
+    text = run(*name.split(), "--help").out
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    assert not re.search(r"\w-$", text, re.MULTILINE), "a name is broken at its hyphen"
+    assert not re.search(r"<(path|str|list)|\{[A-Z]|\.{4}", text)
+
+
+def test_an_example_in_two_lines_is_one_command(run):
+    text = run("arena", "--help").out
+    folded = re.search(r"^ *(punish-fast arena naive.h5.* \\\n.*)$", text, re.MULTILINE)
+    assert folded
+    assert shlex.split(folded[1])[-2:] == ["--resume", "arena.json"]
 
 
 @pytest.mark.parametrize("group", GROUPS)

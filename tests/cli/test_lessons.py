@@ -142,7 +142,10 @@ def test_lessons_are_drawn(run, equilibria, name):
         (["view.h5", "--records", "no.db"], "there is no such file"),
         (["view.h5", "--records", "view.h5"], "is no SQLite database"),
         (["view.h5", "--records", "bots.db"], "holds no games between people"),
-        (["view.h5", "--records", "strange.db"], "none is between legal actions under these rules"),
+        (
+            ["view.h5", "--records", "strange.db"],
+            "error: --records: of 1 choices none is between legal actions under these rules",
+        ),
         (["no.h5"], "no.h5"),
         (["tensor.h5"], "is a tensor"),
     ],

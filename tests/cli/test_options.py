@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -105,6 +106,18 @@ def test_an_error_names_the_variable_only_if_it_is_set(trial, monkeypatch):
     assert "PUNISH_FAST_N_ROUNDS" in refusal.value.format_message()
 
 
+@pytest.mark.parametrize("value", ["many", "1.5", "", "\N{FULLWIDTH DIGIT ONE}"])
+def test_what_is_no_number_is_named(trial, value):
+    with pytest.raises(typer.BadParameter, match="is not a whole number") as refusal:
+        trial("run-it", "a.h5", "--n-rounds", value)
+    assert repr(value) in refusal.value.format_message()
+
+
+def test_a_number_out_of_range_is_named(trial):
+    with pytest.raises(typer.BadParameter, match="0 is not allowed, it must be from 1"):
+        trial("run-it", "a.h5", "--n-rounds", "0")
+
+
 def test_choices_are_checked_and_shown(trial, capsys):
     with pytest.raises(typer.BadParameter, match="one"):
         trial("run-it", "a.h5", "--kind", "three")
@@ -139,6 +152,25 @@ def test_colour_is_for_terminals(trial, capsys, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     trial("run-it", "--help")
     assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_stage_is_a_sign_of_life_until_the_verb_prints(monkeypatch, capsys, quiet):
+    before, during = threading.active_count(), []
+
+    @verb("trial work", stage="hard work")
+    def work(options: CommonOptions) -> None:
+        """Work."""
+        during.append(threading.active_count())
+        options.print({}, lambda _: print(threading.active_count()))
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    group = family("trial", "Trials.", "trial work")
+    add_verb(group, work)
+    group(args=["work", *quiet], prog_name="trial", standalone_mode=False)
+    printed = capsys.readouterr()
+    assert printed.out == f"{before}\n"
+    assert (during, printed.err[:10]) == (([before], "") if quiet else ([before + 1], "\rhard work"))
 
 
 def test_names_and_files_complete_a_value(folder):

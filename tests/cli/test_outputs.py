@@ -113,6 +113,8 @@ def test_an_agent_trained_otherwise_is_not_replaced(run, folder):
     assert run(*train, "10").code == 0
     before = (folder / "tapnswap.h5").read_bytes()
     run(*train, "20").refused("tapnswap.h5: exists and was made with sessions")
+    run(*train, "10", "--limit", "4").refused("tapnswap.h5: exists and was made with limit 5, not 4")
+    run(*train, "10", "--epsilon", "0.3").refused("tapnswap.h5: exists and was made with epsilon 0.5, not 0.3")
     assert (folder / "tapnswap.h5").read_bytes() == before
     assert run(*train, "10").code == 0
 

@@ -53,6 +53,19 @@ def test_long_text_is_broken_between_words(monkeypatch, lines):
     assert lines() == ["  a text that is", "  long"]
 
 
+def test_wide_characters_take_two_columns(monkeypatch, lines):
+    monkeypatch.setenv("COLUMNS", "80")
+    wide = "\N{HIRAGANA LETTER NO}\N{HIRAGANA LETTER I}"
+    print_table([["name", "wins"], [wide, "5"], ["Zo\N{LATIN SMALL LETTER E WITH DIAERESIS}", "12"]])
+    assert lines() == ["name  wins", f"{wide}     5", "Zo\N{LATIN SMALL LETTER E WITH DIAERESIS}     12"]
+
+
+def test_fields_are_told_in_words():
+    assert report.in_words({"best_response_share": 0.9, "exploitability": 21.220528683321415, "name": "a\nb"}) == (
+        "best response share 0.9, exploitability 21.2205, name a\\nb"
+    )
+
+
 def test_a_table_is_as_wide_as_it_is_where_there_is_no_terminal(monkeypatch, lines):
     monkeypatch.delenv("COLUMNS", raising=False)
     print_table(ROWS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import h5py
 import numpy as np
@@ -124,7 +125,12 @@ def test_openings_of_an_agent_for_wins_have_win_probabilities(run):
     assert all(0 <= value <= 1 for value in values)
     assert report["mean"] == solved["win_probability"]
     assert (values[0], values[-1]) == (solved["best_opening"], solved["worst_opening"])
-    assert f"win probability {report['mean']:.2%}" in run("openings", "x.h5").out
+    text = run("openings", "x.h5").out
+    assert f": {report['mean']:.2%} on average (win probability)\n" in text
+    step = report["in_hand"]["strike"]["step"]
+    assert re.search(
+        rf"^  card .* one more \(points\)\n(.*\n)*?  strike .* {re.escape(f'{100 * step:+.1f}')}$", text, re.MULTILINE
+    )
 
 
 @pytest.mark.usefixtures("files")
@@ -216,6 +222,14 @@ def test_unseen_cards_are_counted(run, space):
             chance = unseen["enemy_holds_one"][card]
             assert 0 <= chance <= 1
             assert (chance > 0) == (n > 0 and state.enemy_hand > 0)
+
+
+@pytest.mark.usefixtures("files")
+def test_one_card_is_singular_and_rules_name_their_cards(run):
+    assert "\nyou    2 HP  1 card   may feint\n" in run("show", "agent.h5", "200001200210000120").out
+    text = run("show", "agent.h5").out
+    assert "damage           guard 0, rush 1, dodge 0, strike 2, punish 3\n" in text
+    assert "dodge_stops      strike, punish\n" in text
 
 
 def test_a_position_in_words(run, files):

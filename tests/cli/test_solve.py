@@ -13,6 +13,7 @@ from cli.conftest import run_apart
 from punish_fast.cli import report as reporting
 from punish_fast.cli import solve as solving
 from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.policy_iteration import absorption_values
 from punish_fast.mdp.solver import DEFAULT_TOLERANCE, solve
 from punish_fast.punish.openings import count_reachable
 from punish_fast.punish.rules import PRESETS
@@ -340,6 +341,40 @@ def test_a_game_of_a_trillion_breaths_is_solved(run, folder, options):
     assert report["policies"] > 0
     solution = load(folder / "x.h5").solution()
     assert (solution.fingerprint, solution.error_bound) == (report["fingerprint"], report["error_bound"])
+
+
+ENDLESS = """
+copies = [1, 0, 2, 0, 1]
+hand_size = 2
+reveal_size = 0
+hp = 2
+healing = 0
+breaths = 1
+feints = 0
+damage = [0, 1, 1, 0, 0]
+dodge_stops = ["guard"]
+exhausting = ["guard", "rush", "dodge", "strike"]
+"""
+
+
+@pytest.mark.parametrize("redeal", ["discard", "reshuffle"])
+@pytest.mark.parametrize("options", [["--objective", "win-probability"], ["--discount", "1"], ["--discount", "0.95"]])
+def test_a_game_that_can_go_on_for_ever_by_choice_is_won_by_greedy_play(run, folder, options, redeal):
+    """Whoever plays guard and punish in turn is never hurt, and never wins."""
+    (folder / "that.toml").write_text(f'{ENDLESS}redeal = "{redeal}"\n')
+    report = run("solve", "--rules", "that.toml", *options, "-o", "x.h5", "--json").report
+    file = load(folder / "x.h5")
+    solution, mdp = file.solution(), file.mdp()
+    assert (solution.fingerprint, report["converged"]) == (report["fingerprint"], True)
+    chain = mdp.to_scipy()[np.flatnonzero(greedy(mdp.state_ptr, solution.q))]
+    won, lost = (absorption_values(chain, worth) for worth in np.eye(2))
+    if solution.objective == "win-probability":
+        assert np.abs(won - solution.v).max() <= 1.1e-10
+        assert {round(1 / 3, 6), round(7 / 9, 6)} <= set(solution.v.round(6).tolist())
+        assert report["lower"] <= report["win_probability"] <= report["upper"]
+    elif solution.discount == 1:
+        assert np.abs(won - lost - solution.v).max() <= 1.1e-10
+    assert run("solve", "--rules", "that.toml", *options, "--enemy", "x.h5", "-o", "y.h5", "--json").code == 0
 
 
 def test_states_that_no_play_reaches_are_told(run, folder):

@@ -198,5 +198,5 @@ def test_nothing_to_learn_is_said(space):
 
 def test_fewer_games_than_folds_are_refused(space):
     row, column, game = recorded(space, n_games=4)
-    with pytest.raises(FoldsError, match=r"^folds: 5 are not allowed"):
+    with pytest.raises(FoldsError, match=r"^folds: 5 is not allowed"):
         fit_choice_model(space, row, column, game)

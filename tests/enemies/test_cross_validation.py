@@ -128,7 +128,7 @@ def test_wrong_wishes_are_refused(space, choices):
         CountsError, match=r"^model: 'oracle' is not known, allowed are uniform, parless, pawnn, choice-model$"
     ):
         held_out_losses(space, choices, ["oracle"])
-    with pytest.raises(FoldsError, match=r"^folds: 1 are not allowed"):
+    with pytest.raises(FoldsError, match=r"^folds: 1 is not allowed"):
         held_out_losses(space, choices, n_folds=1)
     nobody = Located(np.array([-1, -1]), np.array([-1, -1]), np.arange(2))
     with pytest.raises(CountsError, match="nothing to predict"):

@@ -65,7 +65,7 @@ def test_a_fold_says_nothing_of_what_it_holds_out(examples):
 
 
 def test_more_folds_than_examples_are_refused(examples):
-    with pytest.raises(FoldsError, match=r"^folds: 5000 are not allowed"):
+    with pytest.raises(FoldsError, match=r"^folds: 5000 is not allowed"):
         cross_validate(PRESETS["tiny"], examples, METHOD, 5000)
 
 

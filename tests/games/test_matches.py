@@ -103,14 +103,11 @@ def test_exact_scores_are_the_limit_of_sweeps(game):
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
-def test_interval_iteration_bounds_best_responses_where_play_ends(variant):
+@pytest.mark.parametrize("is_perfect", [False, True], ids=["uniform", "perfect"])
+def test_interval_iteration_bounds_best_responses_whether_or_not_play_ends(variant, is_perfect):
     positions = enumerate_positions(TapnSwap(variant))
-    enemy = positions.uniform()
-    bound = error_bound(positions, enemy, best_response(positions, enemy))
-    if variant.rolls_over and not variant.swaps:
-        assert bound is None
-    else:
-        assert bound < 1e-12
+    enemy = solve_game(positions).policy() if is_perfect else positions.uniform()
+    assert error_bound(positions, enemy, best_response(positions, enemy)) < 1e-12
 
 
 def test_the_error_bound_exposes_wrong_responses(tapnswap):

@@ -37,6 +37,14 @@ def test_all_names_and_whole_numbers_are_in_the_picture(tmp_path):
         assert f"<!-- {word} -->" in text
 
 
+def test_less_than_a_decade_of_games_has_whole_numbers(tmp_path):
+    points = [{"games": games, "win_share": 0.9, "perfect": 0.8} for games in (100.0, 200.0, 400.0)]
+    draw_learning({"negamax": points}, tmp_path / "x.svg")
+    text = (tmp_path / "x.svg").read_text()
+    assert "<!-- 200 -->" in text
+    assert "$" not in text
+
+
 def test_many_agents_are_named_by_their_families(tmp_path):
     draw_learning(curves(40), tmp_path / "x.svg")
     text = (tmp_path / "x.svg").read_text()

@@ -22,7 +22,7 @@ class ImportFluxOptions(CommonOptions):
     force: ForceOption = False
 
 
-@verb("punish-fast enemy import-flux general_pawnn_parameters.json -o general-pawnn.h5")
+@verb("punish-fast enemy import-flux general_pawnn_parameters.json -o general-pawnn.h5", stage="network")
 def import_flux(options: ImportFluxOptions) -> None:
     """Make a strategy from the original's published weights, or from any ReLU network with a softmax output.
 

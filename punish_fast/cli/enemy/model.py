@@ -26,6 +26,7 @@ class ChoiceModelOptions(ChoicesOptions):
 @verb(
     "punish-fast enemy model --db games.db -o choice-model.h5",
     "punish-fast enemy model --db games.db --winners --until 1668358800 -o champion-model.h5",
+    stage="choice model",
 )
 def model(options: ChoiceModelOptions) -> None:
     """Fit a multinomial logit to people's choices and update it with the counts in each state.

@@ -24,6 +24,7 @@ class ParlessOptions(ChoicesOptions):
 @verb(
     "punish-fast enemy parless --db games.db -o general.h5",
     "punish-fast enemy parless --db games.db --winners --until 1668358800 -o champion.h5",
+    stage="PARLESS",
 )
 def parless(options: ParlessOptions) -> None:
     """Make the enemy PARLESS: the action frequencies of people in each state, smoothed by a Dirichlet prior.

@@ -160,7 +160,7 @@ def pawnn(options: PawnnOptions) -> None:
     name = file.attributes["name"]
     origin = {"method": "pawnn", "table": name, **asdict(training)}
     options.check_replaced(output, file.rules, origin)
-    with clock("states"):
+    with progress.stage("states"), clock("states"):
         space = StateSpace(file.rules)
         examples = examples_of(space, file.policy(space), np.flatnonzero(file.covered(space)))
     report: dict[str, Any] = {
@@ -171,13 +171,14 @@ def pawnn(options: PawnnOptions) -> None:
         "training": asdict(training),
     }
     if options.cross_validate is not None:
-        with clock("cross-validation"):
+        with progress.stage("cross-validation"), clock("cross-validation"):
             report["cross_validation"] = _cross_validate(space.rules, examples, training, options, progress)
     if output is not None:
-        with clock("training"):
+        with progress.stage("training"), clock("training"):
             trained = _train(space.rules, examples, training, progress)
         origin |= {"mse": trained["mse"]}
-        report |= write_network(space, trained["network"], f"PAWNN of {name}", origin, output, clock)
+        with progress.stage("evaluation"):
+            report |= write_network(space, trained["network"], f"PAWNN of {name}", origin, output, clock)
         report |= {"mse": trained["mse"]}
         if options.weights is not None:
             from punish_fast.store.formats.flux import write_flux

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.agents import enemy_text
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, TemperatureOption, argument, verb
 from punish_fast.cli.report import finite, in_words, print_table, print_text
@@ -24,7 +25,7 @@ class EnemyShowOptions(CommonOptions):
     temperature: TemperatureOption = None
 
 
-@verb("punish-fast enemy show champion.h5", "punish-fast enemy show naive.h5 --temperature 0.5")
+@verb("punish-fast enemy show champion.h5", "punish-fast enemy show naive.h5 --temperature 0.5", stage="entropies")
 def show(options: EnemyShowOptions) -> None:
     """Show how an enemy plays: rules, covered states, and the entropy of its actions in each breath."""
     from punish_fast.enemies.entropy import entropies
@@ -78,9 +79,10 @@ def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict
 
 def _print_report(report: dict[str, Any]) -> None:
     print(f"{report['file']}: {report['kind']} {report['name']}, rules {report['rules']} ({report['rules_digest']})")
-    for name in ("origin", "enemy"):
-        if name in report:
-            print(f"{name}: {in_words(report[name])}")
+    if "enemy" in report:
+        print(f"enemy {enemy_text(report['enemy'])}")
+    if "origin" in report:
+        print_text(f"origin: {in_words(report['origin'])}")
     if report.get("temperature") is not None:
         print(f"softmax at temperature {report['temperature']:g}")
     print()

@@ -37,7 +37,9 @@ class VariantOptions(CommonOptions):
     """A game, and the options of its variant; it refuses those of another game."""
 
     game: GameArgument
-    limit: Annotated[int | None, option("TapnSwap only: a hand with N fingers dies.  [default: 5]", metavar="N")] = None
+    limit: Annotated[
+        int | None, option("TapnSwap only: a hand with N fingers dies, 2 to 16.  [default: 5]", metavar="N")
+    ] = None
     roll_over: Annotated[bool, option("TapnSwap only: fingers beyond the limit count from 0 again.", "--roll-over")] = (
         False
     )

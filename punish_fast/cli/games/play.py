@@ -25,7 +25,7 @@ _TRAINING = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayOptions(VariantOptions):
+class GamesPlayOptions(VariantOptions):
     """Options of ``games play``."""
 
     level: Annotated[Literal["random", "trained", "perfect"], option("The opponent.")] = "trained"
@@ -44,7 +44,7 @@ class PlayOptions(VariantOptions):
     "punish-fast games play tapnswap --agent tapnswap.h5",
     "punish-fast games play tapnswap --players 2",
 )
-def play(options: PlayOptions) -> None:
+def play(options: GamesPlayOptions) -> None:
     """Play a game at the terminal, against an agent or between two people.
 
     ? shows what else to type: hint, undo, rules. With --json, the board goes to stderr.
@@ -92,7 +92,7 @@ def play_at_terminal(
     return TerminalGame(game, positions, seats, ask, tell, np.random.default_rng(seed)).play()
 
 
-def _seats(options: PlayOptions, positions: Positions) -> tuple[Seat, Seat]:
+def _seats(options: GamesPlayOptions, positions: Positions) -> tuple[Seat, Seat]:
     from punish_fast.play.terminal import Seat
 
     if options.players == 2:
@@ -101,7 +101,7 @@ def _seats(options: PlayOptions, positions: Positions) -> tuple[Seat, Seat]:
     return (seats[1], seats[0]) if options.second else seats
 
 
-def _policy(options: PlayOptions, positions: Positions) -> np.ndarray:
+def _policy(options: GamesPlayOptions, positions: Positions) -> np.ndarray:
     from punish_fast.games.retrograde import solve_game
     from punish_fast.learn.agent_file import load_checkpoint
     from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner

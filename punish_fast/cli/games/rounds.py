@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import say
 from punish_fast.cli.games.options import LeagueOptions, draw_curves
-from punish_fast.cli.report import Progress, Stopwatch, print_json, print_table
+from punish_fast.cli.report import Progress, Stopwatch, count, print_table
 
 if TYPE_CHECKING:
     from punish_fast.learn.league import League
@@ -20,7 +20,8 @@ def league_progress(league: League, stage: str, quiet: bool) -> Iterator[Callabl
     """Progress of a stage; after an interrupt, how to resume."""
     progress = Progress(quiet)
     try:
-        yield lambda done, total: progress.step(stage, done, total)
+        with progress.stage(stage):
+            yield lambda done, total: progress.step(stage, done, total)
     except KeyboardInterrupt:
         progress.clear()
         say(f"{league.folder} holds all finished work; resume with the same command")
@@ -35,12 +36,18 @@ def train_round(league: League, number: int, options: LeagueOptions, plot: Path 
     with clock("train"), league_progress(league, "train", options.quiet) as step:
         reports = league.train(number, options.n_processes, step)
     draw_curves({report["name"]: report["curve"] for report in reports}, plot)
-    if options.as_json:
-        told = {"game": league.game.name, "folder": league.folder, "round": number}
-        print_json(told | {"agents": reports, "plot": plot, "seconds": clock.seconds})
-        return
-    print(f"round {number} in {league.folder}: {len(reports)} agents")
+    told = {"game": league.game.name, "folder": league.folder, "round": number}
+    options.print(told | {"agents": reports, "plot": plot, "seconds": clock.seconds}, _print)
+
+
+def print_round(report: dict[str, Any]) -> None:
+    """Print which round of which league a report is of."""
+    print(f"round {report['round']} in {report['folder']}: {count(len(report['agents']), 'agent')}")
     print()
+
+
+def _print(report: dict[str, Any]) -> None:
+    print_round(report)
     rows = [
         [
             each["name"],
@@ -49,8 +56,8 @@ def train_round(league: League, number: int, options: LeagueOptions, plot: Path 
             str(each["mistakes"]),
             "rejected" * each["is_rejected"],
         ]
-        for each in reports
+        for each in report["agents"]
     ]
     print_table([["agent", "games", "wins against random", "mistakes", ""], *rows])
-    if plot is not None:
-        print(f"wrote {plot}")
+    if report["plot"] is not None:
+        print(f"wrote {report['plot']}")

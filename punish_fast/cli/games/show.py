@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import argument, verb
-from punish_fast.cli.report import print_json, print_text
+from punish_fast.cli.report import print_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,17 +39,26 @@ def show(options: GameShowOptions) -> None:
         }
         for row in positions.rows(0)
     ]
-    line = perfect.line_text()
-    if options.as_json:
-        plies = None if value == 0 else distance
-        report = {"game": game.name, "variant": game.parameters(), "state": options.position, "value": OUTCOMES[value]}
-        print_json(report | {"plies": plies, "moves": moves, "line": line})
-        return
-    print(game.draw(state, game.player(state), ("to move", "opponent")))
+    report = {
+        "game": game.name,
+        "variant": game.parameters(),
+        "state": options.position,
+        "value": OUTCOMES[value],
+        "plies": None if value == 0 else distance,
+        "moves": moves,
+        "line": perfect.line_text(),
+    }
+    board = game.draw(state, game.player(state), ("to move", "opponent"))
+    start = outcome_text(value, distance)
+    options.print(report, lambda report: _print(report, board, start))
+
+
+def _print(report: dict[str, Any], board: str, start: str) -> None:
+    print(board)
     print()
-    print(f"the player to move: {outcome_text(value, distance)}")
-    for move in moves:
+    print(f"the player to move: {start}")
+    for move in report["moves"]:
         ending = "" if move["plies"] is None else f" in {move['plies']}"
         print(f"  {move['move']:<12} {move['outcome']}{ending}{'  <- best' if move['best'] else ''}")
-    if line:
-        print_text("perfect play: " + "; ".join(line))
+    if report["line"]:
+        print_text("perfect play: " + "; ".join(report["line"]))

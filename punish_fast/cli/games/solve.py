@@ -6,7 +6,7 @@ from typing import Any
 
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import verb
-from punish_fast.cli.report import Stopwatch, print_json, print_table, print_text
+from punish_fast.cli.report import Stopwatch, print_table, print_text
 
 
 @verb(
@@ -52,19 +52,20 @@ def solve(options: VariantOptions) -> None:
         "line": perfect.line_text(),
         "seconds": clock.seconds | {"total": clock.total()},
     }
-    if options.as_json:
-        print_json(report)
-        return
-    names = ("wins", "losses", "draws", "terminals", "states")
-    print(game.variant_text())
+    title, start = game.variant_text(), outcome_text(value, distance)
+    options.print(report, lambda report: _print(report, title, list(counts), start))
+
+
+def _print(report: dict[str, Any], title: str, counts: list[str], start: str) -> None:
+    print(title)
     print()
+    names = ("wins", "losses", "draws", "terminals", "states")
     print_table(
         [["positions", "wins", "losses", "draws", "terminal", "all"], ["", *(f"{report[name]:,}" for name in names)]]
     )
-    others = [f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items()]
-    print("; ".join([f"{positions.n_rows:,} moves", *others]))
+    print("; ".join(f"{report[name]:,} {name.replace('_', ' ')}" for name in ("moves", *counts)))
     print()
-    print(f"the first player: {outcome_text(value, distance)} (certified)")
+    print(f"the first player: {start} (certified)")
     print_text("perfect play: " + "; ".join(report["line"]))
     print()
     _print_random(report)
@@ -72,8 +73,7 @@ def solve(options: VariantOptions) -> None:
 
 def _print_random(report: dict[str, Any]) -> None:
     best = report["best_response_vs_random"]
-    error = "" if best["error_bound"] is None else f" (error below {best['error_bound']:.0e})"
-    print(f"win probability against the random player{error}")
+    print(f"win probability against the random player (error below {best['error_bound']:.0e})")
     print_table(
         [
             ["", "moving first", "moving second"],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from punish_fast.cli.games.options import LeagueOptions
-from punish_fast.cli.games.rounds import league_progress
+from punish_fast.cli.games.rounds import league_progress, print_round
 from punish_fast.cli.options import verb
-from punish_fast.cli.report import Stopwatch, print_json, print_table, print_text
+from punish_fast.cli.report import Stopwatch, print_table, print_text
 
 # Agents in the table of pairs.
 _MAX_COLUMNS = 8
@@ -22,26 +22,27 @@ def tournament(options: LeagueOptions) -> None:
     number = league.last_round
     with clock("matches"), league_progress(league, "tournament", options.quiet) as step:
         names, table, places = league.tournament(number, options.n_processes, step)
-    if options.as_json:
-        report: dict[str, Any] = {
-            "game": league.game.name,
-            "folder": league.folder,
-            "round": number,
-            "agents": names,
-            "points": table.tolist(),
-            "ranking": [{"agent": agent, "score": score} for agent, score in places],
-            "seconds": clock.seconds,
-        }
-        print_json(report)
-        return
-    print(f"round {number} in {league.folder}: {len(names)} agents")
-    print()
-    print_table([["agent", "score"], *([agent, f"{score:.4f}"] for agent, score in places)])
+    report: dict[str, Any] = {
+        "game": league.game.name,
+        "folder": league.folder,
+        "round": number,
+        "agents": names,
+        "points": table.tolist(),
+        "ranking": [{"agent": agent, "score": score} for agent, score in places],
+        "seconds": clock.seconds,
+    }
+    options.print(report, _print)
+
+
+def _print(report: dict[str, Any]) -> None:
+    names, points, places = report["agents"], report["points"], report["ranking"]
+    print_round(report)
+    print_table([["agent", "score"], *([each["agent"], f"{each['score']:.4f}"] for each in places)])
     print()
     print_text(_SCORE)
     print_text(_REMARK)
     if len(names) <= _MAX_COLUMNS:
-        order = [names.index(agent) for agent, _ in places]
-        rows = [[names[i], *("-" if i == j else f"{table[i, j]:.3f}" for j in order)] for i in order]
+        order = [names.index(each["agent"]) for each in places]
+        rows = [[names[i], *("-" if i == j else f"{points[i][j]:.3f}" for j in order)] for i in order]
         print()
         print_table([["points of row", *(names[j] for j in order)], *rows])

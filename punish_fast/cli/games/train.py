@@ -114,7 +114,8 @@ def train(options: TrainOptions) -> None:
     save_checkpoint(output, game, learner)
     draw_curves({learner.name: learner.curve}, options.plot)
     report = _report(options, learner, output, learner.games - before) | {"seconds": clock.seconds}
-    options.print({"game": game.name, "variant": game.parameters()} | report, lambda report: _print(learner, report))
+    method = str(learner.method)
+    options.print({"game": game.name, "variant": game.parameters()} | report, lambda report: _print(report, method))
 
 
 def _check(options: TrainOptions, output: Path) -> None:
@@ -168,12 +169,12 @@ def _report(options: TrainOptions, learner: QLearner, output: Path, played: int)
     }
 
 
-def _print(learner: QLearner, report: dict[str, Any]) -> None:
-    print(learner.method)
-    for session in learner.sessions:
-        print(f"{session.games:,} games against {session.opponent}")
+def _print(report: dict[str, Any], method: str) -> None:
+    print(method)
+    for session in report["sessions"]:
+        print(f"{session['games']:,} games against {session['opponent']}")
     print()
-    curve = learner.curve
+    curve = report["curve"]
     shown = [*curve[:-1][:: max(-(-len(curve) // _MAX_ROWS), 1)], *curve[-1:]]
     rows = [[f"{point['games']:,.0f}", f"{point['win_share']:.6f}", f"{point['mistakes']:.0f}"] for point in shown]
     print_table([["games", "wins against random", "mistakes"], *rows], left=0)

@@ -68,8 +68,8 @@ def test_what_was_done_is_told_and_noted(run):
     [
         (["--ridge", "0"], ["ridge: 0.0 is not allowed"]),
         (["--lapse", "1.5"], ["lapse: 1.5 is not allowed, it must be from 0 to 1"]),
-        (["--folds", "1"], ["folds: 1 are not allowed, of 30 groups there can be 2 to 30"]),
-        (["--folds", "31"], ["folds: 31 are not allowed"]),
+        (["--folds", "1"], ["folds: 1 is not allowed, it must be at least 2 and at most 30"]),
+        (["--folds", "31"], ["folds: 31 is not allowed"]),
         (["--seed", "-1"], ["seed: -1 is not allowed"]),
         (["--until", "1"], ["games.db: holds no choices of such games"]),
         (["-o", "no/x.h5"], ["there is no folder no"]),

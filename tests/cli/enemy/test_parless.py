@@ -41,7 +41,7 @@ def few(folder):
 
 
 def strategy(path):
-    """The one state of a strategy file, its actions with what is above the lowest."""
+    """The probabilities that a strategy file of one state gives to actions."""
     _, p = load(path).strategy()
     legal = np.flatnonzero(p[0])
     return dict(zip(np.array([10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 90])[legal].tolist(), p[0][legal], strict=True))

@@ -128,7 +128,7 @@ def test_every_preset_of_the_library_is_offered():
         (["--log", "l.json"], ["--log goes with --cross-validate only"]),
         (["--plot", "l.png"], ["--plot goes with --cross-validate only"]),
         (["--cross-validate", "3", "--plot", "l.bmp"], ["l.bmp: suffix is", ".png and .svg"]),
-        (["--cross-validate", "1"], ["folds: 1 are not allowed"]),
+        (["--cross-validate", "1"], ["folds: 1 is not allowed"]),
         (["--cross-validate", "3", "--log", "no/l.json"], ["there is no folder no"]),
         (["-o", "strategy.h5"], ["strategy.h5: is the file to learn from"]),
         (["--weights", "strategy.h5"], ["strategy.h5: is the file to learn from"]),

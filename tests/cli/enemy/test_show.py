@@ -29,7 +29,7 @@ def test_entropies_of_a_strategy(run, folder):
     text = run("enemy", "show", "tiny-general.h5").out
     assert f"tiny-general.h5: strategy general PARLESS, rules tiny ({space.rules.digest})" in text
     assert f"{report['entropy']:.4f}" in text
-    assert "origin: method parless, prior 3.0, database games.db" in text
+    assert "origin: method parless, prior 3, database games.db" in text
 
 
 @pytest.mark.usefixtures("files")
@@ -42,7 +42,7 @@ def test_entropies_of_an_agent(run):
     assert soft["entropy"] < softer["entropy"] < softer["uniform_entropy"]
     done = run("enemy", "show", "agent.h5", "--temperature", "0.5")
     assert (done.code, done.err) == (0, "")
-    assert "softmax at temperature 0.5" in done.out
+    assert "\nenemy random\nsoftmax at temperature 0.5\n" in done.out
 
 
 @pytest.mark.usefixtures("files")

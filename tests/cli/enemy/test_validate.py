@@ -66,7 +66,7 @@ def test_players_at_random_are_predicted_best_by_uniform_play(run):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["--folds", "0", "--models", "uniform"], ["folds: 0 are not allowed"]),
+        (["--folds", "0", "--models", "uniform"], ["folds: 0 is not allowed"]),
         (["--seed", "-1", "--models", "uniform"], ["seed: -1 is not allowed"]),
         (["--models", "oracle"], ["--models names 'oracle', allowed are uniform, parless, pawnn, choice-model"]),
         (["--models", ""], ["--models names ''"]),

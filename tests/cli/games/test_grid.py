@@ -81,18 +81,30 @@ def test_curves_are_drawn(run, folder):
     ("arguments", "texts"),
     [
         (["grid", "--epsilons", "a"], ["--epsilons is 'a', allowed: numbers with commas between"]),
-        (["grid", "--against", "me"], ["opponents: ['me'] are not allowed"]),
+        (["grid", "--against", "me"], ["opponents: 'me' is not allowed"]),
         (["grid", "--schemes", "me"], ["scheme: 'me' is not allowed"]),
-        (["grid", "--games", "0"], ["--games", "0 is not in the range x>=1"]),
+        (["grid", "--games", "0"], ["--games", "0 is not allowed, it must be from 1"]),
         (["grid", "--limit", "1"], ["limit: 1 is not allowed"]),
-        (["tournament"], ["round-0.json: cannot be read"]),
-        (["tournament", "--processes", "0"], ["--processes", "0 is not in the range x>=1"]),
-        (["retrain"], ["round-0.json: cannot be read"]),
+        (["tournament"], ["holds no league"]),
+        (["tournament", "--processes", "0"], ["--processes", "0 is not allowed, it must be from 1"]),
+        (["retrain"], ["holds no league"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, arguments, texts):
     run("games", arguments[0], "tapnswap", "x", *arguments[1:]).refused(*texts)
     assert list(folder.iterdir()) == []
+
+
+def test_the_name_of_the_folder_is_printed_escaped(run):
+    odd = "le\x1b[31m\nague"
+    for verb in (["grid", *GRID[:-1], "5"], ["tournament"]):
+        done = run("games", verb[0], "tapnswap", odd, *verb[1:])
+        assert done.out.startswith("round 0 in le\\x1b[31m\\nague: ")
+
+
+def test_a_file_is_no_folder_of_a_league(run, folder):
+    (folder / "x").touch()
+    run("games", "grid", "tapnswap", "x").refused("x: is a file, not a folder")
 
 
 def test_a_league_of_another_game_is_refused(run, monkeypatch):

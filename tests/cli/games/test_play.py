@@ -60,7 +60,7 @@ def test_agents_of_other_variants_are_refused(run):
     ("options", "texts"),
     [
         (["--level", "hard"], ["--level", "'hard' is not one of 'random', 'trained', 'perfect'"]),
-        (["--players", "3"], ["--players", "3 is not in the range 1<=x<=2"]),
+        (["--players", "3"], ["--players", "3 is not allowed, it must be from 1 to 2"]),
         (["--agent", "no.h5"], ["no.h5: there is no such file"]),
         (["--agent", "x.h5", "--level", "random"], ["--agent goes with --level trained"]),
         (["--seed", "-1"], ["'--seed': -1"]),

@@ -61,6 +61,14 @@ def test_solve_prints_words_and_folds_the_line(run, monkeypatch):
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.parametrize("verb", [["solve", "tapnswap"], ["show", "tapnswap", "1-1/1-1"], ["list"]])
+def test_progress_is_taken_off_the_terminal_before_results(run, monkeypatch, verb):
+    cleared = []
+    monkeypatch.setattr("punish_fast.cli.options.clear_progress", lambda: cleared.append(verb))
+    assert run("games", *verb).code == 0
+    assert cleared == [verb]
+
+
 @pytest.mark.parametrize("limit", ["0", "1", "17"])
 def test_impossible_variants_are_refused(run, limit):
     run("games", "solve", "tapnswap", "--limit", limit).refused(f"limit: {limit} is not allowed")

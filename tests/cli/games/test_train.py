@@ -78,7 +78,7 @@ def test_curves_are_drawn(run, folder):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["--games", "0"], ["--games", "0 is not in the range x>=1"]),
+        (["--games", "0"], ["--games", "0 is not allowed, it must be from 1"]),
         (["--against", "me"], ["opponent: 'me' is not allowed, it must be one of random, self"]),
         (["--scheme", "x"], ["--scheme", "'x' is not one of 'negamax', 'author'"]),
         (["--rate", "x"], ["rate: 'x' is not allowed, it must be a number or visits"]),
@@ -87,7 +87,7 @@ def test_curves_are_drawn(run, folder):
         (["--from", "no.h5"], ["no.h5: there is no such file"]),
         (["--from", "tapnswap.h5"], ["tapnswap.h5", "will not be replaced"]),
         (["--from", "a.h5", "--rate", "1"], ["--from keeps the agent's scheme"]),
-        (["--play-every", "0"], ["--play-every", "0 is not in the range x>=1"]),
+        (["--play-every", "0"], ["--play-every", "0 is not allowed, it must be from 1"]),
         (["-o", "no/x.h5"], ["there is no folder no"]),
     ],
 )
