@@ -2,7 +2,8 @@
 
 It is an approximate equilibrium strategy of the view (``equilibrium/solver.py``, 80 iterations), thinned: probabilities
 are multiples of 1 / 15, and states that self-play visits less than once in ten million games are played uniformly. The
-file holds bits of the states that are covered and the fifteenths of their rows, for `StateSpace` of ``tabletop``.
+file holds bits of the states that are covered and the fifteenths of their rows, for `StateSpace` of ``tabletop``;
+``bench/veteran.py`` makes it.
 """
 
 from __future__ import annotations
@@ -11,17 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.mdp.policy import first_best
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 
 NAME = "veteran"
-# The share of games that the exploiter ``true`` wins against it.
+# The share of games that the exploiter ``true`` wins against it: the best response that was found, no upper bound.
 EXPLOITER_WINS = 0.545
 
-_FILE = Path(__file__).with_name("veteran.npz")
-_UNITS = 15
+FILE = Path(__file__).with_name("veteran.npz")
+UNITS = 15
 
 
 class VeteranError(ValueError):
@@ -50,19 +50,9 @@ def veteran_policy(space: StateSpace) -> np.ndarray:
         VeteranError: it does not know the rules.
     """
     must_be_at_home(space.rules)
-    with np.load(_FILE, allow_pickle=False) as file:
+    with np.load(FILE, allow_pickle=False) as file:
         covered = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)
         units = file["units"]
     policy = uniform_policy(space)
-    policy[np.repeat(covered, np.diff(space.state_ptr))] = units / _UNITS
+    policy[np.repeat(covered, np.diff(space.state_ptr))] = units / UNITS
     return policy
-
-
-def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> dict[str, np.ndarray]:
-    """The arrays of its file, from a policy and the states to cover, bool ``[n_states]``."""
-    begins = space.state_ptr[:-1]
-    units = np.rint(policy * _UNITS)
-    # Rounding may leave too few or too many; the likeliest action takes the difference.
-    units[first_best(space.state_ptr, policy)] += _UNITS - np.add.reduceat(units, begins)
-    rows = np.repeat(covered, np.diff(space.state_ptr))
-    return {"covered": np.packbits(covered), "units": units[rows].astype(np.uint8)}

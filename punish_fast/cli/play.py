@@ -249,8 +249,8 @@ class _Evening:
             self.screen.say(f"{_shown(self.seats[0].name)} plays {_shown(self.seats[1].name)}.")
         elif self.opponent.name == veteran.NAME:
             self.screen.say(
-                "Your opponent is the veteran. It plays close to an equilibrium: even an opponent who knows its whole "
-                f"strategy and answers with a best response wins only {veteran.EXPLOITER_WINS:.1%} of games."
+                "Your opponent is the veteran. It plays close to an equilibrium: the strongest player found against "
+                f"it, who knows its whole strategy, wins {veteran.EXPLOITER_WINS:.1%} of games."
             )
         else:
             self.screen.say(f"Your opponent is {_shown(self.opponent.name)}.")

@@ -1,0 +1,85 @@
+"""The file of the veteran, the opponent that comes with the package: ``python -m bench.veteran EQ.h5``.
+
+A strategy file of 668,884 states is too large for a wheel. `thinned` keeps the states that self-play visits, with
+probabilities in fifteenths. Make the strategy first, in about a minute::
+
+    punish-fast equilibrium --rules tabletop --output eq.h5
+    python -m bench.veteran eq.h5
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bench.benchmark import say
+from punish_fast.arena import veteran
+from punish_fast.cli.errors import guarded
+from punish_fast.duel.graph import Graph
+from punish_fast.mdp.policy import first_best
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.reader import load
+from punish_fast.study.selfplay import self_play
+
+# Expected visits in a game; rarer states are played uniformly.
+LEAST_VISITS = 1e-7
+
+
+def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> dict[str, np.ndarray]:
+    """The arrays of the file.
+
+    Args:
+        space: The information states.
+        policy: float64 ``[n_rows]``.
+        covered: bool ``[n_states]``, the states to keep.
+
+    Returns:
+        ``covered`` as bits, uint8, and ``units``, the fifteenths of the rows of these states, uint8.
+    """
+    begins = space.state_ptr[:-1]
+    units = np.rint(policy * veteran.UNITS)
+    # Rounding may leave too few or too many; the likeliest action takes the difference.
+    units[first_best(space.state_ptr, policy)] += veteran.UNITS - np.add.reduceat(units, begins)
+    rows = np.repeat(covered, np.diff(space.state_ptr))
+    return {"covered": np.packbits(covered), "units": units[rows].astype(np.uint8)}
+
+
+def make(strategy: Path) -> None:
+    """Write the file of the veteran from a strategy file.
+
+    Raises:
+        VeteranError: the strategy is for other rules than the standard ones.
+        ReadError: it is no strategy of the view, or damaged.
+    """
+    file = load(strategy)
+    veteran.must_be_at_home(file.rules)
+    space = StateSpace(file.rules)
+    policy = file.policy(space)
+    visits = self_play(Graph(space), policy).state_visits
+    # Nobody chooses in the states after the last breath, which the graph leaves out.
+    covered = np.zeros(space.n_states, dtype=np.bool_)
+    covered[: len(visits)] = visits >= LEAST_VISITS
+    np.savez_compressed(veteran.FILE, **thinned(space, policy, covered))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.veteran", description="Make the opponent that comes with the package from a strategy."
+    )
+    parser.add_argument("file", type=Path, metavar="EQ.h5", help="a strategy file of the view")
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        make(options.file)
+        say(f"wrote {veteran.FILE}")
+
+    return guarded(run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
