@@ -51,21 +51,16 @@ class Coach:
 
     def win_chances(self, view: View) -> dict[int, float]:
         """The win probability of each legal action, best first; the first call solves the game."""
-        values = self._values[self._rows(view.state)].tolist()
+        values = self._values[_rows_of(self.space, view.state)].tolist()
         return dict(sorted(zip(view.actions, values, strict=True), key=lambda pair: -pair[1]))
 
     def expected(self, view: View) -> dict[int, float]:
         """The probability of each action of the enemy, most likely first."""
         total: dict[int, float] = {}
-        for hand, p in enemy_hands(view):
-            rows = self._rows(mirrored(view.state, hand))
-            for action, weight in zip(self.space.action[rows].tolist(), self._enemy[rows].tolist(), strict=True):
+        for _, p, choices in enemy_choices(self.space, self._enemy, view):
+            for action, weight in choices.items():
                 total[action] = total.get(action, 0.0) + p * weight
-        return dict(sorted(((a, p) for a, p in total.items() if p > 0), key=lambda pair: -pair[1]))
-
-    def _rows(self, state: State) -> slice:
-        first, last = self.space.state_ptr[(row := self.space.row(state)) : row + 2].tolist()
-        return slice(first, last)
+        return dict(sorted(total.items(), key=lambda pair: -pair[1]))
 
 
 def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
@@ -76,6 +71,28 @@ def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
     for hand in product(guard, rush, dodge, strike, punish):
         if sum(hand) == n:
             yield hand, prod(map(comb, view.unseen, hand)) / ways
+
+
+def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[tuple[Five, float, dict[int, float]]]:
+    """The hands that the enemy may hold, their probabilities, and what it plays with each.
+
+    Args:
+        space: The information states, of the view.
+        enemy: Its policy, float64 ``[n_rows]``.
+        view: What the player knows.
+
+    Yields:
+        A hand, its probability, and the probability of each action that is possible with it.
+    """
+    for hand, p in enemy_hands(view):
+        rows = _rows_of(space, mirrored(view.state, hand))
+        choices = zip(space.action[rows].tolist(), enemy[rows].tolist(), strict=True)
+        yield hand, p, {action: weight for action, weight in choices if weight > 0}
+
+
+def _rows_of(space: StateSpace, state: State) -> slice:
+    first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
+    return slice(first, last)
 
 
 def mirrored(state: State, hand: Five) -> State:

@@ -117,7 +117,8 @@ class Screen:
 
     def _heading_of(self, view: View) -> None:
         bar = self._lines[9]
-        text = f"measure {view.measure}, breath {view.state.breath} of {self.rules.breaths}"
+        measure = "" if view.measure is None else f"measure {view.measure}, "
+        text = f"{measure}breath {view.state.breath} of {self.rules.breaths}"
         self.console.print()
         self.console.print(Text(f"{bar * 2} {text} ".ljust(self.console.width, bar), "bold"), no_wrap=True)
 

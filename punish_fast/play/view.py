@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
+from punish_fast.punish.space import StateSpace
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,28 @@ class View:
         actions: The legal actions, two-digit codes, ascending.
         unseen: Cards in the enemy's hand and the deck together, five counts.
         deck: Cards in the deck.
-        measure: The measure, from 1.
+        measure: The measure, from 1; None for a position outside of a game.
     """
 
     state: State
     actions: tuple[int, ...]
     unseen: Five
     deck: int
-    measure: int
+    measure: int | None
+
+
+def view_of(space: StateSpace, state: State) -> View:
+    """The view of a position outside of a game.
+
+    Args:
+        space: The information states, of the view.
+        state: One of them.
+
+    Raises:
+        StateError: the state contradicts the rules, or no game reaches it.
+    """
+    first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
+    counts = zip(space.rules.copies, state.hand, state.discard, strict=True)
+    guard, rush, dodge, strike, punish = (copies - held - gone for copies, held, gone in counts)
+    unseen = guard, rush, dodge, strike, punish
+    return View(state, tuple(space.action[first:last].tolist()), unseen, sum(unseen) - state.enemy_hand, None)

@@ -7,9 +7,11 @@ the cards that are neither in the own hand nor in the discard pile nor in the de
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from punish_fast.punish.codes import State, StateError, encode, layout_of
-from punish_fast.punish.rules import CARDS, Five, Rules
+from punish_fast.punish.rules import CARDS, Five, Rules, cards_text
 
 INITIALS = "".join(card[0] for card in CARDS)
 # Flags of own and enemy's side.
@@ -59,6 +61,44 @@ def position(
     state = State(breath, own, own_hp, own_exhausted, own_feinted, *enemy, gone)
     encode(layout_of(rules), state)
     return state
+
+
+def position_text(rules: Rules, state: State) -> str:
+    """A position in two or three sentences for its player."""
+    between = state.breath > rules.breaths
+    when = "Between two measures" if between else f"Breath {state.breath} of {rules.breaths}"
+    enemy_hand = f"{state.enemy_hand} card{'' if state.enemy_hand == 1 else 's'}"
+    own = "".join(_notes("you", state.own_exhausted, state.own_feinted))
+    enemy = "".join(_notes("it", state.enemy_exhausted, state.enemy_feinted))
+    return (
+        f"{when}: you have {state.own_hp} HP and hold {cards_text(state.hand)}{own}. The enemy has {state.enemy_hp} HP "
+        f"and {enemy_hand}{enemy}. Discard pile: {cards_text(state.discard)}."
+    )
+
+
+def _notes(who: str, exhausted: int, feinted: int) -> Iterator[str]:
+    if exhausted:
+        yield f"; {who} must rest"
+    if feinted:
+        yield f"; {who} {'have' if who == 'you' else 'has'} feinted"
+
+
+def position_fields(state: State) -> dict[str, Any]:
+    """The words of a position, as `position` takes them."""
+    exhausted = state.own_exhausted, state.enemy_exhausted
+    return {
+        "hand": _initials(state.hand),
+        "discard": _initials(state.discard),
+        "hp": f"{state.own_hp}-{state.enemy_hp}",
+        "breath": state.breath,
+        "enemy_hand": state.enemy_hand,
+        "feinted": f"{state.own_feinted}-{state.enemy_feinted}",
+        "exhausted": next((side for side, flags in SIDES.items() if flags == exhausted), None),
+    }
+
+
+def _initials(counts: Five) -> str:
+    return "".join(n * letter for letter, n in zip(INITIALS, counts, strict=True))
 
 
 def _cards(field: str, text: str) -> Five:

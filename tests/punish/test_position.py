@@ -5,15 +5,11 @@ from houses import house_rules
 from hypothesis import given
 
 from punish_fast.punish.codes import State, StateError, from_decimal, layout_of
-from punish_fast.punish.position import INITIALS, position
+from punish_fast.punish.position import position, position_fields, position_text
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.space import StateSpace
 
 NOTEBOOK = PRESETS["notebook"]
-
-
-def _initials(counts):
-    return "".join(letter * n for letter, n in zip(INITIALS, counts, strict=True))
 
 
 def test_an_opening_needs_only_the_hand_and_the_revealed_cards():
@@ -39,19 +35,16 @@ def test_words_describe_every_state(rules):
     space = StateSpace(rules)
     for row in range(space.n_states):
         state = space.state(row)
-        words = position(
-            rules,
-            _initials(state.hand),
-            _initials(state.discard),
-            hp=f"{state.own_hp}-{state.enemy_hp}",
-            breath=state.breath,
-            enemy_hand=state.enemy_hand,
-            exhausted={(0, 0): None, (1, 0): "own", (0, 1): "enemy", (1, 1): "both"}[
-                state.own_exhausted, state.enemy_exhausted
-            ],
-            feinted=f"{state.own_feinted}-{state.enemy_feinted}",
-        )
-        assert words == state
+        assert position(rules, **position_fields(state)) == state
+
+
+def test_a_position_is_told_in_sentences():
+    state = State(3, (1, 1, 1, 0, 0), 2, 0, 1, 1, 1, 1, 0, (2, 2, 0, 2, 2))
+    assert position_text(NOTEBOOK, state) == (
+        "Breath 3 of 4: you have 2 HP and hold guard, rush, dodge; you have feinted. The enemy has 1 HP and 1 card; it "
+        "must rest. Discard pile: 2 guard, 2 rush, 2 strike, 2 punish."
+    )
+    assert position_text(NOTEBOOK, state._replace(breath=5)).startswith("Between two measures: you have 2 HP")
 
 
 def test_several_feints_are_given_as_numbers():

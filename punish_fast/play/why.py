@@ -1,0 +1,347 @@
+"""Why an action is good: what every action of the enemy makes of it, in words and exactly.
+
+The value of an action is the mean, over the enemy's hands, its choices and the draws of feints, of the value of what
+follows. Here this mean is taken apart by the enemy's action. Summed up again it is a row of the transition tensor
+(``punish/tensor.py``) times the values of its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from punish_fast.mdp.solver import Solution
+from punish_fast.play.coach import enemy_choices
+from punish_fast.play.table import Table
+from punish_fast.play.view import View, view_of
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish._clash import LOSS, REST, WIN
+from punish_fast.punish._codes import Status
+from punish_fast.punish.codes import (
+    State,
+    action_name,
+    join_statuses,
+    rows_of,
+    split_between_statuses,
+    split_statuses,
+    to_decimal,
+)
+from punish_fast.punish.position import position_text
+from punish_fast.punish.rules import Five
+from punish_fast.store.reader import final_values
+
+# An action, and the card that each player draws for a feint, from 0 for guard; None without.
+_Play = tuple[int, int | None, int | None]
+_K = TypeVar("_K")
+_MOST_WORDS = 3
+
+
+@dataclass(frozen=True)
+class Consequence:
+    """What follows an action when the enemy's action and all draws are known.
+
+    Attributes:
+        drawn: The card that each player draws for a feint, own first, from 0 for guard; None without.
+        probability: Its probability.
+        value: The value of what follows, as part of the value of the action: discounted by one step.
+        state: The position that follows; None if the game is over.
+        words: Damage, exhaustion, healing, win or loss.
+    """
+
+    drawn: tuple[int | None, int | None]
+    probability: float
+    value: float
+    state: State | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An action of the enemy against one of the player's.
+
+    Attributes:
+        action: The enemy's two-digit action.
+        consequences: What follows, by the draws of feints.
+    """
+
+    action: int
+    consequences: tuple[Consequence, ...]
+
+    @property
+    def probability(self) -> float:
+        """The probability that the enemy plays this."""
+        return sum(each.probability for each in self.consequences)
+
+    @property
+    def value(self) -> float:
+        """The mean value of what follows."""
+        return sum(each.probability * each.value for each in self.consequences) / self.probability
+
+    @property
+    def likely(self) -> str:
+        """The most likely consequence in words."""
+        words = next(iter(self._by_words))
+        return words if len(self._by_words) == 1 else f"mostly {words}"
+
+    @property
+    def words(self) -> str:
+        """What follows in words: with draws, the likeliest cases and their shares."""
+        shares = self._by_words
+        if len(shares) == 1:
+            return next(iter(shares))
+        listed = [f"{share:.0%} {words}" for words, share in list(shares.items())[:_MOST_WORDS]]
+        return "; ".join([*listed, *(["..."] if len(shares) > _MOST_WORDS else [])])
+
+    @property
+    def _by_words(self) -> dict[str, float]:
+        """The share of everything that may follow, most likely first."""
+        shares: dict[str, float] = {}
+        for each in self.consequences:
+            shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability
+        return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A legal action with what the enemy makes of it.
+
+    Attributes:
+        action: The two-digit action.
+        value: Its value.
+        against: The enemy's possible actions, likeliest first; none between two measures, when nothing is played.
+    """
+
+    action: int
+    value: float
+    against: tuple[Answer, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A position, explained.
+
+    Attributes:
+        state: The position.
+        view: What the player sees there.
+        words: The position in words.
+        reasons: The legal actions, best first.
+        hands: The hands that the enemy may hold, with their probabilities, likeliest first.
+        answers: The probability of each action of the enemy, likeliest first.
+    """
+
+    state: State
+    view: View
+    words: str
+    reasons: tuple[Reason, ...]
+    hands: dict[Five, float]
+    answers: dict[int, float]
+
+    def report(self) -> dict[str, Any]:
+        """The explanation as JSON values."""
+        return {
+            "state": str(to_decimal(self.state)),
+            "words": self.words,
+            "actions": [
+                _named(reason.action)
+                | {
+                    "value": reason.value,
+                    "against": [
+                        _named(answer.action)
+                        | {"probability": answer.probability, "value": answer.value, "words": answer.words}
+                        for answer in reason.against
+                    ],
+                }
+                for reason in self.reasons
+            ],
+            "hands": [{"hand": list(hand), "probability": p} for hand, p in self.hands.items()],
+            "answers": [_named(action) | {"probability": p} for action, p in self.answers.items()],
+        }
+
+
+class Explainer:
+    """Explains the values of an agent.
+
+    Attributes:
+        table: The rules, with states of the view.
+    """
+
+    def __init__(
+        self, table: Table, enemy: np.ndarray, solution: Solution, finals: tuple[float, float] | None = None
+    ) -> None:
+        """Remember the values and the enemy that they hold against.
+
+        Args:
+            table: The rules, with states of the view.
+            enemy: The enemy's policy, float64 ``[n_rows]``.
+            solution: The agent's values.
+            finals: The values of win and loss; those that belong to the solution if None.
+
+        Raises:
+            InformationError: the states are not of the view.
+        """
+        table.space.must_be_view()
+        self.table = table
+        self._enemy, self._solution = enemy, solution
+        win, loss = final_values(solution.discount, solution.objective).tolist() if finals is None else finals
+        self._finals = {WIN: win, LOSS: loss}
+
+    def explain(self, state: State) -> Explanation:
+        """Explain a position.
+
+        Raises:
+            StateError: the state contradicts the rules, or no game reaches it.
+        """
+        space = self.table.space
+        view = view_of(space, state)
+        hands: dict[Five, float] = {}
+        answers: dict[int, float] = {}
+        # By whether the player feints.
+        plays: tuple[dict[_Play, float], dict[_Play, float]] = {}, {}
+        for hand, p, choices in enemy_choices(space, self._enemy, view):
+            hands[hand] = p
+            for action, weight in choices.items():
+                answers[action] = answers.get(action, 0.0) + p * weight
+                self._add_plays(view, hand, action, p * weight, plays)
+        first = int(space.state_ptr[space.row(state)])
+        values = self._solution.q[first : first + len(view.actions)].tolist()
+        reasons = [
+            Reason(action, value, self._against(state, action, plays[action % 10]))
+            for action, value in zip(view.actions, values, strict=True)
+        ]
+        words = position_text(space.rules, state)
+        best_first = tuple(sorted(reasons, key=lambda reason: -reason.value))
+        return Explanation(state, view, words, best_first, _likeliest(hands), _likeliest(answers))
+
+    def _add_plays(
+        self, view: View, hand: Five, action: int, p: float, plays: tuple[dict[_Play, float], dict[_Play, float]]
+    ) -> None:
+        """Add what may be drawn when the enemy plays an action from a hand."""
+        deck = tuple(unseen - held for unseen, held in zip(view.unseen, hand, strict=True))
+        for feints, found in enumerate(plays):
+            for own, p_own, left in _draws(deck, bool(feints)):
+                for enemy, p_enemy, _ in _draws(left, action % 10 == 1):
+                    play = action, own, enemy
+                    found[play] = found.get(play, 0.0) + p * p_own * p_enemy
+
+    def _against(self, state: State, action: int, plays: dict[_Play, float]) -> tuple[Answer, ...]:
+        if state.breath > self.table.space.rules.breaths:
+            return ()
+        clashes = [self._clash(state, action, play) for play in plays]
+        # All states at once, since a look-up of one takes nearly as long.
+        decimals = np.array([0 if after is None else to_decimal(after) for after, _, _ in clashes])
+        rows = rows_of(self.table.space, decimals)
+        discount, v = self._solution.discount, self._solution.v
+        by_action: dict[int, list[Consequence]] = {}
+        for (play, p), (after, final, words), row in zip(plays.items(), clashes, rows.tolist(), strict=True):
+            value = discount * float(v[row]) if final is None else final
+            by_action.setdefault(play[0], []).append(Consequence((play[1], play[2]), p, value, after, words))
+        answers = [Answer(enemy_action, tuple(found)) for enemy_action, found in by_action.items()]
+        return tuple(sorted(answers, key=lambda answer: -answer.probability))
+
+    def _clash(self, state: State, action: int, play: _Play) -> tuple[State | None, float | None, str]:
+        """What follows a breath: the position, or the value of its end, and words."""
+        enemy_action, *drawn = play
+        layout = self.table.space.layout
+        cards = [_resolved(each, draw) for each, draw in zip((action, enemy_action), drawn, strict=True)]
+        resolved, feints = (cards[0], cards[1]), (action % 10 == 1, enemy_action % 10 == 1)
+        status = int(join_statuses(layout, _status_of(state)))
+        after = self.table.status_after(status, state.breath, resolved, feints)
+        dealt, taken = int(self.table.damage[resolved]), int(self.table.damage[resolved[::-1]])
+        hp = state.own_hp - taken, state.enemy_hp - dealt
+        if after in (WIN, LOSS):
+            return None, self._finals[after], _ending(after == WIN, max(hp) <= 0)
+        if state.breath == self.table.space.rules.breaths:
+            own_hp, enemy_hp, _ = map(int, split_between_statuses(layout, np.array(after)))
+            new = Status(own_hp, enemy_hp, 0, 0, 0, 0)
+        else:
+            new = Status(*map(int, split_statuses(layout, np.array(after))))
+        words = ", ".join([_damage(dealt, taken, hp), *_changes(new, hp)])
+        return _moved(state, new, (action, enemy_action), (drawn[0], drawn[1])), None, words
+
+
+def contrast(better: Reason, worse: Reason) -> str:
+    """One sentence on why an action is better than another: the action of the enemy that speaks for it most."""
+    others = {answer.action: answer for answer in worse.against}
+    pairs = [(answer, others[answer.action]) for answer in better.against]
+    if not pairs:
+        return "Nothing is played between two measures."
+    good, bad = max(pairs, key=lambda pair: pair[0].probability * (pair[0].value - pair[1].value))
+    return (
+        f"What decides it is {action_name(good.action)} ({good.probability:.0%} likely): after "
+        f"{action_name(better.action)} {good.likely}; after {action_name(worse.action)} {bad.likely}."
+    )
+
+
+def _named(action: int) -> dict[str, Any]:
+    return {"action": action, "name": action_name(action)}
+
+
+def _likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:
+    return dict(sorted(probabilities.items(), key=lambda pair: -pair[1]))
+
+
+def _draws(deck: tuple[int, ...], feints: bool) -> Iterator[tuple[int | None, float, tuple[int, ...]]]:
+    """The cards that may be drawn from a deck for a feint, their probabilities, and what is left of the deck."""
+    if not feints:
+        yield None, 1.0, deck
+        return
+    for kind, copies in enumerate(deck):
+        if copies:
+            yield kind, copies / sum(deck), (*deck[:kind], copies - 1, *deck[kind + 1 :])
+
+
+def _resolved(action: int, drawn: int | None) -> int:
+    """The card that counts, from 0 for guard; 5 for rest."""
+    if drawn is not None:
+        return drawn
+    return REST if action == REST_ACTION else action // 10 - 1
+
+
+def _status_of(state: State) -> Status:
+    own = state.own_exhausted, state.own_feinted
+    return Status(state.own_hp, state.enemy_hp, *own, state.enemy_exhausted, state.enemy_feinted)
+
+
+def _moved(state: State, status: Status, actions: tuple[int, int], drawn: tuple[int | None, int | None]) -> State:
+    """The position after a breath that leads to a status."""
+    hand, discard, enemy_hand = list(state.hand), list(state.discard), state.enemy_hand
+    picks = [None if action == REST_ACTION else action // 10 - 1 for action in actions]
+    for kind in (*picks, *drawn):
+        if kind is not None:
+            discard[kind] += 1
+    if picks[0] is not None:
+        hand[picks[0]] -= 1
+    enemy_hand -= picks[1] is not None
+    mine = status.own_hp, status.own_exhausted, status.own_feinted
+    theirs = status.enemy_hp, enemy_hand, status.enemy_exhausted, status.enemy_feinted
+    return State(state.breath + 1, _five(hand), *mine, *theirs, _five(discard))
+
+
+def _five(counts: list[int]) -> Five:
+    guard, rush, dodge, strike, punish = counts
+    return guard, rush, dodge, strike, punish
+
+
+def _ending(wins: bool, both_fall: bool) -> str:
+    if both_fall:
+        return "both fall, your card is lower and you win" if wins else "both fall, your card is higher and you lose"
+    return "you win" if wins else "you lose"
+
+
+def _damage(dealt: int, taken: int, hp: tuple[int, int]) -> str:
+    parts = [f"you deal {dealt} (enemy {hp[1]} HP)"] if dealt else []
+    parts += [f"you take {taken} (you {hp[0]} HP)"] if taken else []
+    return ", ".join(parts) or "nobody is hurt"
+
+
+def _changes(new: Status, hp: tuple[int, int]) -> Iterator[str]:
+    """What else a breath changes."""
+    for who, exhausted in (("you", new.own_exhausted), ("the enemy", new.enemy_exhausted)):
+        if exhausted:
+            yield f"{who} must rest next"
+    for who, healed in (("you heal", new.own_hp - hp[0]), ("the enemy heals", new.enemy_hp - hp[1])):
+        if healed:
+            yield f"{who} {healed}"

@@ -1,0 +1,172 @@
+"""Explanations add up to the values and the rows of the transition tensor, and say what the rules say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from policies import mixed
+
+from punish_fast.mdp.solver import solve
+from punish_fast.play.coach import Coach
+from punish_fast.play.table import Table
+from punish_fast.play.why import Explainer, contrast
+from punish_fast.punish.codes import StateError
+from punish_fast.punish.information import InformationError
+from punish_fast.punish.position import position
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
+from punish_fast.punish.tensor import build
+
+METHODS = {"discounted": {}, "total": {"discount": 1}, "wins": {"objective": "win-probability"}}
+
+
+@pytest.fixture(scope="module")
+def table(tiny):
+    return Table(tiny)
+
+
+@pytest.fixture(scope="session")
+def tabletop_like():
+    """A table of ``tiny`` under the true redeal, with an explainer of win probabilities against the uniform player."""
+    space = StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle"))
+    enemy = uniform_policy(space)
+    solution = solve(build(space, enemy), objective="win-probability", tolerance=1e-12)
+    return Explainer(Table(space), enemy, solution)
+
+
+def played_states(space):
+    """All states in which something is played."""
+    return [space.state(row) for row in range(int(space.layer_ptr[-2]))]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_consequences_add_up_to_the_value_of_every_action(tiny, table, method):
+    enemy = mixed(tiny, 3)
+    solution = solve(build(tiny, enemy), tolerance=1e-12, **METHODS[method])
+    explainer = Explainer(table, enemy, solution)
+    for row, state in enumerate(played_states(tiny)):
+        q = solution.q[slice(*tiny.state_ptr[row : row + 2])]
+        reasons = {reason.action: reason for reason in explainer.explain(state).reasons}
+        assert sorted(reasons) == tiny.action[slice(*tiny.state_ptr[row : row + 2])].tolist()
+        for value, action in zip(q, sorted(reasons), strict=True):
+            reason = reasons[action]
+            assert reason.value == value
+            assert sum(answer.probability for answer in reason.against) == pytest.approx(1, abs=1e-12)
+            assert sum(a.probability * a.value for a in reason.against) == pytest.approx(value, abs=1e-9)
+
+
+def test_consequences_are_the_rows_of_the_tensor(tiny, table):
+    enemy = mixed(tiny, 5)
+    mdp = build(tiny, enemy)
+    explainer = Explainer(table, enemy, solve(mdp))
+    ends = {"win": tiny.n_states, "lose": tiny.n_states + 1}
+    for row, state in enumerate(played_states(tiny)):
+        for reason in explainer.explain(state).reasons:
+            found = np.zeros(tiny.n_states + 2)
+            for consequence in (each for answer in reason.against for each in answer.consequences):
+                after, words = consequence.state, consequence.words
+                found[ends[words.split()[-1]] if after is None else tiny.row(after)] += consequence.probability
+            first = tiny.state_ptr[row]
+            r = int(first + np.flatnonzero(tiny.action[first : tiny.state_ptr[row + 1]] == reason.action)[0])
+            entries = slice(*mdp.indptr[r : r + 2])
+            expected = np.zeros(tiny.n_states + 2)
+            expected[mdp.indices[entries]] = mdp.data[entries]
+            assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_answers_are_those_the_coach_expects(tiny, table):
+    enemy = mixed(tiny, 7)
+    explainer, coach = Explainer(table, enemy, solve(build(tiny, enemy))), Coach(tiny, enemy)
+    for state in played_states(tiny)[::7]:
+        explanation = explainer.explain(state)
+        assert explanation.answers == pytest.approx(coach.expected(explanation.view))
+        assert list(explanation.answers.values()) == sorted(explanation.answers.values(), reverse=True)
+        assert sum(explanation.hands.values()) == pytest.approx(1)
+        for reason in explanation.reasons:
+            assert {a.action: a.probability for a in reason.against} == pytest.approx(explanation.answers)
+
+
+def test_the_best_action_comes_first(tabletop_like):
+    for state in played_states(tabletop_like.table.space)[::11]:
+        values = [reason.value for reason in tabletop_like.explain(state).reasons]
+        assert values == sorted(values, reverse=True)
+
+
+def words_of(explainer, state):
+    return {
+        (reason.action, answer.action): answer.words
+        for reason in explainer.explain(state).reasons
+        for answer in reason.against
+    }
+
+
+def test_consequences_are_told_in_words(tabletop_like):
+    rules = tabletop_like.table.space.rules
+    words = words_of(tabletop_like, position(rules, "rs", "g"))
+    assert words[20, 20] == "nobody is hurt"
+    assert words[20, 30] == "you deal 1 (enemy 1 HP)"
+    assert words[20, 40] == "you lose"
+    assert words[40, 50] == "both fall, your card is lower and you win"
+    # The deck has two of rush, dodge and strike or punish.
+    assert words[40, 41] == "33% you win; 33% nobody is hurt; 33% both fall, your card is lower and you win"
+    assert words[21, 41].endswith("; ...")
+
+
+def test_healing_is_told(tabletop_like):
+    words = words_of(tabletop_like, position(tabletop_like.table.space.rules, "r", "rds", breath=2, hp="2-2"))
+    assert words[20, 10] == "nobody is hurt"
+    words = words_of(tabletop_like, position(tabletop_like.table.space.rules, "r", "grs", breath=2, hp="2-2"))
+    assert words[20, 30] == "you deal 1 (enemy 1 HP), the enemy heals 1"
+
+
+def test_exhaustion_is_told(tabletop_like):
+    rules = tabletop_like.table.space.rules
+    words = words_of(tabletop_like, position(rules, "gp", "r"))
+    assert words[10, 30] == "nobody is hurt"
+    assert words[50, 30] == "nobody is hurt, you must rest next"
+
+
+def test_between_two_measures_nothing_is_played(tabletop_like):
+    space = tabletop_like.table.space
+    explanation = tabletop_like.explain(space.state(space.n_states - 1))
+    (reason,) = explanation.reasons
+    assert (reason.action, reason.against) == (90, ())
+    assert contrast(reason, reason) == "Nothing is played between two measures."
+
+
+def test_one_sentence_names_the_answer_that_matters(tabletop_like):
+    for state in played_states(tabletop_like.table.space)[::13]:
+        explanation = tabletop_like.explain(state)
+        best, worst = explanation.reasons[0], explanation.reasons[-1]
+        gains = {
+            answer.action: answer.probability * (answer.value - other.value)
+            for answer in best.against
+            for other in worst.against
+            if answer.action == other.action
+        }
+        assert sum(gains.values()) == pytest.approx(best.value - worst.value, abs=1e-9)
+        (named,) = [a for a in best.against if gains[a.action] == max(gains.values())][:1]
+        sentence = contrast(best, worst)
+        assert f"({named.probability:.0%} likely)" in sentence
+        assert named.likely in sentence
+
+
+def test_a_report_is_json(tabletop_like):
+    rules = tabletop_like.table.space.rules
+    report = tabletop_like.explain(position(rules, "rs", "g")).report()
+    assert report["state"] == "101010200220010000"
+    assert report["words"].startswith("Breath 1 of 2: you have 2 HP and hold rush, strike.")
+    first = report["actions"][0]
+    assert sum(each["probability"] * each["value"] for each in first["against"]) == pytest.approx(first["value"])
+    assert sum(each["probability"] for each in report["hands"]) == pytest.approx(1)
+    assert [each["name"] for each in report["answers"]]
+
+
+def test_what_is_no_position_or_no_view_is_refused(tabletop_like):
+    space = tabletop_like.table.space
+    with pytest.raises(StateError):
+        tabletop_like.explain(space.state(0)._replace(own_hp=9))
+    fine = Table(StateSpace(space.rules, "memory"))
+    with pytest.raises(InformationError, match="only 'view' is"):
+        Explainer(fine, mixed(fine.space, 1), solve(build(space)))
