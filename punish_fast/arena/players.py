@@ -192,6 +192,28 @@ def _(player: str | Path, space: StateSpace) -> np.ndarray:
     return Player(str(player)).policy(space)
 
 
+def noted_enemy(agent: Artefact) -> Player:
+    """The enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder.
+
+    Raises:
+        PlayerError: the file does not say who it was, or the enemy's file is not there, or is another by now.
+        ReadError: the note or the enemy's file is damaged.
+    """
+    note = agent.enemy
+    source = note.get("name", "")
+    if note["kind"] != "built-in":
+        file = Path(note.get("file", "")).name
+        source = str(agent.path.parent / file) if file else ""
+    if source not in NAMES and not (source and _exists(source)):
+        what = f"made against {source}, which is not there" if source else "does not say who the enemy was"
+        raise PlayerError(f"{agent.path}: {what}; name it by --enemy")
+    temperature = note.get("temperature")
+    player = Player(source if temperature is None else f"{source}@{temperature!r}")
+    if player.file is not None and player.note() != note:
+        raise PlayerError(f"{agent.path}: made against another {source} than the one there; name it by --enemy")
+    return player
+
+
 def brief_name(argument: str) -> str:
     """The argument of a `Player` without folder and suffix."""
     source, temperature = _split(argument)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, argument, option
+from punish_fast.cli.options import CommonOptions, argument, complete_agents, option
 
 if TYPE_CHECKING:
     from punish_fast.punish.codes import State
@@ -39,6 +39,16 @@ class ShowOptions(CommonOptions):
             "Who has feinted in this measure, or counts, such as 2-1.",
             metavar="own|enemy|both",
             complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
+        ),
+    ] = None
+
+    why: Annotated[bool, option("Say what each action of the enemy makes of every action of yours.")] = False
+    enemy: Annotated[
+        str | None,
+        option(
+            "With --why: the enemy that the agent was solved against.  [default: as the file notes]",
+            metavar="AGENT",
+            complete=complete_agents,
         ),
     ] = None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.agents import enemy_text, game_of_learner
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.explanation import explanation_report, print_explanation
 from punish_fast.cli.options import verb
 from punish_fast.cli.position import ShowOptions
 from punish_fast.cli.report import (
@@ -35,17 +36,22 @@ _MOST_OUTCOMES = 8
     "punish-fast show naive.h5",
     "punish-fast show naive.h5 102012300350000300",
     "punish-fast show equilibrium.h5 --hand rrspp --discard ddd --hp 3-2",
+    "punish-fast show naive.h5 --hand rrspp --discard ddd --why",
     stage="show",
 )
 def show(options: ShowOptions) -> None:
     """Show what a file holds, or one position of it: cards, legal actions, values or probabilities, and what follows.
 
     A position is a state code, or words: --hand and --discard are required; everything else defaults to the start of a
-    game.
+    game. With --why, the value of every action is taken apart by what the enemy may do.
     """
     file = _load(options.file)
     state = options.position(file.rules)
-    if state is None:
+    if options.why:
+        if state is None:
+            raise UsageError("--why needs a position: a state code, or --hand and --discard")
+        options.print(explanation_report(file, state, options.enemy), print_explanation)
+    elif state is None:
         options.print(_file_report(file), _print_file)
     else:
         options.print(_position_report(file, state), _print_position)

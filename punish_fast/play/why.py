@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from punish_fast.arena.players import Player, noted_enemy
 from punish_fast.mdp.solver import Solution
 from punish_fast.play.coach import enemy_choices
 from punish_fast.play.table import Table
@@ -31,12 +32,19 @@ from punish_fast.punish.codes import (
 )
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import Five
-from punish_fast.store.reader import final_values
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.reader import Artefact, final_values
 
 # An action, and the card that each player draws for a feint, from 0 for guard; None without.
 _Play = tuple[int, int | None, int | None]
 _K = TypeVar("_K")
 _MOST_WORDS = 3
+_ROUNDING = 1e-9
+_DIGITS = 9
+
+
+class ExplainError(ValueError):
+    """Values that cannot be explained; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ class Answer:
         shares: dict[str, float] = {}
         for each in self.consequences:
             shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability
-        return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
+        return _likeliest(shares)
 
 
 @dataclass(frozen=True)
@@ -193,6 +201,7 @@ class Explainer:
 
         Raises:
             StateError: the state contradicts the rules, or no game reaches it.
+            ExplainError: the values are not those against this enemy.
         """
         space = self.table.space
         view = view_of(space, state)
@@ -211,9 +220,23 @@ class Explainer:
             Reason(action, value, self._against(state, action, plays[action % 10]))
             for action, value in zip(view.actions, values, strict=True)
         ]
+        for reason in reasons:
+            self._check(reason)
         words = position_text(space.rules, state)
         best_first = tuple(sorted(reasons, key=lambda reason: -reason.value))
         return Explanation(state, view, words, best_first, _likeliest(hands), _likeliest(answers))
+
+    def _check(self, reason: Reason) -> None:
+        """Check that a value is the mean of what follows, as far as its error bound goes."""
+        if not reason.against:
+            return
+        mean = sum(answer.probability * answer.value for answer in reason.against)
+        # False if the bound is not known.
+        if abs(mean - reason.value) > 2 * self._solution.error_bound + _ROUNDING * max(map(abs, self._finals.values())):
+            raise ExplainError(
+                f"enemy: against this one, {action_name(reason.action)} would be worth {mean:.6f} and not "
+                f"{reason.value:.6f}, allowed is the enemy that the values were solved for"
+            )
 
     def _add_plays(
         self, view: View, hand: Five, action: int, p: float, plays: tuple[dict[_Play, float], dict[_Play, float]]
@@ -239,7 +262,7 @@ class Explainer:
             value = discount * float(v[row]) if final is None else final
             by_action.setdefault(play[0], []).append(Consequence((play[1], play[2]), p, value, after, words))
         answers = [Answer(enemy_action, tuple(found)) for enemy_action, found in by_action.items()]
-        return tuple(sorted(answers, key=lambda answer: -answer.probability))
+        return tuple(sorted(answers, key=lambda answer: _place(answer.probability)))
 
     def _clash(self, state: State, action: int, play: _Play) -> tuple[State | None, float | None, str]:
         """What follows a breath: the position, or the value of its end, and words."""
@@ -262,6 +285,26 @@ class Explainer:
         return _moved(state, new, (action, enemy_action), (drawn[0], drawn[1])), None, words
 
 
+def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
+    """An explainer of the values in a file.
+
+    Args:
+        agent: The file.
+        enemy: The enemy that it was solved against; the one that it notes if None.
+
+    Raises:
+        PlayerError: the noted enemy cannot be found.
+        ReadError: the file is no agent, is damaged, or the enemy's rules differ.
+        VeteranError: the enemy does not play under these rules.
+    """
+    solution = agent.solution()
+    player = noted_enemy(agent) if enemy is None else enemy
+    player.must_fit(agent.rules)
+    space = StateSpace(agent.rules)
+    agent.must_have_states(space)
+    return Explainer(Table(space), player.policy(space), solution, agent.terminal_values)
+
+
 def contrast(better: Reason, worse: Reason) -> str:
     """One sentence on why an action is better than another: the action of the enemy that speaks for it most."""
     others = {answer.action: answer for answer in worse.against}
@@ -280,7 +323,12 @@ def _named(action: int) -> dict[str, Any]:
 
 
 def _likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:
-    return dict(sorted(probabilities.items(), key=lambda pair: -pair[1]))
+    return dict(sorted(probabilities.items(), key=lambda pair: _place(pair[1])))
+
+
+def _place(probability: float) -> float:
+    """A sorting key: likeliest first, where rounding makes no difference."""
+    return -round(probability, _DIGITS)
 
 
 def _draws(deck: tuple[int, ...], feints: bool) -> Iterator[tuple[int | None, float, tuple[int, ...]]]:
@@ -339,9 +387,9 @@ def _damage(dealt: int, taken: int, hp: tuple[int, int]) -> str:
 
 def _changes(new: Status, hp: tuple[int, int]) -> Iterator[str]:
     """What else a breath changes."""
-    for who, exhausted in (("you", new.own_exhausted), ("the enemy", new.enemy_exhausted)):
-        if exhausted:
-            yield f"{who} must rest next"
+    resting = {(1, 0): "you", (0, 1): "the enemy", (1, 1): "both"}.get((new.own_exhausted, new.enemy_exhausted))
+    if resting is not None:
+        yield f"{resting} must rest next"
     for who, healed in (("you heal", new.own_hp - hp[0]), ("the enemy heals", new.enemy_hp - hp[1])):
         if healed:
             yield f"{who} {healed}"

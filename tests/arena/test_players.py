@@ -7,7 +7,7 @@ from houses import house_rules
 from hypothesis import given
 
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
-from punish_fast.arena.players import BUILT_IN, Player, PlayerError, brief_name, names_of
+from punish_fast.arena.players import BUILT_IN, Player, PlayerError, brief_name, names_of, noted_enemy
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
@@ -20,6 +20,7 @@ from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
+from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
 
 TINY = PRESETS["tiny"]
@@ -163,6 +164,37 @@ def test_random_is_uniform_play_and_files_note_who_the_enemy_was(space):
     assert Player("naive@2").note() == {"kind": "built-in", "name": "naive", "temperature": 2.0}
     assert Player("table.h5").note() == {"kind": "strategy", "file": "table.h5"}
     assert Player("agent.h5").note(0.5)["temperature"] == 0.5
+
+
+@pytest.mark.parametrize("name", ["random", "naive", "naive@0.123456789012", "agent.h5@2", "agent.h5", "table.h5"])
+def test_the_enemy_that_a_file_notes_is_found(space, folder, name):
+    (folder / "answers").mkdir()
+    for file in ("agent.h5", "table.h5"):
+        (folder / file).rename(folder / "answers" / file)
+    enemy = Player(f"answers/{name}" if ".h5" in name else name)
+    mdp = build(space)
+    save("answers/answer.h5", space, mdp, solve(mdp), enemy=enemy.note())
+    found = noted_enemy(load("answers/answer.h5"))
+    assert found.note() == enemy.note()
+    assert np.array_equal(found.policy(space), enemy.policy(space))
+
+
+@pytest.mark.parametrize(
+    ("note", "text"),
+    [
+        ({"kind": "unknown"}, "does not say who the enemy was"),
+        ({"kind": "built-in", "name": "nobody"}, "made against nobody, which is not there"),
+        ({"kind": "strategy", "file": "gone.h5"}, "made against gone.h5, which is not there"),
+        ({"kind": "strategy", "file": "../table.h5", "weights": 1}, "made against another table.h5"),
+        ({"kind": "agent", "file": "agent.h5", "fingerprint": "0"}, "made against another agent.h5"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_an_enemy_that_is_not_there_is_not_guessed(space, note, text):
+    mdp = build(space)
+    save("answer.h5", space, mdp, solve(mdp), enemy=note)
+    with pytest.raises(PlayerError, match=f"answer.h5: {text}.*; name it by --enemy"):
+        noted_enemy(load("answer.h5"))
 
 
 def test_a_file_with_an_at_sign_in_its_name_is_found(space, folder):

@@ -380,6 +380,34 @@ def test_a_strategy_that_remembers_shows_the_range_over_histories(run, folder):
     assert "2 histories lead here" in run("show", "memory.h5", "--hand", "r", "--discard", "psd", "--breath", "2").out
 
 
+@pytest.mark.usefixtures("files")
+def test_every_action_is_explained_by_what_the_enemy_may_do(run):
+    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "x.h5")
+    plain = run("show", "x.h5", KNOWN, "--json").report
+    report = run("show", "x.h5", KNOWN, "--why", "--json").report
+    assert {each["name"]: each["value"] for each in report["actions"]} == {
+        each["name"]: each["value"] for each in plain["actions"]
+    }
+    assert report["actions"][0]["name"] == plain["actions"][plain["best"]]["name"]
+    for action in report["actions"]:
+        mean = sum(each["probability"] * each["value"] for each in action["against"])
+        assert mean == pytest.approx(action["value"], abs=1e-9)
+    text = run("show", "x.h5", KNOWN, "--why").out
+    assert text.startswith("Breath 1 of 2: you have 2 HP and hold rush, strike. The enemy has 2 HP and 2 cards.")
+    assert "random may play: " in text
+    assert f"{report['actions'][0]['name']}: wins {report['actions'][0]['value']:.2%}\n" in text
+    assert "What decides it is " in text
+    assert "value " in run("show", "agent.h5", KNOWN, "--why").out
+
+
+@pytest.mark.usefixtures("files")
+def test_what_cannot_be_explained_is_refused(run):
+    run("show", "agent.h5", "--why").refused("--why needs a position")
+    run("show", "strategy.h5", KNOWN, "--why").refused("kind: a strategy has no solution")
+    run("show", "agent.h5", KNOWN, "--why", "--enemy", "careful").refused("--enemy: against this one,")
+    run("show", "agent.h5", KNOWN, "--why", "--enemy", "veteran").refused("knows the standard rules alone")
+
+
 def test_further_attributes_are_refused(run, files):
     with editing(files / "agent.h5") as file:
         file.attrs["weights"] = np.arange(3)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from policies import mixed
 
+from punish_fast.arena.players import Player, PlayerError
 from punish_fast.mdp.solver import solve
 from punish_fast.play.coach import Coach
 from punish_fast.play.table import Table
-from punish_fast.play.why import Explainer, contrast
+from punish_fast.play.why import ExplainError, Explainer, contrast, explainer_of
 from punish_fast.punish.codes import StateError
 from punish_fast.punish.information import InformationError
 from punish_fast.punish.position import position
@@ -17,6 +18,8 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
+from punish_fast.store.reader import load
+from punish_fast.store.tensors import save
 
 METHODS = {"discounted": {}, "total": {"discount": 1}, "wins": {"objective": "win-probability"}}
 
@@ -81,7 +84,8 @@ def test_answers_are_those_the_coach_expects(tiny, table):
     for state in played_states(tiny)[::7]:
         explanation = explainer.explain(state)
         assert explanation.answers == pytest.approx(coach.expected(explanation.view))
-        assert list(explanation.answers.values()) == sorted(explanation.answers.values(), reverse=True)
+        likely = list(explanation.answers.values())
+        assert likely == pytest.approx(sorted(likely, reverse=True))
         assert sum(explanation.hands.values()) == pytest.approx(1)
         for reason in explanation.reasons:
             assert {a.action: a.probability for a in reason.against} == pytest.approx(explanation.answers)
@@ -125,6 +129,9 @@ def test_exhaustion_is_told(tabletop_like):
     words = words_of(tabletop_like, position(rules, "gp", "r"))
     assert words[10, 30] == "nobody is hurt"
     assert words[50, 30] == "nobody is hurt, you must rest next"
+    words = words_of(tabletop_like, position(rules, "gs", "r"))
+    assert words[10, 50] == "you lose"
+    assert "you deal 1 (enemy 1 HP), the enemy must rest next" not in words.values()
 
 
 def test_between_two_measures_nothing_is_played(tabletop_like):
@@ -161,6 +168,25 @@ def test_a_report_is_json(tabletop_like):
     assert sum(each["probability"] * each["value"] for each in first["against"]) == pytest.approx(first["value"])
     assert sum(each["probability"] for each in report["hands"]) == pytest.approx(1)
     assert [each["name"] for each in report["answers"]]
+
+
+def test_values_against_another_enemy_are_not_explained(tiny, table):
+    explainer = Explainer(table, mixed(tiny, 4), solve(build(tiny, mixed(tiny, 3))))
+    with pytest.raises(ExplainError, match=r"enemy: against this one, .* would be worth"):
+        explainer.explain(tiny.state(0))
+
+
+def test_an_agents_file_says_who_its_enemy_is(tabletop_like, tmp_path):
+    space, solution = tabletop_like.table.space, tabletop_like._solution
+    state = space.state(7)
+    notes = {"random": {"kind": "built-in", "name": "random"}, "unknown": {"kind": "unknown"}}
+    for name, note in notes.items():
+        save(tmp_path / f"{name}.h5", space, build(space), solution, enemy=note)
+    expected = tabletop_like.explain(state)
+    assert explainer_of(load(tmp_path / "random.h5")).explain(state) == expected
+    with pytest.raises(PlayerError, match="does not say who the enemy was; name it by --enemy"):
+        explainer_of(load(tmp_path / "unknown.h5"))
+    assert explainer_of(load(tmp_path / "unknown.h5"), Player("random")).explain(state) == expected
 
 
 def test_what_is_no_position_or_no_view_is_refused(tabletop_like):

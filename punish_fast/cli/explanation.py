@@ -1,0 +1,64 @@
+"""The report of ``show --why``: what each action of the enemy makes of every action."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from punish_fast.cli.agents import enemy_text
+from punish_fast.cli.report import print_table, print_text
+
+if TYPE_CHECKING:
+    from punish_fast.punish.codes import State
+    from punish_fast.store.reader import Artefact
+
+_MOST_HANDS = 6
+
+
+def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[str, Any]:
+    """Explain a position by an agent's values; ``enemy`` names the one that it was solved against."""
+    from punish_fast.arena.players import Player
+    from punish_fast.play.why import contrast, explainer_of
+
+    player = None if enemy is None else Player(enemy)
+    explanation = explainer_of(file, player).explain(state)
+    first, *others = explanation.reasons
+    return {
+        "file": file.path,
+        "enemy": file.enemy if player is None else player.note(),
+        "objective": file.solution().objective,
+        **explanation.report(),
+        "contrast": contrast(first, others[0]) if others else None,
+    }
+
+
+def print_explanation(report: dict[str, Any]) -> None:
+    """Print the report in words."""
+    form = "{:.2%}" if report["objective"] == "win-probability" else "{:+.4f}"
+    print_text(report["words"])
+    print()
+    listed = ", ".join(f"{each['name']} {each['probability']:.1%}" for each in report["answers"])
+    print_text(f"{enemy_text(report['enemy'])} may play: {listed}.")
+    print_text(f"It may hold: {_hands_text(report['hands'])}.")
+    for action in report["actions"]:
+        print(f"\n{action['name']}: {_worth(report).format(form.format(action['value']))}")
+        rows = [["against", "likely", "then", ""]]
+        for each in action["against"]:
+            rows.append([each["name"], f"{each['probability']:.1%}", form.format(each["value"]), each["words"]])
+        if action["against"]:
+            print_table(rows, left=4, indent="  ")
+    if report["contrast"] is not None:
+        best, second = report["actions"][:2]
+        print()
+        print_text(f"{best['name']} or {second['name']}? {report['contrast']}")
+
+
+def _worth(report: dict[str, Any]) -> str:
+    return "wins {}" if report["objective"] == "win-probability" else "value {}"
+
+
+def _hands_text(hands: list[dict[str, Any]]) -> str:
+    from punish_fast.punish.rules import cards_text
+
+    listed = [f"{cards_text(each['hand'])} ({each['probability']:.1%})" for each in hands[:_MOST_HANDS]]
+    more = len(hands) - len(listed)
+    return "; ".join(listed) + (f"; {more} other hands" if more else "")
