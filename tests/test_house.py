@@ -15,6 +15,7 @@ PACKAGE = Path(punish_fast.__file__).parent
 # From the top to the ground: a folder imports only what stands below it.
 STACK = (
     "cli",
+    "web",
     "play",
     "arena",
     "study",
@@ -39,6 +40,10 @@ HOMES = {
     "sqlite3": {"records"},
     "jax": {"enemies"},
     "optax": {"enemies"},
+    "fastapi": {"web"},
+    "pydantic": {"web"},
+    "starlette": {"web"},
+    "uvicorn": {"web"},
     "matplotlib": {"arena", "enemies", "learn", "records", "runtime", "study"},
 }
 # The one module that owns the decorators.

@@ -26,7 +26,7 @@ from punish_fast.arena import veteran
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import check_temperature, policy_of_values
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.solver import Solution, solve
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import Rules, true_rules
 from punish_fast.punish.space import StateSpace
@@ -275,6 +275,10 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
         return veteran.veteran_policy(space)
     if name != "naive":
         return heuristic(space, name)
+    return policy_of_values(space.state_ptr, naive_solution(space).q, temperature)
+
+
+def naive_solution(space: StateSpace) -> Solution:
+    """The values of *naive* in the states of the view: from -1, a loss, to 1, a win."""
     true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
-    q = solve(build(true_space), discount=1.0).q
-    return policy_of_values(space.state_ptr, q, temperature)
+    return solve(build(true_space), discount=1.0)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, verb
 from punish_fast.cli.report import in_words, print_table
+from punish_fast.store.notes import enemy_text
 
 BUILT_IN = {
     "random": "plays every legal action with equal probability",
@@ -57,13 +58,6 @@ def _describe(path: Path) -> dict[str, Any]:
         game = game_of_learner(path)
         told = str(error).removeprefix(f"{path}: ") if game is None else f"trained at {game}"
         return {"file": path, "kind": None if game is None else "learner", "rules": None, "about": told}
-
-
-def enemy_text(enemy: dict[str, Any]) -> str:
-    """What a file notes of the enemy, in words."""
-    temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
-    unknown = "an unknown enemy" if enemy["kind"] == "unknown" else enemy["kind"]
-    return f"{enemy.get('file', enemy.get('name', unknown))}{temperature}"
 
 
 def about(file: Any) -> str:

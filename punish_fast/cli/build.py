@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.agents import enemy_text
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import (
     ComputeOptions,
@@ -20,6 +19,7 @@ from punish_fast.cli.options import (
 )
 from punish_fast.cli.outputs import check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table
+from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player

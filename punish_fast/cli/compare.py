@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.agents import enemy_text
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, option, verb
 from punish_fast.cli.report import print_table
+from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:
     from punish_fast.mdp.comparison import Comparison

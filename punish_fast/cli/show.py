@@ -6,7 +6,7 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.agents import enemy_text, game_of_learner
+from punish_fast.cli.agents import game_of_learner
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.explanation import explanation_report, print_explanation
 from punish_fast.cli.options import verb
@@ -22,6 +22,7 @@ from punish_fast.cli.report import (
     reachable,
 )
 from punish_fast.punish.rules import CARDS, by_card, name_of, to_mapping
+from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:
     import numpy as np

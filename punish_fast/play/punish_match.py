@@ -90,7 +90,9 @@ class PunishMatch:
         return View(self._state(seat), self.legal(seat), _five(unseen), deck, self.measure)
 
     def legal(self, seat: int) -> tuple[int, ...]:
-        """The legal actions of a seat."""
+        """The legal actions of a seat; none when the game is over."""
+        if not self._is_on:
+            return ()
         space = self.table.space
         row = self._state_row(seat)
         return tuple(space.action[space.state_ptr[row] : space.state_ptr[row + 1]].tolist())

@@ -17,10 +17,11 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.events import Damage, End, Event, Reveal
 from punish_fast.play.view import View
+from punish_fast.play.words import Teller, told_of
 from punish_fast.punish.card_looks import CARD_LOOKS
-from punish_fast.punish.rules import CARDS, RESOLVED, Five, Rules, cards_text
+from punish_fast.punish.rules import CARDS, Five, Rules
 from punish_fast.runtime.plot_style import INK, is_dark
 
 _WIDEST, _NARROWEST = 100, 40
@@ -63,7 +64,7 @@ class Screen:
         """
         self.console = console
         self.rules, self.names = rules, names
-        self._damage = damage
+        self._teller = Teller(damage, names)
         encoding = (getattr(console.file, "encoding", None) or "ascii").lower()
         plain = console.is_dumb_terminal or not encoding.startswith("utf")
         self._lines = _LINES["ascii" if plain else "unicode"]
@@ -111,9 +112,9 @@ class Screen:
             for seat in (0, 1):
                 self.console.print(self._played(seat, event))
         elif isinstance(event, Damage | End):
-            self.console.print(Text(f"  {self._words(event)}", "bold"))
+            self.console.print(Text(f"  {self._teller.words(event)}", "bold"))
         else:
-            self.say(self._words(event))
+            self.say(self._teller.words(event))
 
     def _heading_of(self, view: View) -> None:
         bar = self._lines[9]
@@ -164,63 +165,19 @@ class Screen:
         """What a player picked and drew."""
         action, drawn = event.actions[seat], event.drawn[seat]
         who = self.names[seat]
-        line = Text(f"  {_verb(who, 'play')} ".ljust(18))
+        line = Text(f"  {told_of(who, 'play')} ".ljust(18))
         pick = action // 10 - 1
         if pick >= len(CARDS):
-            return Text(f"  {_verb(who, 'rest')}.")
+            return Text(f"  {told_of(who, 'rest')}.")
         if drawn is None:
             line.append(f" {CARDS[pick]} ", card_style(pick))
             return line
-        line = Text(f"  {_verb(who, 'feint')} ".ljust(18))
+        line = Text(f"  {told_of(who, 'feint')} ".ljust(18))
         line.append(f" {CARDS[pick]} ", card_style(pick))
         line.append(" away and draw " if who == "you" else " away and draws ")
         line.append(f" {CARDS[drawn]} ", card_style(drawn))
         return line
 
-    def _words(self, event: Event) -> str:
-        words = ""
-        match event:
-            case Deal():
-                words = f"The cards are dealt. Revealed: {cards_text(event.revealed)}."
-            case Clash():
-                words = self._clash(*event.resolved)
-            case Damage():
-                left = f"{event.hp} HP left" if event.hp > 0 else "no HP left"
-                words = f"{_verb(self.names[event.seat], 'take')} {event.amount} damage: {left}."
-            case Exhaustion():
-                words = f"{_verb(self.names[event.seat], 'be')} exhausted and must rest in the next breath."
-            case Reshuffle():
-                words = self._healing(event)
-            case End():
-                words = self._ending(event)
-        return words
-
-    def _ending(self, event: End) -> str:
-        if event.winner is None:
-            return "A draw."
-        ending = f"{_verb(self.names[event.winner], 'win')}!"
-        return f"Both fall, and the lower card wins. {ending}" if event.both_fell else ending
-
-    def _clash(self, own: int, enemy: int) -> str:
-        is_quiet = not self._damage[own, enemy] and not self._damage[enemy, own]
-        words = f"{RESOLVED[(own + 1) % len(RESOLVED)]} against {RESOLVED[(enemy + 1) % len(RESOLVED)]}"
-        return f"{words}: nobody is hurt." if is_quiet else f"{words}."
-
-    def _healing(self, event: Reshuffle) -> str:
-        healed = [
-            f" {_verb(name, 'heal')} {more} HP ({hp} now)."
-            for name, hp, more in zip(self.names, event.hp, event.healed, strict=True)
-            if more
-        ]
-        return "The measure ends." + "".join(healed)
-
 
 def _pips(power: int) -> str:
     return (f"deals {power}" if power else "").center(_CARD)
-
-
-def _verb(who: str, verb: str) -> str:
-    """Subject and verb, capitalised: "You play", "naive plays"."""
-    if who == "you":
-        return f"You {'are' if verb == 'be' else verb}"
-    return f"{who} {'is' if verb == 'be' else verb + 's'}"

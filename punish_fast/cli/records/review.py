@@ -36,9 +36,9 @@ def review(options: ReviewOptions) -> None:
     Chances to win are those against the enemy that the agent was solved for. An agent for this is made by solve
     --objective win-probability.
     """
-    from punish_fast.cli.agents import enemy_text
     from punish_fast.play.review import read_game
     from punish_fast.play.review import review as judge
+    from punish_fast.store.notes import enemy_text
     from punish_fast.store.reader import load
 
     game = read_game(options.database, options.game)

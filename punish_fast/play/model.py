@@ -1,0 +1,223 @@
+"""An agent with all that is asked of it at a table: its game, its strategy, its values and a coach against it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from punish_fast.arena.lineup import Lineup
+from punish_fast.arena.players import Player, naive_solution
+from punish_fast.mdp.policy import policy_of_values
+from punish_fast.mdp.solver import Solution
+from punish_fast.play.coach import Coach
+from punish_fast.play.punish_face import PunishFace
+from punish_fast.play.seats import Agent
+from punish_fast.play.table import Table
+from punish_fast.punish.codes import StateError, action_name, decimals_of, encode, from_decimal
+from punish_fast.punish.identity import identity
+from punish_fast.punish.rules import Rules, name_of
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.notes import enemy_text
+from punish_fast.store.reader import Artefact
+
+# What a person may choose from; each costs the memory of a strategy.
+TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+
+Tables = dict[tuple[str, str], Table]
+
+
+class NoAnswerError(ValueError):
+    """What is asked of an agent that it does not have; the message says what."""
+
+
+class Model:
+    """An agent. Looking it up is quick; whatever takes longer is done when it is asked for, and once.
+
+    Attributes:
+        name: Its name.
+        rules: The rules, with the true redeal.
+        file: Its file; None if it is built in.
+    """
+
+    def __init__(self, argument: str, tables: Tables, rules: Rules | None = None) -> None:
+        """Look the agent up.
+
+        Args:
+            argument: A built-in agent or a file, as for `Player`.
+            tables: The tables of all models by digest of the rules and information, which are shared and added to.
+            rules: The rules of a built-in agent.
+
+        Raises:
+            PlayerError: there is no such agent.
+            ReadError: its file cannot be read, or is no agent.
+        """
+        lineup = Lineup([argument], rules)
+        self._player = Player(argument)
+        self._tables = tables
+        self._coaches: dict[float | None, Coach] = {}
+        self._agents: dict[float | None, Agent] = {}
+        self.name = lineup.names[0]
+        self.rules, self.information = lineup.rules, lineup.information
+        self.file: Artefact | None = self._player.file
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it values positions, and so can play by softmax."""
+        return self._player.has_values
+
+    @property
+    def temperatures(self) -> tuple[float, ...]:
+        """What temperatures it may be asked to play at; empty if it plays in one way alone."""
+        return TEMPERATURES if self.has_values and self._player.settled(None) is None else ()
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, JSON-like, without opening it."""
+        attributes = {} if self.file is None else self.file.attributes
+        enemy = "random" if self.name == "naive" and self.file is None else None
+        if self.file is not None and self.file.kind == "agent":
+            enemy = enemy_text(self.file.enemy)
+        objective = attributes.get("objective", "discounted" if self.has_values else None)
+        discount = attributes.get("discount", 1.0 if self.has_values else None)
+        return {
+            "name": self.name,
+            "game": PunishFace.game,
+            "rules": name_of(self.rules),
+            "rules_digest": self.rules.digest,
+            "information": self.information,
+            "enemy": enemy,
+            "objective": objective,
+            "discount": discount,
+            "temperatures": list(self.temperatures),
+            "plays": True,
+            "coaches": self.information == "view",
+            "values": self.has_values,
+            "judges": self.has_values and (objective == "win-probability" or discount == 1),
+        }
+
+    @cached_property
+    def table(self) -> Table:
+        """The table at which it plays."""
+        key = self.rules.digest, self.information
+        if key not in self._tables:
+            self._tables[key] = Table(StateSpace(self.rules, self.information))
+        return self._tables[key]
+
+    @property
+    def space(self) -> StateSpace:
+        """The states that it tells apart."""
+        return self.table.space
+
+    @cached_property
+    def face(self) -> PunishFace:
+        """How its game looks."""
+        return PunishFace(self.rules, self.table.damage)
+
+    @cached_property
+    def solution(self) -> Solution | None:
+        """Its values, in the rows of its states; None if it has none."""
+        if not self.has_values:
+            return None
+        if self.file is None:
+            return naive_solution(self.space)
+        self.file.must_have_states(self.space)
+        return self.file.solution()
+
+    @cached_property
+    def strategy(self) -> np.ndarray:
+        """How it plays, float64 ``[n_rows]``; greedily if it has values."""
+        return self._policy(None)
+
+    @cached_property
+    def identity(self) -> str:
+        """Its identity (``punish/identity.py``).
+
+        The value is that of the choice; for a strategy, its probability. Of a strategy that remembers more than the
+        view, the state is the number of the information state.
+        """
+        counts = np.diff(self.space.state_ptr)
+        states = decimals_of(self.space) if self.space.is_view else np.arange(len(counts))
+        values = self.strategy if self.solution is None else self.solution.q
+        return identity(np.repeat(states, counts), self.space.action, values)
+
+    def open(self) -> None:
+        """Do what takes longer now.
+
+        Raises:
+            ReadError: the file is damaged.
+        """
+        self.agent(None)
+        _ = self.identity, self.face
+
+    def agent(self, temperature: float | None) -> Agent:
+        """It as a player at its table.
+
+        Raises:
+            NoAnswerError: it does not play at this temperature.
+        """
+        if temperature not in self._agents:
+            self._must_play_at(temperature)
+            policy = self.strategy if temperature is None else self._policy(temperature)
+            name = self.name if temperature is None else f"{self.name}@{temperature:g}"
+            self._agents[temperature] = Agent(name, self.table.thresholds(policy), self._player.settled(temperature))
+        return self._agents[temperature]
+
+    def coach(self, temperature: float | None) -> Coach:
+        """A coach against it.
+
+        Raises:
+            NoAnswerError: it does not play at this temperature, or remembers more than the view.
+        """
+        if not self.space.is_view:
+            raise NoAnswerError(f"{self.name}: remembers more than the view, and cannot be seen through")
+        if temperature not in self._coaches:
+            self._must_play_at(temperature)
+            policy = self.strategy if temperature is None else self._policy(temperature)
+            self._coaches[temperature] = Coach(self.space, policy)
+        return self._coaches[temperature]
+
+    def row(self, decimal: int) -> int:
+        """The row of a state.
+
+        Raises:
+            StateError: it is none, or no game reaches it.
+            NoAnswerError: the agent tells histories apart, not states.
+        """
+        if not self.space.is_view:
+            raise NoAnswerError(f"{self.name}: remembers more than the view, and is not asked by state")
+        state = from_decimal(self.space.layout, decimal)
+        code = np.uint64(encode(self.space.layout, state))
+        codes = self.space.code
+        row = int(np.searchsorted(codes, code))
+        if row == len(codes) or codes[row] != code:
+            raise StateError(f"state {decimal}: no game reaches it")
+        return row
+
+    def values(self, decimal: int) -> dict[str, Any]:
+        """What it knows of a state, JSON-like: ``state``, ``v`` and ``actions`` with ``q`` and ``probability``.
+
+        A strategy has no ``v`` and no ``q``. Errors as in `row`.
+        """
+        space, row = self.space, self.row(decimal)
+        first, last = space.state_ptr[row : row + 2].tolist()
+        actions, p = space.action[first:last].tolist(), self.strategy[first:last].tolist()
+        v, q = None, [None] * len(actions)
+        if self.solution is not None:
+            v, q = float(self.solution.v[row]), self.solution.q[first:last].tolist()
+        entries = [
+            {"action": action, "name": action_name(action), "q": value, "probability": chance}
+            for action, value, chance in zip(actions, q, p, strict=True)
+        ]
+        return {"state": str(decimal), "v": v, "actions": entries}
+
+    def _policy(self, temperature: float | None) -> np.ndarray:
+        settled = self._player.settled(temperature)
+        if self.solution is not None:
+            return policy_of_values(self.space.state_ptr, self.solution.q, settled)
+        return self._player.policy(self.space)
+
+    def _must_play_at(self, temperature: float | None) -> None:
+        if temperature is not None and temperature not in self.temperatures:
+            allowed = ", ".join(f"{each:g}" for each in self.temperatures) or "none"
+            raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}, allowed are {allowed}")

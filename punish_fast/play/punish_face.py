@@ -1,0 +1,141 @@
+"""Punish as JSON and words: positions, moves and events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from punish_fast.play.events import Clash, Deal, Event, Reveal
+from punish_fast.play.view import View
+from punish_fast.play.words import Teller
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish.codes import State, action_name, to_decimal
+from punish_fast.punish.rules import CARDS, RESOLVED, Rules, cards_text, name_of
+
+
+class PunishFace:
+    """Shows games under the same rules.
+
+    Attributes:
+        game: The name of the game.
+    """
+
+    game = "punish"
+
+    def __init__(self, rules: Rules, damage: np.ndarray) -> None:
+        """Remember the rules.
+
+        Args:
+            rules: The rules.
+            damage: int64 ``[6, 6]``, as in `Table`.
+        """
+        self._rules, self._damage = rules, damage
+
+    def rules(self) -> dict[str, Any]:
+        """Name, cards, their copies and damage, and the numbers of the rules."""
+        rules = self._rules
+        return {
+            "name": name_of(rules),
+            "cards": list(CARDS),
+            "copies": list(rules.copies),
+            "damage": list(rules.damage),
+            "hp": rules.hp,
+            "hand_size": rules.hand_size,
+            "breaths": rules.breaths,
+            "feints": rules.feints,
+            "healing": rules.healing,
+        }
+
+    def view(self, view: View) -> dict[str, Any]:
+        """What a player knows; ``state`` is None once the game is over."""
+        state = view.state
+        is_over = min(state.own_hp, state.enemy_hp) <= 0
+        return self.state(state) | {
+            "state": None if is_over else str(to_decimal(state)),
+            "measure": view.measure,
+            "unseen": list(view.unseen),
+            "deck": view.deck,
+        }
+
+    def state(self, state: State) -> dict[str, Any]:
+        """An information state."""
+        rules = self._rules
+        unseen = [c - h - d for c, h, d in zip(rules.copies, state.hand, state.discard, strict=True)]
+        return {
+            "state": str(to_decimal(state)) if min(state.own_hp, state.enemy_hp) > 0 else None,
+            "breath": state.breath,
+            "breaths": rules.breaths,
+            "hand": list(state.hand),
+            "discard": list(state.discard),
+            "unseen": unseen,
+            "deck": sum(unseen) - state.enemy_hand,
+            "own": _player(state.own_hp, sum(state.hand), state.own_exhausted, state.own_feinted),
+            "enemy": _player(state.enemy_hp, state.enemy_hand, state.enemy_exhausted, state.enemy_feinted),
+            "words": self._words(state),
+        }
+
+    def moves(self, actions: Sequence[int]) -> list[dict[str, Any]]:
+        """Actions with their names and keys."""
+        return [{"action": action, "name": action_name(action), "key": _key(action)} for action in actions]
+
+    def event(self, event: Event, seat: int, names: tuple[str, str]) -> dict[str, Any]:
+        """An event as the player of a seat may see it."""
+        told = event.told(seat)
+        shown = {"kind": type(told).__name__.lower(), "words": Teller(self._damage, names).words(told)}
+        match told:
+            case Deal():
+                hand = told.hands[seat]
+                assert hand is not None
+                dealt = {"measure": told.measure, "revealed": list(told.revealed), "deck": told.deck}
+                return shown | dealt | {"hand": list(hand)}
+            case Reveal():
+                plays = [_play(action, drawn) for action, drawn in zip(told.actions, told.drawn, strict=True)]
+                return shown | {"breath": told.breath, "plays": plays}
+            case Clash():
+                return shown | {"cards": [_card(kind) for kind in told.resolved]}
+        return shown | asdict(told)
+
+    def _words(self, state: State) -> str:
+        rules = self._rules
+        own, enemy = _health(state.own_hp), _health(state.enemy_hp)
+        parts = [
+            f"Breath {state.breath} of {rules.breaths}." if state.breath <= rules.breaths else "Between two measures.",
+            f"You have {own} and hold {cards_text(state.hand)}.",
+            f"The enemy has {enemy} and {state.enemy_hand} {'card' if state.enemy_hand == 1 else 'cards'}.",
+        ]
+        if state.own_exhausted:
+            parts.append("You are exhausted and must rest.")
+        if state.enemy_exhausted:
+            parts.append("The enemy is exhausted and must rest.")
+        if rules.feints and state.own_feinted == rules.feints:
+            parts.append("You have feinted in this measure.")
+        if rules.feints and state.enemy_feinted == rules.feints:
+            parts.append("The enemy has feinted in this measure.")
+        return " ".join([*parts, f"Discard pile: {cards_text(state.discard)}."])
+
+
+def _player(hp: int, cards: int, exhausted: int, feinted: int) -> dict[str, Any]:
+    return {"hp": max(0, hp), "cards": cards, "exhausted": bool(exhausted), "feinted": feinted}
+
+
+def _health(hp: int) -> str:
+    return f"{hp} HP" if hp > 0 else "no HP left"
+
+
+def _key(action: int) -> str:
+    if action == REST_ACTION:
+        return "Enter"
+    return ("f" if action % 10 else "") + _card(action // 10 - 1)[0]
+
+
+def _card(kind: int) -> str:
+    """The name of a card; "rest" for 5."""
+    return RESOLVED[(kind + 1) % len(RESOLVED)]
+
+
+def _play(action: int, drawn: int | None) -> dict[str, Any]:
+    shown = {"action": action, "name": action_name(action), "card": _card(min(action // 10 - 1, len(CARDS)))}
+    return shown | {"feint": drawn is not None, "drawn": None if drawn is None else _card(drawn)}

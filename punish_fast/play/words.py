@@ -1,0 +1,82 @@
+"""What happens at the table, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal
+from punish_fast.punish.rules import CARDS, RESOLVED, cards_text
+
+
+class Teller:
+    """Tells events.
+
+    Attributes:
+        names: The name of each seat; "you" for whoever reads.
+    """
+
+    def __init__(self, damage: np.ndarray, names: tuple[str, str]) -> None:
+        """Remember what cards do.
+
+        Args:
+            damage: int64 ``[6, 6]``, as in `Table`.
+            names: The name of each seat, or "you".
+        """
+        self.names = names
+        self._damage = damage
+
+    def words(self, event: Event) -> str:
+        """An event in a sentence or two."""
+        words = ""
+        match event:
+            case Deal():
+                words = f"The cards are dealt. Revealed: {cards_text(event.revealed)}."
+            case Reveal():
+                words = " ".join(self._played(seat, event) for seat in (0, 1))
+            case Clash():
+                words = self._clash(*event.resolved)
+            case Damage():
+                left = f"{event.hp} HP left" if event.hp > 0 else "no HP left"
+                words = f"{told_of(self.names[event.seat], 'take')} {event.amount} damage: {left}."
+            case Exhaustion():
+                words = f"{told_of(self.names[event.seat], 'be')} exhausted and must rest in the next breath."
+            case Reshuffle():
+                words = self._healing(event)
+            case End():
+                words = self._ending(event)
+        return words
+
+    def _played(self, seat: int, event: Reveal) -> str:
+        who, pick, drawn = self.names[seat], event.actions[seat] // 10 - 1, event.drawn[seat]
+        if pick >= len(CARDS):
+            return f"{told_of(who, 'rest')}."
+        if drawn is None:
+            return f"{told_of(who, 'play')} {CARDS[pick]}."
+        draws = "draw" if who == "you" else "draws"
+        return f"{told_of(who, 'feint')} {CARDS[pick]} away and {draws} {CARDS[drawn]}."
+
+    def _clash(self, own: int, enemy: int) -> str:
+        is_quiet = not self._damage[own, enemy] and not self._damage[enemy, own]
+        words = f"{RESOLVED[(own + 1) % len(RESOLVED)]} against {RESOLVED[(enemy + 1) % len(RESOLVED)]}"
+        return f"{words}: nobody is hurt." if is_quiet else f"{words}."
+
+    def _healing(self, event: Reshuffle) -> str:
+        healed = [
+            f" {told_of(name, 'heal')} {more} HP ({hp} now)."
+            for name, hp, more in zip(self.names, event.hp, event.healed, strict=True)
+            if more
+        ]
+        return "The measure ends." + "".join(healed)
+
+    def _ending(self, event: End) -> str:
+        if event.winner is None:
+            return "A draw."
+        ending = f"{told_of(self.names[event.winner], 'win')}!"
+        return f"Both fall, and the lower card wins. {ending}" if event.both_fell else ending
+
+
+def told_of(who: str, verb: str) -> str:
+    """Subject and verb, capitalised: "You play", "naive plays"."""
+    if who == "you":
+        return f"You {'are' if verb == 'be' else verb}"
+    return f"{who} {'is' if verb == 'be' else verb + 's'}"

@@ -1,0 +1,83 @@
+"""The application: its routes, its page and its guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+
+from punish_fast.play.model import Model
+from punish_fast.runtime.printable import MOST_OF_LINE, printable
+from punish_fast.runtime.version import __version__
+from punish_fast.web.models import Shelf, model_routes, opening
+from punish_fast.web.page_files import page_routes
+from punish_fast.web.tables import OpenTables, table_routes
+from punish_fast.web.workers import Workers
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a server bears.
+
+    Attributes:
+        tables: Games at once.
+    """
+
+    tables: int = 2000
+
+
+def create_app(models: Sequence[Model], limits: Limits | None = None) -> FastAPI:
+    """The application.
+
+    Args:
+        models: The agents.
+        limits: What it bears.
+    """
+    limits = limits or Limits()
+    workers = Workers()
+    shelf = Shelf(models, workers)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        task = opening(shelf)
+        yield
+        task.cancel()
+        workers.close()
+
+    app = FastAPI(
+        title="punish-fast",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.add_exception_handler(RequestValidationError, _explain_request)
+    app.add_exception_handler(ValueError, _explain)
+    app.include_router(model_routes(shelf))
+    app.include_router(table_routes(shelf, OpenTables(limits.tables), workers))
+    app.include_router(page_routes())
+    return app
+
+
+async def _explain_request(_request: Request, error: Any) -> JSONResponse:
+    """The first fault of a request in one line."""
+    fault = error.errors()[0]
+    where = ".".join(str(part) for part in fault["loc"] if part not in ("body", "path", "query")) or "body"
+    return _refusal(422, f"{where}: {fault['msg']}")
+
+
+async def _explain(_request: Request, error: Exception) -> JSONResponse:
+    """An error of ours in one line; any other goes on."""
+    if not type(error).__module__.startswith("punish_fast."):
+        raise error
+    return _refusal(422, str(error))
+
+
+def _refusal(status: int, detail: str) -> JSONResponse:
+    return JSONResponse({"detail": printable(detail, MOST_OF_LINE)}, status)

@@ -1,0 +1,87 @@
+"""Routes of the agents: what they are, and what they know of a state."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path
+
+from punish_fast.play.model import Model
+from punish_fast.web.workers import Workers
+
+Hash = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The identity of an agent.")]
+StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="The decimal code of an information state.")]
+
+
+class Shelf:
+    """The agents of a server, opened one after the other while it runs.
+
+    Attributes:
+        models: All of them.
+        by_hash: Those that are open, by identity.
+        flaws: Why one could not be opened, by name.
+    """
+
+    def __init__(self, models: Sequence[Model], workers: Workers) -> None:
+        self.models = list(models)
+        self.by_hash: dict[str, Model] = {}
+        self.flaws: dict[str, str] = {}
+        self._workers = workers
+
+    async def open(self) -> None:
+        """Open all agents."""
+        for model in self.models:
+            try:
+                await self._workers.solve(model.open)
+            except ValueError as error:
+                self.flaws[model.name] = str(error)
+            else:
+                self.by_hash[model.identity] = model
+
+    def find(self, hash: str) -> Model:
+        """The agent with this identity.
+
+        Raises:
+            HTTPException: there is none.
+        """
+        if hash not in self.by_hash:
+            raise HTTPException(404, f"model {hash}: is not served here, or not open yet; see /models")
+        return self.by_hash[hash]
+
+    def entries(self) -> list[dict[str, Any]]:
+        """All agents, JSON-like; ``hash`` is None for those that are not open yet."""
+        hashes = {id(model): hash for hash, model in self.by_hash.items()}
+        return [
+            {"hash": hashes.get(id(model)), "flaw": self.flaws.get(model.name), **model.facts()}
+            for model in self.models
+        ]
+
+
+def model_routes(shelf: Shelf) -> APIRouter:
+    """Routes under ``/models``."""
+    routes = APIRouter(prefix="/models", tags=["models"])
+
+    @routes.get("")
+    async def list_models() -> list[dict[str, Any]]:
+        """All agents. Those that are still being opened have no hash yet."""
+        return shelf.entries()
+
+    @routes.get("/{hash}/meta")
+    async def model(hash: Hash) -> dict[str, Any]:
+        """One agent, with its rules."""
+        found = shelf.find(hash)
+        return {"hash": hash, **found.facts(), "states": found.space.n_states, "fields": found.face.rules()}
+
+    @routes.get("/{hash}/q/{state}")
+    async def values(hash: Hash, state: StateCode) -> dict[str, Any]:
+        """What an agent knows of a state: its value, and value and probability of each legal action."""
+        return shelf.find(hash).values(int(state))
+
+    return routes
+
+
+def opening(shelf: Shelf) -> asyncio.Task[None]:
+    """Open the agents of a shelf while requests are answered."""
+    return asyncio.get_running_loop().create_task(shelf.open())

@@ -1,0 +1,219 @@
+"""Routes of the tables: people play agents. The server keeps the secrets of every game."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from punish_fast.play.model import Model, NoAnswerError
+from punish_fast.play.punish_match import PunishMatch
+from punish_fast.play.seats import Person
+from punish_fast.play.session import ChoiceError, PlaySession
+from punish_fast.punish.codes import action_name
+from punish_fast.web.models import Shelf
+from punish_fast.web.workers import Workers
+
+YOU = "you"
+_SEAT = 0
+# Seconds that a table waits for its player, and that a finished game stays to be looked at.
+_IDLE, _OVER = 3600.0, 900.0
+_ID_BYTES = 24
+_LAST_SEED = (1 << 64) - 1
+
+TableId = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{32}$", description="The secret name of a table.")]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewTable(_Body):
+    """Whom to play."""
+
+    opponent: str = Field(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")
+    game: str = Field("punish", pattern="^punish$")
+    name: str = Field(YOU, min_length=1, max_length=40, description="Your name in the records.")
+    temperature: float | None = Field(None, description="One of the agent's temperatures, or null.")
+    seed: str | None = Field(None, pattern="^[0-9]{1,20}$", description="Deals that can be repeated.")
+
+
+class Choice(_Body):
+    """A move."""
+
+    action: int = Field(ge=0, le=99, description="One of the legal actions.")
+    n_events: int = Field(ge=0, description="The events that you have seen: a move is never made twice.")
+
+
+@dataclass(eq=False)
+class OpenTable:
+    """A game of one person.
+
+    Attributes:
+        id: Its secret name.
+        model: The opponent.
+        temperature: The temperature it plays at.
+        session: The game.
+        match: Its secrets.
+        seed: The seed that the person asked for; None for one that nobody knows before the end.
+        touched: When it was last used.
+        kept: The id under which it is kept.
+    """
+
+    id: str
+    model: Model
+    temperature: float | None
+    session: PlaySession
+    match: PunishMatch
+    seed: int | None
+    touched: float
+    kept: int | None = None
+
+    def shown(self, since: int) -> dict[str, Any]:
+        """What the person may know, with the events from number ``since`` on."""
+        session, face = self.session, self.model.face
+        names = YOU, session.seats[1].name
+        told = session.events[since:]
+        events = [{"n": n, **face.event(event, _SEAT, names)} for n, event in enumerate(told, since)]
+        return {
+            "table": self.id,
+            "game": face.game,
+            "rules": face.rules(),
+            "opponent": self.model.identity,
+            "temperature": self.temperature,
+            "names": [player.name for player in session.seats],
+            "is_on": session.is_on,
+            "winner": session.winner,
+            "legal": face.moves(session.legal(_SEAT)),
+            "view": face.view(session.view(_SEAT)),
+            "events": events,
+            "n_events": len(session.events),
+            # Deals and choices to come follow from the seed.
+            "seed": str(self.match.seed) if self.seed is not None or not session.is_on else None,
+            "kept": self.kept,
+        }
+
+
+class OpenTables:
+    """All games that are played now, in memory.
+
+    Attributes:
+        most: How many there may be.
+    """
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.most = most
+        self._clock = clock
+        self._tables: dict[str, OpenTable] = {}
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def open(self, model: Model, name: str, temperature: float | None, seed: int | None) -> OpenTable:
+        """Set a table and deal.
+
+        Raises:
+            HTTPException: there are too many.
+            NoAnswerError: the agent does not play at this temperature.
+        """
+        self._clear()
+        if len(self._tables) >= self.most:
+            raise HTTPException(429, f"tables: {self.most:,} games are played here now; try again later")
+        match = PunishMatch(model.table, secrets.randbits(64) if seed is None else seed)
+        session = PlaySession(match, (Person(name), model.agent(temperature)))
+        session.begin()
+        table_id = secrets.token_urlsafe(_ID_BYTES)
+        self._tables[table_id] = OpenTable(table_id, model, temperature, session, match, seed, self._clock())
+        return self._tables[table_id]
+
+    def find(self, table_id: str) -> OpenTable:
+        """A table by its secret name.
+
+        Raises:
+            HTTPException: there is none, or no longer.
+        """
+        table = self._tables.get(table_id)
+        if table is None or self._is_stale(table):
+            raise HTTPException(404, "table: there is none of this name, or it was cleared; open a new one")
+        table.touched = self._clock()
+        return table
+
+    def clear(self, table_id: str) -> None:
+        """Clear a table; errors as in `find`."""
+        del self._tables[self.find(table_id).id]
+
+    def _is_stale(self, table: OpenTable) -> bool:
+        return self._clock() - table.touched > (_IDLE if table.session.is_on else _OVER)
+
+    def _clear(self) -> None:
+        for table in [table for table in self._tables.values() if self._is_stale(table)]:
+            del self._tables[table.id]
+
+
+def table_routes(shelf: Shelf, tables: OpenTables, workers: Workers) -> APIRouter:
+    """Routes under ``/tables``."""
+    routes = APIRouter(prefix="/tables", tags=["tables"])
+
+    @routes.post("", status_code=201)
+    async def open_table(wanted: NewTable) -> dict[str, Any]:
+        """Open a table: the cards are dealt."""
+        model = shelf.find(wanted.opponent)
+        seed = None if wanted.seed is None else int(wanted.seed)
+        if seed is not None and seed > _LAST_SEED:
+            raise HTTPException(422, f"seed: {seed}, allowed are 0 to {_LAST_SEED}")
+        await workers.solve(lambda: model.agent(wanted.temperature))
+        return tables.open(model, wanted.name, wanted.temperature, seed).shown(0)
+
+    @routes.get("/{table}")
+    async def look(table: TableId, since: Annotated[int, Query(ge=0, le=10**6)] = 0) -> dict[str, Any]:
+        """The table as you may see it, with the events from number ``since`` on."""
+        return tables.find(table).shown(since)
+
+    @routes.post("/{table}/choice")
+    async def choose(table: TableId, choice: Choice) -> dict[str, Any]:
+        """Make a move; both cards are revealed, and the answer tells what happens."""
+        found = tables.find(table)
+        session, seen = found.session, len(found.session.events)
+        if not session.is_on:
+            raise HTTPException(409, "table: the game is over")
+        if choice.n_events != seen:
+            raise HTTPException(409, f"n_events: {choice.n_events}, but {seen} events have happened; look first")
+        try:
+            session.choose(_SEAT, choice.action)
+        except ChoiceError as error:
+            raise HTTPException(422, str(error)) from None
+        session.reveal()
+        return found.shown(seen)
+
+    @routes.get("/{table}/coach")
+    async def advise(table: TableId) -> dict[str, Any]:
+        """The win chance of each move, best first, and what the enemy is expected to do."""
+        found = tables.find(table)
+        if not found.session.is_on:
+            raise HTTPException(409, "table: the game is over")
+        view = found.session.view(_SEAT)
+        try:
+            coach = await workers.solve(lambda: found.model.coach(found.temperature))
+        except NoAnswerError as error:
+            raise HTTPException(409, str(error)) from None
+        chances = await workers.solve(lambda: coach.win_chances(view))
+        return {
+            "n_events": len(found.session.events),
+            "chances": [{"action": a, "name": action_name(a), "win": p} for a, p in chances.items()],
+            "expected": [
+                {"action": a, "name": action_name(a), "probability": p} for a, p in coach.expected(view).items()
+            ],
+        }
+
+    @routes.delete("/{table}", status_code=204)
+    async def clear(table: TableId) -> Response:
+        """Leave the table."""
+        tables.clear(table)
+        return Response(status_code=204)
+
+    return routes

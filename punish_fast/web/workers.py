@@ -1,0 +1,42 @@
+"""Threads for what would keep other requests waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_READERS = 4
+
+
+class Workers:
+    """Three kinds of work, each in threads of its own, so that none waits for another kind.
+
+    Requests themselves are answered in one thread, that of the event loop, and all that is shared changes only there.
+    """
+
+    def __init__(self) -> None:
+        self._solver = ThreadPoolExecutor(1, "solver")
+        self._writer = ThreadPoolExecutor(1, "writer")
+        self._readers = ThreadPoolExecutor(_READERS, "reader")
+
+    async def solve(self, work: Callable[[], T]) -> T:
+        """Compute with all processors, one such work after the other."""
+        return await asyncio.get_running_loop().run_in_executor(self._solver, work)
+
+    async def read(self, work: Callable[[], T]) -> T:
+        """Read a database."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+
+    async def write(self, work: Callable[[], T]) -> T:
+        """Write to a database, one work after the other."""
+        return await asyncio.get_running_loop().run_in_executor(self._writer, work)
+
+    def close(self) -> None:
+        """Finish what was begun and drop what was not; writes are all done."""
+        self._solver.shutdown(wait=False, cancel_futures=True)
+        self._readers.shutdown(wait=False, cancel_futures=True)
+        self._writer.shutdown(wait=True)

@@ -1,0 +1,63 @@
+"""A server within the tests, and games played over HTTP."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from punish_fast.play.model import Model
+from punish_fast.punish.rules import PRESETS, Rules, true_rules
+
+TINY = true_rules(PRESETS["tiny"])
+Answer = dict[str, Any]
+
+
+def models_of(*names: str, rules: Rules = TINY) -> list[Model]:
+    """Agents at shared tables."""
+    tables: dict = {}
+    return [Model(name, tables, rules) for name in names]
+
+
+def entries_of(client: TestClient) -> list[Answer]:
+    """What ``/models`` lists once all agents are open."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        entries: list[Answer] = client.get("/models").json()
+        if all(entry["hash"] or entry["flaw"] for entry in entries):
+            return entries
+        time.sleep(0.01)
+    raise AssertionError("the agents did not open")
+
+
+def open_table(client: TestClient, opponent: str, **more: Any) -> Answer:
+    """A new table."""
+    answer = client.post("/tables", json={"opponent": opponent, **more})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def choose(client: TestClient, table: Answer, action: int) -> Any:
+    """The answer to a move."""
+    body = {"action": action, "n_events": table["n_events"]}
+    return client.post(f"/tables/{table['table']}/choice", json=body)
+
+
+def first(legal: list[Answer]) -> int:
+    """The first legal action."""
+    return legal[0]["action"]
+
+
+def play_out(
+    client: TestClient, table: Answer, pick: Callable[[list[Answer]], int] = first
+) -> tuple[Answer, list[Answer]]:
+    """Play to the end: the last answer, and all events."""
+    events = list(table["events"])
+    while table["is_on"]:
+        answer = choose(client, table, pick(table["legal"]))
+        assert answer.status_code == 200, answer.text
+        table = answer.json()
+        events += table["events"]
+    return table, events
