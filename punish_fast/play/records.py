@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from pathlib import Path
 
@@ -10,8 +9,8 @@ from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.seats import Agent, Person
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import RecordsError
-from punish_fast.records.importing import import_logs
-from punish_fast.records.logs import RecordedGame, Side, read_log, write_log
+from punish_fast.records.importing import insert_logs
+from punish_fast.records.logs import RecordedGame, Side, log_of, read_log, write_log
 from punish_fast.runtime.files import write_text
 
 # Games of the same players in as many seconds.
@@ -80,7 +79,5 @@ class Keeper:
 
     def _insert(self, game: RecordedGame, database: Path) -> bool:
         """Whether the database has taken the game."""
-        with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder) / "play.json"
-            log.write_text(write_log([game], "games"), encoding="utf-8")
-            return import_logs(self._space, [log], database).imported == 1
+        log = log_of(write_log([game], "games").encode(), "play.json")
+        return insert_logs(self._space, [log], database).imported == 1

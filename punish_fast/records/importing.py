@@ -95,21 +95,29 @@ class ImportReport:
 def import_logs(
     space: StateSpace, paths: Iterable[str | Path], database: str | Path, strict: bool = False
 ) -> ImportReport:
+    """Read logs and import them with `insert_logs`.
+
+    Raises:
+        RecordsError: a file cannot be read or is no log.
+    """
+    return insert_logs(space, [read_log(path) for path in paths], database, strict)
+
+
+def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path, strict: bool = False) -> ImportReport:
     """Import logs into a database in one transaction.
 
     Args:
         space: The states of the game, under the rules that were played.
-        paths: The logs.
+        logs: The logs.
         database: The database, created if there is none.
         strict: Reject games with any fault, not only unreachable states and illegal actions.
 
     Raises:
-        RecordsError: a file cannot be read or is no log, or the database holds something else.
+        RecordsError: the database holds something else.
         LockedError: another process kept the database locked.
         OutputError: the database may not be written to.
         WriteError: it could not be written to its end.
     """
-    logs = [read_log(path) for path in paths]
     report, candidates = _examine(space, logs, strict)
     if candidates or Path(database).exists():
         imported = datetime.now(UTC).isoformat(timespec="seconds")

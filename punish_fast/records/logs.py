@@ -115,8 +115,16 @@ def read_log(path: str | Path) -> GameLog:
     Raises:
         RecordsError: the file cannot be read or is no log; the message names the entry and the field.
     """
+    return log_of(read_file(Path(path), "log"), path)
+
+
+def log_of(content: bytes, path: str | Path) -> GameLog:
+    """The log that a file of this content is; ``path`` names it in messages and in databases.
+
+    Raises:
+        RecordsError: it is no log; the message names the entry and the field.
+    """
     path = Path(path)
-    content = read_file(path, "log")
     try:
         layout, games, refused = parse_log(content)
     except _LogError as error:
