@@ -41,11 +41,12 @@ def print_explanation(report: dict[str, Any]) -> None:
     print_text(f"It may hold: {_hands_text(report['hands'])}.")
     for action in report["actions"]:
         print(f"\n{action['name']}: {_worth(report).format(form.format(action['value']))}")
-        rows = [["against", "likely", "then", ""]]
-        for each in action["against"]:
-            rows.append([each["name"], f"{each['probability']:.1%}", form.format(each["value"]), each["words"]])
-        if action["against"]:
-            print_table(rows, left=4, indent="  ")
+        rows = [
+            [each["name"], f"{each['probability']:.1%}", form.format(each["value"]), each["words"]]
+            for each in action["against"]
+        ]
+        if rows:
+            print_table([["against", "likely", "then", ""], *rows], left=4, indent="  ")
     if report["contrast"] is not None:
         best, second = report["actions"][:2]
         print()

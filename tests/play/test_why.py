@@ -10,7 +10,7 @@ from punish_fast.arena.players import Player, PlayerError
 from punish_fast.mdp.solver import solve
 from punish_fast.play.coach import Coach
 from punish_fast.play.table import Table
-from punish_fast.play.why import ExplainError, Explainer, contrast, explainer_of
+from punish_fast.play.why import Explainer, ExplainError, contrast, explainer_of
 from punish_fast.punish.codes import StateError
 from punish_fast.punish.information import InformationError
 from punish_fast.punish.position import position
