@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.agents import enemy_text
 from punish_fast.cli.report import print_table, print_text
+from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:
     from punish_fast.punish.codes import State

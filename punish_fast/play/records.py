@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.seats import Agent, Person
@@ -33,6 +36,23 @@ def record_of(match: PunishMatch, seats: tuple[Person, Person], winner: int, gam
     return RecordedGame(game_id, sides[winner], sides[1 - winner])
 
 
+class Finished(NamedTuple):
+    """A finished game: the match, the players and the seat that won."""
+
+    match: PunishMatch
+    seats: tuple[Person, Person]
+    winner: int
+
+    @property
+    def players(self) -> frozenset[str]:
+        """Their names."""
+        return frozenset(player.name for player in self.seats)
+
+    def record(self, game_id: int) -> RecordedGame:
+        """Its record."""
+        return record_of(self.match, self.seats, self.winner, game_id)
+
+
 class Keeper:
     """Keeps finished games.
 
@@ -58,26 +78,43 @@ class Keeper:
             self._layout, self._logged = found.layout if found.games else "breaths", list(found.games)
 
     def keep(self, match: PunishMatch, seats: tuple[Person, Person], winner: int) -> int:
-        """Keep a game; return its id.
+        """Keep a game; return its id in the database, or without one in the log. Errors as in `keep_all`."""
+        return self.keep_all([Finished(match, seats, winner)])[0]
+
+    def keep_all(self, games: Sequence[Finished]) -> list[int]:
+        """Keep games that ended at about the same time; return their ids.
+
+        Only one thread at a time may call this.
 
         Raises:
-            RecordsError: the database takes no game of these players in this second.
+            RecordsError: the database takes no more games of these players in this moment.
             StoreError: a file cannot be written.
         """
         now = int(time.time())
-        known = {game.id for game in self._logged}
-        for game_id in range(now, now + _MOST_TRIES):
-            game = record_of(match, seats, winner, game_id)
-            if game_id not in known and (self.database is None or self._insert(game, self.database)):
-                break
-        else:
-            raise RecordsError(f"{self.database}: holds too many games of this moment; this one is not kept")
-        if self.log is not None:
-            write_text(self.log, write_log([*self._logged, game], self._layout))
-            self._logged.append(game)
-        return game_id
+        taken = {game.id for game in self._logged}
+        # Players have one game in a second.
+        following = {game.players: count(now) for game in games}
+        waiting, ids = list(range(len(games))), [0] * len(games)
+        for _ in range(_MOST_TRIES):
+            records = {}
+            for k in waiting:
+                game_id = next(free for free in following[games[k].players] if free not in taken)
+                records[k] = games[k].record(game_id)
+            stored = self._store(list(records.values()))
+            for k, game in records.items():
+                ids[k] = stored.get(game, 0)
+            waiting = [k for k, game in records.items() if game not in stored]
+            if not waiting:
+                return ids
+        raise RecordsError(f"{self.database}: holds too many games of this moment; some are not kept")
 
-    def _insert(self, game: RecordedGame, database: Path) -> bool:
-        """Whether the database has taken the game."""
-        log = log_of(write_log([game], "games").encode(), "play.json")
-        return insert_logs(self._space, [log], database).imported == 1
+    def _store(self, games: list[RecordedGame]) -> dict[RecordedGame, int]:
+        """The ids under which the games were stored; those that were not are left out."""
+        stored = {game: game.id for game in games}
+        if self.database is not None:
+            log = log_of(write_log(games, "games").encode(), "play.json")
+            stored = insert_logs(self._space, [log], self.database).stored
+        if self.log is not None and stored:
+            write_text(self.log, write_log([*self._logged, *stored], self._layout))
+            self._logged += stored
+        return stored

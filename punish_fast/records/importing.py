@@ -61,6 +61,7 @@ class ImportReport:
         imported: Number of imported games.
         known: Number of games that were in the database or in another log.
         remarks: Rejections and warnings.
+        stored: The id in the database of each imported game.
     """
 
     files: list[dict[str, Any]]
@@ -68,6 +69,7 @@ class ImportReport:
     imported: int = 0
     known: int = 0
     remarks: list[Remark] = field(default_factory=list)
+    stored: dict[RecordedGame, int] = field(default_factory=dict)
 
     def count(self, verdict: str) -> dict[str, int]:
         """Numbers of remarks with a verdict, by kind of fault."""
@@ -199,5 +201,6 @@ class _Inserter:
         self._taken.add(number)
         others.append(game)
         self._writer.write(number, game, Origin(log.digest, self._imported))
+        report.stored[game] = number
         report.imported += 1
         report.remarks += warnings

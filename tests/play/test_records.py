@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from playing import some_games
 
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.records import Keeper
+from punish_fast.play.records import Finished, Keeper
 from punish_fast.play.seats import Agent, Script
 from punish_fast.play.session import PlaySession
 from punish_fast.play.table import Table
@@ -66,6 +68,27 @@ def test_the_same_game_twice_is_kept_twice(table, tmp_path):
     keeper = Keeper(table.space, tmp_path / "games.db", None)
     assert keeper.keep(*played(table, 1)) != keeper.keep(*played(table, 1))
     assert len(stored(tmp_path / "games.db")) == 2
+
+
+def test_games_that_end_at_once_are_all_kept(table, tmp_path):
+    keeper = Keeper(table.space, tmp_path / "games.db", None)
+    games = [Finished(*played(table, game % 3)) for game in range(12)]
+    ids = keeper.keep_all(games)
+    found = stored(tmp_path / "games.db")
+    assert sorted(found) == sorted(set(ids))
+    for game_id, game in zip(ids, games, strict=True):
+        assert found[game_id].winner == game.record(game_id).winner
+
+
+def test_a_kept_game_has_the_id_that_the_database_gives_it(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: 1_700_000_000.0)
+    keeper = Keeper(table.space, tmp_path / "games.db", None)
+    match, seats, winner = played(table, 0)
+    first = keeper.keep(match, seats, winner)
+    match, seats, winner = played(table, 1)
+    second = keeper.keep(match, (replace(seats[0], name="Ben"), seats[1]), winner)
+    assert (first, second) == (1_700_000_000, 1_700_000_001)
+    assert {stored(tmp_path / "games.db")[second].winner.name} == {["Ben", "bot"][winner]}
 
 
 @pytest.mark.parametrize("layout", ["breaths", "games"])
