@@ -10,8 +10,11 @@ from fastapi.testclient import TestClient
 
 from punish_fast.play.model import Model
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
+from punish_fast.web.app import Hall
+from punish_fast.web.guard import Limits
 
 TINY = true_rules(PRESETS["tiny"])
+BASE = "http://127.0.0.1:8000"
 Answer = dict[str, Any]
 
 
@@ -19,6 +22,11 @@ def models_of(*names: str, rules: Rules = TINY) -> list[Model]:
     """Agents at shared tables."""
     tables: dict = {}
     return [Model(name, tables, rules) for name in names]
+
+
+def hall_of(*names: str, **more: Any) -> Hall:
+    """A hall of the tiny game that bears any number of requests."""
+    return Hall(models_of(*names), rules=TINY, **{"limits": Limits(rate=None), **more})
 
 
 def entries_of(client: TestClient) -> list[Answer]:

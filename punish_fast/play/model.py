@@ -150,6 +150,10 @@ class Model:
         self.agent(None)
         _ = self.identity, self.face
 
+    def is_ready(self, temperature: float | None) -> bool:
+        """Whether `agent` answers at once."""
+        return temperature in self._agents
+
     def agent(self, temperature: float | None) -> Agent:
         """It as a player at its table.
 

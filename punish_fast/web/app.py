@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -12,8 +13,11 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from punish_fast.play.model import Model
+from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 from punish_fast.runtime.version import __version__
+from punish_fast.web.book import Book
+from punish_fast.web.guard import Guard, Limits
 from punish_fast.web.models import Shelf, model_routes, opening
 from punish_fast.web.page_files import page_routes
 from punish_fast.web.tables import OpenTables, table_routes
@@ -21,32 +25,37 @@ from punish_fast.web.workers import Workers
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a server bears.
+class Hall:
+    """What a server serves.
 
     Attributes:
-        tables: Games at once.
-    """
-
-    tables: int = 2000
-
-
-def create_app(models: Sequence[Model], limits: Limits | None = None) -> FastAPI:
-    """The application.
-
-    Args:
         models: The agents.
+        database: The database of games; None for none.
+        rules: The rules of its games.
+        hosts: Names that the server is called by, besides addresses and ``localhost``.
         limits: What it bears.
     """
-    limits = limits or Limits()
+
+    models: Sequence[Model]
+    database: Path | None = None
+    rules: Rules = PRESETS["tabletop"]
+    hosts: frozenset[str] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+
+
+def create_app(hall: Hall) -> FastAPI:
+    """The application."""
     workers = Workers()
-    shelf = Shelf(models, workers)
+    shelf = Shelf(hall.models, workers)
+    book = None if hall.database is None else Book(hall.database, hall.rules, workers)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         task = opening(shelf)
         yield
         task.cancel()
+        if book is not None:
+            await book.close()
         workers.close()
 
     app = FastAPI(
@@ -59,8 +68,9 @@ def create_app(models: Sequence[Model], limits: Limits | None = None) -> FastAPI
     )
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(ValueError, _explain)
+    app.add_middleware(Guard, hosts=hall.hosts, limits=hall.limits)
     app.include_router(model_routes(shelf))
-    app.include_router(table_routes(shelf, OpenTables(limits.tables), workers))
+    app.include_router(table_routes(shelf, OpenTables(hall.limits.tables), book, workers))
     app.include_router(page_routes())
     return app
 

@@ -11,11 +11,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
 from punish_fast.play.model import Model, NoAnswerError
 from punish_fast.play.punish_match import PunishMatch
+from punish_fast.play.records import Finished
 from punish_fast.play.seats import Person
 from punish_fast.play.session import ChoiceError, PlaySession
 from punish_fast.punish.codes import action_name
+from punish_fast.records.logs import BOTS, NAMES, is_name
+from punish_fast.web.book import Book
 from punish_fast.web.models import Shelf
 from punish_fast.web.workers import Workers
 
@@ -62,7 +66,9 @@ class OpenTable:
         match: Its secrets.
         seed: The seed that the person asked for; None for one that nobody knows before the end.
         touched: When it was last used.
+        keeps: Whether it goes to a database when it is over.
         kept: The id under which it is kept.
+        flaw: Why it could not be kept.
     """
 
     id: str
@@ -72,7 +78,9 @@ class OpenTable:
     match: PunishMatch
     seed: int | None
     touched: float
+    keeps: bool = False
     kept: int | None = None
+    flaw: str | None = None
 
     def shown(self, since: int) -> dict[str, Any]:
         """What the person may know, with the events from number ``since`` on."""
@@ -95,8 +103,21 @@ class OpenTable:
             "n_events": len(session.events),
             # Deals and choices to come follow from the seed.
             "seed": str(self.match.seed) if self.seed is not None or not session.is_on else None,
+            "keeps": self.keeps,
             "kept": self.kept,
+            "flaw": self.flaw,
         }
+
+    @property
+    def finished(self) -> Finished:
+        """The finished game."""
+        first, second = self.session.seats
+        assert self.session.winner is not None
+        return Finished(self.match, (first, second), self.session.winner)
+
+    def keep(self, game_id: int | None, flaw: str | None) -> None:
+        """Note that it was kept, or why not."""
+        self.kept, self.flaw = game_id, flaw
 
 
 class OpenTables:
@@ -155,7 +176,19 @@ class OpenTables:
             del self._tables[table.id]
 
 
-def table_routes(shelf: Shelf, tables: OpenTables, workers: Workers) -> APIRouter:
+def _check_name(name: str, shelf: Shelf) -> None:
+    """Check that a person may play under a name.
+
+    Raises:
+        HTTPException: it is that of a bot, or a database cannot hold it.
+    """
+    if not is_name(name):
+        raise HTTPException(422, f"name: {name!r}, allowed are {NAMES}")
+    if name.partition("@")[0] in {*BOTS, *BUILT_IN_NAMES, *(model.name for model in shelf.models)}:
+        raise HTTPException(422, f"name: {name!r} is a bot's, choose another one")
+
+
+def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: Workers) -> APIRouter:
     """Routes under ``/tables``."""
     routes = APIRouter(prefix="/tables", tags=["tables"])
 
@@ -166,8 +199,12 @@ def table_routes(shelf: Shelf, tables: OpenTables, workers: Workers) -> APIRoute
         seed = None if wanted.seed is None else int(wanted.seed)
         if seed is not None and seed > _LAST_SEED:
             raise HTTPException(422, f"seed: {seed}, allowed are 0 to {_LAST_SEED}")
-        await workers.solve(lambda: model.agent(wanted.temperature))
-        return tables.open(model, wanted.name, wanted.temperature, seed).shown(0)
+        _check_name(wanted.name, shelf)
+        if not model.is_ready(wanted.temperature):
+            await workers.solve(lambda: model.agent(wanted.temperature))
+        table = tables.open(model, wanted.name, wanted.temperature, seed)
+        table.keeps = book is not None and book.rules == model.rules
+        return table.shown(0)
 
     @routes.get("/{table}")
     async def look(table: TableId, since: Annotated[int, Query(ge=0, le=10**6)] = 0) -> dict[str, Any]:
@@ -188,6 +225,8 @@ def table_routes(shelf: Shelf, tables: OpenTables, workers: Workers) -> APIRoute
         except ChoiceError as error:
             raise HTTPException(422, str(error)) from None
         session.reveal()
+        if book is not None and found.keeps and not found.session.is_on:
+            book.add(found.finished, found.keep)
         return found.shown(seen)
 
     @routes.get("/{table}/coach")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from serving import entries_of, models_of
+from serving import BASE, TINY, entries_of, models_of
 
 from punish_fast.play.model import Model
-from punish_fast.web.app import create_app
+from punish_fast.web.app import Hall, create_app
+from punish_fast.web.guard import Limits
 
 
 @pytest.fixture(scope="session")
@@ -19,9 +21,16 @@ def models() -> list[Model]:
 
 
 @pytest.fixture
-def client(models: list[Model]) -> Iterator[TestClient]:
+def database(tmp_path: Path) -> Path:
+    """A database of games that is not there yet."""
+    return tmp_path / "games.db"
+
+
+@pytest.fixture
+def client(models: list[Model], database: Path) -> Iterator[TestClient]:
     """A client of their server."""
-    with TestClient(create_app(models), base_url="http://127.0.0.1:8000") as client:
+    hall = Hall(models, database, TINY, limits=Limits(rate=None))
+    with TestClient(create_app(hall), base_url=BASE) as client:
         entries_of(client)
         yield client
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
-from serving import choose, open_table, play_out
+from fastapi.testclient import TestClient
+from serving import BASE, TINY, choose, entries_of, open_table, play_out
 
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.seats import Person
 from punish_fast.play.session import PlaySession
+from punish_fast.records.database import open_to_read
+from punish_fast.records.games import read_games
+from punish_fast.web.app import Hall, create_app
 
 
 def test_a_game_is_played_to_its_end(client, naive):
@@ -57,6 +62,30 @@ def test_a_table_is_cleared(client, naive):
     path = f"/tables/{table['table']}"
     assert client.delete(path).status_code == 204
     assert client.get(path).status_code == client.delete(path).status_code == 404
+
+
+def test_a_finished_game_is_kept(client, naive, database):
+    table, _ = play_out(client, open_table(client, naive, name="Ann"))
+    deadline = time.monotonic() + 30
+    while (table := client.get(f"/tables/{table['table']}").json())["kept"] is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    with open_to_read(database) as connection:
+        games = dict(read_games(connection))
+    assert list(games) == [table["kept"]]
+    assert games[table["kept"]].winner.name == table["names"][table["winner"]]
+
+
+def test_a_game_that_ends_as_the_server_does_is_kept(models, database):
+    with TestClient(create_app(Hall(models, database, TINY)), base_url=BASE) as client:
+        play_out(client, open_table(client, entries_of(client)[0]["hash"]))
+    with open_to_read(database) as connection:
+        assert len(dict(read_games(connection))) == 1
+
+
+@pytest.mark.parametrize("name", ["naive", "veteran@0.1", "", "a" * 41, "a\nb"])
+def test_nobody_plays_under_the_name_of_a_bot_or_one_that_no_log_holds(client, naive, name):
+    assert client.post("/tables", json={"opponent": naive, "name": name}).status_code == 422
 
 
 def test_the_coach_knows_every_move(client, naive):

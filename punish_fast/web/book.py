@@ -1,0 +1,71 @@
+"""The database of a server: finished games go into it, one transaction for all that end at about the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import cached_property, partial
+from pathlib import Path
+
+from punish_fast.play.records import Finished, Keeper
+from punish_fast.punish.rules import Rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.web.workers import Workers
+
+_LOGGER = logging.getLogger("punish_fast.web")
+_MOST_AT_ONCE = 256
+
+# Told the id of a kept game, or why it could not be kept.
+Kept = Callable[[int | None, str | None], None]
+
+
+class Book:
+    """Keeps finished games.
+
+    Attributes:
+        path: The database.
+        rules: The rules of its games.
+    """
+
+    def __init__(self, path: Path, rules: Rules, workers: Workers) -> None:
+        self.path, self.rules = path, rules
+        self._workers = workers
+        self._waiting: list[tuple[Finished, Kept]] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    def add(self, game: Finished, kept: Kept) -> None:
+        """Keep a game soon; ``kept`` is called when that is done."""
+        self._waiting.append((game, kept))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.get_running_loop().create_task(self._write())
+
+    async def close(self) -> None:
+        """Keep all games that wait."""
+        if self._writing is not None:
+            await self._writing
+
+    @cached_property
+    def _keeper(self) -> Keeper:
+        return Keeper(self.space, self.path, None)
+
+    @cached_property
+    def space(self) -> StateSpace:
+        """The states of its games; only one thread may ask first."""
+        return StateSpace(self.rules)
+
+    def _keep(self, games: list[Finished]) -> list[int]:
+        return self._keeper.keep_all(games)
+
+    async def _write(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
+            games = [game for game, _ in batch]
+            try:
+                ids: list[int | None] = [*await self._workers.write(partial(self._keep, games))]
+                flaw = None
+            except Exception as error:
+                _LOGGER.error("%d games are not kept: %s", len(games), error)
+                ids, flaw = [None] * len(games), "the game could not be kept; the server's log says why"
+            for (_, kept), game_id in zip(batch, ids, strict=True):
+                kept(game_id, flaw)

@@ -1,0 +1,120 @@
+"""Who may ask: this server's own page, and what no page sent."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi.testclient import TestClient
+from serving import BASE, TINY, entries_of, hall_of, open_table
+
+from punish_fast.web.app import Hall, create_app
+from punish_fast.web.guard import Limits
+
+HOST = BASE.removeprefix("http://")
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.", "", "a@127.0.0.1", "[::1"]
+)
+def test_a_rebound_name_is_not_answered(client, host):
+    answer = client.get("/models", headers={"Host": host})
+    assert (answer.status_code, answer.json()["detail"].split(":")[0]) == (421, "host")
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:9", "127.0.0.1", "[::1]:8000", "192.168.0.7:80"])
+def test_addresses_and_localhost_are_answered(client, host):
+    assert client.get("/models", headers={"Host": host}).status_code == 200
+
+
+def test_a_name_that_is_allowed_is_answered(models):
+    hall = Hall(models, rules=TINY, hosts=frozenset({"punish.example"}))
+    with TestClient(create_app(hall), base_url="https://punish.example") as client:
+        assert client.get("/models", headers={"Origin": "https://punish.example"}).status_code == 200
+        assert client.get("/models", headers={"Origin": "https://evil.example"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "null"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "http://127.0.0.1:8001"},
+        {"Origin": f"{BASE}.evil.example"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_foreign_page_is_not_answered(client, naive, method, headers):
+    sent = {"headers": headers} | ({"json": {"opponent": naive}} if method == "POST" else {})
+    assert client.request(method, "/models" if method == "GET" else "/tables", **sent).status_code == 403
+
+
+def test_a_link_on_another_page_opens_the_page_alone(client):
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert client.get("/", headers=headers).status_code == 200
+    assert client.get("/", headers=headers | {"Sec-Fetch-Dest": "iframe"}).status_code == 403
+
+
+def test_our_own_page_is_answered(client, naive):
+    headers = {"Origin": BASE, "Sec-Fetch-Site": "same-origin"}
+    assert client.post("/tables", json={"opponent": naive}, headers=headers).status_code == 201
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_what_a_form_can_send_is_not_read(client, naive, kind):
+    body = f'{{"opponent": "{naive}"}}'
+    assert client.post("/tables", content=body, headers={"Content-Type": kind}).status_code == 415
+
+
+@pytest.mark.parametrize("path", ["/", "/models", "/nothing", "/tables/x", "/openapi.json", "/page/../app.py"])
+def test_every_answer_forbids_what_a_page_does_not_need(client, path):
+    headers = client.get(path).headers
+    policy = dict(each.split(" ", 1) for each in headers["content-security-policy"].split("; "))
+    assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == "'self'"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "access-control-allow-origin" not in headers
+
+
+def test_a_huge_body_is_refused_with_and_without_its_length(client):
+    body = b'{"opponent": "' + b"a" * 20_000 + b'"}'
+    headers = {"Content-Type": "application/json"}
+    assert client.post("/tables", content=body, headers=headers).status_code == 413
+    chunks = (body[k : k + 1000] for k in range(0, len(body), 1000))
+    assert client.post("/tables", content=chunks, headers=headers).status_code == 413
+
+
+def test_too_many_requests_wait(models):
+    hall = Hall(models, rules=TINY, limits=Limits(rate=0.001, burst=5))
+    with TestClient(create_app(hall), base_url=BASE) as client:
+        assert [client.get("/").status_code for _ in range(7)] == [200] * 5 + [429] * 2
+
+
+def test_too_many_tables_are_refused():
+    with TestClient(create_app(hall_of("random", limits=Limits(tables=2, rate=None))), base_url=BASE) as client:
+        opponent = entries_of(client)[0]["hash"]
+        tables = [open_table(client, opponent) for _ in range(2)]
+        assert client.post("/tables", json={"opponent": opponent}).status_code == 429
+        assert client.delete(f"/tables/{tables[0]['table']}").status_code == 204
+        open_table(client, opponent)
+
+
+@pytest.mark.parametrize(
+    "path", ["/page/../app.py", "/page/..%2fapp.py", "/page//etc/passwd", "/page/%2e%2e/%2e%2e/play/model.py", "/x"]
+)
+def test_no_path_reaches_the_file_system(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_the_log_of_a_failure_stays_on_the_server(models, monkeypatch, caplog):
+    def fail(*_):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("punish_fast.web.models.Shelf.entries", fail)
+    with TestClient(create_app(Hall(models, rules=TINY)), base_url=BASE) as client:
+        answer = client.get("/models")
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert "secret" in caplog.text
