@@ -33,6 +33,11 @@ def is_at_home(rules: Rules) -> bool:
     return true_rules(rules) == PRESETS["tabletop"]
 
 
+def default_opponent(rules: Rules) -> str:
+    """Who plays where nobody is named: the veteran if it can, otherwise ``naive``."""
+    return NAME if is_at_home(rules) else "naive"
+
+
 def must_be_at_home(rules: Rules) -> None:
     """Check that it plays under these rules.
 

@@ -33,6 +33,8 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
 
 def print_explanation(report: dict[str, Any]) -> None:
     """Print the report in words."""
+    from punish_fast.store.notes import enemy_text
+
     form = "{:.2%}" if report["objective"] == "win-probability" else "{:+.4f}"
     print_text(report["words"])
     print()

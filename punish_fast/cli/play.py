@@ -122,7 +122,7 @@ def _lineup(options: PlayOptions, n_people: int) -> Lineup:
     if len(agents) > wanted or (options.watch and len(agents) != wanted):
         raise UsageError(f"{len(agents)} agents are named, allowed: {('none', 'one', 'two')[wanted]}")
     rules = None if options.rules is None else load_rules(options.rules)
-    default = veteran.NAME if rules is None or veteran.is_at_home(rules) else "naive"
+    default = veteran.NAME if rules is None else veteran.default_opponent(rules)
     return Lineup(agents or [default], rules, options.temperature)
 
 

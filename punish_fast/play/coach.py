@@ -13,7 +13,7 @@ from math import comb, prod
 
 import numpy as np
 
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.solver import DEFAULT_TOLERANCE, Solution, solve
 from punish_fast.play.view import View
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
@@ -46,8 +46,7 @@ class Coach:
 
     @cached_property
     def _values(self) -> np.ndarray:
-        mdp = build(self.space, self._enemy)
-        return solve(mdp, objective="win-probability", tolerance=_TOLERANCE).q
+        return win_solution(self.space, self._enemy, _TOLERANCE).q
 
     def win_chances(self, view: View) -> dict[int, float]:
         """The win probability of each legal action, best first; the first call solves the game."""
@@ -61,6 +60,20 @@ class Coach:
             for action, weight in choices.items():
                 total[action] = total.get(action, 0.0) + p * weight
         return dict(sorted(total.items(), key=lambda pair: -pair[1]))
+
+
+def win_solution(space: StateSpace, enemy: np.ndarray, tolerance: float = DEFAULT_TOLERANCE) -> Solution:
+    """The win probability of every choice against an enemy, if all further ones are the best.
+
+    Args:
+        space: The information states, of the view.
+        enemy: The enemy's policy, float64 ``[n_rows]``.
+        tolerance: The error bound.
+
+    Raises:
+        SolveError: play is too long for this tolerance.
+    """
+    return solve(build(space, enemy), objective="win-probability", tolerance=tolerance)
 
 
 def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:

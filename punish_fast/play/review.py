@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from punish_fast.mdp.solver import Solution
 from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
+from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
@@ -72,27 +74,29 @@ class ReviewedSide:
 
 
 class Judge:
-    """An agent's chances to win."""
+    """Chances to win with every choice, against one enemy."""
 
-    def __init__(self, agent: Artefact) -> None:
-        """Read the agent.
+    def __init__(self, space: StateSpace, solution: Solution, name: str) -> None:
+        """Read the chances.
+
+        Args:
+            space: The states of the game, of the view.
+            solution: Values of its choices.
+            name: Whose they are, for messages.
 
         Raises:
-            ReviewError: its values are no chances to win.
-            ReadError: it is no agent, or damaged.
+            ReviewError: the values are no chances to win.
         """
-        solution = agent.solution()
         if solution.objective == "win-probability":
             self._v, self._q = solution.v, solution.q
         elif solution.discount == 1:
             self._v, self._q = (1 + solution.v) / 2, (1 + solution.q) / 2
         else:
             raise ReviewError(
-                f"{agent.path}: has values with the discount {solution.discount:g}, allowed are chances to win; see: "
+                f"{name}: has values with the discount {solution.discount:g}, allowed are chances to win; see: "
                 "punish-fast solve --objective win-probability"
             )
-        self._agent, self._choice = agent, solution.choice
-        self._state_ptr, self._action, _ = agent.rows
+        self._space, self._choice = space, solution.choice
 
     def side(self, side: Side, won: bool) -> ReviewedSide:
         """Judge the choices of one player.
@@ -100,29 +104,40 @@ class Judge:
         Raises:
             ReviewError: a state is none of the agent's game.
         """
-        rows = rows_of(self._agent, np.array(side.states, dtype=np.int64))
+        rows = rows_of(self._space, np.array(side.states, dtype=np.int64))
         for code in np.array(side.states)[rows < 0].tolist():
-            raise ReviewError(f"state {code}: is no position under the rules {name_of(self._agent.rules)}")
+            raise ReviewError(f"state {code}: is no position under the rules {name_of(self._space.rules)}")
         numbered = zip(side.number, side.states, rows.tolist(), side.actions, strict=True)
         return ReviewedSide(side.name, won, tuple(self._judged(*each) for each in numbered))
 
     def _judged(self, number: int, decimal: int, row: int, action: int) -> ReviewedChoice:
-        first, last = self._state_ptr[row : row + 2].tolist()
-        actions = self._action[first:last].tolist()
+        first, last = self._space.state_ptr[row : row + 2].tolist()
+        actions = self._space.action[first:last].tolist()
         win = float(self._v[row])
         loss = max(0.0, win - float(self._q[first + actions.index(action)])) if action in actions else None
-        best = int(self._action[self._choice[row]])
-        return ReviewedChoice(number + 1, from_decimal(self._agent.layout, decimal), action, best, win, loss)
+        best = int(self._space.action[self._choice[row]])
+        return ReviewedChoice(number + 1, from_decimal(self._space.layout, decimal), action, best, win, loss)
 
 
-def review(agent: Artefact, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide]:
+def judge_of(agent: Artefact) -> Judge:
+    """The judge with the values of an agent's file.
+
+    Raises:
+        ReviewError: they are no chances to win.
+        ReadError: the file is no agent, or damaged.
+    """
+    solution = agent.solution()
+    space = StateSpace(agent.rules)
+    agent.must_have_states(space)
+    return Judge(space, solution, str(agent.path))
+
+
+def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide]:
     """Judge a game: the winner's choices and the loser's.
 
     Raises:
-        ReviewError: the agent's values are no chances to win, or the game is none of its rules.
-        ReadError: the file is no agent, or damaged.
+        ReviewError: the game is none of the judge's rules.
     """
-    judge = Judge(agent)
     return judge.side(game.winner, True), judge.side(game.loser, False)
 
 

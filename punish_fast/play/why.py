@@ -15,7 +15,7 @@ import numpy as np
 
 from punish_fast.arena.players import Player, noted_enemy
 from punish_fast.mdp.solver import Solution
-from punish_fast.play.coach import enemy_choices
+from punish_fast.play.coach import enemy_choices, win_solution
 from punish_fast.play.table import Table
 from punish_fast.play.view import View, view_of
 from punish_fast.punish._actions import REST_ACTION
@@ -31,7 +31,7 @@ from punish_fast.punish.codes import (
     to_decimal,
 )
 from punish_fast.punish.position import position_text
-from punish_fast.punish.rules import Five
+from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.reader import Artefact, final_values
 
@@ -174,6 +174,8 @@ class Explainer:
 
     Attributes:
         table: The rules, with states of the view.
+        enemy: The enemy's policy, float64 ``[n_rows]``.
+        solution: The agent's values.
     """
 
     def __init__(
@@ -192,7 +194,7 @@ class Explainer:
         """
         table.space.must_be_view()
         self.table = table
-        self._enemy, self._solution = enemy, solution
+        self.enemy, self.solution = enemy, solution
         win, loss = final_values(solution.discount, solution.objective).tolist() if finals is None else finals
         self._finals = {WIN: win, LOSS: loss}
 
@@ -209,13 +211,13 @@ class Explainer:
         answers: dict[int, float] = {}
         # By whether the player feints.
         plays: tuple[dict[_Play, float], dict[_Play, float]] = {}, {}
-        for hand, p, choices in enemy_choices(space, self._enemy, view):
+        for hand, p, choices in enemy_choices(space, self.enemy, view):
             hands[hand] = p
             for action, weight in choices.items():
                 answers[action] = answers.get(action, 0.0) + p * weight
                 self._add_plays(view, hand, action, p * weight, plays)
         first = int(space.state_ptr[space.row(state)])
-        values = self._solution.q[first : first + len(view.actions)].tolist()
+        values = self.solution.q[first : first + len(view.actions)].tolist()
         reasons = [
             Reason(action, value, self._against(state, action, plays[action % 10]))
             for action, value in zip(view.actions, values, strict=True)
@@ -232,7 +234,7 @@ class Explainer:
             return
         mean = sum(answer.probability * answer.value for answer in reason.against)
         # False if the bound is not known.
-        if abs(mean - reason.value) > 2 * self._solution.error_bound + _ROUNDING * max(map(abs, self._finals.values())):
+        if abs(mean - reason.value) > 2 * self.solution.error_bound + _ROUNDING * max(map(abs, self._finals.values())):
             raise ExplainError(
                 f"enemy: against this one, {action_name(reason.action)} would be worth {mean:.6f} and not "
                 f"{reason.value:.6f}, allowed is the enemy that the values were solved for"
@@ -256,7 +258,7 @@ class Explainer:
         # All states at once, since a look-up of one takes nearly as long.
         decimals = np.array([0 if after is None else to_decimal(after) for after, _, _ in clashes])
         rows = rows_of(self.table.space, decimals)
-        discount, v = self._solution.discount, self._solution.v
+        discount, v = self.solution.discount, self.solution.v
         by_action: dict[int, list[Consequence]] = {}
         for (play, p), (after, final, words), row in zip(plays.items(), clashes, rows.tolist(), strict=True):
             value = discount * float(v[row]) if final is None else final
@@ -303,6 +305,19 @@ def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
     space = StateSpace(agent.rules)
     agent.must_have_states(space)
     return Explainer(Table(space), player.policy(space), solution, agent.terminal_values)
+
+
+def explainer_against(player: Player, rules: Rules) -> Explainer:
+    """An explainer of the best choices against a player under the true redeal, solved for here.
+
+    Raises:
+        ReadError: the player's file is damaged, remembers more than the view, or its rules differ.
+        VeteranError: it is the veteran, who does not play under these rules.
+    """
+    player.must_fit(rules)
+    space = StateSpace(true_rules(rules))
+    policy = player.policy(space)
+    return Explainer(Table(space), policy, win_solution(space, policy))
 
 
 def contrast(better: Reason, worse: Reason) -> str:

@@ -22,6 +22,11 @@ def test_other_rules_are_refused():
     Player("veteran").must_fit(PRESETS["notebook"])
 
 
+def test_it_is_the_opponent_wherever_it_can_be():
+    names = {name: veteran.default_opponent(rules) for name, rules in PRESETS.items()}
+    assert names == {"notebook": "veteran", "tabletop": "veteran", "tiny": "naive"}
+
+
 @pytest.mark.full
 def test_it_is_as_strong_as_is_said(tabletop):
     graph, policy = Graph(tabletop), veteran_policy(tabletop)

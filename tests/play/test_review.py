@@ -6,7 +6,7 @@ import pytest
 from playing import FIRST_ID, RULES, some_games, with_side
 
 from punish_fast.mdp.solver import solve
-from punish_fast.play.review import ReviewError, read_game, review
+from punish_fast.play.review import ReviewError, judge_of, read_game, review
 from punish_fast.punish.codes import to_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -36,10 +36,15 @@ def agents(space, tmp_path_factory):
     return {path.stem: load(path) for path in folder.iterdir()}
 
 
-def test_every_choice_is_worth_what_the_agent_says(agents, space):
+@pytest.fixture(scope="module")
+def judges(agents):
+    return {name: judge_of(agents[name]) for name in ("wins", "total")}
+
+
+def test_every_choice_is_worth_what_the_agent_says(agents, judges, space):
     solution = agents["wins"].solution()
     for game in some_games(30):
-        for reviewed, side in zip(review(agents["wins"], game), (game.winner, game.loser), strict=True):
+        for reviewed, side in zip(review(judges["wins"], game), (game.winner, game.loser), strict=True):
             assert [choice.breath for choice in reviewed.choices] == [number + 1 for number in side.number]
             for choice, decimal, action in zip(reviewed.choices, side.states, side.actions, strict=True):
                 assert to_decimal(choice.state) == decimal
@@ -52,37 +57,37 @@ def test_every_choice_is_worth_what_the_agent_says(agents, space):
             assert reviewed.loss == pytest.approx(sum(choice.loss for choice in reviewed.choices))
 
 
-def test_total_rewards_are_chances_to_win_on_another_scale(agents):
+def test_total_rewards_are_chances_to_win_on_another_scale(judges):
     for game in some_games(5):
-        wins, total = (review(agents[name], game)[0] for name in ("wins", "total"))
+        wins, total = (review(judges[name], game)[0] for name in ("wins", "total"))
         assert [choice.win for choice in total.choices] == pytest.approx([choice.win for choice in wins.choices])
         assert total.loss == pytest.approx(wins.loss, abs=1e-9)
 
 
-def test_the_worst_choices_come_first(agents):
-    side = max((review(agents["wins"], game)[1] for game in some_games(30)), key=lambda side: len(side.choices))
+def test_the_worst_choices_come_first(judges):
+    side = max((review(judges["wins"], game)[1] for game in some_games(30)), key=lambda side: len(side.choices))
     losses = sorted((choice.loss for choice in side.choices), reverse=True)
     assert [choice.loss for choice in side.worst(2, 0.0)] == losses[:2]
     assert side.worst(9, 2.0) == []
 
 
-def test_an_action_that_is_not_legal_loses_nothing(agents):
+def test_an_action_that_is_not_legal_loses_nothing(judges):
     game = some_games(1)[0]
     wrong = with_side(game, actions=(91, *game.winner.actions[1:]))
-    first, *rest = review(agents["wins"], wrong)[0].choices
+    first, *rest = review(judges["wins"], wrong)[0].choices
     assert (first.action, first.loss) == (91, None)
-    assert rest == list(review(agents["wins"], game)[0].choices[1:])
+    assert rest == list(review(judges["wins"], game)[0].choices[1:])
 
 
 def test_an_agent_without_chances_to_win_cannot_judge(agents):
     with pytest.raises(ReviewError, match=r"discount 0\.95, allowed are chances to win"):
-        review(agents["discounted"], some_games(1)[0])
+        judge_of(agents["discounted"])
 
 
-def test_positions_of_other_rules(agents):
+def test_positions_of_other_rules(judges):
     game = some_games(1, rules=PRESETS["tiny"]._replace(hp=3, redeal="reshuffle"))[0]
     with pytest.raises(ReviewError, match=rf"\Astate {game.winner.states[0]}: is no position under the rules"):
-        review(agents["wins"], game)
+        review(judges["wins"], game)
 
 
 def test_a_game_is_found_by_its_id(space, tmp_path):

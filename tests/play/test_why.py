@@ -7,10 +7,11 @@ import pytest
 from policies import mixed
 
 from punish_fast.arena.players import Player, PlayerError
+from punish_fast.arena.veteran import VeteranError
 from punish_fast.mdp.solver import solve
 from punish_fast.play.coach import Coach
 from punish_fast.play.table import Table
-from punish_fast.play.why import Explainer, ExplainError, contrast, explainer_of
+from punish_fast.play.why import Explainer, ExplainError, contrast, explainer_against, explainer_of
 from punish_fast.punish.codes import StateError
 from punish_fast.punish.information import InformationError
 from punish_fast.punish.position import position
@@ -177,7 +178,7 @@ def test_values_against_another_enemy_are_not_explained(tiny, table):
 
 
 def test_an_agents_file_says_who_its_enemy_is(tabletop_like, tmp_path):
-    space, solution = tabletop_like.table.space, tabletop_like._solution
+    space, solution = tabletop_like.table.space, tabletop_like.solution
     state = space.state(7)
     notes = {"random": {"kind": "built-in", "name": "random"}, "unknown": {"kind": "unknown"}}
     for name, note in notes.items():
@@ -187,6 +188,14 @@ def test_an_agents_file_says_who_its_enemy_is(tabletop_like, tmp_path):
     with pytest.raises(PlayerError, match="does not say who the enemy was; name it by --enemy"):
         explainer_of(load(tmp_path / "unknown.h5"))
     assert explainer_of(load(tmp_path / "unknown.h5"), Player("random")).explain(state) == expected
+
+
+def test_the_best_choices_against_a_player_are_solved_for_here(tabletop_like):
+    found = explainer_against(Player("random"), PRESETS["tiny"])
+    assert found.table.space.rules == tabletop_like.table.space.rules
+    assert found.solution.q == pytest.approx(tabletop_like.solution.q, abs=1e-9)
+    with pytest.raises(VeteranError, match="knows the standard rules alone"):
+        explainer_against(Player("veteran"), PRESETS["tiny"])
 
 
 def test_what_is_no_position_or_no_view_is_refused(tabletop_like):

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, option, verb
-from punish_fast.cli.report import print_table, print_text
+from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, game_rules_option, option, verb
+from punish_fast.cli.report import Progress, print_table, print_text
 
 if TYPE_CHECKING:
-    from punish_fast.play.review import ReviewedChoice, ReviewedSide
+    from punish_fast.play.review import Judge, ReviewedChoice, ReviewedSide
 
 _MOST_WORST = 3
 # Smaller losses are not worth a sentence.
@@ -23,29 +23,59 @@ class ReviewOptions(CommonOptions):
 
     game: Annotated[int, argument("GAME_ID", "The game, by its id in the database.")]
     database: DatabaseOption
-    agent: Annotated[Path, option("The judge: an agent whose values are chances to win.", "--agent", metavar="FILE.h5")]
+    agent: Annotated[
+        Path | None,
+        option(
+            "The judge: an agent whose values are chances to win.  [default: the best choices against veteran]",
+            metavar="FILE.h5",
+        ),
+    ] = None
+    rules: Annotated[str | None, game_rules_option("the agent's rules, or tabletop")] = None
 
 
 @verb(
+    "punish-fast records review 1668053480 --db games.db",
     "punish-fast records review 1668053480 --db games.db --agent win-probability.h5",
-    "punish-fast records review 1668053480 --db games.db --agent win-probability.h5 --json",
 )
 def review(options: ReviewOptions) -> None:
     """Judge the choices of a recorded game: the chance to win in every breath, and what each choice lost of it.
 
     Chances to win are those against the enemy that the agent was solved for. An agent for this is made by solve
-    --objective win-probability.
+    --objective win-probability. Without one, the best choices against the veteran, or against naive under other rules
+    than the standard ones, are solved for at once.
     """
     from punish_fast.play.review import read_game
     from punish_fast.play.review import review as judge
+
+    game = read_game(options.database, options.game)
+    jury, enemy = _jury(options)
+    sides = [_side_report(side) for side in judge(jury, game)]
+    report = {"game": options.game, "agent": options.agent, "enemy": enemy, "players": sides}
+    options.print(report, _print_report)
+
+
+def _jury(options: ReviewOptions) -> tuple[Judge, str]:
+    """The judge, and the enemy that it knows in words."""
+    from punish_fast.arena.veteran import default_opponent
+    from punish_fast.play.review import Judge, judge_of
+    from punish_fast.punish.rules import load_rules
     from punish_fast.store.notes import enemy_text
     from punish_fast.store.reader import load
 
-    game = read_game(options.database, options.game)
-    agent = load(options.agent)
-    sides = [_side_report(side) for side in judge(agent, game)]
-    report = {"game": options.game, "agent": str(options.agent), "enemy": enemy_text(agent.enemy), "players": sides}
-    options.print(report, _print_report)
+    rules = None if options.rules is None else load_rules(options.rules)
+    if options.agent is not None:
+        agent = load(options.agent)
+        if rules is not None:
+            agent.must_have_rules(rules, any_redeal=True)
+        return judge_of(agent), enemy_text(agent.enemy)
+    from punish_fast.arena.players import Player
+    from punish_fast.play.why import explainer_against
+
+    rules = load_rules("tabletop") if rules is None else rules
+    enemy = default_opponent(rules)
+    with Progress(options.quiet).stage("solving"):
+        best = explainer_against(Player(enemy), rules)
+    return Judge(best.table.space, best.solution, enemy), enemy
 
 
 def _side_report(side: ReviewedSide) -> dict[str, Any]:
@@ -78,9 +108,10 @@ def _choice_report(choice: ReviewedChoice) -> dict[str, Any]:
 
 def _print_report(report: dict[str, Any]) -> None:
     winner, loser = report["players"]
+    judge = "the best choices" if report["agent"] is None else f"{report['agent']}, solved"
     print_text(
-        f"game {report['game']}: {winner['name']} won against {loser['name']}; judged by {report['agent']}, solved "
-        f"against {report['enemy']}"
+        f"game {report['game']}: {winner['name']} won against {loser['name']}; judged by {judge} against "
+        f"{report['enemy']}"
     )
     for side in report["players"]:
         _print_side(side)

@@ -37,6 +37,17 @@ def test_both_players_are_judged(run):
             assert f"In breath {breath}, {choice['best']} would have won {choice['win_probability']:.1%}" in text
 
 
+@pytest.mark.usefixtures("reviewing")
+def test_without_a_judge_the_best_choices_are_solved_for(run):
+    run("solve", "--rules", "house.toml", "--enemy", "naive", "--objective", "win-probability", "-o", "best.h5", "-q")
+    named = run(*REVIEW[:-1], "best.h5", "--json").report
+    found = run(*REVIEW[:-2], "--rules", "house.toml", "--json").report
+    assert (found["agent"], found["enemy"]) == (None, "naive")
+    for own, others in zip(found["players"], named["players"], strict=True):
+        assert own["loss"] == pytest.approx(others["loss"], abs=1e-6)
+    assert "; judged by the best choices against naive\n" in run(*REVIEW[:-2], "--rules", "house.toml").out
+
+
 def test_what_cannot_be_reviewed_is_refused(run, reviewing):
     run("records", "review", "7", *REVIEW[3:]).refused("x.db: has no game 7, it has 25 games from")
     run("solve", "--rules", "house.toml", "--objective", "discounted", "-o", "discounted.h5", "-q")
@@ -45,3 +56,4 @@ def test_what_cannot_be_reviewed_is_refused(run, reviewing):
     (reviewing / "frail.toml").write_text(rules)
     run("solve", "--rules", "frail.toml", "-o", "other.h5", "-q")
     run(*REVIEW[:-1], "other.h5").refused("is no position under the rules")
+    run(*REVIEW, "--rules", "notebook").refused("agent.h5: made for rules tiny", "but the game's are notebook")
