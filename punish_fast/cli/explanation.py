@@ -17,7 +17,8 @@ _MOST_HANDS = 6
 def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[str, Any]:
     """Explain a position by an agent's values; ``enemy`` names the one that it was solved against."""
     from punish_fast.arena.players import Player
-    from punish_fast.play.why import contrast, explainer_of
+    from punish_fast.play.reasons import contrast
+    from punish_fast.play.why import explainer_of
 
     player = None if enemy is None else Player(enemy)
     explanation = explainer_of(file, player).explain(state)
@@ -33,8 +34,6 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
 
 def print_explanation(report: dict[str, Any]) -> None:
     """Print the report in words."""
-    from punish_fast.store.notes import enemy_text
-
     form = "{:.2%}" if report["objective"] == "win-probability" else "{:+.4f}"
     print_text(report["words"])
     print()

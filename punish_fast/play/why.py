@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from punish_fast.arena.players import Player, noted_enemy
 from punish_fast.mdp.solver import Solution
 from punish_fast.play.coach import enemy_choices, win_solution
+from punish_fast.play.reasons import Answer, Consequence, Reason, likeliest, place_of
 from punish_fast.play.table import Table
 from punish_fast.play.view import View, view_of
 from punish_fast.punish._actions import REST_ACTION
@@ -37,94 +38,11 @@ from punish_fast.store.reader import Artefact, final_values
 
 # An action, and the card that each player draws for a feint, from 0 for guard; None without.
 _Play = tuple[int, int | None, int | None]
-_K = TypeVar("_K")
-_MOST_WORDS = 3
 _ROUNDING = 1e-9
-_DIGITS = 9
 
 
 class ExplainError(ValueError):
     """Values that cannot be explained; the message says why."""
-
-
-@dataclass(frozen=True)
-class Consequence:
-    """What follows an action when the enemy's action and all draws are known.
-
-    Attributes:
-        drawn: The card that each player draws for a feint, own first, from 0 for guard; None without.
-        probability: Its probability.
-        value: The value of what follows, as part of the value of the action: discounted by one step.
-        state: The position that follows; None if the game is over.
-        words: Damage, exhaustion, healing, win or loss.
-    """
-
-    drawn: tuple[int | None, int | None]
-    probability: float
-    value: float
-    state: State | None
-    words: str
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An action of the enemy against one of the player's.
-
-    Attributes:
-        action: The enemy's two-digit action.
-        consequences: What follows, by the draws of feints.
-    """
-
-    action: int
-    consequences: tuple[Consequence, ...]
-
-    @property
-    def probability(self) -> float:
-        """The probability that the enemy plays this."""
-        return sum(each.probability for each in self.consequences)
-
-    @property
-    def value(self) -> float:
-        """The mean value of what follows."""
-        return sum(each.probability * each.value for each in self.consequences) / self.probability
-
-    @property
-    def likely(self) -> str:
-        """The most likely consequence in words."""
-        words = next(iter(self._by_words))
-        return words if len(self._by_words) == 1 else f"mostly {words}"
-
-    @property
-    def words(self) -> str:
-        """What follows in words: with draws, the likeliest cases and their shares."""
-        shares = self._by_words
-        if len(shares) == 1:
-            return next(iter(shares))
-        listed = [f"{share:.0%} {words}" for words, share in list(shares.items())[:_MOST_WORDS]]
-        return "; ".join([*listed, *(["..."] if len(shares) > _MOST_WORDS else [])])
-
-    @property
-    def _by_words(self) -> dict[str, float]:
-        """The share of everything that may follow, most likely first."""
-        shares: dict[str, float] = {}
-        for each in self.consequences:
-            shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability
-        return _likeliest(shares)
-
-
-@dataclass(frozen=True)
-class Reason:
-    """A legal action with what the enemy makes of it.
-
-    Attributes:
-        action: The two-digit action.
-        value: Its value.
-        against: The enemy's possible actions, likeliest first; none between two measures, when nothing is played.
-    """
-
-    action: int
-    value: float
-    against: tuple[Answer, ...]
 
 
 @dataclass(frozen=True)
@@ -226,7 +144,7 @@ class Explainer:
             self._check(reason)
         words = position_text(space.rules, state)
         best_first = tuple(sorted(reasons, key=lambda reason: -reason.value))
-        return Explanation(state, view, words, best_first, _likeliest(hands), _likeliest(answers))
+        return Explanation(state, view, words, best_first, likeliest(hands), likeliest(answers))
 
     def _check(self, reason: Reason) -> None:
         """Check that a value is the mean of what follows, as far as its error bound goes."""
@@ -264,7 +182,7 @@ class Explainer:
             value = discount * float(v[row]) if final is None else final
             by_action.setdefault(play[0], []).append(Consequence((play[1], play[2]), p, value, after, words))
         answers = [Answer(enemy_action, tuple(found)) for enemy_action, found in by_action.items()]
-        return tuple(sorted(answers, key=lambda answer: _place(answer.probability)))
+        return tuple(sorted(answers, key=lambda answer: place_of(answer.probability)))
 
     def _clash(self, state: State, action: int, play: _Play) -> tuple[State | None, float | None, str]:
         """What follows a breath: the position, or the value of its end, and words."""
@@ -320,30 +238,8 @@ def explainer_against(player: Player, rules: Rules) -> Explainer:
     return Explainer(Table(space), policy, win_solution(space, policy))
 
 
-def contrast(better: Reason, worse: Reason) -> str:
-    """One sentence on why an action is better than another: the action of the enemy that speaks for it most."""
-    others = {answer.action: answer for answer in worse.against}
-    pairs = [(answer, others[answer.action]) for answer in better.against]
-    if not pairs:
-        return "Nothing is played between two measures."
-    good, bad = max(pairs, key=lambda pair: pair[0].probability * (pair[0].value - pair[1].value))
-    return (
-        f"What decides it is {action_name(good.action)} ({good.probability:.0%} likely): after "
-        f"{action_name(better.action)} {good.likely}; after {action_name(worse.action)} {bad.likely}."
-    )
-
-
 def _named(action: int) -> dict[str, Any]:
     return {"action": action, "name": action_name(action)}
-
-
-def _likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:
-    return dict(sorted(probabilities.items(), key=lambda pair: _place(pair[1])))
-
-
-def _place(probability: float) -> float:
-    """A sorting key: likeliest first, where rounding makes no difference."""
-    return -round(probability, _DIGITS)
 
 
 def _draws(deck: tuple[int, ...], feints: bool) -> Iterator[tuple[int | None, float, tuple[int, ...]]]:

@@ -10,8 +10,9 @@ from punish_fast.arena.players import Player, PlayerError
 from punish_fast.arena.veteran import VeteranError
 from punish_fast.mdp.solver import solve
 from punish_fast.play.coach import Coach
+from punish_fast.play.reasons import contrast
 from punish_fast.play.table import Table
-from punish_fast.play.why import Explainer, ExplainError, contrast, explainer_against, explainer_of
+from punish_fast.play.why import Explainer, ExplainError, explainer_against, explainer_of
 from punish_fast.punish.codes import StateError
 from punish_fast.punish.information import InformationError
 from punish_fast.punish.position import position

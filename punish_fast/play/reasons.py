@@ -1,0 +1,115 @@
+"""The reasons for and against an action: what every action of the enemy makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from punish_fast.punish.codes import State, action_name
+
+_K = TypeVar("_K")
+_MOST_WORDS = 3
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Consequence:
+    """What follows an action when the enemy's action and all draws are known.
+
+    Attributes:
+        drawn: The card that each player draws for a feint, own first, from 0 for guard; None without.
+        probability: Its probability.
+        value: The value of what follows, as part of the value of the action: discounted by one step.
+        state: The position that follows; None if the game is over.
+        words: Damage, exhaustion, healing, win or loss.
+    """
+
+    drawn: tuple[int | None, int | None]
+    probability: float
+    value: float
+    state: State | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An action of the enemy against one of the player's.
+
+    Attributes:
+        action: The enemy's two-digit action.
+        consequences: What follows, by the draws of feints.
+    """
+
+    action: int
+    consequences: tuple[Consequence, ...]
+
+    @property
+    def probability(self) -> float:
+        """The probability that the enemy plays this."""
+        return sum(each.probability for each in self.consequences)
+
+    @property
+    def value(self) -> float:
+        """The mean value of what follows."""
+        return sum(each.probability * each.value for each in self.consequences) / self.probability
+
+    @property
+    def likely(self) -> str:
+        """The most likely consequence in words."""
+        words = next(iter(self._by_words))
+        return words if len(self._by_words) == 1 else f"mostly {words}"
+
+    @property
+    def words(self) -> str:
+        """What follows in words: with draws, the likeliest cases and their shares."""
+        shares = self._by_words
+        if len(shares) == 1:
+            return next(iter(shares))
+        listed = [f"{share:.0%} {words}" for words, share in list(shares.items())[:_MOST_WORDS]]
+        return "; ".join([*listed, *(["..."] if len(shares) > _MOST_WORDS else [])])
+
+    @property
+    def _by_words(self) -> dict[str, float]:
+        """The share of everything that may follow, most likely first."""
+        shares: dict[str, float] = {}
+        for each in self.consequences:
+            shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability
+        return likeliest(shares)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A legal action with what the enemy makes of it.
+
+    Attributes:
+        action: The two-digit action.
+        value: Its value.
+        against: The enemy's possible actions, likeliest first; none between two measures, when nothing is played.
+    """
+
+    action: int
+    value: float
+    against: tuple[Answer, ...]
+
+
+def contrast(better: Reason, worse: Reason) -> str:
+    """One sentence on why an action is better than another: the action of the enemy that speaks for it most."""
+    others = {answer.action: answer for answer in worse.against}
+    pairs = [(answer, others[answer.action]) for answer in better.against]
+    if not pairs:
+        return "Nothing is played between two measures."
+    good, bad = max(pairs, key=lambda pair: pair[0].probability * (pair[0].value - pair[1].value))
+    return (
+        f"What decides it is {action_name(good.action)} ({good.probability:.0%} likely): after "
+        f"{action_name(better.action)} {good.likely}; after {action_name(worse.action)} {bad.likely}."
+    )
+
+
+def likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:
+    """The same probabilities, likeliest first."""
+    return dict(sorted(probabilities.items(), key=lambda pair: place_of(pair[1])))
+
+
+def place_of(probability: float) -> float:
+    """A sorting key: likeliest first, where rounding makes no difference."""
+    return -round(probability, _DIGITS)
