@@ -1,0 +1,81 @@
+/** A position of Punish as one player sees it, drawn: for the table, and for the pages that explain. */
+
+import { CARDS, card, chips, sign } from "./cards.js";
+import { counted, h, svg, unseen } from "./dom.js";
+
+const HEART = "M12 20.5C5 15 2.5 11.8 2.5 8.3 2.5 5.5 4.6 3.5 7.2 3.5c2 0 3.7 1.1 4.8 3 1.1-1.9 2.8-3 4.8-3 2.6 0 4.7 2 4.7 4.8 0 3.5-2.5 6.7-9.5 12.2z";
+
+/** Hit points as hearts, with the number for those who do not see them. */
+export function hearts(hp, most, lost = 0) {
+  const heart = (k) => {
+    const look = k < hp ? "full" : k < hp + lost ? "lost" : "empty";
+    return svg("svg", { class: `heart ${look}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: HEART }));
+  };
+  const shown = Math.max(hp, 0);
+  return h(
+    "span",
+    { class: "hearts" },
+    Array.from({ length: most }, (_, k) => heart(k)),
+    h("span", { class: "hp" }, `${shown} HP`),
+  );
+}
+
+/** What is to be known of a player besides the hand. */
+function statuses(side, rules) {
+  const left = rules.feints - side.feinted;
+  return [
+    rules.feints > 0 && h("span", { class: left ? "status" : "status spent" }, left ? "may feint" : "has feinted"),
+    side.exhausted && h("span", { class: "status tired" }, sign("rest"), "exhausted: must rest"),
+  ];
+}
+
+/** The line of a player: name, hearts, cards, statuses. */
+export function player(name, side, rules, lost = 0) {
+  return h(
+    "div",
+    { class: "player" },
+    h("h2", {}, name),
+    hearts(side.hp, rules.hp, lost),
+    h("span", { class: "cards-held" }, counted(side.cards, "card")),
+    h("span", { class: "statuses" }, statuses(side, rules)),
+  );
+}
+
+/** A pile of which only the counts matter. */
+export const pile = (label, counts, note) =>
+  h("div", { class: "pile" }, h("h3", {}, label, note && h("span", { class: "quiet" }, ` ${note}`)), chips(counts, label));
+
+/** How far the measure has come. */
+export function clock(view) {
+  const step = (k) => h("span", { class: k < view.breath ? "step done" : k === view.breath ? "step now" : "step" });
+  const measure = view.measure ? `Measure ${view.measure}, breath` : "Breath";
+  return h(
+    "div",
+    { class: "clock" },
+    h("span", {}, `${measure} ${view.breath} of ${view.breaths}`),
+    h("span", { class: "steps", "aria-hidden": "true" }, Array.from({ length: view.breaths }, (_, k) => step(k + 1))),
+  );
+}
+
+/** A hand as a list of kinds, such as [1, 1, 3]. */
+export const kinds = (hand) => hand.flatMap((n, kind) => Array(n).fill(kind));
+
+/** A whole position, to look at. */
+export function position(view, rules, you = "you", enemy = "enemy") {
+  return h(
+    "div",
+    { class: "position" },
+    clock(view),
+    player(enemy, view.enemy, rules),
+    pile("Discard pile", view.discard),
+    pile("Not seen yet", view.unseen, `(enemy's hand and deck of ${view.deck})`),
+    player(you, view.own, rules),
+    h(
+      "div",
+      { class: "hand still", role: "group", "aria-label": "Hand" },
+      kinds(view.hand).map((kind) => card(CARDS[kind])),
+      view.own.cards === 0 && h("span", { class: "quiet" }, "no cards"),
+      unseen(`${counted(view.own.cards, "card")} in hand`),
+    ),
+  );
+}

@@ -1,0 +1,89 @@
+/** The cards as they look: a sign, a name, a colour and a pattern each (cards.css). */
+
+import { h, svg, unseen } from "./dom.js";
+
+export const CARDS = ["guard", "rush", "dodge", "strike", "punish"];
+export const REST = 90;
+
+// Line drawings on a square of 24.
+const SIGNS = {
+  guard: ["M12 3.2 19.5 6v5.6c0 4.7-3 7.6-7.5 9.2-4.5-1.6-7.5-4.5-7.5-9.2V6z", "M12 7.5v9M8.2 11.5h7.6"],
+  rush: ["M3.5 6.5 9 12l-5.5 5.5", "M9.5 6.5 15 12l-5.5 5.5", "M15.5 6.5 21 12l-5.5 5.5"],
+  dodge: ["M4 20c0-7 3-11.5 9-11.5h6", "m15.2 4.5 4.3 4-4.3 4", "M10.5 20c0-3 1-4.8 3.2-5.5"],
+  strike: ["m20.5 3.5-.8 4.2-9.2 9.3-3.5-3.5 9.3-9.2z", "m5 11.5 7.5 7.5", "m8.5 15.5-5 5"],
+  punish: ["M13.5 2.5 5 13.8h6L9.5 21.5 19 9.8h-6.2z"],
+  rest: ["M17 14.5A7.5 7.5 0 0 1 9.5 7c0-1.2.3-2.4.8-3.4a8.5 8.5 0 1 0 10.1 10.1c-1 .5-2.2.8-3.4.8z"],
+};
+
+/** The sign of a card, or of a rest. */
+export function sign(name) {
+  return svg(
+    "svg",
+    {
+      class: "sign", viewBox: "0 0 24 24", "aria-hidden": "true", fill: "none", stroke: "currentColor", "stroke-width": 1.9,
+      "stroke-linecap": "round", "stroke-linejoin": "round",
+    },
+    SIGNS[name].map((d) => svg("path", { d })),
+  );
+}
+
+const deals = (damage) => (damage ? `deals ${damage}` : "");
+
+function face(name, damage) {
+  return [sign(name), h("span", { class: "name" }, name), h("span", { class: "deals" }, deals(damage))];
+}
+
+/** An open card. */
+export const card = (name, damage) => h("div", { class: "card", "data-card": name }, face(name, damage));
+
+/** An open card so small that it shows its sign alone. */
+export const smallCard = (name) => h("div", { class: "card small-card", "data-card": name, title: name }, sign(name), unseen(name));
+
+/** An open card to click; `attributes` go to the button. */
+export function cardButton(name, damage, attributes, ...more) {
+  return h(
+    "button",
+    { type: "button", class: "card", "data-card": name, ...attributes },
+    h("span", { class: "key", "aria-hidden": "true" }, name[0]),
+    face(name, damage),
+    more,
+  );
+}
+
+/** A card face down. */
+export const back = () => h("div", { class: "card back", "aria-hidden": "true" });
+
+/** What a player who rests lays down. */
+export const restCard = () => h("div", { class: "card rest" }, sign("rest"), h("span", { class: "name" }, "rest"));
+
+/** The place of a card that has not been played. */
+export const noCard = () => h("div", { class: "card none", "aria-hidden": "true" });
+
+/** Counts of the five cards. */
+export function chips(counts, label) {
+  return h(
+    "ul",
+    { class: "chips", "aria-label": label },
+    CARDS.map((name, kind) =>
+      h(
+        "li",
+        { class: counts[kind] ? "chip" : "chip nothing", "data-card": name, title: `${counts[kind]} ${name}` },
+        sign(name),
+        h("span", { "aria-hidden": "true" }, counts[kind] || "–"),
+        h("span", { class: "sr" }, `${counts[kind]} ${name}`),
+      ),
+    ),
+  );
+}
+
+/** The name of a card in a text. */
+export function tag(name, text = name) {
+  return h("span", { class: "tag" }, h("span", { class: "spot", "data-card": name }, sign(name)), text);
+}
+
+/** The card of an action, by name: the one thrown away if it is a feint. */
+export const cardOf = (action) => (action === REST ? "rest" : CARDS[Math.floor(action / 10) - 1]);
+export const isFeint = (action) => action % 10 === 1;
+
+/** An action in a text. */
+export const actionTag = (action, name) => tag(cardOf(action), name);

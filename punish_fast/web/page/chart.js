@@ -1,0 +1,86 @@
+/** Small drawings, made to the width of their place: chances over time, and counts as columns. */
+
+import { h, svg } from "./dom.js";
+
+const LEFT = 44;
+const BOTTOM = 30;
+const TOP = 12;
+const RIGHT = 12;
+
+/** A figure that is drawn again whenever its width changes; `draw(width)` returns the children of the drawing. */
+function figure(label, height, draw, caption) {
+  const drawing = svg("svg", { role: "img", "aria-label": label, class: "drawing" });
+  const place = h("figure", { class: "chart" }, drawing, caption && h("figcaption", {}, caption));
+  const paint = () => {
+    const width = Math.max(260, place.clientWidth);
+    drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    drawing.setAttribute("width", width);
+    drawing.setAttribute("height", height);
+    drawing.replaceChildren(...draw(width));
+  };
+  new ResizeObserver(paint).observe(place);
+  return place;
+}
+
+const text = (x, y, words, css, anchor = "middle") => svg("text", { x, y, class: css, "text-anchor": anchor }, String(words));
+
+/** Lines of chances from 0 to 1, one point a breath.
+ *
+ *  series    [{name, css, points: [{breath, win, isBad}]}]
+ *  breath    the breath to mark, or null
+ *  onpick    called with a breath that is clicked
+ */
+export function chances(series, label, breath, onpick) {
+  const height = 240;
+  const last = Math.max(1, ...series.flatMap(({ points }) => points.map((point) => point.breath)));
+  const draw = (width) => {
+    const x = (n) => LEFT + ((n - 0.5) / last) * (width - LEFT - RIGHT);
+    const y = (share) => TOP + (1 - share) * (height - TOP - BOTTOM);
+    const step = Math.ceil(last / Math.max(1, Math.floor((width - LEFT) / 34)));
+    const breaths = Array.from({ length: last }, (_, k) => k + 1);
+    const band = (n) =>
+      svg("rect", {
+        class: n === breath ? "band now" : "band", x: x(n - 0.5), width: x(1.5) - x(0.5), y: TOP, height: height - TOP - BOTTOM,
+        onclick: () => onpick?.(n),
+      });
+    return [
+      ...[0, 0.5, 1].flatMap((share) => [
+        svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(share), y2: y(share) }),
+        text(LEFT - 7, y(share) + 4, `${100 * share} %`, "tick", "end"),
+      ]),
+      ...breaths.filter((n) => (n - 1) % step === 0).map((n) => text(x(n), height - 10, n, "tick")),
+      ...breaths.map(band),
+      ...series.map(({ css, points }) => svg("polyline", { class: `line ${css}`, points: points.map((p) => `${x(p.breath)},${y(p.win)}`).join(" ") })),
+      ...series.flatMap(({ css, points }) => points.map((p) => mark(x(p.breath), y(p.win), css, p.isBad))),
+    ];
+  };
+  const legend = series.map(({ name, css }) => h("span", { class: `legend ${css}` }, name));
+  return figure(label, height, draw, [legend, h("span", { class: "legend bad" }, "a choice that cost much")]);
+}
+
+/** The first series has discs, the second squares; a costly choice has a ring around it. */
+function mark(x, y, css, isBad) {
+  const shape = css === "first" ? svg("circle", { cx: x, cy: y, r: 4.5 }) : svg("rect", { x: x - 4.2, y: y - 4.2, width: 8.4, height: 8.4 });
+  shape.setAttribute("class", `mark ${css}`);
+  return isBad ? svg("g", {}, svg("circle", { class: "ring", cx: x, cy: y, r: 9.5 }), shape) : shape;
+}
+
+/** Columns of counts: [[label, count], ...]. */
+export function columns(pairs, label, caption) {
+  const height = 210;
+  const most = Math.max(1, ...pairs.map(([, n]) => n));
+  const draw = (width) => {
+    const each = (width - 2 * RIGHT) / pairs.length;
+    const y = (n) => TOP + 10 + (1 - n / most) * (height - TOP - 10 - BOTTOM);
+    return pairs.flatMap(([name, n], k) => {
+      const x = RIGHT + (k + 0.5) * each;
+      const wide = Math.min(42, each * 0.72);
+      return [
+        svg("rect", { class: "column", x: x - wide / 2, width: wide, y: y(n), height: y(0) - y(n), rx: 2 }),
+        each > 22 && text(x, y(n) - 5, n, "tick"),
+        (each > 16 || k % 2 === 0) && text(x, height - 10, name, "tick"),
+      ].filter(Boolean);
+    });
+  };
+  return figure(label, height, draw, caption);
+}

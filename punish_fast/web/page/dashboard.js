@@ -1,0 +1,74 @@
+/** Dashboard: the database in numbers and plots. */
+
+import { get } from "./api.js";
+import { columns } from "./chart.js";
+import { h, percent, title } from "./dom.js";
+
+export async function show(main, _rest, isCurrent) {
+  const found = await get("/dashboard");
+  if (!isCurrent()) return null;
+  main.replaceChildren(title("Dashboard", "All recorded games of this database."), found.games ? body(found) : nothing());
+  return null;
+}
+
+const nothing = () => h("section", { class: "panel" }, h("p", {}, "No games yet. Finish one on the Play page, and it is counted here."));
+
+function body(found) {
+  const { durations } = found;
+  return h(
+    "div",
+    { class: "stack" },
+    h(
+      "dl",
+      { class: "tiles" },
+      tile("games", found.games.toLocaleString()),
+      tile("breaths in a game, on average", durations.mean.toFixed(1)),
+      tile("the longest game, in breaths", durations.longest),
+      tile("states seen", found.distinct_states.toLocaleString(), `of ${found.states_in_all.toLocaleString()}`),
+    ),
+    h(
+      "div",
+      { class: "halves" },
+      h("section", { class: "panel" }, h("h2", {}, "Who wins"), players(found.players)),
+      h(
+        "section",
+        { class: "panel" },
+        h("h2", {}, "How long games last"),
+        columns(Object.entries(durations.counts), `Games by their number of breaths, ${durations.median} in the middle`, "Games by number of breaths"),
+        correlation(found.correlation),
+      ),
+    ),
+    h("div", { class: "plots" }, (found.plots ?? []).map(plot)),
+  );
+}
+
+const tile = (label, value, more) => h("div", { class: "panel tile" }, h("dt", {}, label), h("dd", {}, String(value), more && h("span", { class: "quiet" }, ` ${more}`)));
+
+function players(list) {
+  const row = (player) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, player.name, player.is_bot && h("span", { class: "status" }, "bot")),
+      h("td", { class: "number" }, player.games),
+      h("td", { class: "rate" }, h("span", { class: "bar", vars: { share: `${100 * player.win_rate}%` } })),
+      h("td", { class: "number" }, percent(player.win_rate)),
+    );
+  return h(
+    "div",
+    { class: "wide" },
+    h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "player"), h("th", { scope: "col", class: "number" }, "games"), h("th", { scope: "col", class: "number", colspan: 2 }, "won"))), h("tbody", {}, list.map(row))),
+  );
+}
+
+function correlation({ linear }) {
+  if (linear === null) return null;
+  return h("p", { class: "quiet small" }, `Correlation of games played with games won: ${linear.toFixed(2)}.`);
+}
+
+function plot({ name, title: words }) {
+  const image = h("img", { src: `/plots/${name}.svg`, alt: words, loading: "lazy" });
+  const place = h("figure", { class: "panel plot" }, image);
+  image.addEventListener("error", () => place.remove());
+  return place;
+}

@@ -1,0 +1,288 @@
+/** Explore: any position of the game, what each move is worth in it, and why. */
+
+import { get, modelsThat } from "./api.js";
+import { CARDS, chips, isFeint, actionTag, sign, tag } from "./cards.js";
+import { choice, counted, h, percent, title, unseen } from "./dom.js";
+
+const N_DIGITS = 18;
+const MOST_HANDS = 8;
+
+let explorer = null;
+
+export async function show(main, rest, isCurrent) {
+  const models = await modelsThat("explains", isCurrent);
+  if (!isCurrent()) return null;
+  if (!models.length) throw new Error("No agent here has values to explore. Serve one: punish-fast serve agent.h5");
+  const [hash, state] = rest;
+  if (hash && !models.some((model) => model.hash === hash)) throw new Error("This link is to an agent that is not served here.");
+  explorer = new Explorer(main, models);
+  const mine = explorer;
+  await explorer.load(hash ?? models[0].hash, state);
+  return () => {
+    if (explorer === mine) explorer = null;
+  };
+}
+
+/** Go on in the page that is shown already: every change of the position is a new address. */
+export function follow(rest) {
+  if (!explorer || location.hash.split("/")[1] !== "explore" || rest.length < 2) return false;
+  if (!explorer.models.some((model) => model.hash === rest[0])) return false;
+  explorer.load(...rest);
+  return true;
+}
+
+const digitsOf = (state) => [...state].map(Number);
+
+/** A position as its fields; they are the digits of its code, in order. */
+function fieldsOf(state) {
+  const d = digitsOf(state);
+  const [breath, own_hp, own_exhausted, own_feinted, enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted] = [d[0], ...d.slice(6, 13)];
+  const hands = { hand: d.slice(1, 6), discard: d.slice(13, 18) };
+  return { breath, own_hp, own_exhausted, own_feinted, enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted, ...hands };
+}
+
+const codeOf = (f) =>
+  [f.breath, ...f.hand, f.own_hp, f.own_exhausted, f.own_feinted, f.enemy_hp, f.enemy_hand, f.enemy_exhausted, f.enemy_feinted, ...f.discard].join("");
+
+/** An opening under any rules: one card of each kind as far as they go, then seconds. */
+function openingOf(rules) {
+  const order = Array.from({ length: 10 }, (_, copy) => [3, 1, 4, 0, 2].filter((kind) => copy < rules.copies[kind])).flat();
+  const count = (kinds) => CARDS.map((_, kind) => kinds.filter((each) => each === kind).length);
+  const n_revealed = rules.n_cards - rules.deck_size - 2 * rules.hand_size;
+  const [hand, discard] = [order.slice(0, rules.hand_size), order.slice(-n_revealed)];
+  const calm = { own_exhausted: 0, own_feinted: 0, enemy_exhausted: 0, enemy_feinted: 0 };
+  return codeOf({ breath: 1, hand: count(hand), discard: count(n_revealed ? discard : []), own_hp: rules.hp, enemy_hp: rules.hp, enemy_hand: rules.hand_size, ...calm });
+}
+
+class Explorer {
+  constructor(main, models) {
+    this.models = models;
+    this.form = h("section", { class: "panel stack", "aria-label": "Position" });
+    this.words = h("p", { class: "reason", role: "status" });
+    this.answer = h("div", { class: "stack" });
+    main.replaceChildren(
+      title("Explore", "Click a position together, and see what each move is worth, what the enemy may hold, and what it may answer."),
+      h("div", { class: "explore" }, this.form, h("div", { class: "stack" }, this.words, this.answer)),
+    );
+  }
+
+  async load(hash, state) {
+    if (hash !== this.hash) {
+      const meta = await get(`/models/${hash}/meta`);
+      this.hash = hash;
+      this.rules = meta.fields;
+    }
+    this.state = state ?? openingOf(this.rules);
+    const wanted = this.state;
+    if (!/^\d{18}$/.test(wanted)) {
+      this.refuse(`${wanted.slice(0, 40)} is no code of a position, which has ${N_DIGITS} digits.`);
+      return;
+    }
+    this.fields = fieldsOf(wanted);
+    this.drawForm();
+    try {
+      const why = await get(`/models/${hash}/why/${wanted}`);
+      if (wanted === this.state) this.drawAnswer(why);
+    } catch (error) {
+      if (wanted === this.state) this.refuse(this.missing() ?? error.message);
+    }
+  }
+
+  /** Go to another position, with an address of its own. */
+  go(state, hash = this.hash) {
+    location.hash = `#/explore/${hash}/${state}`;
+  }
+
+  change(changes) {
+    this.go(codeOf({ ...this.fields, ...changes }));
+  }
+
+  refuse(reason) {
+    this.words.textContent = reason;
+    this.words.classList.add("bad");
+    this.answer.inert = true;
+    this.answer.classList.add("stale");
+  }
+
+  /** What the number of cards lacks, in words; null if it adds up. */
+  missing() {
+    const { rules, fields: f } = this;
+    const sum = (counts) => counts.reduce((total, n) => total + n, 0);
+    const deck = rules.deck_size - f.own_feinted - f.enemy_feinted;
+    const needed = rules.n_cards - deck - sum(f.hand) - f.enemy_hand;
+    const has = sum(f.discard);
+    if (f.breath > rules.breaths || has === needed) return null;
+    return `The discard pile has ${counted(has, "card")}, but must have ${needed}: ${rules.n_cards} in play, less ${sum(f.hand)} in your hand, ${f.enemy_hand} in the enemy's and ${deck} in the deck.`;
+  }
+
+  drawForm() {
+    const { rules, fields: f } = this;
+    const focused = this.form.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+    const model = choice("Agent", this.models.map((each) => [each.hash, `${each.name} (rules ${each.rules})`]), this.hash, (hash) => this.goModel(hash));
+    const code = h("input", { value: this.state, inputmode: "numeric", maxlength: N_DIGITS, pattern: "[0-9]{18}", spellcheck: "false", "aria-label": "Code of the position" });
+    const paste = (event) => {
+      event.preventDefault();
+      this.go(code.value.trim());
+    };
+    this.form.replaceChildren(
+      model.field,
+      this.counts("Your hand", "hand", rules),
+      this.counts("Discard pile", "discard", rules),
+      h(
+        "div",
+        { class: "sides" },
+        this.side("You", "own", rules, f),
+        this.side("Enemy", "enemy", rules, f, this.stepper("Cards", "enemy_hand", 0, rules.hand_size)),
+      ),
+      this.stepper("Breath", "breath", 1, rules.breaths),
+      h(
+        "form",
+        { class: "code", onsubmit: paste },
+        h("label", { class: "field" }, h("span", {}, "Code"), code),
+        h("button", {}, "Go"),
+      ),
+      h("div", { class: "row" }, h("a", { href: `#/explore/${this.hash}/${this.state}` }, "Link to this position"), h("a", { href: `#/explore/${this.hash}/${openingOf(rules)}` }, "Start over")),
+    );
+    if (focused) this.form.querySelector(`[data-focus="${focused}"]`)?.focus();
+  }
+
+  async goModel(hash) {
+    const { fields } = await get(`/models/${hash}/meta`);
+    const same = JSON.stringify(fields.copies) === JSON.stringify(this.rules.copies);
+    this.go(same ? this.state : openingOf(fields), hash);
+  }
+
+  /** Steppers for the five cards of a hand or pile. */
+  counts(label, key, rules) {
+    const counts = this.fields[key];
+    const other = this.fields[key === "hand" ? "discard" : "hand"];
+    const set = (kind, n) => this.change({ [key]: counts.map((old, k) => (k === kind ? n : old)) });
+    const total = counts.reduce((sum, n) => sum + n, 0);
+    return h(
+      "fieldset",
+      { class: "counts" },
+      h("legend", {}, label, h("span", { class: "quiet" }, ` ${counted(total, "card")}`)),
+      CARDS.map((name, kind) =>
+        h(
+          "div",
+          { class: "count" },
+          h(
+            "button",
+            {
+              type: "button", class: counts[kind] ? "chip" : "chip nothing", "data-card": name, "data-focus": `${key}-${kind}-more`,
+              disabled: counts[kind] + other[kind] >= rules.copies[kind], onclick: () => set(kind, counts[kind] + 1), title: `One more ${name}`,
+            },
+            sign(name),
+            h("span", { "aria-hidden": "true" }, counts[kind] || "–"),
+            unseen(`one more ${name}, now ${counts[kind]}`),
+          ),
+          h("span", { class: "label", "aria-hidden": "true" }, name),
+          h("button", { type: "button", class: "less", "data-focus": `${key}-${kind}-less`, disabled: !counts[kind], onclick: () => set(kind, counts[kind] - 1), title: `One ${name} less` }, "−", unseen(`one ${name} less`)),
+        ),
+      ),
+    );
+  }
+
+  side(label, who, rules, f, more) {
+    const check = (text, key, value) => {
+      const box = h("input", { type: "checkbox", checked: value > 0, "data-focus": key, onchange: () => this.change({ [key]: Number(box.checked) }) });
+      return h("label", { class: "check" }, box, text);
+    };
+    return h(
+      "fieldset",
+      { class: "side" },
+      h("legend", {}, label),
+      this.stepper("HP", `${who}_hp`, 1, rules.hp),
+      more,
+      check("exhausted", `${who}_exhausted`, f[`${who}_exhausted`]),
+      rules.feints > 1 ? this.stepper("Feints made", `${who}_feinted`, 0, rules.feints) : rules.feints === 1 && check("has feinted", `${who}_feinted`, f[`${who}_feinted`]),
+    );
+  }
+
+  stepper(label, key, low, high) {
+    const value = this.fields[key];
+    const step = (text, n, name) =>
+      h("button", { type: "button", "data-focus": `${key}${name}`, disabled: n < low || n > high, onclick: () => this.change({ [key]: n }) }, text, unseen(` ${label}`));
+    return h("div", { class: "stepper" }, h("span", {}, label), step("−", value - 1, "less"), h("output", {}, value), step("+", value + 1, "more"));
+  }
+
+  drawAnswer(why) {
+    this.words.classList.remove("bad");
+    this.words.textContent = why.words;
+    this.answer.inert = false;
+    this.answer.classList.remove("stale");
+    const isChance = why.unit === "win";
+    const value = (v) => (v === null ? "–" : isChance ? percent(v) : v.toFixed(2));
+    const share = (v) => `${(100 * (v - why.worst)) / (why.best - why.worst)}%`;
+    const best = why.actions.reduce((a, b) => ((b.value ?? b.policy) > (a.value ?? a.policy) ? b : a));
+    this.answer.replaceChildren(
+      h(
+        "section",
+        { class: "panel" },
+        h("h2", {}, isChance ? "Chance to win with each move" : "Value of each move"),
+        h("p", { class: "quiet small" }, "Open a move to see what each card of the enemy leads to."),
+        h("div", { class: "moves" }, why.actions.map((each) => move(each, each === best, value, share))),
+      ),
+      h(
+        "div",
+        { class: "halves" },
+        h("section", { class: "panel" }, h("h2", {}, "What the enemy may do"), answers(why.answers)),
+        h("section", { class: "panel" }, h("h2", {}, "Hands it may hold"), hands(why.hands)),
+      ),
+    );
+  }
+}
+
+/** A move, to be opened: what each card of the enemy makes of it. */
+function move(action, isBest, value, share) {
+  return h(
+    "details",
+    { class: isBest ? "move best" : "move" },
+    h(
+      "summary",
+      {},
+      actionTag(action.action, action.name),
+      h("span", { class: "bar", vars: { share: action.value === null ? "0%" : share(action.value) } }),
+      h("span", { class: "number" }, value(action.value)),
+      h("span", { class: "verdict" }, isBest ? "best" : ""),
+    ),
+    h(
+      "div",
+      { class: "wide" },
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "enemy plays"), h("th", { scope: "col", class: "number" }, "how often"), h("th", { scope: "col", class: "number" }, "then"), h("th", { scope: "col" }, "what happens"))),
+        h(
+          "tbody",
+          {},
+          action.against.map((each) =>
+            h("tr", {}, h("th", { scope: "row" }, tag(each.card)), h("td", { class: "number" }, percent(each.probability)), h("td", { class: "number" }, value(each.value)), h("td", {}, each.words)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function answers(list) {
+  return h(
+    "ul",
+    { class: "answers" },
+    list.map(({ action, name, probability }) =>
+      h("li", {}, isFeint(action) ? actionTag(action, name) : tag(name), h("span", { class: "bar second", vars: { share: `${100 * probability}%` } }), h("span", { class: "number" }, percent(probability))),
+    ),
+  );
+}
+
+function hands(list) {
+  const more = list.length - MOST_HANDS;
+  return [
+    h(
+      "ul",
+      { class: "hands" },
+      list.slice(0, MOST_HANDS).map(({ hand, probability }) => h("li", {}, chips(hand, "hand"), h("span", { class: "number" }, percent(probability)))),
+    ),
+    more > 0 && h("p", { class: "quiet small" }, `and ${more} other hands`),
+  ];
+}

@@ -1,0 +1,5 @@
+/** The games that the page can draw, each in a file of its own; the first lines of punish.js say what such a file has. */
+
+import { Punish } from "./punish.js";
+
+export const RENDERERS = { punish: Punish };

@@ -1,0 +1,59 @@
+/** The pages, by the hash of the address: #/play, #/explore/{hash}/{state}, #/review/{game}, #/practice, #/dashboard. */
+
+import { calm, complain } from "./dom.js";
+import { dress } from "./theme.js";
+import * as dashboard from "./dashboard.js";
+import * as explore from "./explore.js";
+import * as play from "./play.js";
+import * as practice from "./practice.js";
+import * as review from "./review.js";
+
+const PAGES = { play, explore, review, practice, dashboard };
+
+const main = document.getElementById("main");
+// What the present page wants done when it is left, and which visit this is: answers to an earlier one come too late.
+let leave = () => {};
+let visit = 0;
+
+async function route() {
+  const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  const page = PAGES[name] ?? play;
+  const key = PAGES[name] ? name : "play";
+  if (page.follow?.(rest)) return;
+  leave();
+  leave = () => {};
+  calm();
+  const mine = ++visit;
+  document.title = `${key[0].toUpperCase()}${key.slice(1)} · Punish`;
+  for (const link of document.querySelectorAll(".pages a")) {
+    if (link.hash === `#/${key}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  main.replaceChildren();
+  main.className = `page-${key}`;
+  main.setAttribute("aria-busy", "true");
+  try {
+    const left = await page.show(main, rest, () => mine === visit);
+    if (mine === visit) leave = left ?? leave;
+    else left?.();
+  } catch (error) {
+    if (mine === visit) complain(error);
+  }
+  if (mine === visit) main.removeAttribute("aria-busy");
+}
+
+addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  complain(event.reason);
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+addEventListener("hashchange", () => {
+  scrollTo(0, 0);
+  main.focus({ preventScroll: true });
+  route();
+});
+dress(document.getElementById("theme"));
+route();

@@ -1,0 +1,238 @@
+/** Play: choose an opponent, sit down at a table, play, and play again. */
+
+import { get, modelsThat, post, remove } from "./api.js";
+import { CARDS, tag } from "./cards.js";
+import { announce, calm, complain, h, percent } from "./dom.js";
+import { RENDERERS } from "./games.js";
+import { keep, recall } from "./memory.js";
+import { lastChoice, welcome } from "./welcome.js";
+
+// The table that this browser sits at, so that a reload goes on with the game.
+const SEAT = "table";
+
+export async function show(main, _rest, isCurrent) {
+  const models = (await modelsThat("plays", isCurrent)).filter((model) => RENDERERS[model.game]);
+  if (!isCurrent()) return null;
+  const known = recall(SEAT, null);
+  const table = known && (await get(`/tables/${known}`).catch(() => null));
+  if (!isCurrent()) return null;
+  const seat = new Seat(main, models);
+  if (table?.is_on) seat.sitDown(table);
+  else seat.welcome();
+  return () => seat.leave();
+}
+
+/** A person's place: the form before a game, and the game. */
+class Seat {
+  constructor(main, models) {
+    this.main = main;
+    this.models = models;
+    this.listener = (event) => this.onKey(event);
+    document.addEventListener("keydown", this.listener);
+  }
+
+  leave() {
+    document.removeEventListener("keydown", this.listener);
+  }
+
+  welcome() {
+    this.table = null;
+    if (!this.models.length) throw new Error("There is no opponent here. Start the server with one: punish-fast serve veteran");
+    this.main.replaceChildren(h("div", { class: "stack" }, welcome(this.models, () => this.deal())));
+  }
+
+  /** Begin a game as the form was last filled in. */
+  async deal() {
+    calm();
+    try {
+      this.sitDown(await post("/tables", { ...lastChoice(), game: "punish" }));
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  sitDown(table) {
+    keep(SEAT, table.table);
+    this.seen = 0;
+    this.isBusy = false;
+    this.board = h("section", { class: "panel table", "aria-label": "Table" });
+    this.ending = h("section", { class: "panel ending", hidden: true });
+    this.log = h("div", { class: "log", tabindex: "0", role: "region", "aria-label": "Log of the duel" });
+    this.coach = h("div", { class: "coach" });
+    const effects = h("dl", { class: "effects" });
+    const side = h(
+      "aside",
+      { class: "stack" },
+      h("section", { class: "panel" }, h("div", { class: "row" }, this.coachToggle(), this.helpButton()), this.coach),
+      h("section", { class: "panel" }, h("h2", {}, "Log"), this.log),
+      h("section", { class: "panel" }, h("h2", {}, "What the cards do"), effects),
+    );
+    effects.append(...CARDS.flatMap((name, k) => [h("dt", {}, tag(name)), h("dd", {}, table.rules.effects[k])]));
+    this.main.replaceChildren(
+      h("h1", { class: "sr" }, `Your duel with ${table.names[1]}`),
+      h("div", { class: "play" }, h("div", { class: "stack" }, this.ending, this.board), side),
+    );
+    this.renderer = new RENDERERS[table.game](this.board, (action) => this.play(action));
+    this.take(table);
+  }
+
+  coachToggle() {
+    const toggle = () => {
+      keep("coach", !recall("coach", false));
+      button.setAttribute("aria-pressed", String(recall("coach", false)));
+      this.advise();
+    };
+    const button = h(
+      "button",
+      { type: "button", id: "coach", "aria-pressed": String(recall("coach", false)), onclick: toggle },
+      "Coach ", h("kbd", { "aria-hidden": "true" }, "c"),
+    );
+    return button;
+  }
+
+  helpButton() {
+    return h("button", { type: "button", onclick: () => this.help() }, "Rules that matter now ", h("kbd", { "aria-hidden": "true" }, "?"));
+  }
+
+  /** Take an answer of the server: draw it, log it, say it. */
+  take(table) {
+    const events = table.events.filter(({ n }) => n >= this.seen);
+    this.table = table;
+    this.seen = table.n_events;
+    this.renderer.update(table, events);
+    this.record(events);
+    const over = table.is_on ? "" : " Press n to play again.";
+    announce(events.map((event) => this.renderer.words(event, events)).filter(Boolean).join(" ") + over);
+    if (table.is_on) this.advise();
+    else this.finish(events.at(-1)?.words ?? "The game is over.");
+  }
+
+  async play(action) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    calm();
+    try {
+      this.take(await post(`/tables/${this.table.table}/choice`, { action, n_events: this.seen }));
+    } catch (error) {
+      await this.mend(error);
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  /** After a refused move: the table may have gone on in another window, or be gone. */
+  async mend(error) {
+    complain(error);
+    try {
+      const table = await get(`/tables/${this.table.table}`);
+      if (table.n_events > this.seen) this.take(table);
+    } catch {
+      keep(SEAT, null);
+    }
+  }
+
+  record(events) {
+    for (const event of events) {
+      const heading = this.renderer.heading(event);
+      if (heading || !this.log.lastChild) this.log.append(h("section", {}, heading && h("h3", {}, heading)));
+      const words = this.renderer.words(event, events);
+      if (words) this.log.lastChild.append(h("p", {}, words));
+    }
+    this.log.scrollTop = this.log.scrollHeight;
+  }
+
+  async advise() {
+    const { table, n_events: n, is_on: isOn } = this.table;
+    this.renderer.advise(null);
+    if (!recall("coach", false) || !isOn) {
+      this.coach.replaceChildren();
+      return;
+    }
+    if (!this.coach.firstChild) this.coach.replaceChildren(h("p", { class: "quiet small" }, "The coach is thinking …"));
+    try {
+      const coach = await get(`/tables/${table}/coach`);
+      if (this.table.table !== table || this.table.n_events !== n || !recall("coach", false)) return;
+      this.renderer.advise(coach);
+      this.coach.replaceChildren(...advice(coach, this.table.names[1]));
+    } catch (error) {
+      this.coach.replaceChildren(h("p", { class: "quiet small" }, error.message));
+    }
+  }
+
+  finish(words) {
+    const kept = this.table.kept;
+    this.coach.replaceChildren();
+    this.ending.hidden = false;
+    this.ending.replaceChildren(
+      h("p", {}, words),
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", class: "main rematch", onclick: () => this.deal() }, "Play again ", h("kbd", { "aria-hidden": "true" }, "n")),
+        kept !== null && kept !== undefined && h("a", { class: "button", href: `#/review/${kept}` }, "Review this game"),
+        h("button", { type: "button", onclick: () => this.stand() }, "Another opponent"),
+      ),
+    );
+    this.ending.querySelector("button").focus();
+  }
+
+  /** Leave the table, and choose again. */
+  stand() {
+    remove(`/tables/${this.table.table}`).catch(() => {});
+    keep(SEAT, null);
+    this.welcome();
+  }
+
+  async help() {
+    if (document.querySelector("dialog[open]")) return;
+    const paragraphs = this.table.is_on ? await guide(this.table.table) : [];
+    const keys = [...this.renderer.keys, ["c", "ask the coach, or send it away"], ["n", "play again, once the game is over"], ["?", "this help"]];
+    const dialog = h(
+      "dialog",
+      { "aria-labelledby": "help-title", onclose: () => dialog.remove() },
+      h(
+        "div",
+        { class: "stack" },
+        h("h2", { id: "help-title" }, paragraphs.length ? "The rules that matter now" : "Keys"),
+        paragraphs.map((text) => h("p", {}, text)),
+        h("dl", { class: "effects" }, keys.map(([key, meaning]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)])),
+        h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => dialog.close() }, "Back to the table")),
+      ),
+    );
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (!this.table || event.target.closest("input, select, textarea, dialog")) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    // Enter on a button or link is that button's own.
+    if ((key === "Enter" || key === " ") && event.target.closest("button, a, summary")) return;
+    if (this.isBusy) return;
+    if (key === "?") this.help();
+    else if (key === "c") document.getElementById("coach").click();
+    else if (key === "n" && !this.table.is_on) this.deal();
+    else if (!this.renderer.press(key)) return;
+    event.preventDefault();
+  }
+}
+
+const guide = (table) => get(`/tables/${table}/guide`).then(({ paragraphs }) => paragraphs);
+
+/** What the coach says, as bars. */
+function advice(coach, enemy) {
+  const bars = (entries, key, css) =>
+    entries.map((entry, k) => [
+      h("span", { class: k === 0 && css === "bar" ? "best" : null }, entry.name),
+      h("span", { class: css, vars: { share: `${100 * entry[key]}%` } }),
+      h("span", { class: "number" }, percent(entry[key])),
+    ]);
+  return [
+    h("h3", {}, "Your chance to win with each move"),
+    h("div", { class: "advice" }, bars(coach.chances, "win", "bar")),
+    h("h3", {}, `What ${enemy} may do`),
+    h("div", { class: "advice" }, bars(coach.expected.slice(0, 6), "probability", "bar second")),
+    h("p", { class: "quiet small" }, `If you play your best from here on. The coach knows how ${enemy} plays, not its hand.`),
+  ];
+}

@@ -1,0 +1,266 @@
+/** Punish at the table. A renderer of a game is such a class, and games.js names it:
+ *
+ *  new Game(place, choose)  draws into a place; calls choose(action) once a move is confirmed
+ *  update(table, events)           a new answer of the server, and the events in it that are new
+ *  press(key)                      a key of the keyboard; whether it meant something
+ *  advise(coach)                   what the coach says of this position; null takes it back
+ *  heading(event)                  the heading of the log that an event begins, or null
+ *  words(event, events)            what is said of an event among those of one move, or null
+ *  keys                            [key, meaning] pairs for the help
+ */
+
+import { clock, kinds, pile, player } from "./board.js";
+import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard } from "./cards.js";
+import { h, percent, unseen } from "./dom.js";
+
+// Keys of whoever cannot move the pointer: a card by its initial.
+const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
+
+export class Punish {
+  keys = [
+    ["g r d s p", "pick guard, rush, dodge, strike, punish"],
+    ["f", "feint with the card that you pick"],
+    ["Enter", "play what you have picked; rest if you must"],
+    ["Escape", "take it back"],
+  ];
+
+  constructor(place, choose) {
+    this.choose = choose;
+    this.picked = null; // {kind, index}: a card of the hand, by its place
+    this.feints = false;
+    this.coach = null;
+    this.shown = null; // the last clash, as events by kind
+    this.top = h("div", { class: "stack" });
+    this.middle = h("div", { class: "middle" });
+    this.you = h("div", { class: "you" });
+    place.replaceChildren(this.top, this.middle, this.you);
+  }
+
+  update(table, events) {
+    this.table = table;
+    this.picked = null;
+    this.feints = false;
+    this.coach = null;
+    const reveal = events.findLast((event) => event.kind === "reveal");
+    if (reveal) this.shown = events.slice(events.indexOf(reveal));
+    this.drawTop();
+    this.drawMiddle(Boolean(reveal));
+    this.drawYou();
+  }
+
+  advise(coach) {
+    this.coach = coach;
+    this.drawYou();
+  }
+
+  heading(event) {
+    if (event.kind === "deal") return `Measure ${event.measure}`;
+    return event.kind === "reveal" ? `Breath ${event.breath}` : null;
+  }
+
+  words(event, events) {
+    if (event.kind !== "clash") return event.words;
+    // Both cards have been named as they were revealed.
+    return events.some(({ kind }) => kind === "damage") ? null : "Nobody is hurt.";
+  }
+
+  press(key) {
+    if (!this.isOn) return false;
+    const kind = KINDS_BY_KEY[key];
+    if (kind !== undefined) return this.pickKind(kind);
+    if (key === "f") return this.toggleFeint();
+    if (key === "Escape") return this.takeBack();
+    if (key === "Enter") return this.confirm();
+    return false;
+  }
+
+  get isOn() {
+    return this.table?.is_on && this.table.legal.length > 0;
+  }
+
+  get mayFeint() {
+    return this.table.legal.some(({ action }) => isFeint(action));
+  }
+
+  get mustRest() {
+    return this.isOn && this.table.legal.every(({ action }) => action === REST);
+  }
+
+  /** The legal move that a kind of card makes, feinting or not; undefined if there is none. */
+  move(kind) {
+    const action = 10 * (kind + 1) + Number(this.feints);
+    return this.table.legal.find((each) => each.action === action);
+  }
+
+  pickKind(kind) {
+    const index = kinds(this.table.view.hand).indexOf(kind);
+    if (index < 0 || !this.move(kind)) return false;
+    this.pick(kind, index);
+    this.you.querySelector(".confirm")?.focus();
+    return true;
+  }
+
+  /** Pick a card; picking it again plays it. */
+  pick(kind, index) {
+    if (this.picked?.index === index) return this.confirm();
+    this.picked = { kind, index };
+    this.drawYou();
+    return true;
+  }
+
+  toggleFeint() {
+    if (!this.mayFeint) return false;
+    this.feints = !this.feints;
+    this.drawYou();
+    return true;
+  }
+
+  takeBack() {
+    if (!this.picked && !this.feints) return false;
+    this.picked = null;
+    this.feints = false;
+    this.drawYou();
+    return true;
+  }
+
+  confirm() {
+    const move = this.mustRest ? this.table.legal[0] : this.picked && this.move(this.picked.kind);
+    if (!move) return false;
+    this.choose(move.action);
+    return true;
+  }
+
+  drawTop() {
+    const { view, rules, names } = this.table;
+    const backs = (n) => Array.from({ length: n }, back);
+    this.top.replaceChildren(
+      clock(view),
+      h(
+        "div",
+        { class: "foe" },
+        player(names[1], view.enemy, rules, this.lost(1)),
+        h(
+          "div",
+          { class: "foe-cards" },
+          h("div", { class: "under" }, h("div", { class: "backs" }, backs(view.enemy.cards)), `hand of ${view.enemy.cards}`),
+          h("div", { class: "under" }, h("div", { class: "backs" }, backs(view.deck)), `deck of ${view.deck}`),
+        ),
+      ),
+    );
+  }
+
+  drawMiddle(isFresh) {
+    const { view } = this.table;
+    this.middle.className = isFresh ? "middle fresh" : "middle";
+    this.middle.replaceChildren(
+      pile("Discard pile", view.discard),
+      h("div", { class: "clash" }, this.duel(), h("div", { class: "result" }, this.result())),
+      pile("Not seen yet", view.unseen, "hand or deck"),
+    );
+  }
+
+  duel() {
+    const { names } = this.table;
+    const reveal = this.shown?.[0];
+    const seat = (number, css) => {
+      if (!reveal) return h("figure", {}, noCard(), h("figcaption", {}, names[number]));
+      const { card: pick, drawn } = reveal.plays[number];
+      const played = drawn ?? pick;
+      return h(
+        "figure",
+        {},
+        h("div", { class: css }, played === "rest" ? restCard() : card(played)),
+        drawn && h("div", { class: "away", title: `feinted with ${pick}` }, smallCard(pick)),
+        h("figcaption", {}, names[number], drawn && h("span", { class: "sr" }, ` feints with ${pick}, draws ${played}`)),
+      );
+    };
+    return h("div", { class: "duel" }, seat(0, "mine"), h("span", { class: "versus" }, "vs"), seat(1, "theirs"));
+  }
+
+  /** What the last clash did, in words. */
+  result() {
+    if (!this.shown) return "Both pick a card in secret. Then the two clash.";
+    const said = (kind) => this.shown.filter((event) => event.kind === kind).map((event) => event.words);
+    const hurt = said("damage");
+    return [
+      h("strong", {}, hurt.length ? hurt.join(" ") : "Nobody is hurt."),
+      h("span", { class: "quiet" }, [...said("exhaustion"), ...said("reshuffle")].join(" ")),
+    ];
+  }
+
+  /** HP that a seat lost in the last clash, and has not healed since. */
+  lost(seat) {
+    const events = this.shown ?? [];
+    if (events.some((event) => event.kind === "reshuffle")) return 0;
+    return events.filter((event) => event.kind === "damage" && event.seat === seat).reduce((sum, e) => sum + e.amount, 0);
+  }
+
+  drawYou() {
+    const { view, rules, names } = this.table;
+    const focused = this.you.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+    this.you.classList.toggle("with-chances", Boolean(this.coach));
+    this.you.replaceChildren(
+      player(names[0], view.own, rules, this.lost(0)),
+      this.hand(),
+      this.isOn ? this.controls() : "",
+    );
+    if (focused) (this.you.querySelector(`[data-focus="${focused}"]`) ?? this.you.querySelector(".hand")).focus();
+  }
+
+  hand() {
+    const { view, rules } = this.table;
+    const most = Math.max(...(this.coach?.chances ?? []).map(({ win }) => win));
+    return h(
+      "div",
+      { class: "hand", role: "group", "aria-label": "Your hand", tabindex: "-1", "data-focus": "hand" },
+      kinds(view.hand).map((kind, index) => {
+        const move = this.isOn ? this.move(kind) : undefined;
+        const win = move && this.coach?.chances.find(({ action }) => action === move.action)?.win;
+        const isPicked = this.picked?.index === index;
+        return cardButton(
+          CARDS[kind],
+          rules.damage[kind],
+          {
+            "aria-pressed": String(isPicked),
+            "data-focus": `card-${index}`,
+            "data-kind": CARDS[kind],
+            disabled: !move,
+            title: rules.effects[kind],
+            onclick: () => this.pick(kind, index),
+          },
+          win !== undefined && h("span", { class: win === most ? "chance best" : "chance" }, unseen("wins "), percent(win, 0)),
+        );
+      }),
+      view.own.cards === 0 && h("p", { class: "quiet" }, "No cards left in this measure."),
+    );
+  }
+
+  controls() {
+    const name = this.picked ? this.move(this.picked.kind)?.name : null;
+    const button = (label, key, css, onclick) =>
+      h("button", { type: "button", class: css, "data-focus": css, onclick }, label, " ", h("kbd", { "aria-hidden": "true" }, key));
+    return h(
+      "div",
+      { class: "controls" },
+      this.mustRest && button("Rest", "Enter", "main confirm", () => this.confirm()),
+      name && button(`Play ${name}`, "Enter", "main confirm", () => this.confirm()),
+      (name || this.feints) && button("Take back", "Esc", "back-out", () => this.takeBack()),
+      this.mayFeint &&
+        h(
+          "button",
+          { type: "button", "aria-pressed": String(this.feints), "data-focus": "feint", onclick: () => this.toggleFeint() },
+          "Feint ",
+          h("kbd", { "aria-hidden": "true" }, "f"),
+        ),
+      h("p", { class: "words", "aria-live": "polite" }, this.hint(name)),
+    );
+  }
+
+  hint(name) {
+    if (this.mustRest) return "You can only rest in this breath: any attack hits you in full.";
+    if (name && this.feints) return `Throws the ${CARDS[this.picked.kind]} away and plays the top card of the deck instead.`;
+    if (name) return `${CARDS[this.picked.kind]} ${this.table.rules.effects[this.picked.kind]}.`;
+    if (this.feints) return "Pick the card to throw away: the top card of the deck is played instead of it.";
+    return "Pick a card: click it, or type its letter.";
+  }
+}

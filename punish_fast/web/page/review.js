@@ -1,0 +1,193 @@
+/** Review: recorded games, and any one of them choice by choice. */
+
+import { get, modelsThat } from "./api.js";
+import { position } from "./board.js";
+import { actionTag } from "./cards.js";
+import { chances } from "./chart.js";
+import { choice, counted, h, percent, title } from "./dom.js";
+
+const PAGE = 40;
+// A choice that costs more than this is marked.
+const COSTLY = 0.05;
+
+export async function show(main, [game], isCurrent) {
+  if (game) return showGame(main, game, isCurrent);
+  return showList(main, isCurrent);
+}
+
+/** By custom, the id of a game is the Unix second in which it ended. */
+const dateOf = (game) => new Date(1000 * game).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+async function showList(main, isCurrent) {
+  const players = await get("/players");
+  if (!isCurrent()) return null;
+  const rows = h("tbody");
+  const older = h("button", { type: "button", hidden: true }, "Older games");
+  const none = h("p", { class: "quiet", hidden: true }, "No games yet. Finish one on the Play page, and it is kept here.");
+  let player = "";
+  const add = async (before) => {
+    const games = await get("/games", { player, limit: PAGE, before });
+    if (!before) rows.replaceChildren();
+    rows.append(...games.map(gameRow));
+    older.hidden = games.length < PAGE;
+    older.onclick = () => add(games.at(-1).game);
+    none.hidden = rows.childElementCount > 0;
+  };
+  const pairs = [["", "everybody"], ...players.map(({ name, games }) => [name, `${name} (${counted(games, "game")})`])];
+  const filter = choice("Games of", pairs, "", (name) => {
+    player = name;
+    return add();
+  });
+  main.replaceChildren(
+    title("Review", "Every finished game is kept. Open one to see the chance to win over time, and which choices cost most."),
+    h(
+      "section",
+      { class: "panel stack" },
+      h("div", { class: "row" }, filter.field),
+      h(
+        "div",
+        { class: "wide" },
+        h("table", { class: "games" }, h("thead", {}, h("tr", {}, ["ended", "winner", "loser", "breaths"].map((text) => h("th", { scope: "col", class: text === "breaths" && "number" }, text)))), rows),
+      ),
+      none,
+      h("div", { class: "row" }, older),
+    ),
+  );
+  await add();
+  return null;
+}
+
+function gameRow({ game, winner, loser, breaths }) {
+  const link = h("a", { href: `#/review/${game}` }, dateOf(game));
+  return h("tr", {}, h("td", {}, link), h("td", {}, winner), h("td", {}, loser), h("td", { class: "number" }, breaths));
+}
+
+async function showGame(main, game, isCurrent) {
+  if (!/^\d{1,15}$/.test(game)) throw new Error(`${game.slice(0, 40)} is no number of a game.`);
+  const judges = await modelsThat("judges", isCurrent);
+  if (!isCurrent()) return null;
+  const body = h("div", { class: "stack" });
+  const load = async (model) => {
+    const found = await get(`/games/${game}/review`, { model });
+    if (isCurrent()) body.replaceChildren(...new Story(found).parts);
+  };
+  const pairs = judges.map(({ hash, name }) => [hash, name]);
+  const judge = choice("Judged by", pairs, judges[0]?.hash, load);
+  main.replaceChildren(h("div", { class: "row back-row" }, h("a", { href: "#/review" }, "← All games"), judges.length > 1 && judge.field), body);
+  await load(judges[0]?.hash);
+  const onKey = (event) => {
+    if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "ArrowRight") body.querySelector(".next")?.click();
+    if (event.key === "ArrowLeft") body.querySelector(".previous")?.click();
+  };
+  document.addEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", onKey);
+}
+
+/** A game as a chart, words, and one breath at a time. */
+class Story {
+  constructor(review) {
+    this.review = review;
+    this.players = review.players;
+    this.last = Math.max(...this.players.flatMap(({ choices }) => choices.map(({ breath }) => breath)));
+    this.breath = 1;
+    this.chart = h("div");
+    this.breathPlace = h("div", { class: "stack" });
+    const [winner, loser] = this.players;
+    this.parts = [
+      title(`${winner.name} beat ${loser.name}`, `${dateOf(review.game)}, ${counted(this.last, "breath")}. Chances to win are those of a player who goes on with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
+      h(
+        "div",
+        { class: "review" },
+        h(
+          "div",
+          { class: "stack" },
+          h("section", { class: "panel" }, h("h2", {}, "Chance to win, as each player could know it"), this.chart),
+          h("section", { class: "panel" }, h("h2", {}, "Worst choices"), h("div", { class: "stack worst" }, this.players.map((side) => this.worst(side)))),
+          h("section", { class: "panel" }, h("h2", {}, "All choices"), this.table()),
+        ),
+        h("section", { class: "panel", "aria-label": "One breath" }, this.breathPlace),
+      ),
+    ];
+    this.go(this.worstBreath());
+  }
+
+  worstBreath() {
+    const bad = this.players.flatMap(({ choices }) => choices).sort((a, b) => (b.loss ?? 0) - (a.loss ?? 0));
+    return (bad[0]?.loss ?? 0) >= COSTLY ? bad[0].breath : 1;
+  }
+
+  go(breath) {
+    this.breath = Math.min(this.last, Math.max(1, breath));
+    const series = this.players.map(({ name, choices }, k) => ({
+      name,
+      css: ["first", "second"][k],
+      points: choices.map((each) => ({ breath: each.breath, win: each.win_probability, isBad: (each.loss ?? 0) >= COSTLY })),
+    }));
+    const label = `Chance to win over ${counted(this.last, "breath")}; the numbers are in the table of all choices`;
+    this.chart.replaceChildren(chances(series, label, this.breath, (n) => this.go(n)));
+    this.drawBreath();
+    for (const row of this.rows ?? []) row.classList.toggle("now", row.dataset.breath === String(this.breath));
+  }
+
+  choicesNow() {
+    return this.players.map(({ choices }) => choices.find(({ breath }) => breath === this.breath));
+  }
+
+  drawBreath() {
+    const step = (text, css, by) =>
+      h("button", { type: "button", class: css, disabled: this.breath + by < 1 || this.breath + by > this.last, onclick: () => this.step(css, by) }, text);
+    this.breathPlace.replaceChildren(
+      h("div", { class: "row stepping" }, step("← Earlier", "previous", -1), h("h2", {}, `Breath ${this.breath} of ${this.last}`), step("Later →", "next", 1)),
+      ...this.choicesNow().map((each, k) => each && this.choiceOf(each, this.players[k].name, this.players[1 - k].name)),
+    );
+  }
+
+  step(css, by) {
+    this.go(this.breath + by);
+    this.breathPlace.querySelector(`.${css}`).focus();
+  }
+
+  choiceOf(each, name, other) {
+    const cost = each.loss ?? 0;
+    return h(
+      "article",
+      { class: "choice stack" },
+      h("h3", {}, h("span", {}, `${name}: `), actionTag(each.action, each.name)),
+      h("p", { class: cost >= COSTLY ? "bad" : "quiet" }, each.words ?? lossWords(each)),
+      h("details", {}, h("summary", {}, `What ${name} saw`), position(each.view, this.review.rules, name, other)),
+    );
+  }
+
+  worst(side) {
+    const lost = `${side.name} lost ${(100 * side.loss).toFixed(1)} points of win chance in all.`;
+    return h(
+      "div",
+      {},
+      h("h3", {}, side.name),
+      h("p", { class: "quiet" }, lost),
+      h("ul", {}, side.worst.map(({ breath, words }) => h("li", {}, words, " ", h("button", { type: "button", class: "plain", onclick: () => this.go(breath) }, "Look")))),
+    );
+  }
+
+  table() {
+    const [winner, loser] = this.players;
+    const head = ["breath", winner.name, "wins", "loses", loser.name, "wins", "loses"];
+    const cells = (each) =>
+      each
+        ? [h("td", {}, actionTag(each.action, each.name)), h("td", { class: "number" }, percent(each.win_probability, 0)), h("td", { class: (each.loss ?? 0) >= COSTLY ? "number bad" : "number" }, each.loss ? (100 * each.loss).toFixed(1) : "")]
+        : [h("td"), h("td"), h("td")];
+    this.rows = Array.from({ length: this.last }, (_, k) => {
+      const both = this.players.map(({ choices }) => choices.find(({ breath }) => breath === k + 1));
+      const go = h("button", { type: "button", class: "plain", onclick: () => this.go(k + 1) }, String(k + 1));
+      return h("tr", { "data-breath": k + 1 }, h("th", { scope: "row" }, go), cells(both[0]), cells(both[1]));
+    });
+    return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "All choices" }, h("table", {}, h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: k % 3 === 1 || k === 0 ? null : "number" }, text)))), h("tbody", {}, this.rows)));
+  }
+}
+
+function lossWords({ loss, best, name, win_probability: win }) {
+  if (loss === null) return "This was no legal move.";
+  if (best === name || loss < 0.0005) return `The best move: it wins ${percent(win)} of games.`;
+  return `${best} would have won ${percent(win)} of games, ${name} won ${percent(win - loss)}.`;
+}

@@ -1,0 +1,80 @@
+/** Before a game: whom to play, and what the game is about. */
+
+import { get } from "./api.js";
+import { CARDS, card } from "./cards.js";
+import { choice, h, title } from "./dom.js";
+import { keep, recall } from "./memory.js";
+
+// What the extremes mean to whoever has never heard of softmax.
+const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
+
+/** The last choice of opponent, temperature and name, as the server takes it for a new table. */
+export function lastChoice() {
+  const { hash, temperature } = recall("opponent", {});
+  return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", "you") };
+}
+
+/** The form, and the game in short; `deal` is called once an opponent is chosen. */
+export function welcome(models, deal) {
+  const wanted = recall("opponent", {});
+  const find = (hash) => models.find((each) => each.hash === hash);
+  const name = h("input", { value: recall("name", "you"), maxlength: 40, required: true, autocomplete: "nickname" });
+  const [heat, about, rules] = [h("div"), h("p", { class: "quiet small about" }), h("section", { class: "panel primer" })];
+  let temperature = null;
+  const offer = (hash) => {
+    const model = find(hash);
+    temperature = temperatures(model, wanted.temperature);
+    heat.replaceChildren(temperature.field);
+    about.textContent = model.about ?? "";
+    get(`/models/${hash}/meta`).then(({ fields }) => rules.replaceChildren(...primer(fields)));
+  };
+  const rulesOf = (model) => (model.rules === models[0].rules ? "" : ` (rules ${model.rules})`);
+  const opponent = choice("Opponent", models.map((model) => [model.hash, model.name + rulesOf(model)]), find(wanted.hash)?.hash ?? models[0].hash, offer);
+  const onsubmit = (event) => {
+    event.preventDefault();
+    keep("name", name.value.trim() || "you");
+    keep("opponent", { hash: opponent.select.value, temperature: temperature.select.value });
+    deal();
+  };
+  offer(opponent.select.value);
+  return [
+    h(
+      "section",
+      { class: "panel" },
+      title("A duel of five cards", "You and your opponent pick a card in secret. Both are revealed at once and clash. Whoever has no HP left loses."),
+      h(
+        "form",
+        { class: "seat-form", onsubmit },
+        opponent.field,
+        heat,
+        h("label", { class: "field" }, h("span", {}, "Your name in the records"), name),
+        h("button", { class: "main" }, "Deal the cards"),
+      ),
+      about,
+    ),
+    rules,
+  ];
+}
+
+function temperatures(model, past) {
+  const known = model.temperatures ?? [];
+  const none = known.length ? "0 (always its best move)" : "none (it mixes its moves)";
+  const pairs = [["", none], ...known.map((t) => [String(t), `${t}${LABELS[t] ?? ""}`])];
+  const made = choice("Temperature", pairs, pairs.some(([value]) => value === past) ? past : "");
+  made.select.disabled = !known.length;
+  return made;
+}
+
+/** The cards, and the rules in a few lines. */
+function primer(rules) {
+  const lines = [
+    `A measure is ${rules.breaths} breaths; in each of them, both play a card. Then both heal ${rules.healing} HP, and draw back up to ${rules.hand_size} cards.`,
+    rules.feints && `${rules.feints === 1 ? "Once" : `${rules.feints} times`} in a measure you may feint: throw a card away, and play the top card of the deck instead.`,
+    "You see your hand, the discard pile, and so which cards the other may still hold.",
+  ];
+  return [
+    h("h2", {}, "What the cards do"),
+    h("ul", { class: "faces" }, CARDS.map((name, kind) => h("li", {}, card(name, rules.damage[kind]), h("span", { class: "quiet small" }, rules.effects[kind])))),
+    h("ul", { class: "lines" }, lines.filter(Boolean).map((line) => h("li", {}, line))),
+  ];
+}
