@@ -55,24 +55,24 @@ class Seat {
     keep(SEAT, table.table);
     this.seen = 0;
     this.isBusy = false;
-    this.board = h("section", { class: "panel table", "aria-label": "Table" });
-    this.ending = h("section", { class: "panel ending", hidden: true });
+    const board = h("div", { class: "board" });
+    this.ending = h("div", { class: "ending", hidden: true });
     this.log = h("div", { class: "log", tabindex: "0", role: "region", "aria-label": "Log of the duel" });
     this.coach = h("div", { class: "coach" });
     const effects = h("dl", { class: "effects" });
     const side = h(
       "aside",
       { class: "stack" },
-      h("section", { class: "panel" }, h("div", { class: "row" }, this.coachToggle(), this.helpButton()), this.coach),
+      h("section", { class: "panel stack" }, h("div", { class: "row" }, this.coachToggle(), this.helpButton()), this.coach),
       h("section", { class: "panel" }, h("h2", {}, "Log"), this.log),
       h("section", { class: "panel" }, h("h2", {}, "What the cards do"), effects),
     );
     effects.append(...CARDS.flatMap((name, k) => [h("dt", {}, tag(name)), h("dd", {}, table.rules.effects[k])]));
     this.main.replaceChildren(
       h("h1", { class: "sr" }, `Your duel with ${table.names[1]}`),
-      h("div", { class: "play" }, h("div", { class: "stack" }, this.ending, this.board), side),
+      h("div", { class: "play" }, h("section", { class: "panel table", "aria-label": "Table" }, board, this.ending), side),
     );
-    this.renderer = new RENDERERS[table.game](this.board, (action) => this.play(action));
+    this.renderer = new RENDERERS[table.game](board, (action) => this.play(action));
     this.take(table);
   }
 
@@ -91,7 +91,7 @@ class Seat {
   }
 
   helpButton() {
-    return h("button", { type: "button", onclick: () => this.help() }, "Rules that matter now ", h("kbd", { "aria-hidden": "true" }, "?"));
+    return h("button", { type: "button", onclick: () => this.help() }, "Rules ", h("kbd", { "aria-hidden": "true" }, "?"));
   }
 
   /** Take an answer of the server: draw it, log it, say it. */

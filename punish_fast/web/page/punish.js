@@ -154,8 +154,9 @@ export class Punish {
     this.middle.className = isFresh ? "middle fresh" : "middle";
     this.middle.replaceChildren(
       pile("Discard pile", view.discard),
-      h("div", { class: "clash" }, this.duel(), h("div", { class: "result" }, this.result())),
+      this.duel(),
       pile("Not seen yet", view.unseen, "hand or deck"),
+      h("div", { class: "result" }, this.result()),
     );
   }
 
@@ -201,8 +202,7 @@ export class Punish {
     this.you.classList.toggle("with-chances", Boolean(this.coach));
     this.you.replaceChildren(
       player(names[0], view.own, rules, this.lost(0)),
-      this.hand(),
-      this.isOn ? this.controls() : "",
+      ...(this.table.is_on ? [this.hand(), this.controls()] : []),
     );
     if (focused) (this.you.querySelector(`[data-focus="${focused}"]`) ?? this.you.querySelector(".hand")).focus();
   }
