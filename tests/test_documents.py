@@ -21,7 +21,7 @@ from punish_fast.records.logs import write_log
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-# Commands that take minutes run shorter or in a smaller game, and nothing is installed anew.
+# Commands that take minutes run shorter or in a smaller game, a server ends at once, and nothing is installed anew.
 SHORTER = {
     "--information memory --time 1560 --resume": "--rules tiny --information memory --iterations 1 --resume",
     "--information memory --time 1560": "--iterations 1",
@@ -30,6 +30,7 @@ SHORTER = {
     "arena naive random careful --": "arena naive random careful --rules tiny --",
     "exploit naive --exploiter uniform": "exploit naive --rules tiny --exploiter uniform",
     "bench.lessons equilibrium.h5": "bench.lessons equilibrium.h5 --page lessons.md",
+    "punish-fast serve": "punish-fast serve --port 0 --check",
     "python3 -m venv .venv": "true",
     ".venv/bin/pip install": "true",
     ".venv/bin/python -m pytest": "true",

@@ -78,7 +78,7 @@ def play(options: PlayOptions) -> None:
     if people:
         must_have_input("moves")
     lineup = _lineup(options, len(people))
-    database = _database(options, lineup.rules)
+    database = games_database(options.db, lineup.rules)
     sources = [*lineup.files, *rules_files(options.rules)]
     check_outputs([database, options.log], sources, "read")
     if database is not None:
@@ -126,10 +126,10 @@ def _lineup(options: PlayOptions, n_people: int) -> Lineup:
     return Lineup(agents or [default], rules, options.temperature)
 
 
-def _database(options: PlayOptions, rules: Rules) -> Path | None:
-    """The database of finished games; None if there is no place for one."""
-    if options.db is not None:
-        return options.db
+def games_database(named: Path | None, rules: Rules) -> Path | None:
+    """The database of finished games, the one that is named or one in the data folder; None if there is no place."""
+    if named is not None:
+        return named
     import platformdirs
 
     from punish_fast.punish.rules import PRESETS, name_of

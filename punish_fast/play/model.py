@@ -41,13 +41,14 @@ class Model:
         file: Its file; None if it is built in.
     """
 
-    def __init__(self, argument: str, tables: Tables, rules: Rules | None = None) -> None:
+    def __init__(self, argument: str, tables: Tables, rules: Rules | None = None, name: str | None = None) -> None:
         """Look the agent up.
 
         Args:
             argument: A built-in agent or a file, as for `Player`.
             tables: The tables of all models by digest of the rules and information, which are shared and added to.
             rules: The rules of a built-in agent.
+            name: Its name; its brief one if None.
 
         Raises:
             PlayerError: there is no such agent.
@@ -58,7 +59,7 @@ class Model:
         self._tables = tables
         self._coaches: dict[float | None, Coach] = {}
         self._agents: dict[float | None, Agent] = {}
-        self.name = lineup.names[0]
+        self.name = name or lineup.names[0]
         self.rules, self.information = lineup.rules, lineup.information
         self.file: Artefact | None = self._player.file
 
@@ -75,7 +76,7 @@ class Model:
     def facts(self) -> dict[str, Any]:
         """What it is, JSON-like, without opening it."""
         attributes = {} if self.file is None else self.file.attributes
-        enemy = "random" if self.name == "naive" and self.file is None else None
+        enemy = "random" if self.has_values and self.file is None else None
         if self.file is not None and self.file.kind == "agent":
             enemy = enemy_text(self.file.enemy)
         objective = attributes.get("objective", "discounted" if self.has_values else None)

@@ -33,6 +33,7 @@ class Hall:
         database: The database of games; None for none.
         rules: The rules of its games.
         hosts: Names that the server is called by, besides addresses and ``localhost``.
+        token: What those must know who post games; None if nobody may.
         limits: What it bears.
     """
 
@@ -40,6 +41,7 @@ class Hall:
     database: Path | None = None
     rules: Rules = PRESETS["tabletop"]
     hosts: frozenset[str] = frozenset()
+    token: str | None = None
     limits: Limits = field(default_factory=Limits)
 
 

@@ -22,14 +22,11 @@ def listen(host: str, port: int) -> socket.socket:
         AddressError: the address is no address of this machine, taken, or not allowed.
     """
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        listening = socket.socket(family, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(_BACKLOG)
-    except OSError as error:
-        raise AddressError(f"host: {host} port {port} cannot be listened on ({error.strerror or error})") from None
-    return listening
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise AddressError(f"host: {host} port {port} cannot be listened on ({reason})") from None
 
 
 def address_of(listening: socket.socket) -> str:

@@ -14,7 +14,7 @@ from punish_fast import __version__
 
 VERBS = (
     *("agents", "solve", "build", "show", "openings", "lessons", "export", "import", "compare", "records", "enemy"),
-    *("arena", "exploit", "equilibrium", "games", "play", "warmup", "doctor"),
+    *("arena", "exploit", "equilibrium", "games", "play", "serve", "warmup", "doctor"),
 )
 # Verbs that are groups of commands.
 GROUPS = {
@@ -26,7 +26,7 @@ COMMANDS = [
     *(verb for verb in VERBS if verb not in GROUPS),
     *(f"{group} {name}" for group, names in GROUPS.items() for name in names),
 ]
-HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "matplotlib", "jax", "optax")
+HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "matplotlib", "jax", "optax", "fastapi", "uvicorn")
 
 _LIST_MODULES = """
 import sys

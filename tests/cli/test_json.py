@@ -15,8 +15,10 @@ from cli.commands import EXAMPLES, all_verbs, make_files
 from cli.conftest import COMMAND, clean_environment
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {"enemy": "enemies.md", "records": "recorded-games.md", "games": "games.md"} | dict.fromkeys(
-    ("arena", "exploit", "equilibrium", "lessons"), "equilibrium.md"
+PAGES = (
+    {"enemy": "enemies.md", "records": "recorded-games.md", "games": "games.md"}
+    | dict.fromkeys(("arena", "exploit", "equilibrium", "lessons"), "equilibrium.md")
+    | {"serve": "serving.md"}
 )
 # Objects whose keys are names of agents, cards, stages, rules, players or datasets, or options of a method.
 BY_NAME = {
@@ -35,7 +37,7 @@ BY_NAME = {
     *("kept", "hand", "discard", "models", "variant", "packages", "checks", "origin", "position", "enemy", "rounds"),
     *("rejected_by_kind", "warnings_by_kind", "counts", "shares", "possible", "when_possible", "given_up", "training"),
 }
-NEEDS = {"enemy pawnn": "jax", "records plot": "matplotlib"}
+NEEDS = {"enemy pawnn": "jax", "records plot": "matplotlib", "serve": "fastapi"}
 
 
 def test_every_verb_has_an_example():

@@ -86,6 +86,8 @@ CHANGES = {
     "games retrain": "agents",
     "games tournament": "agents",
 }
+# What ends verbs that would never end.
+ENDINGS = {"serve": ["--check"]}
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +134,7 @@ def command_of(name: str, verb: Any, generator: random.Random) -> tuple[list[str
             arguments += [generator.choice(parameter.opts), value]
     if generator.random() < 0.05:
         arguments.append(generator.choice(["--nonsense", "-z", "extra", "\udcff"]))
-    return arguments, variables
+    return arguments + ENDINGS.get(name, []), variables
 
 
 def test_random_arguments(run, made, folder, monkeypatch, request):

@@ -1,0 +1,191 @@
+"""``punish-fast serve``: the web page and its routes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.errors import UsageError, say
+from punish_fast.cli.options import CommonOptions, argument, complete_agents, game_rules_option, option, verb
+from punish_fast.cli.play import games_database
+from punish_fast.cli.report import print_text, printable_report
+
+if TYPE_CHECKING:
+    from punish_fast.play.model import Model
+    from punish_fast.punish.rules import Rules
+    from punish_fast.web.app import Hall
+
+_TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
+_SHORTEST_TOKEN = 16
+_LONGEST_TOKEN = 1024
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions(CommonOptions):
+    """Options of ``serve``."""
+
+    agents: Annotated[
+        list[str] | None,
+        argument("[AGENT]...", "More opponents: agents of `agents`, or files.", complete_agents),
+    ] = None
+    db: Annotated[
+        Path | None,
+        option(
+            "The database to show, which finished games are added to.  [default: one in your data folder]",
+            "--db",
+            metavar="DB",
+        ),
+    ] = None
+    rules: Annotated[str | None, game_rules_option("those of the first file, or tabletop")] = None
+    host: Annotated[str, option("The address to listen on; 0.0.0.0 lets the whole network in.")] = "127.0.0.1"
+    port: Annotated[int, option("The port; 0 for any that is free.", metavar="N", min=0, max=_LAST_PORT)] = 8248
+    allow_host: Annotated[
+        list[str] | None,
+        option("A name that browsers may call this server by, such as that of a proxy; repeatable.", metavar="NAME"),
+    ] = None
+    allow_writes: Annotated[
+        bool, option("Let those who know the token post games. It is made up and printed unless it is set.")
+    ] = False
+    token_file: Annotated[
+        Path | None, option(f"A file with the token.  [default: the variable {_TOKEN_VARIABLE}]", metavar="FILE")
+    ] = None
+    check: Annotated[
+        bool, option("Open the agents, the database and the address, say what would be served, and end.")
+    ] = False
+
+
+@verb(
+    "punish-fast serve",
+    "punish-fast serve agent.h5 --db games.db",
+    "punish-fast serve --port 8000 --allow-writes",
+    "punish-fast serve --check",
+)
+def serve(options: ServeOptions) -> None:
+    """Serve a web page to play Punish on, to explore positions, review games and practise.
+
+    It listens on this machine alone unless told otherwise. The veteran and naive are always among the opponents. Ctrl-C
+    ends it; every finished game is kept. With --json, one line tells the address once it answers.
+    """
+    from punish_fast.runtime.extras import require
+
+    require("web", "fastapi", "uvicorn")
+    from punish_fast.web.server import address_of, listen
+    from punish_fast.web.server import serve as answer
+
+    hall, token = _hall(options)
+    listening = listen(options.host, options.port)
+    report = {
+        "address": address_of(listening),
+        "agents": [model.name for model in hall.models],
+        "database": hall.database,
+        "writes": hall.token is not None,
+        "token": token,
+    }
+    with listening:
+        if options.check:
+            for model in hall.models:
+                model.open()
+            _print(options, report)
+            return
+        from punish_fast.web.app import create_app
+
+        answer(create_app(hall), listening, _announcement(options, report))
+
+
+def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
+    """What to serve, and a token that was made up."""
+    from punish_fast.web.app import Hall
+
+    models, rules = _models(options)
+    database = games_database(options.db, rules)
+    if database is not None and database.exists() and database.stat().st_size > 0:
+        from punish_fast.records.database import open_to_read
+
+        with open_to_read(database):
+            pass
+    token = made_up = None
+    if options.allow_writes:
+        token = _token(options.token_file)
+        if token is None:
+            import secrets
+
+            token = made_up = secrets.token_urlsafe(24)
+    elif options.token_file is not None:
+        raise UsageError("--token-file: does nothing without --allow-writes")
+    hosts = frozenset(name.lower() for name in (options.host, *(options.allow_host or [])))
+    return Hall(models, database, rules, hosts, token), made_up
+
+
+def _models(options: ServeOptions) -> tuple[list[Model], Rules]:
+    """The agents, and the rules of built-in ones."""
+    from punish_fast.arena import veteran
+    from punish_fast.arena.lineup import Lineup
+    from punish_fast.arena.players import names_of
+    from punish_fast.play.model import Model, Tables
+    from punish_fast.punish.rules import load_rules
+
+    wanted = options.agents or []
+    rules = None if options.rules is None else load_rules(options.rules)
+    main = Lineup(wanted[:1] or ["naive"], rules).rules
+    at_home = [veteran.NAME] if veteran.is_at_home(main) else []
+    arguments = [*wanted, *(name for name in (*at_home, "naive") if name not in wanted)]
+    tables: Tables = {}
+    models = []
+    for name, each in zip(names_of(arguments), arguments, strict=True):
+        own = Lineup([each], rules).files
+        models.append(Model(each, tables, rules if own else main, name))
+    return models, main
+
+
+def _token(path: Path | None) -> str | None:
+    """The token that is set; None without one."""
+    if path is None:
+        source, token = _TOKEN_VARIABLE, os.environ.get(_TOKEN_VARIABLE)
+        if token is None:
+            return None
+    else:
+        source = str(path)
+        try:
+            with path.open("rb") as file:
+                token = file.read(_LONGEST_TOKEN + 2).decode("ascii").strip()
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path}: is no token ({getattr(error, 'strerror', None) or 'not ASCII'})") from None
+    if not (_SHORTEST_TOKEN <= len(token) <= _LONGEST_TOKEN and token.isascii() and token.isprintable()):
+        raise UsageError(
+            f"{source}: is no token, allowed are {_SHORTEST_TOKEN} to {_LONGEST_TOKEN} characters of ASCII"
+        )
+    return token
+
+
+def _announcement(options: ServeOptions, report: dict[str, Any]) -> Callable[[], None]:
+    def announce() -> None:
+        _print(options, report)
+        if options.host not in ("127.0.0.1", "localhost", "::1"):
+            say("warning: whoever reaches this address may play here and see the recorded games")
+
+    return announce
+
+
+def _print(options: ServeOptions, report: dict[str, Any]) -> None:
+    """Print one line of JSON, or text; at once, since what reads it waits."""
+    if options.as_json:
+        print(json.dumps(report, default=os.fspath))
+    else:
+        _print_report(printable_report(report))
+        if not options.check:
+            print("Ctrl-C ends it.")
+    sys.stdout.flush()
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    print(f"{report['address']}\n")
+    print_text(f"opponents: {', '.join(report['agents'])}")
+    print_text(f"games: {report['database'] or 'not kept'}")
+    if report["writes"]:
+        print_text(f"games may be posted{'' if report['token'] is None else ' with the token ' + report['token']}")

@@ -1,0 +1,116 @@
+"""``punish-fast serve``: an address, a page, and an end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from cli.conftest import COMMAND, clean_environment
+from punish_fast.records.database import open_to_read
+from punish_fast.records.games import read_games
+
+TINY = ("serve", "--rules", "tiny", "--port", "0", "--db", "games.db")
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    """A server in a process of its own, and what it says."""
+    command = [*COMMAND, *TINY, *arguments, "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment()
+    ) as process:
+        try:
+            assert process.stdout is not None
+            yield process, json.loads(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def answer(report: dict[str, Any], path: str, body: Any = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(report["address"] + path, data, {"Content-Type": "application/json"})
+    with urlopen(request, timeout=60) as response:
+        return json.load(response)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_server_ends_when_it_is_told_to(folder, number, code):
+    with served() as (process, report):
+        assert report == {
+            "address": report["address"],
+            "agents": ["naive"],
+            "database": "games.db",
+            "writes": False,
+            "token": None,
+        }
+        while not (opponent := answer(report, "/models")[0]["hash"]):
+            pass
+        table = answer(report, "/tables", {"opponent": opponent, "seed": "1"})
+        while table["is_on"]:
+            move = {"action": table["legal"][0]["action"], "n_events": table["n_events"]}
+            table = answer(report, f"/tables/{table['table']}/choice", move)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (code, "")
+    assert "Traceback" not in err
+    with open_to_read(folder / "games.db") as connection:
+        assert len(list(read_games(connection))) == 1
+
+
+def test_a_check_opens_everything_and_ends(run):
+    done = run(*TINY, "random", "--check", "--allow-writes")
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0].startswith("http://127.0.0.1:")
+    assert lines[2:4] == ["opponents: random, naive", "games: games.db"]
+    assert lines[4].startswith("games may be posted with the token ")
+
+
+def test_a_token_comes_from_a_file_or_a_variable_and_is_not_printed(run, folder, monkeypatch):
+    (folder / "token").write_text("a" * 20 + "\n", encoding="ascii")
+    writes = (*TINY, "--check", "--json", "--allow-writes")
+    report = run(*writes, "--token-file", "token").report
+    assert (report["writes"], report["token"]) == (True, None)
+    assert len(run(*writes).report["token"]) == 32
+    monkeypatch.setenv("PUNISH_FAST_TOKEN", "b" * 20)
+    assert run(*writes).report["token"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        (["nobody"], ["'nobody': no such file"]),
+        (["--port", "70000"], ["70000 is not allowed, it must be from 0 to 65535"]),
+        (["--host", "192.0.2.1"], ["--host: 192.0.2.1 port 0 cannot be listened on"]),
+        (["--host", "no such host"], ["--host: no such host port 0 cannot be listened on"]),
+        (["--db", "token"], ["token: is no SQLite database"]),
+        (["--token-file", "token"], ["--token-file: does nothing without --allow-writes"]),
+        (["--allow-writes", "--token-file", "none"], ["none: is no token (No such file or directory)"]),
+        (["--allow-writes", "--token-file", "token"], ["token: is no token, allowed are 16 to 1024 characters"]),
+    ],
+)
+def test_wrong_options_are_refused(run, folder, arguments, texts):
+    (folder / "token").write_text("short", encoding="ascii")
+    run(*TINY, "--check", *arguments).refused(*texts)
+
+
+def test_a_port_that_is_taken_is_refused(run):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        run(*TINY, "--check", "--port", str(port)).refused(f"127.0.0.1 port {port} cannot be listened on")
+
+
+def test_without_the_extra_the_error_says_how_to_install_it(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    run(*TINY, "--check").refused('fastapi is missing, install with: pip install "punish-fast[web]"')
