@@ -33,7 +33,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests of the full game and of benchmarks as slow; skip those that take too long without kernels."""
+    """Mark tests of the full game and of benchmarks as slow; skip those that take too long without kernels.
+
+    Pages of commands come first: they take longest, and no process should be left alone with one at the end.
+    """
+    items.sort(key=lambda item: item.path.name != "test_documents.py")
     for item in items:
         if "full" in item.keywords or "bench" in item.path.parent.parts:
             item.add_marker(pytest.mark.slow)

@@ -9,7 +9,7 @@ from punish_fast.arena.players import Player
 from punish_fast.arena.veteran import VeteranError, veteran_policy
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.equilibrium.best_response import best_response
+from punish_fast.equilibrium.best_response import Start, best_response
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -31,5 +31,5 @@ def test_it_is_the_opponent_wherever_it_can_be():
 def test_it_is_as_strong_as_is_said(tabletop):
     graph, policy = Graph(tabletop), veteran_policy(tabletop)
     assert head_to_head(graph, policy, Player("naive").policy(tabletop)).win_probability > 0.52
-    exploiter_wins = best_response(graph, policy, "true").duel.win_probability
+    exploiter_wins = best_response(graph, policy, "true", starts=[Start(policy)]).duel.win_probability
     assert exploiter_wins == pytest.approx(veteran.EXPLOITER_WINS, abs=0.003)
