@@ -11,16 +11,19 @@ from punish_fast.arena.lineup import Lineup
 from punish_fast.arena.players import Player, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solver import Solution
-from punish_fast.play.coach import Coach
+from punish_fast.play.coach import Coach, win_solution
 from punish_fast.play.punish_face import PunishFace
+from punish_fast.play.review import Judge
 from punish_fast.play.seats import Agent
 from punish_fast.play.table import Table
+from punish_fast.play.why import Explainer, explainer_of
 from punish_fast.punish.codes import StateError, action_name, decimals_of, encode, from_decimal
 from punish_fast.punish.identity import identity
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.punish.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
 from punish_fast.store.notes import enemy_text
-from punish_fast.store.reader import Artefact
+from punish_fast.store.reader import Artefact, final_values
 
 # What a person may choose from; each costs the memory of a strategy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -94,7 +97,10 @@ class Model:
             "plays": True,
             "coaches": self.information == "view",
             "values": self.has_values,
-            "judges": self.has_values and (objective == "win-probability" or discount == 1),
+            "explains": self.information == "view",
+            # A strategy judges by the best choices against it.
+            "judges": self.information == "view" and (objective in (None, "win-probability") or discount == 1),
+            "against": self.name if enemy is None else enemy,
         }
 
     @cached_property
@@ -174,13 +180,61 @@ class Model:
         Raises:
             NoAnswerError: it does not play at this temperature, or remembers more than the view.
         """
-        if not self.space.is_view:
-            raise NoAnswerError(f"{self.name}: remembers more than the view, and cannot be seen through")
+        self._must_have_view()
         if temperature not in self._coaches:
             self._must_play_at(temperature)
             policy = self.strategy if temperature is None else self._policy(temperature)
             self._coaches[temperature] = Coach(self.space, policy)
         return self._coaches[temperature]
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """What explains its values; those of the best choices against it if it has none.
+
+        Raises:
+            NoAnswerError: it remembers more than the view.
+            PlayerError: the enemy that it was solved against is not there.
+            ReadError: its file, or its enemy's, is damaged.
+        """
+        self._must_have_view()
+        if self.solution is None:
+            return Explainer(self.table, self.strategy, win_solution(self.space, self.strategy))
+        if self.file is None:
+            return Explainer(self.table, uniform_policy(self.space), self.solution)
+        return explainer_of(self.file)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """A judge of choices by its values, or by the best choices against it.
+
+        Raises:
+            NoAnswerError: it remembers more than the view.
+            ReviewError: its values are no chances to win.
+        """
+        self._must_have_view()
+        solution = self.explainer.solution if self.solution is None else self.solution
+        return Judge(self.space, solution, self.name)
+
+    def why(self, decimal: int) -> dict[str, Any]:
+        """A state explained, JSON-like: `Explanation.report` with the ``view``, the ``policy`` and the scale of values.
+
+        Raises:
+            StateError: it is none, or no game reaches it.
+            ExplainError: its values are not those against its enemy.
+        """
+        row = self.row(decimal)
+        explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
+        report, solution = explanation.report(), self.explainer.solution
+        first, last = self.space.state_ptr[row : row + 2].tolist()
+        policy = dict(zip(self.space.action[first:last].tolist(), self.strategy[first:last].tolist(), strict=True))
+        for action in report["actions"]:
+            action["policy"] = policy[action["action"]]
+            for answer in action["against"]:
+                answer["card"] = self.face.card(answer["action"])
+        best, worst = final_values(solution.discount, solution.objective).tolist()
+        unit = {"unit": "win" if solution.objective == "win-probability" else "value", "worst": worst, "best": best}
+        against = self.facts()["against"]
+        return report | unit | {"against": against, "view": self.face.view(explanation.view)}
 
     def row(self, decimal: int) -> int:
         """The row of a state.
@@ -189,8 +243,7 @@ class Model:
             StateError: it is none, or no game reaches it.
             NoAnswerError: the agent tells histories apart, not states.
         """
-        if not self.space.is_view:
-            raise NoAnswerError(f"{self.name}: remembers more than the view, and is not asked by state")
+        self._must_have_view()
         state = from_decimal(self.space.layout, decimal)
         code = np.uint64(encode(self.space.layout, state))
         codes = self.space.code
@@ -221,6 +274,10 @@ class Model:
         if self.solution is not None:
             return policy_of_values(self.space.state_ptr, self.solution.q, settled)
         return self._player.policy(self.space)
+
+    def _must_have_view(self) -> None:
+        if not self.space.is_view:
+            raise NoAnswerError(f"{self.name}: remembers more than a position tells, and cannot be asked about one")
 
     def _must_play_at(self, temperature: float | None) -> None:
         if temperature is not None and temperature not in self.temperatures:

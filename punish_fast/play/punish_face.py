@@ -13,7 +13,8 @@ from punish_fast.play.view import View
 from punish_fast.play.words import Teller
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import State, action_name, to_decimal
-from punish_fast.punish.rules import CARDS, RESOLVED, Rules, cards_text, name_of
+from punish_fast.punish.position import position_text
+from punish_fast.punish.rules import CARDS, RESOLVED, Rules, name_of
 
 
 class PunishFace:
@@ -41,6 +42,9 @@ class PunishFace:
             "name": name_of(rules),
             "cards": list(CARDS),
             "copies": list(rules.copies),
+            "n_cards": rules.n_cards,
+            "reveal_size": rules.reveal_size,
+            "deck_size": rules.deck_size,
             "damage": list(rules.damage),
             "hp": rules.hp,
             "hand_size": rules.hand_size,
@@ -74,12 +78,16 @@ class PunishFace:
             "deck": sum(unseen) - state.enemy_hand,
             "own": _player(state.own_hp, sum(state.hand), state.own_exhausted, state.own_feinted),
             "enemy": _player(state.enemy_hp, state.enemy_hand, state.enemy_exhausted, state.enemy_feinted),
-            "words": self._words(state),
+            "words": _words(rules, state),
         }
 
     def moves(self, actions: Sequence[int]) -> list[dict[str, Any]]:
         """Actions with their names and keys."""
         return [{"action": action, "name": action_name(action), "key": _key(action)} for action in actions]
+
+    def card(self, action: int) -> str:
+        """The card that an action picks; "rest" without one."""
+        return _card(min(action // 10 - 1, len(CARDS)))
 
     def event(self, event: Event, seat: int, names: tuple[str, str]) -> dict[str, Any]:
         """An event as the player of a seat may see it."""
@@ -98,31 +106,16 @@ class PunishFace:
                 return shown | {"cards": [_card(kind) for kind in told.resolved]}
         return shown | asdict(told)
 
-    def _words(self, state: State) -> str:
-        rules = self._rules
-        own, enemy = _health(state.own_hp), _health(state.enemy_hp)
-        parts = [
-            f"Breath {state.breath} of {rules.breaths}." if state.breath <= rules.breaths else "Between two measures.",
-            f"You have {own} and hold {cards_text(state.hand)}.",
-            f"The enemy has {enemy} and {state.enemy_hand} {'card' if state.enemy_hand == 1 else 'cards'}.",
-        ]
-        if state.own_exhausted:
-            parts.append("You are exhausted and must rest.")
-        if state.enemy_exhausted:
-            parts.append("The enemy is exhausted and must rest.")
-        if rules.feints and state.own_feinted == rules.feints:
-            parts.append("You have feinted in this measure.")
-        if rules.feints and state.enemy_feinted == rules.feints:
-            parts.append("The enemy has feinted in this measure.")
-        return " ".join([*parts, f"Discard pile: {cards_text(state.discard)}."])
-
 
 def _player(hp: int, cards: int, exhausted: int, feinted: int) -> dict[str, Any]:
     return {"hp": max(0, hp), "cards": cards, "exhausted": bool(exhausted), "feinted": feinted}
 
 
-def _health(hp: int) -> str:
-    return f"{hp} HP" if hp > 0 else "no HP left"
+def _words(rules: Rules, state: State) -> str:
+    if min(state.own_hp, state.enemy_hp) > 0:
+        return position_text(rules, state)
+    own, enemy = (f"{hp} HP" if hp > 0 else "no HP left" for hp in (state.own_hp, state.enemy_hp))
+    return f"The game is over: you have {own}, the enemy has {enemy}."
 
 
 def _key(action: int) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.mdp.solver import Solution
-from punish_fast.punish.codes import State, from_decimal, rows_of
+from punish_fast.punish.codes import State, action_name, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
@@ -21,6 +21,9 @@ from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.store.reader import Artefact
+
+# Losses below are those of rounding.
+_SMALLEST = 0.0005
 
 
 class ReviewError(ValueError):
@@ -46,6 +49,19 @@ class ReviewedChoice:
     best: int
     win: float
     loss: float | None
+
+    @property
+    def words(self) -> str:
+        """What the choice was worth, in a sentence."""
+        best = action_name(self.best)
+        if self.loss is None:
+            return f"In breath {self.breath}, this was no legal action; {best} would have won {self.win:.1%} of games."
+        if self.loss < _SMALLEST:
+            return f"In breath {self.breath}, {action_name(self.action)} was right: it won {self.win:.1%} of games."
+        return (
+            f"In breath {self.breath}, {best} would have won {self.win:.1%} of games, {action_name(self.action)} won "
+            f"{self.win - self.loss:.1%}."
+        )
 
 
 @dataclass(frozen=True)

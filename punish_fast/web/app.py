@@ -12,16 +12,25 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
-from punish_fast.play.model import Model
+from punish_fast.arena.players import PlayerError
+from punish_fast.play.model import Model, NoAnswerError
+from punish_fast.play.review import ReviewError
+from punish_fast.play.why import ExplainError
 from punish_fast.punish.rules import PRESETS, Rules
+from punish_fast.runtime.files import StoreError
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 from punish_fast.runtime.version import __version__
+from punish_fast.web.archive import Archive, ArchiveError
 from punish_fast.web.book import Book
+from punish_fast.web.games import game_routes, statistics_routes
 from punish_fast.web.guard import Guard, Limits
 from punish_fast.web.models import Shelf, model_routes, opening
 from punish_fast.web.page_files import page_routes
 from punish_fast.web.tables import OpenTables, table_routes
 from punish_fast.web.workers import Workers
+
+# What a request asks is fine, but what the server has does not answer it.
+_CONFLICTS = (ArchiveError, ExplainError, NoAnswerError, PlayerError, ReviewError, StoreError)
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,7 @@ def create_app(hall: Hall) -> FastAPI:
     workers = Workers()
     shelf = Shelf(hall.models, workers)
     book = None if hall.database is None else Book(hall.database, hall.rules, workers)
+    archive = Archive(hall.database, hall.rules, hall.token)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -70,9 +80,12 @@ def create_app(hall: Hall) -> FastAPI:
     )
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(ValueError, _explain)
+    app.add_exception_handler(StoreError, _explain)
     app.add_middleware(Guard, hosts=hall.hosts, limits=hall.limits)
-    app.include_router(model_routes(shelf))
+    app.include_router(model_routes(shelf, workers))
     app.include_router(table_routes(shelf, OpenTables(hall.limits.tables), book, workers))
+    app.include_router(game_routes(archive, shelf, workers))
+    app.include_router(statistics_routes(archive, workers))
     app.include_router(page_routes())
     return app
 
@@ -88,7 +101,7 @@ async def _explain(_request: Request, error: Exception) -> JSONResponse:
     """An error of ours in one line; any other goes on."""
     if not type(error).__module__.startswith("punish_fast."):
         raise error
-    return _refusal(422, str(error))
+    return _refusal(409 if isinstance(error, _CONFLICTS) else 422, str(error))
 
 
 def _refusal(status: int, detail: str) -> JSONResponse:

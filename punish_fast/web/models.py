@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Path
 
 from punish_fast.play.model import Model
+from punish_fast.runtime.files import StoreError
 from punish_fast.web.workers import Workers
 
 Hash = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The identity of an agent.")]
@@ -35,8 +36,10 @@ class Shelf:
         for model in self.models:
             try:
                 await self._workers.solve(model.open)
-            except ValueError as error:
-                self.flaws[model.name] = str(error)
+            except (ValueError, StoreError) as error:
+                self.flaws[model.name] = (
+                    str(error) if model.file is None else str(error).replace(str(model.file.path), model.name)
+                )
             else:
                 self.by_hash[model.identity] = model
 
@@ -59,7 +62,7 @@ class Shelf:
         ]
 
 
-def model_routes(shelf: Shelf) -> APIRouter:
+def model_routes(shelf: Shelf, workers: Workers) -> APIRouter:
     """Routes under ``/models``."""
     routes = APIRouter(prefix="/models", tags=["models"])
 
@@ -78,6 +81,16 @@ def model_routes(shelf: Shelf) -> APIRouter:
     async def values(hash: Hash, state: StateCode) -> dict[str, Any]:
         """What an agent knows of a state: its value, and value and probability of each legal action."""
         return shelf.find(hash).values(int(state))
+
+    @routes.get("/{hash}/why/{state}")
+    async def explain(hash: Hash, state: StateCode) -> dict[str, Any]:
+        """A state explained: each action's value and what each answer of the enemy makes of it, and its likely hands.
+
+        For a strategy these are the best choices against it.
+        """
+        found = shelf.find(hash)
+        found.row(int(state))
+        return await workers.solve(lambda: found.why(int(state)))
 
     return routes
 

@@ -13,7 +13,7 @@ _READERS = 4
 
 
 class Workers:
-    """Three kinds of work, each in threads of its own, so that none waits for another kind.
+    """Four kinds of work, each in threads of its own, so that none waits for another kind.
 
     Requests themselves are answered in one thread, that of the event loop, and all that is shared changes only there.
     """
@@ -21,6 +21,7 @@ class Workers:
     def __init__(self) -> None:
         self._solver = ThreadPoolExecutor(1, "solver")
         self._writer = ThreadPoolExecutor(1, "writer")
+        self._drawer = ThreadPoolExecutor(1, "drawer")
         self._readers = ThreadPoolExecutor(_READERS, "reader")
 
     async def solve(self, work: Callable[[], T]) -> T:
@@ -35,8 +36,13 @@ class Workers:
         """Write to a database, one work after the other."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, work)
 
+    async def draw(self, work: Callable[[], T]) -> T:
+        """Draw a plot; plots share settings, so one after the other."""
+        return await asyncio.get_running_loop().run_in_executor(self._drawer, work)
+
     def close(self) -> None:
         """Finish what was begun and drop what was not; writes are all done."""
         self._solver.shutdown(wait=False, cancel_futures=True)
+        self._drawer.shutdown(wait=False, cancel_futures=True)
         self._readers.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=True)

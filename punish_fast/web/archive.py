@@ -1,0 +1,224 @@
+"""The database of a server, for reading, and for whoever may add games."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fastapi import HTTPException
+
+from punish_fast.play.review import read_game
+from punish_fast.punish.codes import ACTIONS, action_name
+from punish_fast.punish.rules import Rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.choices import Choices, Selection, read_choices
+from punish_fast.records.database import RecordsError
+from punish_fast.records.importing import insert_logs
+from punish_fast.records.listing import list_games
+from punish_fast.records.logs import RecordedGame, Side, log_of
+from punish_fast.records.plots import draw
+from punish_fast.records.results import Results, read_results
+from punish_fast.records.summary import player_table, summarise
+from punish_fast.runtime.files import StoreError
+
+# What each plot shows.
+PLOTS = {
+    "durations": "Games by their number of breaths",
+    "contributions": "Games of each player",
+    "win-rates": "Share of games that each player won",
+    "games-win-rate": "Games played and share of games won",
+    "over-time": "Share of games won over time",
+    "matchups": "Who beats whom",
+}
+
+
+class ArchiveError(ValueError):
+    """The database cannot answer; the message says why."""
+
+
+class Archive:
+    """Recorded games. All methods may run in threads of readers but `add`, which is for that of the writer.
+
+    Attributes:
+        path: The database; None without one.
+    """
+
+    def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
+        """Remember the database.
+
+        Args:
+            path: The database, which need not be there yet.
+            rules: The rules that were played.
+            token: What those must know who add games; None if nobody may.
+        """
+        self.path = path
+        self._rules, self._token = rules, token
+        # What was made of the database as it was then.
+        self._seen: tuple[int, int] = (0, 0)
+        self._found: dict[Any, Any] = {}
+
+    def must_take(self, authorization: str) -> None:
+        """Check that games may be added.
+
+        Raises:
+            HTTPException: they may not, or the token is another one.
+        """
+        if self._token is None or self.path is None:
+            raise HTTPException(403, "games: this server takes none; see: punish-fast serve --allow-writes")
+        kind, _, token = authorization.partition(" ")
+        if kind.lower() != "bearer" or not secrets.compare_digest(token.encode(), self._token.encode()):
+            headers = {"WWW-Authenticate": "Bearer"}
+            raise HTTPException(401, "authorization: allowed is Bearer and the token of this server", headers)
+
+    def add(self, content: bytes) -> dict[str, Any]:
+        """Add the games of a log; the report of ``records import``.
+
+        Raises:
+            ArchiveError: it is no log, or the database cannot be written.
+        """
+        assert self.path is not None
+        with self._explained():
+            report = insert_logs(self.space, [log_of(content, "log")], self.path).as_mapping()
+        del report["files"]
+        return report
+
+    @cached_property
+    def space(self) -> StateSpace:
+        """The states of its games."""
+        return StateSpace(self._rules)
+
+    def games(self, player: str | None, until: int | None, most: int) -> list[dict[str, Any]]:
+        """The latest games; errors as in `results`."""
+        if not self._is_there():
+            return []
+        assert self.path is not None
+        with self._explained():
+            return list_games(self.path, Selection(player=player, until=until), most)
+
+    def game(self, game_id: int) -> RecordedGame:
+        """One game.
+
+        Raises:
+            HTTPException: there is none.
+            ArchiveError: the database cannot be read.
+        """
+        with self._explained():
+            if not self._is_there() or not list_games(self._path, Selection(since=game_id, until=game_id), 1):
+                raise HTTPException(404, f"game {game_id}: is not in the database")
+            return read_game(self._path, game_id)
+
+    def game_report(self, game_id: int) -> dict[str, Any]:
+        """One game, JSON-like; errors as in `game`."""
+        game = self.game(game_id)
+        return {"game": game_id, "winner": _side(game.winner), "loser": _side(game.loser)}
+
+    def players(self) -> list[dict[str, Any]]:
+        """All players, by games won."""
+        return [
+            {"name": entry["name"], "games": entry["games"], "won": entry["wins"], "is_bot": entry["is_bot"]}
+            for entry in player_table(self.results())
+        ]
+
+    def dashboard(self) -> dict[str, Any]:
+        """The report of ``records summary``, and the plots there are.
+
+        Raises:
+            ArchiveError: the database cannot be read, or holds games under other rules.
+        """
+        with self._explained():
+            report: dict[str, Any] = self._once("summary", lambda: summarise(self.results(), self.space))
+        has_plots = report["games"] and find_spec("matplotlib") is not None
+        plots = [{"name": name, "title": title} for name, title in PLOTS.items()] if has_plots else []
+        return report | {"plots": plots}
+
+    def plot(self, name: str) -> bytes:
+        """One of the plots, as SVG.
+
+        Raises:
+            ArchiveError: there is nothing to draw.
+        """
+        if find_spec("matplotlib") is None:
+            raise ArchiveError('plots: matplotlib is missing, install with: pip install "punish-fast[plot]"')
+        with self._explained(), tempfile.TemporaryDirectory() as folder:
+            drawn: bytes = self._once(("plot", name), lambda: self._drawn(name, Path(folder) / "plot.svg"))
+        return drawn
+
+    def choices(self) -> Choices | None:
+        """All recorded choices of people; None without any."""
+        if not self._is_there():
+            return None
+        with self._explained():
+            found: Choices = self._once("choices", lambda: read_choices(self._path, humans_only=False))
+        return found if len(found) else None
+
+    def results(self) -> Results:
+        """The results of all games.
+
+        Raises:
+            ArchiveError: the database cannot be read.
+        """
+        if not self._is_there():
+            return _nothing()
+        with self._explained():
+            found: Results = self._once("results", lambda: read_results(self._path))
+        return found
+
+    def _drawn(self, name: str, path: Path) -> bytes:
+        draw(name, self.results(), path)
+        return path.read_bytes()
+
+    @property
+    def _path(self) -> Path:
+        assert self.path is not None
+        return self.path
+
+    def _is_there(self) -> bool:
+        return self.path is not None and self.path.exists() and self.path.stat().st_size > 0
+
+    def _once(self, key: Any, make: Any) -> Any:
+        """What ``make`` makes of the database as it is now."""
+        status = self._path.stat() if self._is_there() else None
+        now = (0, 0) if status is None else (status.st_mtime_ns, status.st_size)
+        if now != self._seen:
+            self._seen, self._found = now, {}
+        found = self._found
+        if key not in found:
+            found[key] = make()
+        return found[key]
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Errors without the name of the file."""
+        try:
+            yield
+        except (RecordsError, StoreError) as error:
+            raise ArchiveError(_without(str(error), self.path)) from None
+
+
+def _without(text: str, path: Path | None) -> str:
+    return text if path is None else text.replace(str(path), "database")
+
+
+def _side(side: Side) -> dict[str, Any]:
+    choices = [
+        {"breath": number + 1, "state": str(state), "action": action, "name": _name(action)}
+        for number, state, action in zip(side.number, side.states, side.actions, strict=True)
+    ]
+    return {"name": side.name, "is_bot": side.is_bot, "temperature": side.temperature, "choices": choices}
+
+
+def _name(action: int) -> str:
+    return action_name(action) if action in ACTIONS else "not legal"
+
+
+def _nothing() -> Results:
+    names, flags = np.array([], dtype=np.str_), np.array([], dtype=np.bool_)
+    numbers = np.array([], dtype=np.int64)
+    return Results(numbers, names, names, flags, flags, numbers, numbers, numbers)

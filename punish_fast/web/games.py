@@ -1,0 +1,84 @@
+"""Routes of the recorded games: lists, reviews, statistics, plots and practice."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Response
+
+from punish_fast.play.review import review
+from punish_fast.play.review_report import review_report
+from punish_fast.records.logs import is_name
+from punish_fast.web.archive import PLOTS, Archive
+from punish_fast.web.models import Shelf
+from punish_fast.web.workers import Workers
+
+GameId = Annotated[int, Path(ge=0, le=253_402_300_799, description="The id of a game in the database.")]
+ModelHash = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")]
+PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="The name of a plot.")]
+_MOST_LISTED = 200
+
+
+def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
+    """Routes under ``/games``, and ``/players``."""
+    routes = APIRouter(tags=["games"])
+
+    @routes.get("/games")
+    async def list_games(
+        player: Annotated[str, Query(max_length=200)] = "",
+        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
+        before: Annotated[int | None, Query(ge=0, le=253_402_300_800)] = None,
+    ) -> list[dict[str, Any]]:
+        """The latest games: of one player, and before one of them if that is asked."""
+        if player and not is_name(player):
+            raise HTTPException(422, "player: is no name")
+        until = None if before is None else before - 1
+        return await workers.read(lambda: archive.games(player or None, until, limit))
+
+    @routes.post("/games")
+    async def post_games(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
+        """Add the games of a log, checked like those of ``records import``; what is known is not added again."""
+        archive.must_take(authorization)
+        content = await request.body()
+        return await workers.write(lambda: archive.add(content))
+
+    @routes.get("/games/{game}")
+    async def game(game: GameId) -> dict[str, Any]:
+        """A recorded game."""
+        return await workers.read(lambda: archive.game_report(game))
+
+    @routes.get("/games/{game}/review")
+    async def judge(game: GameId, model: ModelHash) -> dict[str, Any]:
+        """A recorded game judged by an agent: chance to win before each choice, and what the choice lost of it."""
+        found = shelf.find(model)
+        recorded = await workers.read(lambda: archive.game(game))
+        jury = await workers.solve(lambda: found.judge)
+        against = found.facts()["against"]
+        return {"game": game, "agent": found.name, "enemy": against} | review_report(review(jury, recorded), found.face)
+
+    @routes.get("/players")
+    async def players() -> list[dict[str, Any]]:
+        """All players, by games won."""
+        return await workers.read(archive.players)
+
+    return routes
+
+
+def statistics_routes(archive: Archive, workers: Workers) -> APIRouter:
+    """Routes ``/dashboard`` and ``/plots``."""
+    routes = APIRouter(tags=["statistics"])
+
+    @routes.get("/dashboard")
+    async def dashboard() -> dict[str, Any]:
+        """The statistics of ``records summary``, and the names of the plots."""
+        return await workers.read(archive.dashboard)
+
+    @routes.get("/plots/{name}.svg", response_class=Response)
+    async def plot(name: PlotName) -> Response:
+        """A plot of ``records plot``."""
+        if name not in PLOTS:
+            raise HTTPException(404, f"plot: there is none of this name, allowed are {', '.join(PLOTS)}")
+        content = await workers.draw(lambda: archive.plot(name))
+        return Response(content, media_type="image/svg+xml")
+
+    return routes

@@ -1,0 +1,72 @@
+"""What agents are and know, over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi.testclient import TestClient
+from serving import BASE, TINY, entries_of, models_of
+
+from punish_fast.punish.codes import decimals_of
+from punish_fast.web.app import Hall, create_app
+
+
+def test_the_values_of_a_state_are_those_of_the_agent(client, naive, models):
+    space, solution = models[0].space, models[0].solution
+    for row in range(0, space.n_states, 97):
+        state = int(decimals_of(space, [row])[0])
+        rows = slice(*space.state_ptr[row : row + 2].tolist())
+        found = client.get(f"/models/{naive}/q/{state}").json()
+        assert (found["state"], found["v"]) == (str(state), solution.v[row])
+        assert [entry["q"] for entry in found["actions"]] == solution.q[rows].tolist()
+        assert [entry["action"] for entry in found["actions"]] == space.action[rows].tolist()
+        assert sum(entry["probability"] for entry in found["actions"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [("111111111111111111", 422), ("000000000000000000", 422), ("1", 422), ("x" * 18, 422), ("9" * 19, 422)],
+)
+def test_what_is_no_state_is_refused(client, naive, state, status):
+    for route in ("q", "why"):
+        answer = client.get(f"/models/{naive}/{route}/{state}")
+        assert answer.status_code == status
+        assert "\n" not in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["naive", "random"])
+def test_a_state_is_explained(client, name, models):
+    entry = next(entry for entry in entries_of(client) if entry["name"] == name)
+    state = int(decimals_of(models[0].space, [0])[0])
+    report = client.get(f"/models/{entry['hash']}/why/{state}").json()
+    assert report["state"] == report["view"]["state"] == str(state)
+    assert report["against"] == "random"
+    for action in report["actions"]:
+        mean = sum(answer["probability"] * answer["value"] for answer in action["against"])
+        assert mean == pytest.approx(action["value"], abs=1e-6)
+        assert report["worst"] <= action["value"] <= report["best"]
+    assert sum(action["policy"] for action in report["actions"]) == pytest.approx(1)
+    assert sum(hand["probability"] for hand in report["hands"]) == pytest.approx(1)
+
+
+def test_the_meta_data_have_the_rules(client, naive):
+    meta = client.get(f"/models/{naive}/meta").json()
+    assert (meta["hash"], meta["name"], meta["fields"]["hp"]) == (naive, "naive", TINY.hp)
+    assert client.get(f"/models/{'0' * 32}/meta").status_code == 404
+
+
+def test_agents_are_the_same_by_their_hash(client, naive):
+    assert models_of("naive")[0].identity == naive
+    assert len({entry["hash"] for entry in entries_of(client)}) == 2
+
+
+def test_an_agent_that_is_damaged_is_listed_with_its_flaw(models, monkeypatch):
+    broken = models_of("naive")[0]
+    monkeypatch.setattr(type(broken), "open", lambda model: _fail(model) if model is broken else None)
+    with TestClient(create_app(Hall([broken, models[1]], rules=TINY)), base_url=BASE) as client:
+        first, second = entries_of(client)
+    assert (first["hash"], first["flaw"]) == (None, "naive: is damaged")
+    assert (second["hash"], second["flaw"]) == (models[1].identity, None)
+
+
+def _fail(model):
+    raise ValueError(f"{model.name}: is damaged")
