@@ -46,7 +46,7 @@ export function chances(series, label, breath, onpick) {
     return [
       ...[0, 0.5, 1].flatMap((share) => [
         svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(share), y2: y(share) }),
-        text(LEFT - 7, y(share) + 4, `${100 * share} %`, "tick", "end"),
+        text(LEFT - 7, y(share) + 4, `${100 * share}%`, "tick", "end"),
       ]),
       ...breaths.filter((n) => (n - 1) % step === 0).map((n) => text(x(n), height - 10, n, "tick")),
       ...breaths.map(band),

@@ -49,8 +49,8 @@ export function calm() {
   place.replaceChildren();
 }
 
-/** A share as per cent, "54.5 %"; whole numbers with `digits` 0. */
-export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+/** A share as per cent, "54.5%"; whole numbers with `digits` 0. */
+export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)}%`;
 
 /** A number and its noun: "1 card", "2 cards". */
 export const counted = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;

@@ -80,6 +80,7 @@ class Explorer {
     }
     this.fields = fieldsOf(wanted);
     this.drawForm();
+    if (!this.answer.firstChild) this.words.textContent = "Working it out …";
     try {
       const why = await get(`/models/${hash}/why/${wanted}`);
       if (wanted === this.state) this.drawAnswer(why);
@@ -251,13 +252,13 @@ function move(action, isBest, value, share) {
       { class: "wide" },
       h(
         "table",
-        {},
+        { class: "against" },
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "enemy plays"), h("th", { scope: "col", class: "number" }, "how often"), h("th", { scope: "col", class: "number" }, "then"), h("th", { scope: "col" }, "what happens"))),
         h(
           "tbody",
           {},
           action.against.map((each) =>
-            h("tr", {}, h("th", { scope: "row" }, tag(each.card)), h("td", { class: "number" }, percent(each.probability)), h("td", { class: "number" }, value(each.value)), h("td", {}, each.words)),
+            h("tr", {}, h("th", { scope: "row" }, actionTag(each.action, each.name)), h("td", { class: "number" }, percent(each.probability)), h("td", { class: "number" }, value(each.value)), h("td", {}, each.words)),
           ),
         ),
       ),

@@ -102,11 +102,11 @@ class Story {
         h(
           "div",
           { class: "stack" },
-          h("section", { class: "panel" }, h("h2", {}, "Chance to win, as each player could know it"), this.chart),
+          h("section", { class: "panel timeline" }, h("h2", {}, "Chance to win, as each player could know it"), this.chart),
           h("section", { class: "panel" }, h("h2", {}, "Worst choices"), h("div", { class: "stack worst" }, this.players.map((side) => this.worst(side)))),
           h("section", { class: "panel" }, h("h2", {}, "All choices"), this.table()),
         ),
-        h("section", { class: "panel", "aria-label": "One breath" }, this.breathPlace),
+        h("section", { class: "panel breath", "aria-label": "One breath" }, this.breathPlace),
       ),
     ];
     this.go(this.worstBreath());
@@ -155,7 +155,7 @@ class Story {
       { class: "choice stack" },
       h("h3", {}, h("span", {}, `${name}: `), actionTag(each.action, each.name)),
       h("p", { class: cost >= COSTLY ? "bad" : "quiet" }, each.words ?? lossWords(each)),
-      h("details", {}, h("summary", {}, `What ${name} saw`), position(each.view, this.review.rules, name, other)),
+      h("details", { open: cost >= COSTLY }, h("summary", {}, `What ${name} saw`), position(each.view, this.review.rules, name, other)),
     );
   }
 
@@ -182,7 +182,7 @@ class Story {
       const go = h("button", { type: "button", class: "plain", onclick: () => this.go(k + 1) }, String(k + 1));
       return h("tr", { "data-breath": k + 1 }, h("th", { scope: "row" }, go), cells(both[0]), cells(both[1]));
     });
-    return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "All choices" }, h("table", {}, h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: k % 3 === 1 || k === 0 ? null : "number" }, text)))), h("tbody", {}, this.rows)));
+    return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "All choices" }, h("table", { class: "choices-table" }, h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: k % 3 === 1 || k === 0 ? null : "number" }, text)))), h("tbody", {}, this.rows)));
   }
 }
 
