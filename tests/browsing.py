@@ -1,0 +1,99 @@
+"""A headless Chromium that watches what a page does: its errors, its requests, its flaws for screen readers."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+LAPTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+_SERIOUS = ("serious", "critical")
+
+
+def need_a_browser() -> str:
+    """The program of the browser; skips the tests of a module where they cannot run."""
+    pytest.importorskip("playwright.sync_api", reason="no browser is driven: pip install playwright")
+    pytest.importorskip("axe_playwright_python", reason="no page is checked: pip install axe-playwright-python")
+    program = next(filter(None, map(shutil.which, _NAMES)), None)
+    if program is None:
+        pytest.skip("no browser is here: apt-get install chromium", allow_module_level=True)
+    return program
+
+
+@contextmanager
+def browser_of(program: str) -> Iterator[Browser]:
+    """A browser that knows nothing of earlier ones."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=_FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Visit:
+    """One visitor of a site.
+
+    Attributes:
+        page: The page.
+        troubles: Errors and warnings of the console, exceptions, and requests to other hosts.
+    """
+
+    def __init__(self, browser: Browser, address: str, **options: Any) -> None:
+        self.address = address
+        self.troubles: list[str] = []
+        self._context = browser.new_context(viewport=options.pop("size", LAPTOP), **options)
+        self._context.set_default_timeout(20_000)
+        self.page: Page = self._context.new_page()
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self.troubles.append(f"exception: {error}"))
+        self.page.on("request", self._on_request)
+
+    def go(self, route: str, waits_for: str) -> Page:
+        """Go to a route of the page, and wait until something is there."""
+        self.page.goto(f"{self.address}/{route}")
+        self.page.wait_for_selector(waits_for)
+        return self.page
+
+    def flaws(self) -> list[str]:
+        """What axe finds serious on the page as it is now."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{flaw['id']}: {flaw['help']}: {[node['html'][:120] for node in flaw['nodes'][:4]]}"
+            for flaw in found
+            if flaw["impact"] in _SERIOUS
+        ]
+
+    def width(self) -> int:
+        """The width that the page needs."""
+        width = self.page.evaluate("document.documentElement.scrollWidth")
+        assert isinstance(width, int)
+        return width
+
+    def end(self) -> None:
+        """Leave."""
+        self._context.close()
+
+    def _on_console(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.troubles.append(f"{message.type}: {message.text}")
+
+    def _on_request(self, request: Any) -> None:
+        if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
+            self.troubles.append(f"request to another host: {request.url}")

@@ -1,0 +1,308 @@
+"""The page in a real browser, from end to end: games, reviews, positions, questions and numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from browsing import LAPTOP, PHONE, Visit, browser_of, need_a_browser
+from cli.conftest import COMMAND, clean_environment
+
+from punish_fast.punish.rules import CARDS
+from punish_fast.records.database import open_to_read
+from punish_fast.records.games import read_games
+from punish_fast.records.logs import RecordedGame
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.slow
+PROGRAM = need_a_browser()
+
+# A pick, and the game's end. Games of two hit points are short.
+MOST_BREATHS = 60
+ROUTES = {
+    "#/play": ".primer .card",
+    "#/explore": "details.move",
+    "#/review": "table.games a",
+    "#/practice": "button.answer",
+    "#/dashboard": ".tiles",
+}
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("page") / "games.db"
+
+
+@pytest.fixture(scope="module")
+def address(database: Path) -> Iterator[str]:
+    """A server of the tiny game, as people start it."""
+    command = [*COMMAND, "serve", "--rules", "tiny", "--port", "0", "--db", str(database), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=clean_environment()) as process:
+        try:
+            assert process.stdout is not None
+            yield json.loads(process.stdout.readline())["address"]
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browser_of(PROGRAM) as browser:
+        yield browser
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Callable[..., Visit]]:
+    """Visitors, who must not have met with any trouble by the end."""
+    visits: list[Visit] = []
+
+    def begin(**options: Any) -> Visit:
+        visits.append(Visit(browser, address, **options))
+        return visits[-1]
+
+    yield begin
+    troubles = [trouble for each in visits for trouble in each.troubles]
+    for each in visits:
+        each.end()
+    assert troubles == []
+
+
+def sit_down(visit: Visit, name: str) -> Page:
+    page = visit.go("#/play", ".seat-form")
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Deal the cards").click()
+    page.wait_for_selector(".controls")
+    return page
+
+
+def breath_of(page: Page) -> str:
+    return page.locator(".log").inner_text()
+
+
+def after(page: Page, log: str) -> None:
+    """Wait until the log has grown."""
+    page.wait_for_function("(log) => document.querySelector('.log').innerText !== log", arg=log)
+
+
+def play_by_clicks(page: Page) -> str:
+    """Play to the end with the mouse; returns the last words."""
+    for _ in range(MOST_BREATHS):
+        if page.locator(".ending").is_visible():
+            break
+        log = breath_of(page)
+        if page.locator(".confirm").count() == 0:
+            page.locator(".hand button:enabled").first.click()
+        page.locator(".confirm").click()
+        after(page, log)
+    return page.locator(".ending p").inner_text()
+
+
+def play_by_keys(page: Page) -> str:
+    """Play to the end with the keyboard alone; feints where that is legal."""
+    for breath in range(MOST_BREATHS):
+        if page.locator(".ending").is_visible():
+            break
+        log = breath_of(page)
+        held = page.locator(".hand button:enabled")
+        if breath % 2 and page.get_by_role("button", name="Feint").count():
+            page.keyboard.press("f")
+        if held.count():
+            kind = held.first.get_attribute("data-kind")
+            assert kind in CARDS
+            page.keyboard.press(kind[0])
+        page.keyboard.press("Enter")
+        after(page, log)
+    return page.locator(".ending p").inner_text()
+
+
+def games_of(database: Path, name: str) -> list[RecordedGame]:
+    with open_to_read(database) as connection:
+        return [game for _, game in read_games(connection) if name in (game.winner.name, game.loser.name)]
+
+
+def must_be_kept(database: Path, name: str, words: str) -> RecordedGame:
+    """The one game of a player, with the winner that the page named."""
+    (game,) = games_of(database, name)
+    winner, loser = (name, "naive") if words.endswith("You win!") else ("naive", name)
+    assert words.endswith(("You win!", "naive wins!"))
+    assert (game.winner.name, game.loser.name) == (winner, loser)
+    return game
+
+
+@pytest.fixture(scope="module")
+def played(browser: Browser, address: str, database: Path) -> RecordedGame:
+    """A game that was played with the mouse."""
+    visit = Visit(browser, address)
+    words = play_by_clicks(sit_down(visit, "Ada"))
+    troubles = visit.troubles
+    visit.end()
+    assert troubles == []
+    return must_be_kept(database, "Ada", words)
+
+
+def test_a_game_is_played_by_clicks_and_kept(played):
+    assert len(played.winner.actions) == len(played.loser.actions) >= 1
+
+
+def test_a_game_is_played_by_keys_and_kept_and_played_again(visit, database):
+    page = sit_down(visit(), "Ben")
+    words = play_by_keys(page)
+    game = must_be_kept(database, "Ben", words)
+    assert words in page.locator("#live").inner_text()
+    said = breath_of(page)
+    assert len(re.findall(r"^Breath \d", said, re.MULTILINE)) == len(game.winner.actions)
+    page.keyboard.press("n")
+    page.wait_for_selector(".controls")
+    assert "wins!" not in breath_of(page)
+
+
+def test_a_pick_can_be_taken_back_and_a_reload_goes_on_with_the_game(visit):
+    page = sit_down(visit(), "Cleo")
+    log = breath_of(page)
+    card = page.locator(".hand button:enabled").first
+    card.click()
+    assert page.locator(".hand button[aria-pressed=true]").count() == 1
+    page.keyboard.press("Escape")
+    assert page.locator(".hand button[aria-pressed=true]").count() == 0
+    assert breath_of(page) == log
+    # The same card again plays it.
+    card.click()
+    card.click()
+    after(page, log)
+    log = breath_of(page)
+    page.reload()
+    page.wait_for_selector(".controls, .seat-form")
+    if page.locator(".controls").count():
+        assert breath_of(page) == log
+
+
+def test_the_coach_and_the_rules_are_a_key_away(visit):
+    page = sit_down(visit(), "Dora")
+    page.keyboard.press("c")
+    page.wait_for_selector(".advice")
+    shown = page.locator(".hand .chance").all_inner_texts()
+    assert shown
+    assert all(re.search(r"\d+%$", text) for text in shown)
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog")
+    assert "pick a card at the same time" in dialog.inner_text()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    page.keyboard.press("c")
+    page.wait_for_selector(".advice", state="detached")
+
+
+def test_a_clash_moves_unless_motion_is_unwelcome(visit):
+    moving = {}
+    for motion in ("reduce", "no-preference"):
+        page = sit_down(visit(reduced_motion=motion), "Emil")
+        # The number of animations as soon as a clash is drawn.
+        page.evaluate(
+            "() => { const middle = document.querySelector('.middle');"
+            "new MutationObserver(() => { window.moving = middle.getAnimations({ subtree: true }).length; })"
+            ".observe(middle, { childList: true }); }"
+        )
+        log = breath_of(page)
+        page.locator(".hand button:enabled").first.dblclick()
+        after(page, log)
+        moving[motion] = page.evaluate("window.moving")
+    assert moving["reduce"] == 0
+    assert moving["no-preference"] > 0
+
+
+def test_that_game_is_reviewed(visit, played):
+    page = visit().go("#/review", "table.games a")
+    page.locator(f"table.games a[href='#/review/{played.id}']").click()
+    page.wait_for_selector(".chart .line")
+    assert page.locator("h1").inner_text() == f"{played.winner.name} beat {played.loser.name}"
+    assert page.locator(".choices-table tbody tr").count() == len(played.winner.actions)
+    assert page.locator(".mark").count() == 2 * len(played.winner.actions)
+    assert re.search(r"lost \d+\.\d points of win chance", page.locator(".worst").inner_text())
+
+
+def test_a_state_is_explored_by_link_and_by_clicks(visit):
+    page = visit().go("#/explore", "details.move")
+    page.get_by_role("link", name="Link to this position").click()
+    page.wait_for_function("location.hash.split('/').length === 4")
+    first = page.url
+    page.locator("details.move summary").first.click()
+    assert page.locator("details.move[open] tbody tr").count() >= 1
+    words = page.locator(".reason").inner_text()
+    # One HP less is another position, with a link of its own.
+    page.locator("[data-focus=own_hpless]").click()
+    page.wait_for_function("(words) => document.querySelector('.reason').innerText !== words", arg=words)
+    assert page.url != first
+    page.go_back()
+    page.wait_for_function("(words) => document.querySelector('.reason').innerText === words", arg=words)
+    assert page.url == first
+
+
+def test_a_position_that_cannot_be_is_refused_in_words(browser, address):
+    visit = Visit(browser, address)
+    page = visit.go("#/explore", "details.move")
+    page.locator("[data-focus=enemy_handless]").click()
+    page.wait_for_selector(".reason.bad")
+    assert "The discard pile has" in page.locator(".reason").inner_text()
+    # The refusal is an answer of the server, which browsers log.
+    assert all("422" in trouble for trouble in visit.troubles)
+    visit.end()
+
+
+@pytest.mark.usefixtures("played")
+def test_a_practice_question_is_answered_and_the_score_is_kept(visit):
+    page = visit().go("#/practice", "button.answer")
+    page.keyboard.press("1")
+    page.wait_for_selector("p.verdict")
+    assert re.match(r"Score: [01] of 1 right", page.locator(".score").inner_text())
+    page.reload()
+    page.wait_for_selector("button.answer")
+    assert re.match(r"Score: [01] of 1 right", page.locator(".score").inner_text())
+
+
+@pytest.mark.usefixtures("played")
+def test_the_dashboard_counts_the_games(visit, database):
+    page = visit().go("#/dashboard", ".tiles")
+    with open_to_read(database) as connection:
+        n_games = len(list(read_games(connection)))
+    assert page.locator(".tile dd").first.inner_text() == str(n_games)
+    assert page.locator("th", has_text="Ada").count() == 1
+    images = page.locator(".plot img")
+    images.first.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.plot img').naturalWidth > 0")
+
+
+@pytest.mark.usefixtures("played")
+@pytest.mark.parametrize(("size", "scheme"), [(LAPTOP, "light"), (PHONE, "dark")])
+def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
+    each = visit(size=size, color_scheme=scheme)
+    found = {}
+    for route, waits_for in ROUTES.items():
+        each.go(route, waits_for)
+        found[route] = each.flaws()
+        assert each.width() <= size["width"], route
+    page = sit_down(each, f"Flo {scheme}")
+    page.keyboard.press("c")
+    page.wait_for_selector(".advice")
+    page.locator(".hand button:enabled").first.click()
+    found["table"] = each.flaws()
+    each.go("#/review", "table.games a").locator("table.games a").first.click()
+    page.wait_for_selector(".chart .line")
+    found["one game"] = each.flaws()
+    assert {route: flaws for route, flaws in found.items() if flaws} == {}
+
+
+def test_the_colours_can_be_changed_and_stay_so(visit):
+    page = visit(color_scheme="light").go("#/play", ".seat-form")
+    light = page.evaluate("getComputedStyle(document.body).color")
+    page.get_by_role("button", name="Use dark colours").click()
+    page.reload()
+    page.wait_for_selector(".seat-form")
+    assert page.evaluate("getComputedStyle(document.body).color") != light
