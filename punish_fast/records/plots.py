@@ -34,8 +34,8 @@ _MOST_PANELS = 24
 _FORM = 20
 # The normal quantile of 95% confidence intervals.
 _Z = 1.959963984540054
-# Rank correlations nearer to 0 are called none.
-_LEAST_CORRELATION = 0.3
+# A title calls a rank correlation a trend if chance yields one as large less often.
+_SIGNIFICANCE = 0.05
 
 _HUMAN = {"marker": LOOKS[2].marker, "color": BLUE}
 _BOT = {"marker": LOOKS[3].marker, "color": VERMILION}
@@ -110,6 +110,14 @@ def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
     _explain_marks(axes, table, "lower right")
 
 
+def _is_significant(table: list[dict[str, Any]]) -> bool:
+    """Whether win rates clearly rise or fall with games played."""
+    from scipy.stats import spearmanr
+
+    games, rates = ([entry[key] for entry in table] for key in ("games", "win_rate"))
+    return len(table) > 2 and bool(spearmanr(games, rates).pvalue < _SIGNIFICANCE)
+
+
 def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> None:
     figure.set_size_inches(7.5, 5)
     axes = figure.subplots()
@@ -120,9 +128,8 @@ def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> No
     axes.margins(x=0.2, y=0.12)
     _annotate_apart(axes, table)
     rank = correlations(table)["rank"]
-    if rank is None or abs(rank) < _LEAST_CORRELATION:
-        title = "Those who play more do not win more often"
-    else:
+    title = "Those who play more do not clearly win more often"
+    if rank is not None and _is_significant(table):
         title = f"Those who play more win {'more' if rank > 0 else 'less'} often"
     said = "" if rank is None else f" (rank correlation {rank:+.2f})"
     set_headline(figure, title + said)

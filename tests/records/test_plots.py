@@ -80,3 +80,21 @@ def test_headlines_say_what_is_seen(tmp_path, results):
     for kind, words in (("matchups", "against bots"), ("win-rates", "wins most often"), ("durations", "on average")):
         draw(kind, results, tmp_path / "x.svg")
         assert words in (tmp_path / "x.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ([0.9, 0.1], "do not clearly win more often"),
+        ([0.3, 0.5, 0.4, 0.6, 0.45], "do not clearly win more often"),
+        ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "win more often"),
+        ([0.6, 0.5, 0.4, 0.3, 0.2, 0.1], "win less often"),
+    ],
+)
+def test_a_title_claims_no_trend_of_chance(tmp_path, results, monkeypatch, rates, said):
+    table = [{"name": f"p{k}", "games": 10 + k, "win_rate": rate, "is_bot": False} for k, rate in enumerate(rates)]
+    monkeypatch.setattr(plots, "player_table", lambda _: table)
+    titles = []
+    monkeypatch.setattr(plots, "set_headline", lambda _, title: titles.append(title))
+    draw("games-win-rate", results, tmp_path / "x.svg")
+    assert titles[0].startswith(f"Those who play more {said} (rank correlation ")
