@@ -23,6 +23,7 @@ from punish_fast.cli.lessons import lessons
 from punish_fast.cli.openings import openings
 from punish_fast.cli.options import Verb, add_verb, family, print_help
 from punish_fast.cli.play import play
+from punish_fast.cli.practice import practice
 from punish_fast.cli.records.group import records
 from punish_fast.cli.report import Progress
 from punish_fast.cli.serve import serve
@@ -38,7 +39,7 @@ _PANELS: dict[str, tuple[Verb | typer.Typer, ...]] = {
     "One-player model": (solve, build, show, compare, export, import_),
     "Real game between two": (arena, exploit, equilibrium),
     "Lessons": (openings, lessons),
-    "People and other games": (play, serve, enemy, records, games),
+    "People and other games": (play, practice, serve, enemy, records, games),
     "Installation": (agents, doctor, warmup),
 }
 

@@ -26,7 +26,6 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
     return {
         "file": file.path,
         "enemy": file.enemy if player is None else player.note(),
-        "objective": file.solution().objective,
         **explanation.report(),
         "contrast": contrast(first, others[0]) if others else None,
     }
@@ -34,16 +33,18 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
 
 def print_explanation(report: dict[str, Any]) -> None:
     """Print the report in words."""
-    form = "{:.2%}" if report["objective"] == "win-probability" else "{:+.4f}"
+    from punish_fast.play.scale import Scale
+
+    scale = Scale(report["worst"], report["best"], report["unit"] == "win")
     print_text(report["words"])
     print()
     listed = ", ".join(f"{each['name']} {each['probability']:.1%}" for each in report["answers"])
     print_text(f"{enemy_text(report['enemy'])} may play: {listed}.")
     print_text(f"It may hold: {_hands_text(report['hands'])}.")
     for action in report["actions"]:
-        print(f"\n{action['name']}: {_worth(report).format(form.format(action['value']))}")
+        print(f"\n{action['name']}: {scale.sentence(action['value'])}")
         rows = [
-            [each["name"], f"{each['probability']:.1%}", form.format(each["value"]), each["words"]]
+            [each["name"], f"{each['probability']:.1%}", scale.text(each["value"]), each["words"]]
             for each in action["against"]
         ]
         if rows:
@@ -52,10 +53,6 @@ def print_explanation(report: dict[str, Any]) -> None:
         best, second = report["actions"][:2]
         print()
         print_text(f"{best['name']} or {second['name']}? {report['contrast']}")
-
-
-def _worth(report: dict[str, Any]) -> str:
-    return "wins {}" if report["objective"] == "win-probability" else "value {}"
 
 
 def _hands_text(hands: list[dict[str, Any]]) -> str:

@@ -21,6 +21,7 @@ from punish_fast.cli.options import (
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Progress, print_json
 from punish_fast.cli.streams import must_have_input
+from punish_fast.cli.table import asks_on, seed_of
 
 if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
@@ -155,7 +156,7 @@ class _Evening:
 
         self.options = options
         self.rules = lineup.rules
-        self.seed = _seed(options)
+        self.seed = seed_of(options.seed)
         progress = Progress(options.quiet)
         with progress.stage("setting the table"):
             space, opponents = lineup.opponents()
@@ -167,6 +168,7 @@ class _Evening:
         self.seats = self._seated(people, opponents)
         self.opponent = opponents[0]
         self.console = open_console(sys.stderr if options.as_json else sys.stdout)
+        self._ask = asks_on(self.console.file)
         names = [_shown(player.name) for player in self.seats]
         if len(people) == 1:
             names[0] = _YOU
@@ -268,17 +270,6 @@ class _Evening:
             if answer in ("n", "no", "q"):
                 return False
 
-    def _ask(self, prompt: str) -> str:
-        self.console.print(prompt, end="")
-        self.console.file.flush()
-        line = sys.stdin.readline()
-        if not sys.stdin.isatty():
-            # Show what a pipe answered.
-            self.console.print(_shown(line.rstrip("\n")))
-        if not line:
-            raise EOFError
-        return line
-
     def _hide(self, name: str | None) -> None:
         """Wait for the next player, or clear the screen after a turn."""
         if not sys.stdin.isatty():
@@ -306,15 +297,6 @@ class _Evening:
                     "games": self.games,
                 }
             )
-
-
-def _seed(options: PlayOptions) -> int:
-    if options.seed is not None:
-        return options.seed
-    import secrets
-
-    # Short enough to be typed again.
-    return secrets.randbelow(1_000_000)
 
 
 def _shown(name: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.mdp.solver import Solution
+from punish_fast.play.scale import as_chances
 from punish_fast.punish.codes import State, action_name, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
 from punish_fast.punish.space import StateSpace
@@ -103,15 +104,13 @@ class Judge:
         Raises:
             ReviewError: the values are no chances to win.
         """
-        if solution.objective == "win-probability":
-            self._v, self._q = solution.v, solution.q
-        elif solution.discount == 1:
-            self._v, self._q = (1 + solution.v) / 2, (1 + solution.q) / 2
-        else:
+        chances = as_chances(solution)
+        if chances.objective != "win-probability":
             raise ReviewError(
                 f"{name}: has values with the discount {solution.discount:g}, allowed are chances to win; see: "
                 "punish-fast solve --objective win-probability"
             )
+        self._v, self._q = chances.v, chances.q
         self._space, self._choice = space, solution.choice
 
     def side(self, side: Side, won: bool) -> ReviewedSide:

@@ -17,6 +17,7 @@ from punish_fast.arena.players import Player, noted_enemy
 from punish_fast.mdp.solver import Solution
 from punish_fast.play.coach import enemy_choices, win_solution
 from punish_fast.play.reasons import Answer, Consequence, Reason, likeliest, place_of
+from punish_fast.play.scale import Scale, as_chances
 from punish_fast.play.table import Table
 from punish_fast.play.view import View, view_of
 from punish_fast.punish._actions import REST_ACTION
@@ -56,6 +57,7 @@ class Explanation:
         reasons: The legal actions, best first.
         hands: The hands that the enemy may hold, with their probabilities, likeliest first.
         answers: The probability of each action of the enemy, likeliest first.
+        scale: The scale of all values.
     """
 
     state: State
@@ -64,12 +66,16 @@ class Explanation:
     reasons: tuple[Reason, ...]
     hands: dict[Five, float]
     answers: dict[int, float]
+    scale: Scale
 
     def report(self) -> dict[str, Any]:
         """The explanation as JSON values."""
         return {
             "state": str(to_decimal(self.state)),
             "words": self.words,
+            "unit": "win" if self.scale.is_chance else "value",
+            "worst": self.scale.worst,
+            "best": self.scale.best,
             "actions": [
                 _named(reason.action)
                 | {
@@ -93,7 +99,8 @@ class Explainer:
     Attributes:
         table: The rules, with states of the view.
         enemy: The enemy's policy, float64 ``[n_rows]``.
-        solution: The agent's values.
+        solution: The agent's values; total rewards as chances to win.
+        scale: Their scale.
     """
 
     def __init__(
@@ -112,8 +119,11 @@ class Explainer:
         """
         table.space.must_be_view()
         self.table = table
-        self.enemy, self.solution = enemy, solution
         win, loss = final_values(solution.discount, solution.objective).tolist() if finals is None else finals
+        self.enemy, self.solution = enemy, as_chances(solution)
+        if self.solution is not solution:
+            win, loss = (1 + win) / 2, (1 + loss) / 2
+        self.scale = Scale(loss, win, self.solution.objective == "win-probability")
         self._finals = {WIN: win, LOSS: loss}
 
     def explain(self, state: State) -> Explanation:
@@ -144,7 +154,7 @@ class Explainer:
             self._check(reason)
         words = position_text(space.rules, state)
         best_first = tuple(sorted(reasons, key=lambda reason: -reason.value))
-        return Explanation(state, view, words, best_first, likeliest(hands), likeliest(answers))
+        return Explanation(state, view, words, best_first, likeliest(hands), likeliest(answers), self.scale)
 
     def _check(self, reason: Reason) -> None:
         """Check that a value is the mean of what follows, as far as its error bound goes."""
@@ -301,6 +311,10 @@ def _changes(new: Status, hp: tuple[int, int]) -> Iterator[str]:
     resting = {(1, 0): "you", (0, 1): "the enemy", (1, 1): "both"}.get((new.own_exhausted, new.enemy_exhausted))
     if resting is not None:
         yield f"{resting} must rest next"
-    for who, healed in (("you heal", new.own_hp - hp[0]), ("the enemy heals", new.enemy_hp - hp[1])):
+    own, enemy = new.own_hp - hp[0], new.enemy_hp - hp[1]
+    if own and own == enemy:
+        yield f"both heal {own}"
+        return
+    for who, healed in (("you heal", own), ("the enemy heals", enemy)):
         if healed:
             yield f"{who} {healed}"

@@ -54,6 +54,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "games play": ("tapnswap", "--level", "random", "--limit", "3", "--seed", "1"),
     "play": ("naive", "--rules", "tiny", "--seed", "1", "--db", "played.db", "--log", "played.json"),
     "serve": ("agent.h5", "--rules", "tiny", "--db", "games.db", "--port", "0", "--check"),
+    "practice": ("naive", "--rules", "tiny", "--seed", "1", "-n", "2"),
     "agents": (".",),
     "doctor": (),
     "warmup": (),

@@ -14,7 +14,7 @@ from punish_fast import __version__
 
 VERBS = (
     *("agents", "solve", "build", "show", "openings", "lessons", "export", "import", "compare", "records", "enemy"),
-    *("arena", "exploit", "equilibrium", "games", "play", "serve", "warmup", "doctor"),
+    *("arena", "exploit", "equilibrium", "games", "play", "practice", "serve", "warmup", "doctor"),
 )
 # Verbs that are groups of commands.
 GROUPS = {

@@ -397,7 +397,7 @@ def test_every_action_is_explained_by_what_the_enemy_may_do(run):
     assert "random may play: " in text
     assert f"{report['actions'][0]['name']}: wins {report['actions'][0]['value']:.2%}\n" in text
     assert "What decides it is " in text
-    assert "value " in run("show", "agent.h5", KNOWN, "--why").out
+    assert ": is worth +" in run("show", "agent.h5", KNOWN, "--why").out
 
 
 @pytest.mark.usefixtures("files")

@@ -51,7 +51,7 @@ def test_consequences_add_up_to_the_value_of_every_action(tiny, table, method):
     solution = solve(build(tiny, enemy), tolerance=1e-12, **METHODS[method])
     explainer = Explainer(table, enemy, solution)
     for row, state in enumerate(played_states(tiny)):
-        q = solution.q[slice(*tiny.state_ptr[row : row + 2])]
+        q = explainer.solution.q[slice(*tiny.state_ptr[row : row + 2])]
         reasons = {reason.action: reason for reason in explainer.explain(state).reasons}
         assert sorted(reasons) == tiny.action[slice(*tiny.state_ptr[row : row + 2])].tolist()
         for value, action in zip(q, sorted(reasons), strict=True):

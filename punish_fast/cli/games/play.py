@@ -12,6 +12,7 @@ from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import SeedOption, option, verb
 from punish_fast.cli.report import print_json
 from punish_fast.cli.streams import must_have_input
+from punish_fast.cli.table import asks_on
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,17 +80,7 @@ def play_at_terminal(
     def tell(text: str) -> None:
         print(text, file=out, flush=True)
 
-    def ask(prompt: str) -> str:
-        print(prompt, end="", file=out, flush=True)
-        line = sys.stdin.readline()
-        if not sys.stdin.isatty():
-            # Show what a pipe answered.
-            print(line.rstrip("\n"), file=out, flush=True)
-        if not line:
-            raise EOFError
-        return line
-
-    return TerminalGame(game, positions, seats, ask, tell, np.random.default_rng(seed)).play()
+    return TerminalGame(game, positions, seats, asks_on(out), tell, np.random.default_rng(seed)).play()
 
 
 def _seats(options: GamesPlayOptions, positions: Positions) -> tuple[Seat, Seat]:

@@ -1,0 +1,184 @@
+"""Positions to practise on: those where the choice matters most.
+
+In recorded games these are the positions in which somebody lost most by a choice; without records, positions of
+simulated games in which the enemy has a choice as well, and the best action is furthest above the next. What a choice
+loses is the difference of its value to the best one's, as a share of that between a win and a loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from punish_fast.play.punish_match import PunishMatch
+from punish_fast.play.reasons import Reason, contrast
+from punish_fast.play.seats import Agent
+from punish_fast.play.session import PlaySession
+from punish_fast.play.why import Explainer, Explanation
+from punish_fast.punish.codes import State, from_decimal, rows_of
+from punish_fast.punish.rules import name_of
+from punish_fast.records.choices import Choices
+
+# An answer that loses less is right.
+MOST_OF_RIGHT = 0.01
+# Questions are drawn from so many times as many positions, the best for it.
+_POOL = 5
+# Positions to simulate for each question.
+_POSITIONS = 40
+
+
+class PracticeError(ValueError):
+    """Nothing to practise on; the message says why."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A position to choose in.
+
+    Attributes:
+        state: The position.
+        stake: What the recorded choice loses, or the second best action, from 0 to 1.
+        game: The recorded game; None for a simulated one.
+        player: Who chose in it.
+        played: The two-digit action that was chosen in it.
+    """
+
+    state: State
+    stake: float
+    game: int | None = None
+    player: str | None = None
+    played: int | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An answer to a question.
+
+    Attributes:
+        question: The question.
+        explanation: Its position, explained.
+        action: The answer, a two-digit action.
+        loss: What it loses, from 0 to 1.
+    """
+
+    question: Question
+    explanation: Explanation
+    action: int
+    loss: float
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the answer is the best one, or nearly so."""
+        return self.loss < MOST_OF_RIGHT
+
+    @property
+    def why(self) -> str:
+        """One sentence: what decides between the best action and this one, or the second best."""
+        best, *others = self.explanation.reasons
+        return contrast(best, self._reason if self._reason is not best else others[0])
+
+    @property
+    def _reason(self) -> Reason:
+        return next(reason for reason in self.explanation.reasons if reason.action == self.action)
+
+
+def judged(explainer: Explainer, question: Question, action: int) -> Verdict:
+    """Judge an answer, one of the legal actions."""
+    explanation = explainer.explain(question.state)
+    value = next(reason.value for reason in explanation.reasons if reason.action == action)
+    loss = explainer.scale.share(explanation.reasons[0].value - value)
+    return Verdict(question, explanation, action, loss)
+
+
+def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int) -> list[Question]:
+    """Draw questions from recorded choices that lost much.
+
+    Args:
+        explainer: Knows the values.
+        choices: The recorded choices.
+        n: Number of questions; fewer if the records have fewer.
+        seed: Random seed.
+
+    Raises:
+        PracticeError: no choice is one of the agent's game, or none lost anything.
+    """
+    space = explainer.table.space
+    state_row = rows_of(space, choices.decimal)
+    is_known = state_row >= 0
+    if not is_known.any():
+        raise PracticeError(f"the records have no position of a game under the rules {name_of(space.rules)}")
+    # Both ascend, so together they number the rows in order.
+    key = 100 * np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)) + space.action
+    wanted = 100 * state_row + choices.action
+    row = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+    loss = np.where(is_known, explainer.scale.share(explainer.solution.v[state_row] - explainer.solution.q[row]), 0.0)
+    loss[key[row] != wanted] = 0.0
+    order = np.argsort(-loss, kind="stable")
+    # The worst choice of each state.
+    _, firsts = np.unique(state_row[order], return_index=True)
+    order = order[np.sort(firsts)]
+    order = order[loss[order] >= MOST_OF_RIGHT]
+    if not len(order):
+        raise PracticeError(f"the records have no choice that lost as much as {MOST_OF_RIGHT:.0%} of a win")
+    return [
+        Question(
+            state=from_decimal(space.layout, int(choices.decimal[k])),
+            stake=float(loss[k]),
+            game=int(choices.game[k]),
+            player=str(choices.player[k]),
+            played=int(choices.action[k]),
+        )
+        for k in _drawn(order, n, seed)
+    ]
+
+
+def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Question]:
+    """Draw questions from games that the enemy plays against itself.
+
+    Args:
+        explainer: Knows the values and the enemy.
+        n: Number of questions; fewer if the games have fewer.
+        seed: Random seed.
+
+    Raises:
+        PracticeError: no position of these games leaves a choice.
+    """
+    stakes: dict[State, float] = {}
+    for state in _simulated_states(explainer, _POSITIONS * n, seed):
+        if state not in stakes and not state.enemy_exhausted:
+            stakes[state] = _margin(explainer, state)
+    ranked = sorted((state for state, stake in stakes.items() if stake > 0), key=lambda state: -stakes[state])
+    if not ranked:
+        raise PracticeError("no position of the simulated games leaves a choice that matters")
+    return [Question(ranked[k], stakes[ranked[k]]) for k in _drawn(np.arange(len(ranked)), n, seed)]
+
+
+def _margin(explainer: Explainer, state: State) -> float:
+    """How far the best action is above the next, from 0 to 1; 0 without a choice."""
+    space = explainer.table.space
+    first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
+    values = np.sort(explainer.solution.q[first:last])
+    return explainer.scale.share(float(values[-1] - values[-2])) if len(values) > 1 else 0.0
+
+
+def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State]:
+    """``n`` states of games one after the other, some more than once."""
+    enemy = Agent("enemy", explainer.table.thresholds(explainer.enemy))
+    game, left = 0, n
+    while left > 0:
+        match = PunishMatch(explainer.table, seed, game)
+        session = PlaySession(match, (enemy, enemy))
+        session.begin()
+        while session.is_on and left > 0:
+            yield from (session.view(seat).state for seat in (0, 1))
+            session.reveal()
+            left -= 2
+        game += 1
+
+
+def _drawn(order: np.ndarray, n: int, seed: int) -> list[int]:
+    """``n`` of the first positions, in random order."""
+    pool = order[: _POOL * n]
+    return [int(k) for k in np.random.default_rng(seed).permutation(pool)[:n]]

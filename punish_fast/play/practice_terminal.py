@@ -1,0 +1,102 @@
+"""A quiz at a terminal: positions, answers typed as at the table, and why they are right or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from punish_fast.play.guide import KEYS, guide
+from punish_fast.play.moves import MoveError, moves_text, parse_move
+from punish_fast.play.practice import Question, Verdict, judged
+from punish_fast.play.screen import Screen
+from punish_fast.play.terminal import Ask, LeaveError
+from punish_fast.play.view import View, view_of
+from punish_fast.play.why import Explainer
+from punish_fast.punish.codes import action_name
+from punish_fast.runtime.printable import printable
+
+_HELP, _LEAVE = ("?", "h", "help"), ("q", "quit", "exit")
+_KEYS = "? shows the rules, q ends the practice."
+
+
+@dataclass(eq=False)
+class PracticeTerminal:
+    """Asks questions.
+
+    Attributes:
+        explainer: Knows the answers.
+        screen: Where positions are drawn.
+        ask: Asks for a line; raises EOFError when there is none.
+        verdicts: On the answers so far.
+    """
+
+    explainer: Explainer
+    screen: Screen
+    ask: Ask
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    def practise(self, questions: Sequence[Question]) -> None:
+        """Ask all questions.
+
+        Raises:
+            LeaveError: a person leaves the quiz.
+            EOFError: there is no more input.
+        """
+        for number, question in enumerate(questions, 1):
+            self.screen.console.print()
+            self.screen.say(f"Question {number} of {len(questions)}")
+            view = view_of(self.explainer.table.space, question.state)
+            self.screen.draw(view, 0)
+            self.screen.say(moves_text(view.actions))
+            verdict = judged(self.explainer, question, self._answer(view))
+            self.verdicts.append(verdict)
+            self._tell(verdict)
+
+    @property
+    def score(self) -> str:
+        """The score in a sentence."""
+        n_right = sum(verdict.is_right for verdict in self.verdicts)
+        lost = 100 * sum(verdict.loss for verdict in self.verdicts)
+        return f"{n_right} of {len(self.verdicts)} right, {lost:.1f} points{self._of_what} lost in all."
+
+    @property
+    def _of_what(self) -> str:
+        return " of win chance" if self.explainer.scale.is_chance else ""
+
+    def _answer(self, view: View) -> int:
+        while True:
+            answer = self.ask("  Your move (? for help): ").strip()
+            if answer.lower() in _LEAVE:
+                raise LeaveError
+            if answer.lower() in _HELP:
+                self._help(view)
+                continue
+            try:
+                return parse_move(answer, view.actions)
+            except MoveError as error:
+                self.screen.say(str(error))
+
+    def _help(self, view: View) -> None:
+        table = self.explainer.table
+        paragraphs = guide(table.space.rules, table.damage, view, self.screen.names[1])
+        for paragraph in [*(text for text in paragraphs if text != KEYS), _KEYS]:
+            self.screen.say(paragraph)
+
+    def _tell(self, verdict: Verdict) -> None:
+        say, print_line = self.screen.say, self.screen.console.print
+        best = verdict.explanation.reasons[0].action
+        print_line()
+        lost = f"{100 * verdict.loss:.1f} points{self._of_what}"
+        say("Right." if verdict.is_right else f"{action_name(verdict.action).capitalize()} loses {lost}.")
+        for reason in verdict.explanation.reasons:
+            marks = [("<- best", reason.action == best), ("<- you", reason.action == verdict.action)]
+            shown = " ".join(mark for mark, is_so in marks if is_so)
+            value = self.explainer.scale.sentence(reason.value)
+            print_line(f"    {action_name(reason.action):<18} {value}  {shown}".rstrip())
+        say(verdict.why)
+        question = verdict.question
+        if question.played is not None:
+            say(
+                f"{printable(question.player or '')} played {action_name(question.played)} here in game "
+                f"{question.game} and lost {100 * question.stake:.1f} points."
+            )

@@ -1,0 +1,80 @@
+"""``punish-fast practice``: a quiz through a pipe."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playing import some_games
+
+from punish_fast.records.logs import write_log
+
+JSON_PAGE = Path(__file__).parents[2] / "docs" / "json.md"
+TINY = ("practice", "--rules", "tiny", "--seed", "1", "-n", "2")
+# One of these is legal wherever there is a choice.
+ANYTHING = ("g", "r", "d", "s", "p") * 2
+
+
+@pytest.fixture
+def database(run, folder):
+    (folder / "log.json").write_text(write_log(some_games(40)), encoding="utf-8")
+    (folder / "house.toml").write_text(
+        "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 2\n"
+    )
+    run("records", "import", "log.json", "--db", "games.db", "--rules", "house.toml")
+    return folder / "games.db"
+
+
+def test_the_best_answers_are_right(run, say):
+    say(*ANYTHING)
+    report = run(*TINY, "naive", "--json").report
+    best = [question["best_action"] for question in report["questions"]]
+    say(*(name.replace("feint with", "f") for name in best))
+    report = run(*TINY, "naive", "--json").report
+    assert [question["answer"] for question in report["questions"]] == best
+    assert (report["right"], report["loss"]) == (2, 0)
+    assert (report["judge"], report["rules"], report["database"]) == (
+        "best choices against naive",
+        "tiny-reshuffle",
+        None,
+    )
+    documented = set(re.findall(r"`(\w+)`", JSON_PAGE.read_text(encoding="utf-8")))
+    assert report.keys() | report["questions"][0].keys() <= documented
+
+
+def test_questions_come_from_recorded_games(run, say, database):
+    say(*ANYTHING)
+    report = run(*TINY, "random", "--db", database, "--json").report
+    assert len(report["questions"]) == 2
+    for question in report["questions"]:
+        assert question["player"] in ("Ann", "Ben", "Cay")
+        values = {action["name"]: action["value"] for action in question["actions"]}
+        assert question["stake"] == pytest.approx(max(values.values()) - values[question["played"]])
+        assert question["loss"] == pytest.approx(max(values.values()) - values[question["answer"]])
+    say(*ANYTHING)
+    text = run(*TINY, "random", "--db", database).out
+    assert re.search(r"(Ann|Ben|Cay) played [\w ]+ here in\s+game\s+160000\d{4}", text)
+    assert re.search(r"\d of 2 right, [\d.]+ points of win chance lost in all\.\n$", text)
+
+
+@pytest.mark.usefixtures("files")
+def test_the_values_of_a_file_judge(run, say):
+    say(*ANYTHING)
+    report = run("practice", "agent.h5", "--seed", "1", "-n", "1", "--json").report
+    assert (report["judge"], report["rules"]) == ("values of agent.h5", "tiny")
+    assert report["questions"][0]["unit"] == "value"
+    say("q")
+    done = run("practice", "strategy.h5", "--seed", "1", "-n", "1")
+    assert "best choices against strategy" in done.out
+    assert done.out.endswith("You left the practice.\n")
+
+
+@pytest.mark.usefixtures("files")
+def test_what_cannot_be_practised_is_refused(run, database):
+    run(*TINY, "nobody").refused("'nobody': no such file")
+    run(*TINY, "veteran").refused("knows the standard rules alone")
+    run(*TINY, "naive", "--db", "none.db").refused("none.db")
+    run("practice", "naive", "--db", database, "--seed", "1").refused("have no position of a game under the rules")
+    run(*TINY, "agent.h5", "--rules", "notebook").refused("made for rules tiny")
+    run("practice", "-n", "0").refused("-n")

@@ -1,0 +1,103 @@
+"""Questions for practice, and verdicts on the answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from playing import RULES, some_games
+
+from punish_fast.arena.players import Player
+from punish_fast.play.practice import (
+    MOST_OF_RIGHT,
+    PracticeError,
+    judged,
+    recorded_questions,
+    simulated_questions,
+)
+from punish_fast.play.why import explainer_against
+from punish_fast.punish.codes import from_decimal, to_decimal
+from punish_fast.records.choices import Choices
+
+
+@pytest.fixture(scope="module")
+def explainer():
+    return explainer_against(Player("naive"), RULES)
+
+
+def choices_of(games):
+    """The choices of games as a database gives them."""
+    sides = [(game.id, side, won) for game in games for side, won in ((game.winner, True), (game.loser, False))]
+    counts = [len(side.states) for _, side, _ in sides]
+    return Choices(
+        decimal=np.concatenate([side.states for _, side, _ in sides]).astype(np.int64),
+        action=np.concatenate([side.actions for _, side, _ in sides]).astype(np.uint8),
+        game=np.repeat([game for game, _, _ in sides], counts),
+        won=np.repeat([won for _, _, won in sides], counts),
+        player=np.repeat([side.name for _, side, _ in sides], counts),
+    )
+
+
+def loss_of(explainer, state, action):
+    """What an action loses, by the reasons of its explanation."""
+    reasons = explainer.explain(state).reasons
+    return reasons[0].value - next(reason.value for reason in reasons if reason.action == action)
+
+
+def test_recorded_questions_are_the_choices_that_lost_most(explainer):
+    choices = choices_of(some_games(60))
+    questions = recorded_questions(explainer, choices, 5, seed=1)
+    recorded = set(zip(choices.decimal.tolist(), choices.action.tolist(), choices.game.tolist(), strict=True))
+    assert len({question.state for question in questions}) == 5
+    for question in questions:
+        assert (to_decimal(question.state), question.played, question.game) in recorded
+        assert question.stake == pytest.approx(loss_of(explainer, question.state, question.played))
+        assert question.player in choices.player
+    space = explainer.table.space
+    losses: dict[int, float] = {}
+    for decimal, action, _ in recorded:
+        state = from_decimal(space.layout, decimal)
+        losses[decimal] = max(losses.get(decimal, 0.0), loss_of(explainer, state, action))
+    # They are drawn from the 25 worst.
+    assert min(question.stake for question in questions) >= sorted(losses.values())[-25] - 1e-12
+
+
+def test_questions_follow_from_the_seed(explainer):
+    choices = choices_of(some_games(60))
+    for draw in (
+        lambda seed: recorded_questions(explainer, choices, 4, seed),
+        lambda seed: simulated_questions(explainer, 4, seed),
+    ):
+        assert draw(3) == draw(3)
+        assert draw(3) != draw(4)
+
+
+def test_choices_that_are_not_legal_or_of_other_games_are_no_questions(explainer):
+    choices = choices_of(some_games(20))
+    wrong = Choices(choices.decimal, np.full_like(choices.action, 91), choices.game, choices.won, choices.player)
+    with pytest.raises(PracticeError, match="no choice that lost as much as 1% of a win"):
+        recorded_questions(explainer, wrong, 4, seed=1)
+    others = Choices(choices.decimal * 0 + 10**17, choices.action, choices.game, choices.won, choices.player)
+    with pytest.raises(PracticeError, match="no position of a game under the rules tiny-reshuffle"):
+        recorded_questions(explainer, others, 4, seed=1)
+
+
+def test_simulated_questions_have_one_best_action_and_an_enemy_with_a_choice(explainer):
+    questions = simulated_questions(explainer, 6, seed=2)
+    assert len({question.state for question in questions}) == 6
+    for question in questions:
+        best, second, *_ = explainer.explain(question.state).reasons
+        assert question.stake == pytest.approx(best.value - second.value)
+        assert question.stake > 0
+        assert not question.state.enemy_exhausted
+        assert (question.game, question.player, question.played) == (None, None, None)
+
+
+def test_an_answer_is_judged_by_what_it_loses(explainer):
+    for question in simulated_questions(explainer, 6, seed=3):
+        best, second, *_ = reasons = explainer.explain(question.state).reasons
+        for reason in reasons:
+            verdict = judged(explainer, question, reason.action)
+            assert verdict.loss == best.value - reason.value
+            assert verdict.is_right == (verdict.loss < MOST_OF_RIGHT)
+            assert verdict.why.startswith("What decides it is ")
+        assert judged(explainer, question, best.action).why == judged(explainer, question, second.action).why

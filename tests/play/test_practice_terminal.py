@@ -1,0 +1,90 @@
+"""The quiz at a terminal, with prepared answers."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from playing import RULES
+
+from punish_fast.arena.players import Player
+from punish_fast.play.practice import Question, simulated_questions
+from punish_fast.play.practice_terminal import PracticeTerminal
+from punish_fast.play.screen import Screen, open_console
+from punish_fast.play.terminal import LeaveError
+from punish_fast.play.why import explainer_against
+from punish_fast.punish.codes import action_name
+
+
+@pytest.fixture(scope="module")
+def explainer():
+    return explainer_against(Player("random"), RULES)
+
+
+def quiz_of(explainer, answers):
+    """A quiz that is given these answers, and what it draws on."""
+    drawn, left = io.StringIO(), iter(answers)
+
+    def ask(prompt):
+        drawn.write(prompt)
+        answer = next(left, None)
+        if answer is None:
+            raise EOFError
+        drawn.write(f"{answer}\n")
+        return answer
+
+    table = explainer.table
+    screen = Screen(open_console(drawn), table.space.rules, table.damage, ("you", "random"))
+    return PracticeTerminal(explainer, screen, ask), drawn
+
+
+def typed(action):
+    return action_name(action).replace("feint with", "f")
+
+
+def test_answers_are_judged_and_explained(explainer):
+    questions = simulated_questions(explainer, 3, seed=1)
+    reasons = [explainer.explain(question.state).reasons for question in questions]
+    answers = [typed(reasons[0][0].action), typed(reasons[1][-1].action), typed(reasons[2][0].action)]
+    quiz, drawn = quiz_of(explainer, answers)
+    quiz.practise(questions)
+    lost = reasons[1][0].value - reasons[1][-1].value
+    assert [verdict.loss for verdict in quiz.verdicts] == [0, lost, 0]
+    assert quiz.score == f"2 of 3 right, {100 * lost:.1f} points of win chance lost in all."
+    text = drawn.getvalue()
+    assert text.count("  Right.\n") == 2
+    assert f"loses {100 * lost:.1f} points of win chance." in text
+    assert text.count("<- best <- you") == 2
+    assert "Question 3 of 3" in text
+    for verdict in quiz.verdicts:
+        assert verdict.why in " ".join(text.split())
+
+
+def test_help_and_wrong_moves_are_answered(explainer):
+    (question,) = simulated_questions(explainer, 1, seed=2)
+    quiz, drawn = quiz_of(explainer, ["?", "nonsense", "Q"])
+    with pytest.raises(LeaveError):
+        quiz.practise([question])
+    text = drawn.getvalue()
+    assert "? shows the rules, q ends the practice." in text
+    assert "u takes a move back" not in text
+    assert "'nonsense' is no move." in text
+    assert quiz.verdicts == []
+
+
+def test_what_was_played_is_told_after_the_answer(explainer):
+    (found,) = simulated_questions(explainer, 1, seed=2)
+    worst = explainer.explain(found.state).reasons[-1].action
+    question = Question(found.state, 0.25, 1_600_000_000, "Ann\x1b", worst)
+    quiz, drawn = quiz_of(explainer, [typed(worst)])
+    quiz.practise([question])
+    before, after = drawn.getvalue().split("Your move", 1)
+    assert "Ann" not in before
+    told = f"Ann\\x1b played {action_name(worst)} here in game 1600000000 and lost 25.0 points."
+    assert told in " ".join(after.split())
+
+
+def test_the_end_of_the_input_ends_the_quiz(explainer):
+    quiz, _ = quiz_of(explainer, [])
+    with pytest.raises(EOFError):
+        quiz.practise(simulated_questions(explainer, 1, seed=2))
