@@ -23,7 +23,7 @@ from punish_fast.punish.rules import Rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.store.notes import enemy_text
-from punish_fast.store.reader import Artefact, final_values
+from punish_fast.store.reader import Artefact
 
 # What a person may choose from; each costs the memory of a strategy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -216,7 +216,7 @@ class Model:
         return Judge(self.space, solution, self.name)
 
     def why(self, decimal: int) -> dict[str, Any]:
-        """A state explained, JSON-like: `Explanation.report` with the ``view``, the ``policy`` and the scale of values.
+        """A state explained, JSON-like: `Explanation.report` with the ``view`` and the ``policy``.
 
         Raises:
             StateError: it is none, or no game reaches it.
@@ -224,17 +224,15 @@ class Model:
         """
         row = self.row(decimal)
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
-        report, solution = explanation.report(), self.explainer.solution
+        report = explanation.report()
         first, last = self.space.state_ptr[row : row + 2].tolist()
         policy = dict(zip(self.space.action[first:last].tolist(), self.strategy[first:last].tolist(), strict=True))
         for action in report["actions"]:
             action["policy"] = policy[action["action"]]
             for answer in action["against"]:
                 answer["card"] = self.face.card(answer["action"])
-        best, worst = final_values(solution.discount, solution.objective).tolist()
-        unit = {"unit": "win" if solution.objective == "win-probability" else "value", "worst": worst, "best": best}
         against = self.facts()["against"]
-        return report | unit | {"against": against, "view": self.face.view(explanation.view)}
+        return report | {"against": against, "view": self.face.view(explanation.view)}
 
     def row(self, decimal: int) -> int:
         """The row of a state.
