@@ -48,10 +48,9 @@ const codeOf = (f) =>
 function openingOf(rules) {
   const order = Array.from({ length: 10 }, (_, copy) => [3, 1, 4, 0, 2].filter((kind) => copy < rules.copies[kind])).flat();
   const count = (kinds) => CARDS.map((_, kind) => kinds.filter((each) => each === kind).length);
-  const n_revealed = rules.n_cards - rules.deck_size - 2 * rules.hand_size;
-  const [hand, discard] = [order.slice(0, rules.hand_size), order.slice(-n_revealed)];
+  const [hand, discard] = [order.slice(0, rules.hand_size), order.slice(rules.hand_size, rules.hand_size + rules.reveal_size)];
   const calm = { own_exhausted: 0, own_feinted: 0, enemy_exhausted: 0, enemy_feinted: 0 };
-  return codeOf({ breath: 1, hand: count(hand), discard: count(n_revealed ? discard : []), own_hp: rules.hp, enemy_hp: rules.hp, enemy_hand: rules.hand_size, ...calm });
+  return codeOf({ breath: 1, hand: count(hand), discard: count(discard), own_hp: rules.hp, enemy_hp: rules.hp, enemy_hand: rules.hand_size, ...calm });
 }
 
 class Explorer {

@@ -33,6 +33,7 @@ class Seat {
 
   leave() {
     document.removeEventListener("keydown", this.listener);
+    document.querySelector("dialog")?.close();
   }
 
   welcome() {

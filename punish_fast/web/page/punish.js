@@ -204,7 +204,7 @@ export class Punish {
       player(names[0], view.own, rules, this.lost(0)),
       ...(this.table.is_on ? [this.hand(), this.controls()] : []),
     );
-    if (focused) (this.you.querySelector(`[data-focus="${focused}"]`) ?? this.you.querySelector(".hand")).focus();
+    if (focused) (this.you.querySelector(`[data-focus="${focused}"]`) ?? this.you.querySelector(".hand"))?.focus();
   }
 
   hand() {
