@@ -92,8 +92,8 @@ def after(page: Page, log: str) -> None:
     page.wait_for_function("(log) => document.querySelector('.log').innerText !== log", arg=log)
 
 
-def play_by_clicks(page: Page) -> str:
-    """Play to the end with the mouse; returns the last words."""
+def play_by_clicks(page: Page) -> None:
+    """Play to the end with the mouse."""
     for _ in range(MOST_BREATHS):
         if page.locator(".ending").is_visible():
             break
@@ -102,10 +102,9 @@ def play_by_clicks(page: Page) -> str:
             page.locator(".hand button:enabled").first.click()
         page.locator(".confirm").click()
         after(page, log)
-    return page.locator(".ending p").inner_text()
 
 
-def play_by_keys(page: Page) -> str:
+def play_by_keys(page: Page) -> None:
     """Play to the end with the keyboard alone; feints where that is legal."""
     for breath in range(MOST_BREATHS):
         if page.locator(".ending").is_visible():
@@ -120,7 +119,6 @@ def play_by_keys(page: Page) -> str:
             page.keyboard.press(kind[0])
         page.keyboard.press("Enter")
         after(page, log)
-    return page.locator(".ending p").inner_text()
 
 
 def games_of(database: Path, name: str) -> list[RecordedGame]:
@@ -128,9 +126,13 @@ def games_of(database: Path, name: str) -> list[RecordedGame]:
         return [game for _, game in read_games(connection) if name in (game.winner.name, game.loser.name)]
 
 
-def must_be_kept(database: Path, name: str, words: str) -> RecordedGame:
-    """The one game of a player, with the winner that the page named."""
+def must_be_kept(page: Page, database: Path, name: str) -> RecordedGame:
+    """The one game of a player, with the winner that the page names, and a link to its review."""
+    words = page.locator(".ending p").inner_text()
+    link = page.get_by_role("link", name="Review this game")
+    link.wait_for()
     (game,) = games_of(database, name)
+    assert link.get_attribute("href") == f"#/review/{game.id}"
     winner, loser = (name, "naive") if words.endswith("You win!") else ("naive", name)
     assert words.endswith(("You win!", "naive wins!"))
     assert (game.winner.name, game.loser.name) == (winner, loser)
@@ -141,11 +143,12 @@ def must_be_kept(database: Path, name: str, words: str) -> RecordedGame:
 def played(browser: Browser, address: str, database: Path) -> RecordedGame:
     """A game that was played with the mouse."""
     visit = Visit(browser, address)
-    words = play_by_clicks(sit_down(visit, "Ada"))
-    troubles = visit.troubles
+    page = sit_down(visit, "Ada")
+    play_by_clicks(page)
+    game = must_be_kept(page, database, "Ada")
     visit.end()
-    assert troubles == []
-    return must_be_kept(database, "Ada", words)
+    assert visit.troubles == []
+    return game
 
 
 def test_a_game_is_played_by_clicks_and_kept(played):
@@ -154,9 +157,9 @@ def test_a_game_is_played_by_clicks_and_kept(played):
 
 def test_a_game_is_played_by_keys_and_kept_and_played_again(visit, database):
     page = sit_down(visit(), "Ben")
-    words = play_by_keys(page)
-    game = must_be_kept(database, "Ben", words)
-    assert words in page.locator("#live").inner_text()
+    play_by_keys(page)
+    game = must_be_kept(page, database, "Ben")
+    assert page.locator(".ending p").inner_text() in page.locator("#live").inner_text()
     said = breath_of(page)
     assert len(re.findall(r"^Breath \d", said, re.MULTILINE)) == len(game.winner.actions)
     page.keyboard.press("n")

@@ -9,6 +9,8 @@ import { lastChoice, welcome } from "./welcome.js";
 
 // The table that this browser sits at, so that a reload goes on with the game.
 const SEAT = "table";
+// How often to look whether a finished game is kept; five times a second.
+const TRIES = 25;
 
 export async function show(main, _rest, isCurrent) {
   const models = (await modelsThat("plays", isCurrent)).filter((model) => RENDERERS[model.game]);
@@ -161,7 +163,6 @@ class Seat {
   }
 
   finish(words) {
-    const kept = this.table.kept;
     this.coach.replaceChildren();
     this.ending.hidden = false;
     this.ending.replaceChildren(
@@ -170,11 +171,26 @@ class Seat {
         "div",
         { class: "row" },
         h("button", { type: "button", class: "main rematch", onclick: () => this.deal() }, "Play again ", h("kbd", { "aria-hidden": "true" }, "n")),
-        kept !== null && kept !== undefined && h("a", { class: "button", href: `#/review/${kept}` }, "Review this game"),
+        this.reviewLink(),
         h("button", { type: "button", onclick: () => this.stand() }, "Another opponent"),
       ),
     );
     this.ending.querySelector("button").focus();
+  }
+
+  /** A link to the review as soon as the game is kept, or why it is not. */
+  reviewLink() {
+    const place = h("span", { class: "kept" });
+    const look = async (table, tries) => {
+      if (table.kept !== null) place.replaceChildren(h("a", { class: "button", href: `#/review/${table.kept}` }, "Review this game"));
+      else if (table.flaw !== null) place.replaceChildren(table.flaw);
+      else if (table.keeps && tries > 0) {
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        await look(await get(`/tables/${table.table}`, { since: table.n_events }), tries - 1);
+      }
+    };
+    look(this.table, TRIES).catch(complain);
+    return place;
   }
 
   /** Leave the table, and choose again. */

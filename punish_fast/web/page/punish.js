@@ -261,6 +261,6 @@ export class Punish {
     if (name && this.feints) return `Throws the ${CARDS[this.picked.kind]} away and plays the top card of the deck instead.`;
     if (name) return `${CARDS[this.picked.kind]} ${this.table.rules.effects[this.picked.kind]}.`;
     if (this.feints) return "Pick the card to throw away: the top card of the deck is played instead of it.";
-    return "Pick a card: click it, or type its letter.";
+    return matchMedia("(pointer: coarse)").matches ? "Pick a card: tap it." : "Pick a card: click it, or type its letter.";
   }
 }
