@@ -112,5 +112,8 @@ class TableGame(Game, Protocol):
     def draw(self, state: Any, viewer: int, names: tuple[str, str]) -> str:
         """A picture of a state as ``viewer`` sees it, in lines of text."""
 
+    def board(self, state: Any, viewer: int) -> dict[str, Any]:
+        """A state as ``viewer`` sees it, as JSON values, for a page to draw."""
+
     def counts(self) -> dict[str, int]:
         """Further counts of this game, by name."""

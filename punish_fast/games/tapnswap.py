@@ -209,10 +209,15 @@ class TapnSwap:
             viewer: The player who looks at it, 0 or 1.
             names: Names of both players.
         """
-        near, far = (state.own, state.other) if state.player == viewer else (state.other, state.own)
+        near, far = _near_and_far(state, viewer)
         far_rows, near_rows = self._hand_rows(far), self._hand_rows(near)
         picture = [self._label(names[1 - viewer], far), *reversed(far_rows), "", *near_rows]
         return "\n".join([*picture, self._label(names[viewer], near)])
+
+    def board(self, state: TapnSwapState, viewer: int) -> dict[str, Any]:
+        """Fingers on the left and right hand, the ``own`` ones of ``viewer`` and the ``other`` ones, and the limit."""
+        near, far = _near_and_far(state, viewer)
+        return {"own": list(near), "other": list(far), "limit": self.variant.limit}
 
     def counts(self) -> dict[str, int]:
         """Positions with left and right hands told apart: ``raw_states``."""
@@ -253,6 +258,10 @@ class TapnSwap:
         counts = [str(fingers) if fingers else "dead" for fingers in pair]
         width = 2 * self.max_fingers + 1
         return (name[: _LABEL - 1].ljust(_LABEL) + _GAP.join(count.center(width) for count in counts)).rstrip()
+
+
+def _near_and_far(state: TapnSwapState, viewer: int) -> tuple[Pair, Pair]:
+    return (state.own, state.other) if state.player == viewer else (state.other, state.own)
 
 
 def _swapped(pair: Pair, low: int) -> Pair:

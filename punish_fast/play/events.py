@@ -20,6 +20,21 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Moved(Event):
+    """A player makes a move that everyone sees.
+
+    Attributes:
+        seat: The player.
+        action: The number of the action.
+        words: The action in words.
+    """
+
+    seat: int
+    action: int
+    words: str
+
+
+@dataclass(frozen=True)
 class Deal(Event):
     """Both hands are full, and a measure begins.
 

@@ -6,7 +6,6 @@ of actions back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 from punish_fast.play.events import Event
@@ -25,8 +24,8 @@ class Face(Protocol):
     def view(self, view: Any) -> dict[str, Any]:
         """A position as one player may know it, as `PlaySession.view` gives it."""
 
-    def moves(self, actions: Sequence[int]) -> list[dict[str, Any]]:
-        """Each action as ``action``, ``name`` and ``key``, the keys to press for it."""
+    def moves(self, view: Any) -> list[dict[str, Any]]:
+        """Each legal action as ``action``, ``name`` and ``key``, the keys to press for it."""
 
     def event(self, event: Event, seat: int, names: tuple[str, str]) -> dict[str, Any]:
         """An event as ``kind``, ``words`` and what it says; hidden from a seat what `Event.told` hides.

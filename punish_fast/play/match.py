@@ -8,6 +8,10 @@ from typing import Any, Protocol
 from punish_fast.play.events import Event
 
 
+class UndoError(ValueError):
+    """A move that cannot be undone; the message says why."""
+
+
 class Match(Protocol):
     """One game with its secrets: whoever holds it knows both hands."""
 
@@ -29,3 +33,10 @@ class Match(Protocol):
 
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Play the actions of all seats that choose now."""
+
+    def undo(self) -> None:
+        """Go back to before the last move.
+
+        Raises:
+            UndoError: there was none, or moves of this game reveal what cannot be forgotten.
+        """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -81,9 +80,9 @@ class PunishFace:
             "words": _words(rules, state),
         }
 
-    def moves(self, actions: Sequence[int]) -> list[dict[str, Any]]:
-        """Actions with their names and keys."""
-        return [{"action": action, "name": action_name(action), "key": _key(action)} for action in actions]
+    def moves(self, view: View) -> list[dict[str, Any]]:
+        """The legal actions with their names and keys."""
+        return [{"action": action, "name": action_name(action), "key": _key(action)} for action in view.actions]
 
     def card(self, action: int) -> str:
         """The card that an action picks; "rest" without one."""

@@ -14,6 +14,7 @@ import numpy as np
 from punish_fast.duel import _simulator
 from punish_fast.duel.simulator import EndlessError
 from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.match import UndoError
 from punish_fast.play.table import Table
 from punish_fast.play.view import View
 from punish_fast.punish._actions import REST_ACTION
@@ -128,6 +129,14 @@ class PunishMatch:
                 events.append(Damage(seat, amount, self._sides[seat].hp))
         after = self.table.status_after(status, self._breath, resolved, feints)  # type: ignore[arg-type]
         return events + self._follow(after)
+
+    def undo(self) -> None:
+        """Nothing of it: a breath reveals cards.
+
+        Raises:
+            UndoError: always.
+        """
+        raise UndoError("a breath that was revealed cannot be undone")
 
     def _follow(self, after: int) -> list[Event]:
         """What a status after a clash brings about."""

@@ -11,7 +11,7 @@ A session holds a game with its secrets, takes a choice from each seat, and hand
         session.reveal()
 
 A choice is secret, and may be taken back, until `PlaySession.reveal`. Agents choose only then, so nothing can be known
-of their choices before.
+of their choices before. In a game without secrets, moves can also be undone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from punish_fast.play.events import End, Event
-from punish_fast.play.match import Match
+from punish_fast.play.match import Match, UndoError
 from punish_fast.play.seats import Person
 
 
@@ -41,6 +41,8 @@ class PlaySession:
         self.events: list[Event] = []
         self._match = match
         self._choices: dict[int, int] = {}
+        # Before each reveal: the number of events, and whether a person chose.
+        self._past: list[tuple[int, bool]] = []
 
     @property
     def is_on(self) -> bool:
@@ -56,7 +58,11 @@ class PlaySession:
     @property
     def waiting(self) -> list[int]:
         """The seats of people who have not chosen yet."""
-        return [seat for seat in self._match.to_move if seat not in self._choices and type(self.seats[seat]) is Person]
+        return [seat for seat in self._match.to_move if seat not in self._choices and self.is_person(seat)]
+
+    def is_person(self, seat: int) -> bool:
+        """Whether the player of a seat has to be asked."""
+        return type(self.seats[seat]) is Person
 
     def view(self, seat: int) -> Any:
         """Everything that the player of a seat may know, other than by remembering events."""
@@ -107,9 +113,25 @@ class PlaySession:
             raise ChoiceError("the game is over")
         if self.waiting:
             raise ChoiceError(f"seat {self.waiting[0]}: has not chosen")
+        self._past.append((len(self.events), any(map(self.is_person, self._match.to_move))))
         for number in self._match.to_move:
             if number not in self._choices:
                 chosen = self.seats[number].choice(self._match, number)
                 self.choose(number, -1 if chosen is None else chosen)
         choices, self._choices = self._choices, {}
         self.events += self._match.move(choices)
+
+    def undo(self) -> None:
+        """Go back to before the last move of a person, in a game without secrets.
+
+        Raises:
+            UndoError: there was none, or moves of this game cannot be undone.
+        """
+        if not any(is_persons for _, is_persons in self._past):
+            raise UndoError("there is no move to undo")
+        is_persons = False
+        while not is_persons:
+            self._match.undo()
+            n_events, is_persons = self._past.pop()
+            del self.events[n_events:]
+        self._choices.clear()

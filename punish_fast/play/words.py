@@ -43,7 +43,7 @@ class Teller:
             case Reshuffle():
                 words = self._healing(event)
             case End():
-                words = self._ending(event)
+                words = ending_of(event, self.names)
         return words
 
     def _played(self, seat: int, event: Reveal) -> str:
@@ -68,11 +68,13 @@ class Teller:
         ]
         return "The measure ends." + "".join(healed)
 
-    def _ending(self, event: End) -> str:
-        if event.winner is None:
-            return "A draw."
-        ending = f"{told_of(self.names[event.winner], 'win')}!"
-        return f"Both fall, and the lower card wins. {ending}" if event.both_fell else ending
+
+def ending_of(event: End, names: tuple[str, str]) -> str:
+    """The end of a game in a sentence or two."""
+    if event.winner is None:
+        return "A draw."
+    ending = f"{told_of(names[event.winner], 'win')}!"
+    return f"Both fall, and the lower card wins. {ending}" if event.both_fell else ending
 
 
 def told_of(who: str, verb: str) -> str:

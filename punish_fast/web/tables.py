@@ -97,7 +97,7 @@ class OpenTable:
             "names": [player.name for player in session.seats],
             "is_on": session.is_on,
             "winner": session.winner,
-            "legal": face.moves(session.legal(_SEAT)),
+            "legal": face.moves(session.view(_SEAT)),
             "view": face.view(session.view(_SEAT)),
             "events": events,
             "n_events": len(session.events),

@@ -247,3 +247,10 @@ def test_hands_are_drawn_with_as_many_fingers_as_can_live():
 def test_the_rules_fit_the_variant(variant, rule, name):
     assert rule in TapnSwap(variant).rules_text()
     assert TapnSwap(variant).variant_text() == name
+
+
+def test_a_page_is_told_the_hands_of_both_players():
+    game = TapnSwap(Variant(limit=6))
+    state = TapnSwapState((3, 0), (1, 4), 1)
+    assert game.board(state, 1) == {"own": [3, 0], "other": [1, 4], "limit": 6}
+    assert game.board(state, 0) == {"own": [1, 4], "other": [3, 0], "limit": 6}

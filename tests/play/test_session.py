@@ -13,6 +13,7 @@ from policies import uniform
 
 from bench import reference
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.match import UndoError
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.seats import Agent, Person, Script
 from punish_fast.play.session import ChoiceError, PlaySession
@@ -118,6 +119,19 @@ def test_choices_can_be_taken_back_until_they_are_revealed(table):
     assert next(event for event in session.events if isinstance(event, Reveal)).actions[0] == second
     with pytest.raises(ChoiceError, match="no choice to take back"):
         session.take_back(0)
+
+
+def test_a_breath_that_was_revealed_is_not_undone(table):
+    session = begun(table)
+    with pytest.raises(UndoError, match="there is no move to undo"):
+        session.undo()
+    for seat in session.waiting:
+        session.choose(seat, session.legal(seat)[0])
+    session.reveal()
+    before = list(session.events), session.view(0)
+    with pytest.raises(UndoError, match="a breath that was revealed cannot be undone"):
+        session.undo()
+    assert (session.events, session.view(0)) == before
 
 
 def test_what_the_rules_or_the_moment_forbid_is_refused(table):

@@ -9,7 +9,10 @@ from games.small import Nim
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
-from punish_fast.play.terminal import Seat, TerminalGame
+from punish_fast.play.board_match import BoardMatch
+from punish_fast.play.seats import Agent, Person
+from punish_fast.play.session import PlaySession
+from punish_fast.play.terminal import TerminalGame
 
 
 class TableNim(Nim):
@@ -33,10 +36,11 @@ def play(game, seats, answers):
             raise EOFError
         return answer
 
-    return TerminalGame(game, positions, seats, ask, said.append, np.random.default_rng(1)).play(), said
+    session = PlaySession(BoardMatch(positions, np.random.default_rng(1)), seats)
+    return TerminalGame(session, game, positions, ask, said.append).play(), said
 
 
-TWO = Seat("Anna"), Seat("Ben")
+TWO = Person("Anna"), Person("Ben")
 
 
 def test_two_people_play_to_the_end():
@@ -86,7 +90,7 @@ def test_undo_takes_back_one_move_between_people():
 
 def test_undo_takes_back_the_reply_of_a_policy():
     policy = solve_game(enumerate_positions(TableNim(5))).policy()
-    result, _ = play(TableNim(5), (Seat("you"), Seat("perfect", policy)), ["1", "undo", "2", "1"])
+    result, _ = play(TableNim(5), (Person("you"), Agent("perfect", policy)), ["1", "undo", "2", "1"])
     assert result.actions[0] == "take 2"
 
 
@@ -94,8 +98,8 @@ def test_undo_takes_back_the_reply_of_a_policy():
 def test_perfect_play_beats_the_first_legal_move(perfect_seat):
     game = TapnSwap()
     policy = solve_game(enumerate_positions(game)).policy()
-    seats = [Seat("you"), Seat("you")]
-    seats[perfect_seat] = Seat("perfect", policy)
+    seats = [Person("you"), Person("you")]
+    seats[perfect_seat] = Agent("perfect", policy)
     result, said = play(game, tuple(seats), ["1"] * 50)
     assert result.winner == perfect_seat
     pictures = [text for text in said if "(=======)" in text]
@@ -105,6 +109,6 @@ def test_perfect_play_beats_the_first_legal_move(perfect_seat):
 
 def test_policies_take_legal_actions():
     positions = enumerate_positions(TableNim(9))
-    result, _ = play(TableNim(9), (Seat("a", positions.uniform()), Seat("b", positions.uniform())), [])
+    result, _ = play(TableNim(9), (Agent("a", positions.uniform()), Agent("b", positions.uniform())), [])
     assert result.ended
     assert set(result.actions) <= {"take 1", "take 2"}

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from punish_fast.games.contract import TableGame
     from punish_fast.games.positions import Positions
-    from punish_fast.play.terminal import Result, Seat
+    from punish_fast.play.seats import Person
+    from punish_fast.play.terminal import Result
 
 # Games of the default agent, enough for perfect play in TapnSwap.
 _TRAINING = 50_000
@@ -68,11 +69,13 @@ def play(options: GamesPlayOptions) -> None:
 
 
 def play_at_terminal(
-    game: TableGame, positions: Positions, seats: tuple[Seat, Seat], seed: int | None, to_stderr: bool
+    game: TableGame, positions: Positions, seats: tuple[Person, Person], seed: int | None, to_stderr: bool
 ) -> Result:
     """Play a game at the terminal."""
     import numpy as np
 
+    from punish_fast.play.board_match import BoardMatch
+    from punish_fast.play.session import PlaySession
     from punish_fast.play.terminal import TerminalGame
 
     out = sys.stderr if to_stderr else sys.stdout
@@ -80,15 +83,16 @@ def play_at_terminal(
     def tell(text: str) -> None:
         print(text, file=out, flush=True)
 
-    return TerminalGame(game, positions, seats, asks_on(out), tell, np.random.default_rng(seed)).play()
+    session = PlaySession(BoardMatch(positions, np.random.default_rng(seed)), seats)
+    return TerminalGame(session, game, positions, asks_on(out), tell).play()
 
 
-def _seats(options: GamesPlayOptions, positions: Positions) -> tuple[Seat, Seat]:
-    from punish_fast.play.terminal import Seat
+def _seats(options: GamesPlayOptions, positions: Positions) -> tuple[Person, Person]:
+    from punish_fast.play.seats import Agent, Person
 
     if options.players == 2:
-        return Seat("player 1"), Seat("player 2")
-    seats = Seat("you"), Seat(options.level, _policy(options, positions))
+        return Person("player 1"), Person("player 2")
+    seats = Person("you"), Agent(options.level, _policy(options, positions))
     return (seats[1], seats[0]) if options.second else seats
 
 

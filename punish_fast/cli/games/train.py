@@ -94,11 +94,11 @@ def train(options: TrainOptions) -> None:
 
     def play() -> None:
         from punish_fast.cli.games.play import play_at_terminal
-        from punish_fast.play.terminal import Seat
+        from punish_fast.play.seats import Agent, Person
 
         progress.clear()
         say(f"after {learner.games:,} games")
-        seats = Seat("you"), Seat("learner", learner.policy(positions))
+        seats = Person("you"), Agent("learner", learner.policy(positions))
         play_at_terminal(game, positions, seats, options.seed, options.as_json)
 
     pause = None if options.play_every is None else (options.play_every, play)

@@ -1,0 +1,54 @@
+"""Games without secrets as JSON and words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from punish_fast.games.contract import TableGame
+from punish_fast.play.board_match import BoardView
+from punish_fast.play.events import End, Event, Moved
+from punish_fast.play.words import ending_of
+
+
+class BoardFace:
+    """Shows matches of one game.
+
+    Attributes:
+        game: The name of the game.
+    """
+
+    def __init__(self, game: TableGame) -> None:
+        """Remember the game."""
+        self.game = game.name
+        self._game = game
+
+    def rules(self) -> dict[str, Any]:
+        """The name of the variant, its parameters, and the rules in words."""
+        game = self._game
+        return {"name": game.variant_text(), "variant": game.parameters(), "words": game.rules_text()}
+
+    def view(self, view: BoardView) -> dict[str, Any]:
+        """A position: the ``board`` as the game tells it, the seat whose turn it is, and words."""
+        game, state = self._game, view.state
+        return {
+            "board": game.board(state, view.seat),
+            "to_move": None if game.is_terminal(state) else game.player(state),
+            "words": game.text(state),
+        }
+
+    def moves(self, view: BoardView) -> list[dict[str, Any]]:
+        """The legal actions with their names; keys are numbers from 1."""
+        return [
+            {"action": action, "name": self._game.action_text(view.state, action), "key": str(number)}
+            for number, action in enumerate(view.actions, 1)
+        ]
+
+    def event(self, event: Event, seat: int, names: tuple[str, str]) -> dict[str, Any]:  # noqa: ARG002 - no secrets
+        """An event, which all players see alike."""
+        match event:
+            case Moved():
+                told = {"seat": event.seat, "action": event.action, "name": event.words}
+                return {"kind": "move", "words": f"{names[event.seat]}: {event.words}", **told}
+            case End():
+                return {"kind": "end", "words": ending_of(event, names), "winner": event.winner}
+        raise TypeError(f"{type(event).__name__} is no event of a game without secrets")

@@ -1,0 +1,98 @@
+"""A match of a game without secrets, in which players move in turn: any of ``games``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from punish_fast.games.positions import Positions
+from punish_fast.play.events import End, Event, Moved
+from punish_fast.play.match import UndoError
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """A position, which all players know, and who sees it.
+
+    Attributes:
+        state: The state of the game.
+        seat: The player.
+        actions: The legal actions of the player.
+    """
+
+    state: Any
+    seat: int
+    actions: tuple[int, ...]
+
+
+class BoardMatch:
+    """A match of a game without secrets.
+
+    Policies are float64 ``[n_rows]`` along ``positions.action``.
+
+    Attributes:
+        positions: The positions of the game.
+    """
+
+    def __init__(self, positions: Positions, generator: np.random.Generator) -> None:
+        """Set the board up.
+
+        Args:
+            positions: The positions of the game.
+            generator: Draws the actions of policies.
+        """
+        self.positions = positions
+        self._game = positions.game
+        self._generator = generator
+        self._states: list[Any] = [self._game.initial()]
+
+    @property
+    def to_move(self) -> tuple[int, ...]:
+        """The player to move; empty when the game is over."""
+        return () if self._game.is_terminal(self._state) else (self._game.player(self._state),)
+
+    @property
+    def _state(self) -> Any:
+        return self._states[-1]
+
+    def begin(self) -> list[Event]:
+        """Nothing happens before the first move."""
+        return []
+
+    def view(self, seat: int) -> BoardView:
+        """The position, for the player of a seat."""
+        return BoardView(self._state, seat, self.legal(seat))
+
+    def legal(self, seat: int) -> tuple[int, ...]:
+        """The legal actions of a seat: none unless it is its turn."""
+        return tuple(self._game.actions(self._state)) if seat in self.to_move else ()
+
+    def draw_choice(self, seat: int, policy: np.ndarray) -> int:  # noqa: ARG002 - the turn says who moves
+        """The action that a policy plays now."""
+        rows = self.positions.rows(self.positions.find(self._state))
+        weight = policy[rows.start : rows.stop]
+        return int(self.positions.action[rows.start + self._generator.choice(len(rows), p=weight / weight.sum())])
+
+    def move(self, actions: dict[int, int]) -> list[Event]:
+        """Make the move of the player whose turn it is."""
+        ((seat, action),) = actions.items()
+        events: list[Event] = [Moved(seat, action, self._game.action_text(self._state, action))]
+        self._states.append(self._game.apply(self._state, action))
+        return events if self.to_move else [*events, End(self._winner)]
+
+    @property
+    def _winner(self) -> int | None:
+        returns = self._game.returns(self._state)
+        return None if returns[0] == returns[1] else int(returns[1] > returns[0])
+
+    def undo(self) -> None:
+        """Go back to before the last move.
+
+        Raises:
+            UndoError: there was none.
+        """
+        if len(self._states) == 1:
+            raise UndoError("there is no move to undo")
+        self._states.pop()

@@ -1,0 +1,105 @@
+"""Matches of games without secrets, and what sessions undo of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from games.small import Corridor, Nim
+
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.retrograde import solve_game
+from punish_fast.play.board_match import BoardMatch, BoardView
+from punish_fast.play.events import End, Moved
+from punish_fast.play.match import UndoError
+from punish_fast.play.seats import Agent, Person, Script
+from punish_fast.play.session import ChoiceError, PlaySession
+
+PEOPLE = Person("Ann"), Person("Ben")
+
+
+def begun(game, seats=PEOPLE, seed=1):
+    session = PlaySession(BoardMatch(enumerate_positions(game), np.random.default_rng(seed)), seats)
+    session.begin()
+    return session
+
+
+def play(session, *actions):
+    for action in actions:
+        session.choose(session.waiting[0], action)
+        session.reveal()
+
+
+def test_players_move_in_turn_to_the_end():
+    session = begun(Nim(4))
+    play(session, 1, 2)
+    assert (session.waiting, session.legal(0), session.legal(1)) == ([0], (1,), ())
+    with pytest.raises(ChoiceError, match="seat 1: has nothing to choose now"):
+        session.choose(1, 1)
+    play(session, 1)
+    assert session.events == [Moved(0, 1, "take 1"), Moved(1, 2, "take 2"), Moved(0, 1, "take 1"), End(0)]
+    assert (session.is_on, session.winner) == (False, 0)
+    assert session.view(1) == BoardView(Nim(4).initial()._replace(size=0, player=1), 1, ())
+
+
+def test_a_draw_has_no_winner():
+    session = begun(Corridor({1: 0.0}))
+    play(session, 1)
+    assert session.events[-1] == End(None)
+    assert not session.is_on
+    assert session.winner is None
+
+
+def test_agents_play_their_policy_alone():
+    game = Nim(30)
+    positions = enumerate_positions(game)
+    perfect = solve_game(positions).policy()
+    script = Script("first", lambda view, legal: legal[view.state.size % len(legal)])
+    session = begun(game, (script, Agent("perfect", perfect)))
+    while session.is_on:
+        session.reveal()
+    assert session.winner == 1
+
+
+def test_the_seed_decides_what_a_mixed_policy_plays():
+    positions = enumerate_positions(Nim(30))
+    agents = Agent("a", positions.uniform()), Agent("b", positions.uniform())
+
+    def moves(seed):
+        session = begun(Nim(30), agents, seed)
+        while session.is_on:
+            session.reveal()
+        return session.events
+
+    assert moves(1) == moves(1)
+    assert moves(1) != moves(2)
+
+
+def test_undo_goes_back_to_the_last_choice_of_a_person():
+    session = begun(Nim(9))
+    play(session, 1, 2)
+    session.undo()
+    assert (session.events, session.waiting) == ([Moved(0, 1, "take 1")], [1])
+    session.undo()
+    assert (session.events, session.waiting) == ([], [0])
+    with pytest.raises(UndoError, match="there is no move to undo"):
+        session.undo()
+
+
+def test_undo_takes_back_what_agents_have_moved_since():
+    agent = Script("bot", lambda _view, legal: legal[0])
+    session = begun(Nim(9), (agent, Person("Ben")))
+    session.reveal()
+    before = list(session.events)
+    with pytest.raises(UndoError, match="there is no move to undo"):
+        session.undo()
+    assert session.events == before
+    play(session, 2)
+    session.reveal()
+    session.choose(1, 1)
+    session.undo()
+    assert (session.events, session.waiting) == (before, [1])
+
+
+def test_a_match_without_moves_has_nothing_to_undo():
+    with pytest.raises(UndoError, match="no move"):
+        BoardMatch(enumerate_positions(Nim(3)), np.random.default_rng(1)).undo()
