@@ -24,6 +24,8 @@ _TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
 _SHORTEST_TOKEN = 16
 _LONGEST_TOKEN = 1024
 _LAST_PORT = 65535
+_MOST_TABLES = 1_000_000
+_FASTEST = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +57,16 @@ class ServeOptions(CommonOptions):
     token_file: Annotated[
         Path | None, option(f"A file with the token.  [default: the variable {_TOKEN_VARIABLE}]", metavar="FILE")
     ] = None
+    tables: Annotated[int, option("The most games at once.", metavar="N", min=1, max=_MOST_TABLES)] = 2000
+    rate: Annotated[
+        int,
+        option(
+            "The most requests in a second from one address, on average; 0 for any number.",
+            metavar="N",
+            min=0,
+            max=_FASTEST,
+        ),
+    ] = 200
     check: Annotated[
         bool, option("Open the agents, the database and the address, say what would be served, and end.")
     ] = False
@@ -101,6 +113,7 @@ def serve(options: ServeOptions) -> None:
 def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
     """What to serve, and a token that was made up."""
     from punish_fast.web.app import Hall
+    from punish_fast.web.guard import Limits
 
     models, rules = _models(options)
     database = games_database(options.db, rules)
@@ -119,7 +132,8 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
     elif options.token_file is not None:
         raise UsageError("--token-file: does nothing without --allow-writes")
     hosts = frozenset(name.lower() for name in (options.host, *(options.allow_host or [])))
-    return Hall(models, database, rules, hosts, token), made_up
+    limits = Limits(tables=options.tables, rate=options.rate or None, burst=2 * options.rate)
+    return Hall(models, database, rules, hosts, token, limits), made_up
 
 
 def _models(options: ServeOptions) -> tuple[list[Model], Rules]:

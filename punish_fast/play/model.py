@@ -143,10 +143,10 @@ class Model:
         The value is that of the choice; for a strategy, its probability. Of a strategy that remembers more than the
         view, the state is the number of the information state.
         """
-        counts = np.diff(self.space.state_ptr)
-        states = decimals_of(self.space) if self.space.is_view else np.arange(len(counts))
+        space = self.space
+        states = decimals_of(space) if space.is_view else np.arange(space.n_states)
         values = self.strategy if self.solution is None else self.solution.q
-        return identity(np.repeat(states, counts), self.space.action, values)
+        return identity(states, space.state_ptr, space.action, values)
 
     def open(self) -> None:
         """Do what takes longer now.

@@ -16,16 +16,20 @@ _SIZE = 16
 _TRIPLE = np.dtype([("state", "<i8"), ("action", "<i8"), ("value", "<f8")])
 
 
-def identity(states: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
+def identity(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
     """The identity of the agent with these triples, 32 hexadecimal digits.
 
     Args:
-        states: ``[n_rows]``, the state of each row.
-        actions: ``[n_rows]``, its two-digit action.
-        values: float64 ``[n_rows]``, its value; for a strategy, its probability.
+        states: ``[n_states]``, all different.
+        state_ptr: ``[n_states + 1]``, where the rows of each state begin.
+        actions: ``[n_rows]``, two-digit actions, ascending in every state.
+        values: float64 ``[n_rows]``, the value of each action; for a strategy, its probability.
     """
-    triples = np.empty(len(states), dtype=_TRIPLE)
-    order = np.lexsort((actions, states))
-    for name, column in (("state", states), ("action", actions), ("value", values + 0.0)):
-        triples[name] = column[order]
+    order = np.argsort(states)
+    begins, counts = state_ptr[:-1][order], np.diff(state_ptr)[order]
+    ends = np.cumsum(counts)
+    rows = np.arange(len(actions)) + np.repeat(begins - ends + counts, counts)
+    triples = np.empty(len(actions), dtype=_TRIPLE)
+    triples["state"] = np.repeat(states[order], counts)
+    triples["action"], triples["value"] = actions[rows], values[rows] + 0.0
     return blake2b(triples.data.cast("B"), digest_size=_SIZE, key=_KEY).hexdigest()
