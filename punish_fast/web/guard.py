@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
@@ -200,6 +201,7 @@ def _headers_of(scope: Scope) -> dict[str, str]:
     return headers
 
 
+@lru_cache(maxsize=1024)
 def _is_ours(host: str, hosts: frozenset[str]) -> bool:
     """Whether a header ``Host`` names this server, at any port: an address, ``localhost`` or one of its names."""
     try:
