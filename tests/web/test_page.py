@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
 
+import numpy as np
 import pytest
 from browsing import LAPTOP, PHONE, Visit, browser_of, need_a_browser
 from cli.conftest import COMMAND, clean_environment
 
-from punish_fast.punish.rules import CARDS
+from punish_fast.punish.codes import decimals_of
+from punish_fast.punish.rules import CARDS, PRESETS
+from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.logs import RecordedGame
@@ -47,7 +52,11 @@ def address(database: Path) -> Iterator[str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=clean_environment()) as process:
         try:
             assert process.stdout is not None
-            yield json.loads(process.stdout.readline())["address"]
+            address = json.loads(process.stdout.readline())["address"]
+            # Kernels may have to be compiled first.
+            while not all(model["hash"] for model in json.load(urlopen(f"{address}/models", timeout=60))):
+                time.sleep(0.1)
+            yield address
         finally:
             process.terminate()
             process.wait(30)
@@ -231,31 +240,32 @@ def test_that_game_is_reviewed(visit, played):
     assert re.search(r"lost \d+\.\d points of win chance", page.locator(".worst").inner_text())
 
 
-def test_a_state_is_explored_by_link_and_by_clicks(visit):
+def test_a_state_is_explored_by_link_and_by_code(visit):
     page = visit().go("#/explore", "details.move")
-    page.get_by_role("link", name="Link to this position").click()
-    page.wait_for_function("location.hash.split('/').length === 4")
-    first = page.url
+    link = page.get_by_role("link", name="Link to this position").get_attribute("href")
+    words = page.locator(".reason").inner_text()
     page.locator("details.move summary").first.click()
     assert page.locator("details.move[open] tbody tr").count() >= 1
-    words = page.locator(".reason").inner_text()
-    # One HP less is another position, with a link of its own.
-    page.locator("[data-focus=own_hpless]").click()
+    code = str(decimals_of(StateSpace(PRESETS["tiny"]), np.array([100]))[0])
+    page.get_by_label("Code").fill(code)
+    page.get_by_role("button", name="Go").click()
     page.wait_for_function("(words) => document.querySelector('.reason').innerText !== words", arg=words)
-    assert page.url != first
-    page.go_back()
-    page.wait_for_function("(words) => document.querySelector('.reason').innerText === words", arg=words)
-    assert page.url == first
+    assert page.url.endswith(f"/{code}")
+    fresh = visit().go(link, "details.move")
+    assert fresh.locator(".reason").inner_text() == words
 
 
-def test_a_position_that_cannot_be_is_refused_in_words(browser, address):
+def test_a_position_is_clicked_together_and_an_impossible_one_refused_in_words(browser, address):
     visit = Visit(browser, address)
     page = visit.go("#/explore", "details.move")
     page.locator("[data-focus=enemy_handless]").click()
     page.wait_for_selector(".reason.bad")
-    assert "The discard pile has" in page.locator(".reason").inner_text()
+    assert "The discard pile has 1 card, but must have 2" in page.locator(".reason").inner_text()
     # The refusal is an answer of the server, which browsers log.
     assert all("422" in trouble for trouble in visit.troubles)
+    page.locator("[data-focus=enemy_handmore]").click()
+    page.wait_for_selector(".reason:not(.bad)")
+    assert page.locator("details.move").count() > 1
     visit.end()
 
 
@@ -279,7 +289,7 @@ def test_the_dashboard_counts_the_games(visit, database):
     assert page.locator("th", has_text="Ada").count() == 1
     images = page.locator(".plot img")
     images.first.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('.plot img').naturalWidth > 0")
+    page.wait_for_function("() => document.querySelector('.plot img').naturalWidth > 0")
 
 
 @pytest.mark.usefixtures("played")

@@ -220,7 +220,7 @@ class Explorer {
         "section",
         { class: "panel" },
         h("h2", {}, isChance ? "Chance to win with each move" : "Value of each move"),
-        h("p", { class: "quiet small" }, "Open a move to see what each card of the enemy leads to."),
+        h("p", { class: "quiet small" }, `If you go on with the best moves against ${why.against}. ${isChance ? "" : `Values go from ${why.worst} to ${why.best}. `}Open a move to see what each card of the enemy leads to.`),
         h("div", { class: "moves" }, why.actions.map((each) => move(each, each === best, value, share))),
       ),
       h(

@@ -40,6 +40,7 @@ class Seat {
 
   welcome() {
     this.table = null;
+    keep(SEAT, null);
     if (!this.models.length) throw new Error("There is no opponent here. Start the server with one: punish-fast serve veteran");
     this.main.replaceChildren(h("div", { class: "stack" }, welcome(this.models, () => this.deal())));
   }
@@ -130,7 +131,7 @@ class Seat {
       const table = await get(`/tables/${this.table.table}`);
       if (table.n_events > this.seen) this.take(table);
     } catch {
-      keep(SEAT, null);
+      this.welcome();
     }
   }
 
@@ -196,7 +197,6 @@ class Seat {
   /** Leave the table, and choose again. */
   stand() {
     remove(`/tables/${this.table.table}`).catch(() => {});
-    keep(SEAT, null);
     this.welcome();
   }
 
