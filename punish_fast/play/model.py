@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -12,16 +13,19 @@ from punish_fast.arena.players import Player, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solver import Solution
 from punish_fast.play.coach import Coach, win_solution
+from punish_fast.play.practice import PracticeError, Question, recorded_questions, simulated_questions
 from punish_fast.play.punish_face import PunishFace
 from punish_fast.play.review import Judge
 from punish_fast.play.seats import Agent
 from punish_fast.play.table import Table
+from punish_fast.play.view import view_of
 from punish_fast.play.why import Explainer, explainer_of
 from punish_fast.punish.codes import StateError, action_name, decimals_of, encode, from_decimal
 from punish_fast.punish.identity import identity
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
+from punish_fast.records.choices import Choices
 from punish_fast.store.notes import enemy_text
 from punish_fast.store.reader import Artefact
 
@@ -233,6 +237,47 @@ class Model:
                 answer["card"] = self.face.card(answer["action"])
         against = self.facts()["against"]
         return report | {"against": against, "view": self.face.view(explanation.view)}
+
+    def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
+        """Questions to practise on, JSON-like: the ``rules`` and ``positions``.
+
+        Args:
+            choices: Recorded choices; None without any.
+            n: Number of positions; fewer if the records have fewer in which the choice matters.
+            seed: Random seed.
+
+        Raises:
+            PracticeError: nothing is worth a question.
+        """
+        explainer, questions = self.explainer, []
+        if choices is not None:
+            with suppress(PracticeError):
+                questions = recorded_questions(explainer, choices, n, seed)
+        questions = questions or simulated_questions(explainer, n, seed)
+        return {"rules": self.face.rules(), "positions": [self._posed(question) for question in questions]}
+
+    def _posed(self, question: Question) -> dict[str, Any]:
+        """A question with what each action is worth, from 0 for a loss to 1 for a win."""
+        explainer, space = self.explainer, self.explainer.table.space
+        view, scale = view_of(space, question.state), explainer.scale
+        first = int(space.state_ptr[space.row(question.state)])
+        values = explainer.solution.q[first : first + len(view.actions)].tolist()
+        shares = [scale.share(value - scale.worst) for value in values]
+        shown = self.face.view(view)
+        return {
+            "state": shown["state"],
+            "words": shown["words"],
+            "view": shown,
+            "actions": [
+                {"action": action, "name": action_name(action), "value": share}
+                for action, share in zip(view.actions, shares, strict=True)
+            ],
+            "best": view.actions[shares.index(max(shares))],
+            "loss": question.stake,
+            "game": question.game,
+            "player": question.player,
+            "played": question.played,
+        }
 
     def row(self, decimal: int) -> int:
         """The row of a state.

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 
 from punish_fast.arena.players import PlayerError
 from punish_fast.play.model import Model, NoAnswerError
+from punish_fast.play.practice import PracticeError
 from punish_fast.play.review import ReviewError
 from punish_fast.play.why import ExplainError
 from punish_fast.punish.rules import PRESETS, Rules
@@ -30,7 +31,7 @@ from punish_fast.web.tables import OpenTables, table_routes
 from punish_fast.web.workers import Workers
 
 # What a request asks is fine, but what the server has does not answer it.
-_CONFLICTS = (ArchiveError, ExplainError, NoAnswerError, PlayerError, ReviewError, StoreError)
+_CONFLICTS = (ArchiveError, ExplainError, NoAnswerError, PlayerError, PracticeError, ReviewError, StoreError)
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def create_app(hall: Hall) -> FastAPI:
     app.include_router(model_routes(shelf, workers))
     app.include_router(table_routes(shelf, OpenTables(hall.limits.tables), book, workers))
     app.include_router(game_routes(archive, shelf, workers))
-    app.include_router(statistics_routes(archive, workers))
+    app.include_router(statistics_routes(archive, shelf, workers))
     app.include_router(page_routes())
     return app
 

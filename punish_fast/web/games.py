@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Response
@@ -64,8 +65,8 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
     return routes
 
 
-def statistics_routes(archive: Archive, workers: Workers) -> APIRouter:
-    """Routes ``/dashboard`` and ``/plots``."""
+def statistics_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
+    """Routes ``/dashboard``, ``/plots`` and ``/practice``."""
     routes = APIRouter(tags=["statistics"])
 
     @routes.get("/dashboard")
@@ -80,5 +81,17 @@ def statistics_routes(archive: Archive, workers: Workers) -> APIRouter:
             raise HTTPException(404, f"plot: there is none of this name, allowed are {', '.join(PLOTS)}")
         content = await workers.draw(lambda: archive.plot(name))
         return Response(content, media_type="image/svg+xml")
+
+    @routes.get("/practice")
+    async def practice(
+        model: ModelHash,
+        n: Annotated[int, Query(ge=1, le=50)] = 10,
+        seed: Annotated[int | None, Query(ge=0, lt=2**32)] = None,
+    ) -> dict[str, Any]:
+        """Positions in which the right choice matters most, of recorded games if there are enough."""
+        found = shelf.find(model)
+        choices = await workers.read(archive.choices)
+        drawn = secrets.randbits(32) if seed is None else seed
+        return await workers.solve(lambda: found.practice(choices, n, drawn))
 
     return routes

@@ -155,3 +155,24 @@ def test_a_file_that_is_no_database_is_not_named(models, database):
             assert answer.status_code == 409
             assert str(database) not in answer.text
             assert "secret" not in answer.text
+
+
+def test_practice_without_records_is_on_simulated_positions(client, naive):
+    practice = client.get("/practice", params={"model": naive, "n": 4, "seed": 1}).json()
+    assert practice == client.get("/practice", params={"model": naive, "n": 4, "seed": 1}).json()
+    assert len(practice["positions"]) == 4
+    assert {position["game"] for position in practice["positions"]} == {None}
+
+
+@pytest.mark.usefixtures("filled")
+def test_practice_asks_about_what_somebody_lost_most_by(client, naive):
+    positions = client.get("/practice", params={"model": naive, "n": 5}).json()["positions"]
+    assert len(positions) == 5
+    for position in positions:
+        values = {action["action"]: action["value"] for action in position["actions"]}
+        assert all(0 <= value <= 1 for value in values.values())
+        assert values[position["best"]] == max(values.values())
+        assert values[position["best"]] - values[position["played"]] == pytest.approx(position["loss"])
+        game = client.get(f"/games/{position['game']}").json()
+        choices = [each for who in ("winner", "loser") for each in game[who]["choices"]]
+        assert (position["state"], position["played"]) in {(each["state"], each["action"]) for each in choices}

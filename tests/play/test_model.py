@@ -1,0 +1,86 @@
+"""An agent with all that is asked of it: what it says of itself, and of states, is what the library computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from policies import uniform
+
+from punish_fast.arena.players import Player
+from punish_fast.play.model import TEMPERATURES, Model, NoAnswerError
+from punish_fast.punish.codes import StateError, decimals_of
+from punish_fast.punish.rules import PRESETS, true_rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.policies import save_policy
+
+RULES = true_rules(PRESETS["tiny"])
+
+
+@pytest.fixture(scope="module")
+def naive():
+    return Model("naive", {}, RULES)
+
+
+def test_agents_at_the_same_rules_share_a_table():
+    tables: dict = {}
+    first, second = Model("naive", tables, RULES), Model("random", tables, RULES)
+    assert first.table is second.table
+    assert Model("random", tables, RULES._replace(hp=1)).table is not first.table
+
+
+@pytest.mark.parametrize("temperature", [None, *TEMPERATURES])
+def test_it_plays_as_a_player_of_the_arena(naive, temperature):
+    policy = Player("naive").policy(naive.space, temperature)
+    agent = naive.agent(temperature)
+    assert np.array_equal(agent.policy, naive.table.thresholds(policy))
+    assert agent.temperature == temperature
+    assert naive.agent(temperature) is agent
+
+
+@pytest.mark.parametrize(("name", "temperature"), [("naive", 0.3), ("naive", -1.0), ("random", 0.1)])
+def test_it_plays_at_no_other_temperature(name, temperature):
+    model = Model(name, {}, RULES)
+    for ask in (model.agent, model.coach):
+        with pytest.raises(NoAnswerError, match=f"{name} does not play at {temperature:g}, allowed are"):
+            ask(temperature)
+
+
+def test_values_are_those_of_its_solution(naive):
+    for decimal, row in zip(decimals_of(naive.space, range(20)).tolist(), range(20), strict=True):
+        assert naive.row(decimal) == row
+        assert naive.values(decimal)["v"] == naive.solution.v[row]
+    with pytest.raises(StateError):
+        naive.values(111111111111111111)
+
+
+def test_a_strategy_has_probabilities_and_no_values():
+    model = Model("random", {}, RULES)
+    found = model.values(int(decimals_of(model.space, [0])[0]))
+    assert found["v"] is None
+    assert {entry["q"] for entry in found["actions"]} == {None}
+    assert sum(entry["probability"] for entry in found["actions"]) == pytest.approx(1)
+    # Its judge knows the best choices against it.
+    assert model.facts()["judges"]
+    assert np.allclose(model.explainer.enemy, uniform(model.space))
+
+
+def test_the_identity_is_that_of_the_strategy_whatever_its_file(tmp_path):
+    space = StateSpace(RULES)
+    first, second = (tmp_path / name for name in ("first.h5", "second.h5"))
+    for path in (first, second):
+        save_policy(path, space, uniform(space))
+    identities = {Model(str(path), {}).identity for path in (first, second)}
+    assert identities == {Model("random", {}, RULES).identity}
+    assert identities != {Model("naive", {}, RULES).identity}
+
+
+def test_what_remembers_more_than_a_position_tells_is_not_asked_about_one(tmp_path):
+    space = StateSpace(RULES, "memory")
+    save_policy(tmp_path / "memory.h5", space, uniform(space))
+    model = Model(str(tmp_path / "memory.h5"), {})
+    model.open()
+    assert not any(model.facts()[key] for key in ("coaches", "explains", "judges"))
+    view = int(decimals_of(StateSpace(RULES), [0])[0])
+    for ask in (lambda: model.values(view), lambda: model.why(view), lambda: model.judge, lambda: model.coach(None)):
+        with pytest.raises(NoAnswerError, match="remembers more than a position tells"):
+            ask()

@@ -1,0 +1,99 @@
+"""Punish as JSON: a seat sees its own hand and no other."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from punish_fast.play.punish_face import PunishFace
+from punish_fast.play.punish_match import PunishMatch
+from punish_fast.play.seats import Script
+from punish_fast.play.session import PlaySession
+from punish_fast.play.table import Table
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Table(StateSpace(RULES))
+
+
+@pytest.fixture(scope="module")
+def face(table):
+    return PunishFace(RULES, table.damage)
+
+
+def sessions(table, n):
+    """Games of random players, before every reveal."""
+    for seed in range(n):
+        generator = np.random.default_rng(seed)
+        script = Script("any", lambda _, legal, generator=generator: int(generator.choice(legal)))
+        session = PlaySession(PunishMatch(table, seed), (script, script))
+        session.begin()
+        while session.is_on:
+            yield session
+            session.reveal()
+        yield session
+
+
+def hidden(session, hand):
+    """A view of the first seat with another hand of the enemy."""
+    side = session._match._sides[1]
+    before, side.hand = side.hand, np.array(hand)
+    try:
+        return session.view(0)
+    finally:
+        side.hand = before
+
+
+def test_what_a_seat_sees_is_the_same_whatever_the_enemy_holds(table, face):
+    tried = 0
+    for session in sessions(table, 20):
+        view = session.view(0)
+        held, unseen = session.view(1).state.hand, view.unseen
+        # One card of the enemy's changes places with one of the deck.
+        for have, gone in ((k, j) for k in range(5) for j in range(5) if held[k] and unseen[j] > held[j] and j != k):
+            other = [n - (i == have) + (i == gone) for i, n in enumerate(held)]
+            assert face.view(hidden(session, other)) == face.view(view)
+            tried += 1
+    assert tried > 20
+
+
+def test_events_show_a_seat_its_own_hand_alone(table, face):
+    for session in sessions(table, 10):
+        for seat in (0, 1):
+            for event in session.events:
+                shown = face.event(event, seat, ("you", "it"))
+                json.dumps(shown)
+                assert shown["words"]
+                if shown["kind"] == "deal":
+                    assert shown["hand"] == list(event.hands[seat])
+                    assert set(shown) == {"kind", "words", "measure", "revealed", "deck", "hand"}
+
+
+def test_a_position_adds_up(table, face):
+    for session in sessions(table, 5):
+        view, legal = session.view(0), session.legal(0)
+        shown = face.view(view)
+        counts = np.array([shown["hand"], shown["discard"], shown["unseen"]])
+        assert counts.sum(axis=0).tolist() == list(RULES.copies)
+        assert sum(shown["unseen"]) == shown["deck"] + shown["enemy"]["cards"]
+        assert (shown["state"] is None) == (not session.is_on) == (not legal)
+        moves = face.moves(view)
+        assert [move["action"] for move in moves] == list(legal)
+        assert len({move["key"] for move in moves}) == len(moves)
+
+
+def test_moves_have_names_and_keys(table, face):
+    found = {}
+    for session in sessions(table, 200):
+        found |= {move["action"]: (move["name"], move["key"]) for move in face.moves(session.view(0))}
+    assert found[10] == ("guard", "g")
+    assert found[41] == ("feint with strike", "fs")
+    assert found[90] == ("rest", "Enter")
+    assert {action: face.card(action) for action in (10, 41, 90)} == {10: "guard", 41: "strike", 90: "rest"}
