@@ -40,6 +40,7 @@ class Quiz {
 
   async begin(model) {
     this.model = model;
+    if (!this.place.firstChild) this.place.replaceChildren(h("p", { class: "quiet" }, "Looking for positions …"));
     const found = await get("/practice", { model, n: AT_ONCE });
     this.questions = found.positions ?? found;
     this.rules = found.rules;

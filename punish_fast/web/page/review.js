@@ -66,7 +66,7 @@ async function showGame(main, game, isCurrent) {
   if (!/^\d{1,15}$/.test(game)) throw new Error(`${game.slice(0, 40)} is no number of a game.`);
   const judges = await modelsThat("judges", isCurrent);
   if (!isCurrent()) return null;
-  const body = h("div", { class: "stack" });
+  const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Judging every choice …"));
   const load = async (model) => {
     const found = await get(`/games/${game}/review`, { model });
     if (isCurrent()) body.replaceChildren(...new Story(found).parts);
