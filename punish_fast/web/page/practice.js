@@ -42,7 +42,7 @@ class Quiz {
     this.model = model;
     if (!this.place.firstChild) this.place.replaceChildren(h("p", { class: "quiet" }, "Looking for positions …"));
     const found = await get("/practice", { model, n: AT_ONCE });
-    this.questions = found.positions ?? found;
+    this.questions = found.positions;
     this.rules = found.rules;
     this.number = 0;
     this.ask();
@@ -58,10 +58,6 @@ class Quiz {
 
   ask() {
     const question = this.questions[this.number];
-    if (!question) {
-      this.place.replaceChildren(h("section", { class: "panel" }, h("p", {}, "There are no recorded games to ask about yet. Finish some on the Play page.")));
-      return;
-    }
     this.isOpen = true;
     this.verdict = h("div", { class: "stack verdict-place" });
     this.buttons = question.actions.map((action, k) =>
@@ -77,7 +73,7 @@ class Quiz {
       h(
         "div",
         { class: "practice" },
-        h("section", { class: "panel", "aria-label": "Position" }, position(question.view, question.rules ?? this.rules)),
+        h("section", { class: "panel", "aria-label": "Position" }, position(question.view, this.rules)),
         h(
           "section",
           { class: "panel stack" },
@@ -92,7 +88,7 @@ class Quiz {
   answer(action) {
     if (!this.isOpen) return;
     this.isOpen = false;
-    const { actions, best, state, game } = this.questions[this.number];
+    const { actions, best, state, game, player, played } = this.questions[this.number];
     const top = actions.find((each) => each.action === best);
     const loss = Math.max(0, top.value - action.value);
     const isRight = action.action === best || loss < 0.0005;
@@ -111,6 +107,7 @@ class Quiz {
     const next = h("button", { type: "button", class: "main next", onclick: () => this.next() }, "Next question");
     this.verdict.replaceChildren(
       h("p", { class: isRight ? "verdict good" : "verdict bad" }, isRight ? "✓ " : "✗ ", words),
+      player && h("p", { class: "quiet" }, `${player} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
       h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "Why?"), game && h("a", { href: `#/review/${game}` }, "The game it is from")),
     );
     announce(words);
