@@ -26,6 +26,7 @@ from punish_fast.runtime.plot_style import INK, is_dark
 
 _WIDEST, _NARROWEST = 100, 40
 _CARD = 8
+_TITLE = 14
 _LINES = {"unicode": "╭─╮│╰╯♥·▒━", "ascii": "+-+|++#.#-"}
 
 
@@ -74,10 +75,9 @@ class Screen:
         state = view.state
         enemy, own = self.names[1 - seat], self.names[seat]
         self._heading_of(view)
-        backs = self._lines[8] * 2
         self._player(enemy, state.enemy_hp, state.enemy_exhausted, state.enemy_feinted, state.enemy_hand)
-        hidden = (backs + " ") * state.enemy_hand, (backs + " ") * view.deck
-        self.console.print(Text(f"                {hidden[0]}   deck {hidden[1]}".rstrip(), "dim"), no_wrap=True)
+        hidden, deck = self._backs(state.enemy_hand), f"deck {self._backs(view.deck)}".rstrip()
+        self._flow("", "", [Text(hidden, "dim"), Text(deck, "dim")] if hidden else [Text(deck, "dim")], 4)
         self.console.print()
         self._pile("discard pile", state.discard)
         self._pile("not seen yet", view.unseen)
@@ -99,8 +99,7 @@ class Screen:
         most = max(1, (self.console.width - 2) // (_CARD + 3))
         for begin in range(0, len(kinds), most):
             for line in self._card_lines(kinds[begin : begin + most], keys):
-                line.rstrip()
-                self.console.print(line, no_wrap=True)
+                self._print(line)
 
     def say(self, text: str) -> None:
         """Print a paragraph."""
@@ -125,22 +124,38 @@ class Screen:
 
     def _player(self, name: str, hp: int, exhausted: int, feinted: int, n_cards: int) -> None:
         full, empty = self._lines[6], self._lines[7]
-        line = Text("  ")
-        line.append(f"{name[:24]:<14}", "bold")
-        line.append(full * hp + empty * (self.rules.hp - hp), "red")
-        line.append(f"  {hp} HP  {n_cards} card{'' if n_cards == 1 else 's'}")
+        parts = [Text(full * hp + empty * (self.rules.hp - hp), "red"), Text(f"{hp} HP")]
+        parts.append(Text(f"{n_cards} card{'' if n_cards == 1 else 's'}"))
         if self.rules.feints:
             left = self.rules.feints - feinted
-            line.append("  may feint" if left else "  has feinted")
+            parts.append(Text("may feint" if left else "has feinted"))
         if exhausted:
-            line.append("  EXHAUSTED, rests", "bold")
-        self.console.print(line, no_wrap=True)
+            parts.append(Text("EXHAUSTED, rests", "bold"))
+        self._flow(name[:24], "bold", parts, 2)
 
     def _pile(self, title: str, counts: Five) -> None:
-        line = Text(f"  {title:<14}")
-        for kind, n in enumerate(counts):
-            line.append(f" {n} {CARDS[kind]} " if n else f" - {CARDS[kind]} ", card_style(kind) if n else "dim")
-            line.append(" ")
+        chips = [
+            Text(f" {n} {CARDS[kind]} ", card_style(kind)) if n else Text(f" - {CARDS[kind]} ", "dim")
+            for kind, n in enumerate(counts)
+        ]
+        self._flow(title, "", chips, 1)
+
+    def _backs(self, n: int) -> str:
+        return " ".join([self._lines[8] * 2] * n)
+
+    def _flow(self, title: str, style: str, parts: Sequence[Text], gap: int) -> None:
+        """Print parts behind a title, in as many lines as they take."""
+        line = Text("  ").append(f"{title:<{_TITLE}}", style)
+        for number, part in enumerate(parts):
+            if number and len(line) + gap + len(part) > self.console.width:
+                self._print(line)
+                line = Text(" " * (2 + _TITLE))
+            elif number:
+                line.append(" " * gap)
+            line.append_text(part)
+        self._print(line)
+
+    def _print(self, line: Text) -> None:
         line.rstrip()
         self.console.print(line, no_wrap=True)
 

@@ -1,0 +1,108 @@
+"""Deals: all that may follow two kept hands, and what simulated games draw of them."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb, prod
+
+import numpy as np
+import pytest
+from houses import house_rules
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench import reference
+from punish_fast.duel.dealer import Dealer
+from punish_fast.duel.decks import list_decks
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+NOTHING = (0, 0, 0, 0, 0)
+
+
+def cards_of_deals(dealer):
+    """Own hand, enemy's hand, revealed cards and deck of every deal, by its number."""
+    space, draws = dealer.space, dealer.draws
+    decks = list_decks(space, draws, 0)
+    n_drawn = 2 * space.layout.feints + 1
+    found = []
+    for block, (own, revealed) in enumerate(space.layers[0].piles.astype(int).tolist()):
+        first, last = decks.ptr[block * n_drawn : block * n_drawn + 2]
+        for number in decks.deck[first:last]:
+            deck = tuple(draws.copies[number].tolist())
+            enemy = reference.minus(
+                space.rules.copies, reference.plus(reference.plus(tuple(own), tuple(revealed)), deck)
+            )
+            found.append((tuple(own), enemy, tuple(revealed), deck))
+    return found
+
+
+def ways(pool, *parts):
+    """In how many ways a shuffled pool is divided into these parts and a rest."""
+    total = 1
+    for part in parts:
+        total *= prod(map(comb, pool, part))
+        pool = reference.minus(pool, part)
+    return total
+
+
+@st.composite
+def kept_hands(draw):
+    """House rules and two hands that may be kept."""
+    rules = draw(house_rules())
+    cards = draw(st.permutations(reference.cards_of(rules.copies)))
+    n_own, n_enemy = (draw(st.integers(0, rules.hand_size)) for _ in range(2))
+    hands = cards[:n_own], cards[n_own : n_own + n_enemy]
+    return rules, tuple(map(reference.counts_of, hands))
+
+
+@given(kept_hands())
+@settings(max_examples=25)
+def test_deals_have_the_probabilities_of_a_shuffled_pool(case):
+    rules, kept = case
+    dealer = Dealer(StateSpace(rules))
+    ptr, deal, p = dealer.deals(np.array([kept], dtype=np.int64))
+    pool = reference.minus(reference.minus(rules.copies, kept[0]), kept[1])
+    sizes = [rules.hand_size - sum(hand) for hand in kept]
+    left = sum(pool)
+    total = comb(left, sizes[0]) * comb(left - sizes[0], sizes[1]) * comb(left - sum(sizes), rules.reveal_size)
+    expected = {}
+    for number, (own, enemy, revealed, _) in enumerate(cards_of_deals(dealer)):
+        gains = [tuple(np.subtract(hand, old).tolist()) for hand, old in zip((own, enemy), kept, strict=True)]
+        if min(map(min, gains)) >= 0:
+            expected[number] = ways(pool, *gains, revealed) / total
+    assert ptr.tolist() == [0, len(deal)]
+    assert dict(zip(deal.tolist(), p.tolist(), strict=True)) == pytest.approx(
+        {number: each for number, each in expected.items() if each}
+    )
+    assert p.sum() == pytest.approx(1)
+
+
+def test_simulated_games_draw_deals_with_their_probabilities():
+    space = StateSpace(PRESETS["tiny"])
+    dealer = Dealer(space)
+    kept = np.array([(0, 1, 0, 0, 0), NOTHING])
+    _, deal, p = dealer.deals(kept[np.newaxis])
+    cards = cards_of_deals(dealer)
+    n_games = 3000
+    counts = dict.fromkeys(deal.tolist(), 0)
+    for game in range(n_games):
+        dealt = dealer.draw(kept, (game, 4, np.uint64(11)))
+        deck = tuple(dealer.draws.copies[dealt.deck].tolist())
+        counts[cards.index((*(tuple(part.tolist()) for part in dealt[:3]), deck))] += 1
+    for number, each in zip(deal.tolist(), p.tolist(), strict=True):
+        spread = (n_games * each * (1 - each)) ** 0.5
+        assert counts[number] == pytest.approx(n_games * each, abs=5 * spread + 1)
+
+
+def test_a_deal_depends_on_game_breath_and_seed_alone():
+    dealer = Dealer(StateSpace(PRESETS["tiny"]))
+    kept = np.zeros((2, 5), dtype=np.int64)
+
+    def hands(game, breath, seed):
+        dealt = dealer.draw(kept, (game, breath, np.uint64(seed)))
+        return tuple(map(tuple, dealt[:3]))
+
+    assert hands(1, 2, 3) == hands(1, 2, 3)
+    found = {hands(*numbers) for numbers in product(range(4), range(4), range(4))}
+    assert len(found) > 10

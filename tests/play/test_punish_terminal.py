@@ -1,0 +1,176 @@
+"""Games of Punish at a terminal, with people who give prepared answers."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from policies import uniform
+
+from punish_fast.play.coach import Coach
+from punish_fast.play.events import End, Reveal
+from punish_fast.play.punish_match import PunishMatch
+from punish_fast.play.punish_terminal import PunishTerminal
+from punish_fast.play.screen import Screen, open_console
+from punish_fast.play.seats import Agent, Person, Script
+from punish_fast.play.session import PlaySession
+from punish_fast.play.table import Table
+from punish_fast.play.terminal import LeaveError
+from punish_fast.punish.codes import action_name
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
+BOT = Script("bot", lambda _view, legal: legal[0])
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Table(StateSpace(RULES))
+
+
+class Evening:
+    """A game with what is drawn and asked; ``answer`` takes a prompt and the session."""
+
+    def __init__(self, table, seats, answer, names=("you", "bot"), seed=3, **settings):
+        self.drawn = io.StringIO()
+        self.prompts = []
+        self.session = PlaySession(PunishMatch(table, seed), seats)
+        screen = Screen(open_console(self.drawn), RULES, table.damage, names)
+
+        def ask(prompt):
+            self.prompts.append(prompt)
+            self.drawn.write(f"{prompt}\n")
+            return answer(prompt, self.session)
+
+        self.terminal = PunishTerminal(self.session, table, screen, ask, **settings)
+
+    @property
+    def text(self):
+        return " ".join(self.drawn.getvalue().split())
+
+    @property
+    def picks(self):
+        return [event.actions[0] for event in self.session.events if isinstance(event, Reveal)]
+
+
+def typed(action):
+    return action_name(action).replace("feint with", "f")
+
+
+def first_legal(_prompt, session):
+    """What a person types to play the first legal action."""
+    return typed(session.legal(session.waiting[0])[0])
+
+
+def in_order(*answers):
+    left = iter(answers)
+
+    def answer(_prompt, _session):
+        try:
+            return next(left)
+        except StopIteration:
+            raise EOFError from None
+
+    return answer
+
+
+def test_a_game_is_played_to_its_end(table):
+    evening = Evening(table, (Person("Ann"), BOT), first_legal, confirms=False)
+    evening.terminal.play()
+    end = evening.session.events[-1]
+    assert isinstance(end, End)
+    assert ("You win!" if end.winner == 0 else "bot wins!") in evening.text
+    assert len(evening.prompts) == len(evening.picks)
+    assert evening.prompts[0] == "  Your move (? for help): "
+    measures = [word for word in evening.text.split("measure ")[1:] if word[0].isdigit()]
+    assert measures[0].startswith("1, breath 1 of 2")
+
+
+def test_it_is_the_game_that_a_session_plays_without_a_terminal(table):
+    evening = Evening(table, (Person("Ann"), BOT), first_legal, confirms=False)
+    evening.terminal.play()
+    session = PlaySession(PunishMatch(table, 3), (Script("Ann", lambda _view, legal: legal[0]), BOT))
+    session.begin()
+    while session.is_on:
+        session.reveal()
+    assert session.events == evening.session.events
+
+
+def test_a_move_is_confirmed_or_taken_back(table):
+    start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
+    start.begin()
+    first, *_, last = start.legal(0)
+    evening = Evening(table, (Person("Ann"), BOT), in_order(typed(first), "u", typed(last), "nonsense", ""))
+    with pytest.raises(EOFError):
+        evening.terminal.play()
+    assert evening.picks[:1] == [last]
+    confirming = f"  {action_name(last)}: Enter plays it, u takes it back: "
+    assert evening.prompts.count(confirming) == 2
+    assert evening.prompts.count("  Your move (? for help): ") >= 2
+
+
+@pytest.mark.parametrize("answers", [["q"], ["quit"], ["r", "q"]])
+def test_a_person_may_leave_at_any_prompt(table, answers):
+    start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
+    start.begin()
+    answers = [typed(start.legal(0)[0]) if answer == "r" else answer for answer in answers]
+    evening = Evening(table, (Person("Ann"), BOT), in_order(*answers))
+    with pytest.raises(LeaveError):
+        evening.terminal.play()
+    assert evening.picks == []
+
+
+def test_questions_are_answered_before_the_move(table):
+    evening = Evening(table, (Person("Ann"), BOT), in_order("?", "u", "c", "sword", "q"), confirms=False)
+    with pytest.raises(LeaveError):
+        evening.terminal.play()
+    for words in (
+        "You and bot pick a card at the same time",
+        "Nothing to take back: the last breath has been revealed.",
+        "There is no coach at this table.",
+        "'sword' is no move. Moves: ",
+    ):
+        assert words in evening.text
+
+
+def test_the_coach_advises_before_every_move_or_when_asked(table):
+    enemy = uniform(table.space)
+    coach = Coach(table.space, enemy)
+    seats = Person("Ann"), Agent("bot", table.thresholds(enemy))
+    unasked = Evening(table, seats, in_order("q"), coach=coach, coaches=True)
+    asked = Evening(table, seats, in_order("c", "q"), coach=coach)
+    for evening in (unasked, asked):
+        with pytest.raises(LeaveError):
+            evening.terminal.play()
+        view = evening.session.view(0)
+        chances = coach.win_chances(view)
+        best = next(iter(chances))
+        assert f"{action_name(best)} {chances[best]:.2%} <- best" in evening.text
+        likely, p = next(iter(coach.expected(view).items()))
+        assert f"Expect: {action_name(likely)} {p:.0%}" in evening.text
+    assert unasked.text.index("<- best") < unasked.text.index("Your move")
+
+
+def test_two_people_are_hidden_from_each_other(table):
+    told = []
+    seats = Person("Ann"), Person("Ben")
+    evening = Evening(table, seats, first_legal, names=("Ann", "Ben"), confirms=False, hides=told.append)
+    evening.terminal.play()
+    breaths = len(evening.picks)
+    assert told == ["Ann", None, "Ben", None] * breaths
+    assert {prompt.strip() for prompt in evening.prompts} == {
+        "Ann, your move (? for help):",
+        "Ben, your move (? for help):",
+    }
+
+
+def test_spectators_see_both_hands(table):
+    generator = np.random.default_rng(2)
+    seats = tuple(Script(name, lambda _view, legal: int(generator.choice(legal))) for name in ("Ann", "Ben"))
+    evening = Evening(table, seats, in_order(), names=("Ann", "Ben"))
+    evening.terminal.play()
+    assert evening.prompts == []
+    assert "not seen yet" not in evening.text
+    assert evening.text.count(" of 2 --") == len(evening.picks)

@@ -1,0 +1,157 @@
+"""The table in a terminal: cards, piles and events, with and without colours and lines."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.screen import Screen, card_style, open_console
+from punish_fast.play.table import Table
+from punish_fast.play.view import View, view_of
+from punish_fast.punish.card_looks import CARD_LOOKS
+from punish_fast.punish.position import position
+from punish_fast.punish.rules import CARDS, PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime.plot_style import INK
+
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Table(StateSpace(RULES))
+
+
+class Stream(io.StringIO):
+    """A stream of an encoding that may be a terminal."""
+
+    def __init__(self, encoding="utf-8", is_terminal=False):
+        super().__init__()
+        self._encoding, self._is_terminal = encoding, is_terminal
+
+    @property
+    def encoding(self):
+        return self._encoding
+
+    def isatty(self):
+        return self._is_terminal
+
+
+def screen_on(table, stream, names=("you", "naive")):
+    return Screen(open_console(stream), RULES, table.damage, names)
+
+
+def drawn(table, draw, stream=None, names=("you", "naive")):
+    """What is drawn on a stream."""
+    stream = stream or Stream()
+    draw(screen_on(table, stream, names))
+    return stream.getvalue()
+
+
+@pytest.fixture
+def view(table):
+    return view_of(table.space, position(RULES, "rs", "g"))
+
+
+def test_a_view_shows_what_its_player_may_know(table, view):
+    lines = drawn(table, lambda screen: screen.draw(view, 0)).splitlines()
+    assert lines[1].startswith("━━ breath 1 of 2 ━")
+    assert lines[2] == "  naive         ♥♥  2 HP  2 cards  may feint"
+    assert lines[3].split() == ["▒▒", "▒▒", "deck", "▒▒", "▒▒"]
+    assert lines[5] == "  discard pile   1 guard   - rush   - dodge   - strike   - punish"
+    assert lines[6] == "  not seen yet   - guard   1 rush   1 dodge   1 strike   1 punish"
+    assert lines[8] == "  you           ♥♥  2 HP  2 cards  may feint"
+    assert lines[10] == "  │  rush  │ │ strike │"
+    assert lines[11] == "  │deals 1 │ │deals 2 │"
+    assert lines[12] == "  ╰── r ───╯ ╰── s ───╯"
+
+
+def test_statuses_are_named(table):
+    state = position(RULES, "r", "psd", breath=2)._replace(enemy_exhausted=1, own_feinted=1, own_hp=1)
+    view = View(state, (20,), (1, 1, 0, 1, 0), 2, 3)
+    text = drawn(table, lambda screen: screen.draw(view, 0))
+    assert "━━ measure 3, breath 2 of 2 ━" in text
+    assert "naive         ♥♥  2 HP  1 card  may feint  EXHAUSTED, rests" in text
+    assert "you           ♥·  1 HP  1 card  has feinted" in text
+
+
+def test_both_seats_are_drawn_for_spectators(table, view):
+    text = drawn(table, lambda screen: screen.draw_open([view, view]), names=("Ann", "Ben"))
+    assert [name in text for name in ("Ann", "Ben", "not seen yet")] == [True, True, False]
+    assert text.count("1 rush   - dodge   1 strike") == 2
+
+
+def test_a_terminal_without_lines_gets_ascii(table, view):
+    text = drawn(table, lambda screen: screen.draw(view, 0), Stream("ascii"))
+    assert text.isascii()
+    assert "|  rush  | | strike |" in text
+    assert "++  2 HP" in text.replace("##", "++")
+
+
+def test_cards_have_their_colour_and_readable_ink(table, view, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = drawn(table, lambda screen: screen.draw(view, 0), Stream(is_terminal=True))
+    for kind, card in enumerate(CARDS):
+        red, green, blue = (int(CARD_LOOKS[kind].colour[k : k + 2], 16) for k in (1, 3, 5))
+        # Rush and strike are in hand; guard, dodge and punish are in the piles.
+        assert f"48;2;{red};{green};{blue}m" in text, card
+        assert card_style(kind).color.name in ("#ffffff", INK)
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = drawn(table, lambda screen: screen.draw(view, 0), Stream(is_terminal=True))
+    assert not re.search(r"\x1b\[(?:\d+;)*[34]8;", plain)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_every_width_shows_everything(table, view, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = drawn(table, lambda screen: screen.draw(view, 0))
+    assert max(map(len, text.splitlines())) <= width
+    for words in ("1 guard", "1 punish", "2 HP", "strike", "may feint"):
+        assert words in text
+
+
+def test_a_large_hand_takes_several_lines(table, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    text = drawn(table, lambda screen: screen.cards([0, 1, 2, 3, 4, 0]))
+    assert max(map(len, text.splitlines())) <= 40
+    assert text.count("╭") == 6
+    assert len([line for line in text.splitlines() if "╭" in line]) == 2
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (Deal(2, (None, None), (1, 0, 0, 0, 0), 2), "The cards are dealt. Revealed: guard."),
+        (Clash((1, 3)), "rush against strike."),
+        (Clash((0, 0)), "guard against guard: nobody is hurt."),
+        (Damage(0, 1, 1), "You take 1 damage: 1 HP left."),
+        (Damage(1, 3, -1), "naive takes 3 damage: no HP left."),
+        (Exhaustion(0), "You are exhausted and must rest in the next breath."),
+        (Exhaustion(1), "naive is exhausted and must rest in the next breath."),
+        (Reshuffle((2, 2), (1, 0)), "The measure ends. You heal 1 HP (2 now)."),
+        (End(0), "You win!"),
+        (End(1, both_fell=True), "Both fall, and the lower card wins. naive wins!"),
+        (End(None), "A draw."),
+    ],
+)
+def test_events_are_told_in_words(table, event, words):
+    assert drawn(table, lambda screen: screen.tell(event)) == f"  {words}\n"
+
+
+def test_a_reveal_names_what_both_played_and_drew(table):
+    text = drawn(table, lambda screen: screen.tell(Reveal(1, (40, 21), (None, 4))))
+    assert text.splitlines() == [
+        "  You play         strike ",
+        "  naive feints     rush  away and draws  punish ",
+    ]
+    assert "You rest." in drawn(table, lambda screen: screen.tell(Reveal(1, (90, 20), (None, None))))
+
+
+def test_long_paragraphs_are_broken(table):
+    text = drawn(table, lambda screen: screen.say("word " * 40))
+    assert all(line.startswith("  word") and len(line) <= 80 for line in text.splitlines())
