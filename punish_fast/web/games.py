@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Response
 
 from punish_fast.play.review import review
-from punish_fast.play.review_report import review_report
+from punish_fast.play.review_report import review_to_draw
 from punish_fast.records.logs import is_name
 from punish_fast.web.archive import PLOTS, Archive
 from punish_fast.web.models import Shelf
@@ -55,7 +55,9 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
         recorded = await workers.read(lambda: archive.game(game))
         jury = await workers.solve(lambda: found.judge)
         against = found.facts()["against"]
-        return {"game": game, "agent": found.name, "enemy": against} | review_report(review(jury, recorded), found.face)
+        return {"game": game, "agent": found.name, "enemy": against} | review_to_draw(
+            review(jury, recorded), found.face
+        )
 
     @routes.get("/players")
     async def players() -> list[dict[str, Any]]:

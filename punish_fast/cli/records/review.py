@@ -10,11 +10,7 @@ from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, gam
 from punish_fast.cli.report import Progress, print_table, print_text
 
 if TYPE_CHECKING:
-    from punish_fast.play.review import Judge, ReviewedChoice, ReviewedSide
-
-_MOST_WORST = 3
-# Smaller losses are not worth a sentence.
-_LEAST_LOSS = 0.01
+    from punish_fast.play.review import Judge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +42,12 @@ def review(options: ReviewOptions) -> None:
     """
     from punish_fast.play.review import read_game
     from punish_fast.play.review import review as judge
+    from punish_fast.play.review_report import review_report
 
     game = read_game(options.database, options.game)
     jury, enemy = _jury(options)
-    sides = [_side_report(side) for side in judge(jury, game)]
-    report = {"game": options.game, "agent": options.agent, "enemy": enemy, "players": sides}
+    players = review_report(judge(jury, game))
+    report = {"game": options.game, "agent": options.agent, "enemy": enemy, "players": players}
     options.print(report, _print_report)
 
 
@@ -78,34 +75,6 @@ def _jury(options: ReviewOptions) -> tuple[Judge, str]:
     return Judge(best.table.space, best.solution, enemy), enemy
 
 
-def _side_report(side: ReviewedSide) -> dict[str, Any]:
-    return {
-        "name": side.name,
-        "won": side.won,
-        "loss": side.loss,
-        "choices": [_choice_report(choice) for choice in side.choices],
-        "worst": [choice.breath for choice in side.worst(_MOST_WORST, _LEAST_LOSS)],
-    }
-
-
-def _choice_report(choice: ReviewedChoice) -> dict[str, Any]:
-    from punish_fast.punish.codes import action_name, to_decimal
-    from punish_fast.punish.rules import cards_text
-
-    state = choice.state
-    return {
-        "breath": choice.breath,
-        "state": str(to_decimal(state)),
-        "hp": [state.own_hp, state.enemy_hp],
-        "hand": cards_text(state.hand),
-        "action": choice.action,
-        "name": "not legal" if choice.loss is None else action_name(choice.action),
-        "best": action_name(choice.best),
-        "win_probability": choice.win,
-        "loss": choice.loss,
-    }
-
-
 def _print_report(report: dict[str, Any]) -> None:
     winner, loser = report["players"]
     judge = "the best choices" if report["agent"] is None else f"{report['agent']}, solved"
@@ -127,12 +96,5 @@ def _print_side(side: dict[str, Any]) -> None:
         rows.append([str(choice["breath"]), hp, choice["hand"], choice["name"], best, win, lost])
     print_table(rows, left=5, indent="  ")
     print_text(f"{side['name']} lost {100 * side['loss']:.1f} points of win chance in all.", indent="  ")
-    by_breath = {choice["breath"]: choice for choice in side["choices"]}
-    for breath in side["worst"]:
-        choice = by_breath[breath]
-        after = choice["win_probability"] - choice["loss"]
-        print_text(
-            f"In breath {breath}, {choice['best']} would have won {choice['win_probability']:.1%} of games, "
-            f"{choice['name']} won {after:.1%}.",
-            indent="  ",
-        )
+    for choice in side["worst"]:
+        print_text(choice["words"], indent="  ")

@@ -28,13 +28,16 @@ def test_both_players_are_judged(run):
     for player in report["players"]:
         losses = {choice["breath"]: choice["loss"] for choice in player["choices"]}
         assert player["loss"] == pytest.approx(sum(losses.values()))
-        assert all(losses[breath] >= 0.01 for breath in player["worst"])
+        assert all(losses[worst["breath"]] >= 0.01 for worst in player["worst"])
     text = run(*REVIEW).out
     for player in report["players"]:
         assert f"{player['name']} lost {100 * player['loss']:.1f} points of win chance in all." in text
-        for breath in player["worst"]:
-            choice = next(choice for choice in player["choices"] if choice["breath"] == breath)
-            assert f"In breath {breath}, {choice['best']} would have won {choice['win_probability']:.1%}" in text
+        for worst in player["worst"]:
+            choice = next(choice for choice in player["choices"] if choice["breath"] == worst["breath"])
+            words = f"In breath {choice['breath']}, {choice['best']} would have won {choice['win_probability']:.1%}"
+            assert worst["words"] == choice["words"]
+            assert worst["words"].startswith(words)
+            assert worst["words"] in text
 
 
 @pytest.mark.usefixtures("reviewing")
