@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 
 from punish_fast.arena.players import PlayerError
 from punish_fast.play.model import Model, NoAnswerError
@@ -32,6 +33,30 @@ from punish_fast.web.workers import Workers
 
 # What a request asks is fine, but what the server has does not answer it.
 _CONFLICTS = (ArchiveError, ExplainError, NoAnswerError, PlayerError, PracticeError, ReviewError, StoreError)
+
+
+class Refusal(BaseModel):
+    """Why a request is not answered, in one line."""
+
+    detail: str
+
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Refusal, "description": description}
+    for status, description in (
+        (400, "The request is no HTTP that this server reads."),
+        (401, "The token is another one."),
+        (403, "This is not allowed, or another page asks."),
+        (404, "There is no such thing."),
+        (405, "There is no such method."),
+        (409, "What the server has does not answer this."),
+        (413, "The body is too long."),
+        (415, "The body is no JSON."),
+        (421, "The server is not called so."),
+        (422, "A value is not allowed."),
+        (429, "Too many requests or games."),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +103,7 @@ def create_app(hall: Hall) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
         redirect_slashes=False,
+        responses=_REFUSALS,
     )
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(ValueError, _explain)

@@ -81,11 +81,15 @@ class Archive:
         """Add the games of a log; the report of ``records import``.
 
         Raises:
-            ArchiveError: it is no log, or the database cannot be written.
+            HTTPException: it is no log.
+            ArchiveError: the database cannot be written.
         """
-        assert self.path is not None
+        try:
+            log = log_of(content, "log")
+        except RecordsError as error:
+            raise HTTPException(422, str(error)) from None
         with self._explained():
-            report = insert_logs(self.space, [log_of(content, "log")], self.path).as_mapping()
+            report = insert_logs(self.space, [log], self._path).as_mapping()
         del report["files"]
         return report
 
@@ -98,9 +102,8 @@ class Archive:
         """The latest games; errors as in `results`."""
         if not self._is_there():
             return []
-        assert self.path is not None
         with self._explained():
-            return list_games(self.path, Selection(player=player, until=until), most)
+            return list_games(self._path, Selection(player=player, until=until), most)
 
     def game(self, game_id: int) -> RecordedGame:
         """One game.

@@ -18,6 +18,13 @@ GameId = Annotated[int, Path(ge=0, le=253_402_300_799, description="The id of a 
 ModelHash = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")]
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="The name of a plot.")]
 _MOST_LISTED = 200
+# The body is checked as a whole, by what reads logs.
+_LOG: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object"}}}},
+    }
+}
 
 
 def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
@@ -36,7 +43,7 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
         until = None if before is None else before - 1
         return await workers.read(lambda: archive.games(player or None, until, limit))
 
-    @routes.post("/games")
+    @routes.post("/games", openapi_extra=_LOG)
     async def post_games(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
         """Add the games of a log, checked like those of ``records import``; what is known is not added again."""
         archive.must_take(authorization)

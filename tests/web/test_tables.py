@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import time
 
+import numpy as np
 import pytest
+from fastapi import HTTPException
 from fastapi.testclient import TestClient
 from serving import BASE, TINY, choose, entries_of, open_table, play_out
 
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.seats import Person
 from punish_fast.play.session import PlaySession
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.web.app import Hall, create_app
+from punish_fast.web.tables import OpenTables
 
 
 def test_a_game_is_played_to_its_end(client, naive):
@@ -38,6 +43,19 @@ def test_a_seeded_game_is_that_of_a_session(client, naive, models, seed):
     told = [{"n": n, **face.event(event, 0, ("you", "naive"))} for n, event in enumerate(session.events)]
     assert events == json.loads(json.dumps(told))
     assert table["winner"] == session.winner
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_seeded_game_is_that_of_the_simulator(client, naive, models, seed):
+    _, events = play_out(client, open_table(client, naive, seed=str(seed)))
+    space = models[0].space
+    first = np.zeros(len(space.action))
+    first[space.state_ptr[:-1]] = 1
+    simulator = Simulator(Graph(space))
+    trace = simulator.trace(*map(simulator.thresholds, (first, models[0].strategy)), 0, 1, seed)
+    played = [[play["action"] for play in event["plays"]] for event in events if event["kind"] == "reveal"]
+    assert played == [space.action[rows].tolist() for rows in trace.rows]
+    assert (events[-1]["winner"] == 0) == bool(trace.games.won[0])
 
 
 def test_a_move_is_made_once(client, naive):
@@ -95,3 +113,57 @@ def test_the_coach_knows_every_move(client, naive):
     wins = [entry["win"] for entry in advice["chances"]]
     assert wins == sorted(wins, reverse=True)
     assert sum(entry["probability"] for entry in advice["expected"]) == pytest.approx(1)
+
+
+def test_the_seed_is_told_at_the_end(client, naive):
+    table = open_table(client, naive)
+    assert table["seed"] is None
+    table, events = play_out(client, table)
+    again, same = play_out(client, open_table(client, naive, seed=table["seed"]))
+    assert (same, again["seed"]) == (events, table["seed"])
+
+
+def test_names_of_tables_cannot_be_guessed(client, naive):
+    names = {open_table(client, naive)["table"] for _ in range(50)}
+    assert len(names) == 50
+    assert all(len(name) == 32 for name in names)
+
+
+def test_tables_that_nobody_uses_are_cleared(models):
+    now = 0.0
+    tables = OpenTables(2, lambda: now)
+    first, second = (tables.open(models[0], "Ann", None, seed) for seed in (1, 2))
+    now = 3000.0
+    assert tables.find(first.id) is first
+    now = 4000.0
+    with pytest.raises(HTTPException, match="table: there is none of this name, or it was cleared"):
+        tables.find(second.id)
+    # Its place is free.
+    third = tables.open(models[0], "Ann", None, 3)
+    with pytest.raises(HTTPException, match="2 games are played here now"):
+        tables.open(models[0], "Ann", None, 4)
+    while third.session.is_on:
+        third.session.choose(0, third.session.legal(0)[0])
+        third.session.reveal()
+    # Finished games are cleared sooner.
+    now = 5000.0
+    assert tables.find(first.id) is first
+    with pytest.raises(HTTPException):
+        tables.find(third.id)
+
+
+def test_a_coach_does_not_advise_when_the_game_is_over(client, naive):
+    table, _ = play_out(client, open_table(client, naive))
+    assert client.get(f"/tables/{table['table']}/coach").status_code == 409
+
+
+@pytest.mark.parametrize("seed", ["18446744073709551616", "-1", "x", "1.5", ""])
+def test_a_seed_has_64_bits(client, naive, seed):
+    assert client.post("/tables", json={"opponent": naive, "seed": seed}).status_code == 422
+
+
+def test_an_agent_plays_at_its_temperatures_alone(client, naive):
+    table = open_table(client, naive, temperature=0.1)
+    assert (table["temperature"], table["names"]) == (0.1, ["you", "naive@0.1"])
+    answer = client.post("/tables", json={"opponent": naive, "temperature": 0.3})
+    assert (answer.status_code, "allowed are" in answer.json()["detail"]) == (409, True)

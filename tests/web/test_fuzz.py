@@ -1,0 +1,171 @@
+"""Random requests: whatever is sent, the answer is no failure, tells nothing of the server, and nothing is written."""
+
+from __future__ import annotations
+
+import json
+import string
+from urllib.parse import quote
+
+import pytest
+import schemathesis
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from playing import some_games
+from schemathesis import GenerationMode, Response
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from serving import BASE, TINY, choose, entries_of, models_of, open_table
+
+from punish_fast.punish.codes import decimals_of
+from punish_fast.punish.space import StateSpace
+from punish_fast.records.importing import import_logs
+from punish_fast.records.logs import write_log
+from punish_fast.web.app import Hall, create_app
+from punish_fast.web.guard import Limits
+
+TOKEN = "t" * 20
+MODELS = models_of("naive", "random")
+GAMES = some_games(12, seed=2, rules=TINY)
+SCHEMA = schemathesis.openapi.from_dict(create_app(Hall(MODELS, rules=TINY)).openapi())
+OPERATIONS = {f"{found.ok().method} {found.ok().path}": found.ok() for found in SCHEMA.get_all_operations()}
+# What takes nothing can be asked in no wrong way.
+CASES = [
+    (name, mode)
+    for name, operation in OPERATIONS.items()
+    for mode in GenerationMode
+    if mode is GenerationMode.POSITIVE or list(operation.iter_parameters()) or list(operation.body)
+]
+METHODS = ("GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "TRACE", "CONNECT", "NONSENSE")
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
+# Text of headers that a client can send.
+PLAIN = st.text(string.printable.strip(), max_size=40)
+BODIES = st.one_of(st.binary(max_size=300), st.recursive(st.none() | st.integers() | TEXTS, st.lists).map(json.dumps))
+
+
+class Server:
+    """A server with games, tables and a token, and all that a request may name."""
+
+    def __init__(self, client, database):
+        self.client, self.database = client, database
+        entries = entries_of(client)
+        opponent = entries[0]["hash"]
+        states = decimals_of(StateSpace(TINY), range(0, 200, 9)).tolist()
+        self.known = {
+            "hash": [entry["hash"] for entry in entries],
+            "model": [entry["hash"] for entry in entries],
+            "opponent": [opponent],
+            "state": [str(state) for state in states],
+            "table": [open_table(client, opponent)["table"] for _ in range(3)],
+            "game": [game.id for game in GAMES],
+            "name": ["win-rates", "durations"],
+        }
+        self.before = database.read_bytes()
+
+    def is_untouched(self):
+        return self.database.read_bytes() == self.before
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fuzz")
+    (folder / "log.json").write_text(write_log(GAMES), encoding="utf-8")
+    import_logs(StateSpace(TINY), [folder / "log.json"], folder / "games.db")
+    # Finished games would be kept; these are those of other rules.
+    hall = Hall(MODELS, folder / "games.db", TINY._replace(hp=1), token=TOKEN, limits=Limits(rate=None, tables=100_000))
+    with TestClient(create_app(hall), base_url=BASE, raise_server_exceptions=False) as client:
+        yield Server(client, folder / "games.db")
+
+
+def must_be_calm(answer):
+    """Check that an answer is no failure, and that a refusal is one line."""
+    assert answer.status_code < 500, answer.text
+    assert "Traceback" not in answer.text
+    assert "punish_fast" not in answer.text
+    if answer.status_code >= 400 and answer.request.method != "HEAD":
+        detail = answer.json()["detail"]
+        assert detail
+        assert detail.isprintable()
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "mode"), CASES)
+def test_requests_by_the_description_are_answered_as_it_says(server, name, mode):
+    operation = OPERATIONS[name]
+
+    @settings(suppress_health_check=list(HealthCheck), max_examples=60)
+    @given(case=operation.as_strategy(generation_mode=mode), data=st.data())
+    def answered(case, data):
+        # Random hashes and codes would be of nothing.
+        for values in (case.path_parameters, case.query, case.body):
+            if isinstance(values, dict):
+                for key in sorted(set(values) & set(server.known)):
+                    if data.draw(st.booleans()):
+                        values[key] = data.draw(st.sampled_from(server.known[key]))
+        arguments = case.as_transport_kwargs(base_url=BASE)
+        del arguments["cookies"]
+        arguments["content"] = arguments.pop("data", None)
+        answer = server.client.request(**arguments)
+        must_be_calm(answer)
+        if mode is GenerationMode.POSITIVE and answer.status_code != 204:
+            # No description says which states there are.
+            case.validate_response(Response.from_any(answer), excluded_checks=[positive_data_acceptance])
+
+    answered()
+    assert server.is_untouched()
+
+
+@given(method=st.sampled_from(METHODS), path=TEXTS, body=st.binary(max_size=200), header=st.tuples(PLAIN, PLAIN))
+def test_random_requests_are_answered(server, method, path, body, header):
+    name, value = header
+    headers = {"X-" + "".join(filter(str.isalnum, name)): value, "Content-Type": "application/json"}
+    must_be_calm(server.client.request(method, "/" + quote(path, safe="/?&=%:@"), content=body, headers=headers))
+    assert server.is_untouched()
+
+
+@pytest.mark.parametrize("path", ["/tables", "/tables/{table}/choice", "/games"])
+@given(
+    body=st.one_of(st.binary(max_size=300), st.recursive(st.none() | st.integers() | TEXTS, st.lists).map(json.dumps))
+)
+def test_random_bodies_are_refused(server, path, body):
+    path = path.format(table=server.known["table"][0])
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {TOKEN}"}
+    answer = server.client.post(path, content=body, headers=headers)
+    must_be_calm(answer)
+    # An empty list is a log without games.
+    assert answer.status_code in (400, 422) or answer.json()["games"] == 0
+    assert server.is_untouched()
+
+
+@given(
+    header=st.sampled_from(["Host", "Origin", "Sec-Fetch-Site", "Content-Type", "Content-Length", "Authorization"]),
+    value=PLAIN,
+)
+def test_random_headers_are_answered(server, header, value):
+    body = json.dumps({"opponent": server.known["opponent"][0]})
+    headers = {"Content-Type": "application/json", header: value}
+    must_be_calm(server.client.post("/tables", content=body, headers=headers))
+
+
+@given(moves=st.lists(st.tuples(st.sampled_from([*range(9, 53), 90]), st.integers(-1, 12), st.booleans()), max_size=12))
+def test_moves_out_of_turn_and_replayed_ones_change_nothing(server, moves):
+    client = server.client
+    table = open_table(client, server.known["opponent"][0])
+    other = open_table(client, server.known["opponent"][0])
+    path = f"/tables/{table['table']}"
+    for action, n_events, is_mine in moves:
+        before = client.get(path).json()
+        legal = {move["action"] for move in before["legal"]}
+        if is_mine and legal:
+            assert choose(client, before, min(legal)).status_code == 200
+            # The same again.
+            assert choose(client, before, min(legal)).status_code == 409
+            continue
+        is_right = n_events == before["n_events"] and action in legal
+        answer = client.post(f"{path}/choice", json={"action": action, "n_events": n_events})
+        must_be_calm(answer)
+        if not is_right:
+            assert answer.status_code in (409, 422)
+            assert client.get(path).json() == before
+    # Nobody has touched the other table.
+    assert client.get(f"/tables/{other['table']}").json() == other
