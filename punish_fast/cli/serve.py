@@ -16,6 +16,7 @@ from punish_fast.cli.play import games_database
 from punish_fast.cli.report import print_text, printable_report
 
 if TYPE_CHECKING:
+    from punish_fast.play.board_model import BoardModel
     from punish_fast.play.model import Model
     from punish_fast.punish.rules import Rules
     from punish_fast.web.app import Hall
@@ -101,7 +102,7 @@ def serve(options: ServeOptions) -> None:
     }
     with listening:
         if options.check:
-            for model in hall.models:
+            for model in hall.agents:
                 model.open()
             _print(options, report)
             return
@@ -133,7 +134,15 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
         raise UsageError("--token-file: does nothing without --allow-writes")
     hosts = frozenset(name.lower() for name in (options.host, *(options.allow_host or [])))
     limits = Limits(tables=options.tables, rate=options.rate or None, burst=2 * options.rate)
-    return Hall(models, database, rules, hosts, token, limits), made_up
+    return Hall(models, database, rules, hosts, token, limits, _boards()), made_up
+
+
+def _boards() -> list[BoardModel]:
+    """Agents of other games."""
+    from punish_fast.games.registry import GAMES
+    from punish_fast.play.board_model import LEVELS, BoardModel
+
+    return [BoardModel(entry.make(entry.variant()), level) for entry in GAMES.values() for level in LEVELS]
 
 
 def _models(options: ServeOptions) -> tuple[list[Model], Rules]:

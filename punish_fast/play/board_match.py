@@ -36,22 +36,24 @@ class BoardMatch:
         positions: The positions of the game.
     """
 
-    def __init__(self, positions: Positions, generator: np.random.Generator) -> None:
+    def __init__(self, positions: Positions, generator: np.random.Generator, most_moves: int | None = None) -> None:
         """Set the board up.
 
         Args:
             positions: The positions of the game.
             generator: Draws the actions of policies.
+            most_moves: After so many moves the game is a draw; None for no end.
         """
         self.positions = positions
         self._game = positions.game
-        self._generator = generator
+        self._generator, self._most_moves = generator, most_moves
         self._states: list[Any] = [self._game.initial()]
 
     @property
     def to_move(self) -> tuple[int, ...]:
         """The player to move; empty when the game is over."""
-        return () if self._game.is_terminal(self._state) else (self._game.player(self._state),)
+        is_over = self._game.is_terminal(self._state) or len(self._states) - 1 == self._most_moves
+        return () if is_over else (self._game.player(self._state),)
 
     @property
     def _state(self) -> Any:

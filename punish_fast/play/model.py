@@ -15,6 +15,7 @@ from punish_fast.mdp.solver import Solution
 from punish_fast.play.coach import Coach, win_solution
 from punish_fast.play.practice import PracticeError, Question, recorded_questions, simulated_questions
 from punish_fast.play.punish_face import PunishFace
+from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.review import Judge
 from punish_fast.play.seats import Agent
 from punish_fast.play.table import Table
@@ -177,6 +178,10 @@ class Model:
             name = self.name if temperature is None else f"{self.name}@{temperature:g}"
             self._agents[temperature] = Agent(name, self.table.thresholds(policy), self._player.settled(temperature))
         return self._agents[temperature]
+
+    def match(self, seed: int) -> PunishMatch:
+        """A match at its table."""
+        return PunishMatch(self.table, seed)
 
     def coach(self, temperature: float | None) -> Coach:
         """A coach against it.

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from punish_fast.arena.players import PlayerError
+from punish_fast.play.board_model import BoardModel
 from punish_fast.play.model import Model, NoAnswerError
 from punish_fast.play.practice import PracticeError
 from punish_fast.play.review import ReviewError
@@ -64,12 +65,13 @@ class Hall:
     """What a server serves.
 
     Attributes:
-        models: The agents.
+        models: The agents of Punish.
         database: The database of games; None for none.
         rules: The rules of its games.
         hosts: Names that the server is called by, besides addresses and ``localhost``.
         token: What those must know who post games; None if nobody may.
         limits: What it bears.
+        boards: Agents of other games.
     """
 
     models: Sequence[Model]
@@ -78,12 +80,18 @@ class Hall:
     hosts: frozenset[str] = frozenset()
     token: str | None = None
     limits: Limits = field(default_factory=Limits)
+    boards: Sequence[BoardModel] = ()
+
+    @property
+    def agents(self) -> list[Model | BoardModel]:
+        """All agents."""
+        return [*self.models, *self.boards]
 
 
 def create_app(hall: Hall) -> FastAPI:
     """The application."""
     workers = Workers()
-    shelf = Shelf(hall.models, workers)
+    shelf = Shelf(hall.agents, workers)
     book = None if hall.database is None else Book(hall.database, hall.rules, workers)
     archive = Archive(hall.database, hall.rules, hall.token)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path
 
+from punish_fast.play.board_model import BoardModel
 from punish_fast.play.model import Model
 from punish_fast.runtime.files import StoreError
 from punish_fast.web.workers import Workers
@@ -25,9 +26,9 @@ class Shelf:
         flaws: Why one could not be opened, by name.
     """
 
-    def __init__(self, models: Sequence[Model], workers: Workers) -> None:
+    def __init__(self, models: Sequence[Model | BoardModel], workers: Workers) -> None:
         self.models = list(models)
-        self.by_hash: dict[str, Model] = {}
+        self.by_hash: dict[str, Model | BoardModel] = {}
         self.flaws: dict[str, str] = {}
         self._workers = workers
 
@@ -44,7 +45,18 @@ class Shelf:
                 self.by_hash[model.identity] = model
 
     def find(self, hash: str) -> Model:
-        """The agent with this identity.
+        """The agent of Punish with this identity.
+
+        Raises:
+            HTTPException: there is none, or it plays another game.
+        """
+        model = self.player(hash)
+        if isinstance(model, BoardModel):
+            raise HTTPException(409, f"model {model.name}: plays {model.face.game}, and knows nothing of Punish")
+        return model
+
+    def player(self, hash: str) -> Model | BoardModel:
+        """The agent of any game with this identity.
 
         Raises:
             HTTPException: there is none.

@@ -12,6 +12,8 @@ from fastapi import APIRouter, HTTPException, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
+from punish_fast.play.board_match import BoardMatch
+from punish_fast.play.board_model import BoardModel
 from punish_fast.play.model import Model, NoAnswerError
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.records import Finished
@@ -41,7 +43,7 @@ class NewTable(_Body):
     """Whom to play."""
 
     opponent: str = Field(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")
-    game: str = Field("punish", pattern="^punish$")
+    game: str | None = Field(None, pattern="^[a-z]{1,40}$", description="The game that it plays, or null.")
     name: str = Field(YOU, min_length=1, max_length=40, description="Your name in the records.")
     temperature: float | None = Field(None, description="One of the agent's temperatures, or null.")
     seed: str | None = Field(None, pattern="^[0-9]{1,20}$", description="Deals that can be repeated.")
@@ -64,7 +66,8 @@ class OpenTable:
         temperature: The temperature it plays at.
         session: The game.
         match: Its secrets.
-        seed: The seed that the person asked for; None for one that nobody knows before the end.
+        seed: What deals and choices follow from.
+        is_told: Whether the person asked for this seed; nobody else knows it before the end.
         touched: When it was last used.
         keeps: Whether it goes to a database when it is over.
         kept: The id under which it is kept.
@@ -72,11 +75,12 @@ class OpenTable:
     """
 
     id: str
-    model: Model
+    model: Model | BoardModel
     temperature: float | None
     session: PlaySession
-    match: PunishMatch
-    seed: int | None
+    match: PunishMatch | BoardMatch
+    seed: int
+    is_told: bool
     touched: float
     keeps: bool = False
     kept: int | None = None
@@ -102,7 +106,7 @@ class OpenTable:
             "events": events,
             "n_events": len(session.events),
             # Deals and choices to come follow from the seed.
-            "seed": str(self.match.seed) if self.seed is not None or not session.is_on else None,
+            "seed": str(self.seed) if self.is_told or not session.is_on else None,
             "keeps": self.keeps,
             "kept": self.kept,
             "flaw": self.flaw,
@@ -113,6 +117,7 @@ class OpenTable:
         """The finished game."""
         first, second = self.session.seats
         assert self.session.winner is not None
+        assert isinstance(self.match, PunishMatch)
         return Finished(self.match, (first, second), self.session.winner)
 
     def keep(self, game_id: int | None, flaw: str | None) -> None:
@@ -135,7 +140,7 @@ class OpenTables:
     def __len__(self) -> int:
         return len(self._tables)
 
-    def open(self, model: Model, name: str, temperature: float | None, seed: int | None) -> OpenTable:
+    def open(self, model: Model | BoardModel, name: str, temperature: float | None, seed: int | None) -> OpenTable:
         """Set a table and deal.
 
         Raises:
@@ -145,11 +150,14 @@ class OpenTables:
         self._clear()
         if len(self._tables) >= self.most:
             raise HTTPException(429, f"tables: {self.most:,} games are played here now; try again later")
-        match = PunishMatch(model.table, secrets.randbits(64) if seed is None else seed)
+        dealt = secrets.randbits(64) if seed is None else seed
+        match = model.match(dealt)
         session = PlaySession(match, (Person(name), model.agent(temperature)))
         session.begin()
         table_id = secrets.token_urlsafe(_ID_BYTES)
-        self._tables[table_id] = OpenTable(table_id, model, temperature, session, match, seed, self._clock())
+        self._tables[table_id] = OpenTable(
+            table_id, model, temperature, session, match, dealt, seed is not None, self._clock()
+        )
         return self._tables[table_id]
 
     def find(self, table_id: str) -> OpenTable:
@@ -195,7 +203,9 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
     @routes.post("", status_code=201)
     async def open_table(wanted: NewTable) -> dict[str, Any]:
         """Open a table: the cards are dealt."""
-        model = shelf.find(wanted.opponent)
+        model = shelf.player(wanted.opponent)
+        if wanted.game not in (None, model.face.game):
+            raise HTTPException(422, f"game: {wanted.game!r}, but {model.name} plays {model.face.game}")
         seed = None if wanted.seed is None else int(wanted.seed)
         if seed is not None and seed > _LAST_SEED:
             raise HTTPException(422, f"seed: {seed}, allowed are 0 to {_LAST_SEED}")
@@ -203,7 +213,7 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
         if not model.is_ready(wanted.temperature):
             await workers.solve(lambda: model.agent(wanted.temperature))
         table = tables.open(model, wanted.name, wanted.temperature, seed)
-        table.keeps = book is not None and book.rules == model.rules
+        table.keeps = book is not None and isinstance(model, Model) and book.rules == model.rules
         return table.shown(0)
 
     @routes.get("/{table}")
@@ -225,6 +235,8 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
         except ChoiceError as error:
             raise HTTPException(422, str(error)) from None
         session.reveal()
+        while session.is_on and not session.waiting:
+            session.reveal()
         if book is not None and found.keeps and not found.session.is_on:
             book.add(found.finished, found.keep)
         return found.shown(seen)
@@ -235,9 +247,11 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
         found = tables.find(table)
         if not found.session.is_on:
             raise HTTPException(409, "table: the game is over")
-        view = found.session.view(_SEAT)
+        view, model = found.session.view(_SEAT), found.model
+        if isinstance(model, BoardModel):
+            raise HTTPException(409, f"table: there is no coach at {model.face.game}")
         try:
-            coach = await workers.solve(lambda: found.model.coach(found.temperature))
+            coach = await workers.solve(lambda: model.coach(found.temperature))
         except NoAnswerError as error:
             raise HTTPException(409, str(error)) from None
         chances = await workers.solve(lambda: coach.win_chances(view))

@@ -1,0 +1,91 @@
+"""Other games over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+from serving import BASE, choose, entries_of, hall_of, open_table, play_out
+
+from punish_fast.games.tapnswap import TapnSwap
+from punish_fast.play.board_model import LEVELS, BoardModel
+from punish_fast.web.app import create_app
+
+
+@pytest.fixture(scope="module")
+def boards() -> list[BoardModel]:
+    return [BoardModel(TapnSwap(), level) for level in LEVELS]
+
+
+@pytest.fixture
+def client(boards, tmp_path) -> Iterator[TestClient]:
+    hall = hall_of("random", boards=boards, database=tmp_path / "games.db")
+    with TestClient(create_app(hall), base_url=BASE) as client:
+        entries_of(client)
+        yield client
+
+
+def hash_of(client, name):
+    return next(entry["hash"] for entry in entries_of(client) if entry["name"] == name)
+
+
+def test_agents_of_all_games_are_listed_with_the_same_keys(client):
+    entries = entries_of(client)
+    assert [(entry["name"], entry["game"]) for entry in entries] == [
+        *[("random", "punish")],
+        *[("casual-tapnswap", "tapnswap"), ("perfect-tapnswap", "tapnswap")],
+    ]
+    assert len({entry["hash"] for entry in entries}) == 3
+    assert len({frozenset(entry) for entry in entries}) == 1
+
+
+def test_a_perfect_player_wins_when_it_moves_second(client):
+    table = open_table(client, hash_of(client, "perfect-tapnswap"), game="tapnswap")
+    assert table["names"] == ["you", "perfect-tapnswap"]
+    assert table["rules"]["name"] == "TapnSwap, limit 5"
+    assert table["view"]["board"] == {"own": [1, 1], "other": [1, 1], "limit": 5}
+    assert [move["name"] for move in table["legal"]] == ["tap 1 on 1", "swap to 0-2"]
+    table, events = play_out(client, table)
+    assert table["winner"] == 1
+    assert (table["kept"], table["keeps"]) == (None, False)
+    moves = [event for event in events if event["kind"] == "move"]
+    assert [move["seat"] for move in moves] == [k % 2 for k in range(len(moves))]
+    assert events[-1] == {"n": len(moves), "kind": "end", "words": "perfect-tapnswap wins!", "winner": 1}
+
+
+def test_the_agent_answers_in_the_same_breath(client):
+    table = open_table(client, hash_of(client, "casual-tapnswap"), seed="5")
+    table = choose(client, table, table["legal"][0]["action"]).json()
+    assert [event["seat"] for event in table["events"]] == [0, 1]
+    assert table["view"]["to_move"] == 0
+    assert choose(client, table, 99).status_code == 422
+
+
+def test_a_seed_decides_the_game(client):
+    opponent = hash_of(client, "casual-tapnswap")
+    games = [play_out(client, open_table(client, opponent, seed=seed))[1] for seed in ("1", "1", "2")]
+    assert games[0] == games[1] != games[2]
+
+
+def test_what_another_game_does_not_have_is_refused_in_one_line(client):
+    opponent = hash_of(client, "perfect-tapnswap")
+    for body, status, text in (
+        ({"opponent": opponent, "game": "punish"}, 422, "perfect-tapnswap plays tapnswap"),
+        ({"opponent": opponent, "temperature": 0.5}, 409, "does not play at 0.5"),
+        ({"opponent": opponent, "name": "perfect-tapnswap"}, 422, "is a bot's"),
+    ):
+        answer = client.post("/tables", json=body)
+        assert answer.status_code == status
+        assert text in answer.json()["detail"]
+    table = open_table(client, opponent)
+    for path in (
+        f"/tables/{table['table']}/coach",
+        f"/models/{opponent}/q/101010200220000001",
+        f"/models/{opponent}/why/101010200220000001",
+        f"/models/{opponent}/meta",
+        f"/practice?model={opponent}",
+    ):
+        answer = client.get(path)
+        assert answer.status_code == 409, path
+        assert "tapnswap" in answer.json()["detail"]
