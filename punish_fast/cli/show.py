@@ -72,6 +72,8 @@ def _load(path: Path) -> Artefact:
 
 
 def _file_report(file: Artefact) -> dict[str, Any]:
+    from punish_fast.store.identities import identity_of
+
     skipped = ("format", "rules", "enemy", "origin")
     report: dict[str, Any] = {"file": file.path, "bytes": file.path.stat().st_size, "tolerance": None}
     for name, value in file.attributes.items():
@@ -87,6 +89,7 @@ def _file_report(file: Artefact) -> dict[str, Any]:
         report["reachable"] = reachable(file, file.mdp) if file.has_transitions else None
     if file.origin is not None:
         report["origin"] = file.origin
+    report["hash"] = identity_of(file)
     return report
 
 
@@ -104,6 +107,8 @@ def _print_file(report: dict[str, Any]) -> None:
         print_table([[name, str(report[name])] for name in solved], left=2, indent="  ")
     if "information" in report:
         print(f"information {report['information']}")
+    if report["hash"] is not None:
+        print(f"hash {report['hash']}")
     if "origin" in report:
         print_text(f"origin: {in_words(report['origin'])}")
     if "iterations" in report:
