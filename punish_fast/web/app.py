@@ -25,6 +25,7 @@ from punish_fast.runtime.printable import MOST_OF_LINE, printable
 from punish_fast.runtime.version import __version__
 from punish_fast.web.archive import Archive, ArchiveError
 from punish_fast.web.book import Book
+from punish_fast.web.description import description_routes
 from punish_fast.web.games import game_routes, statistics_routes
 from punish_fast.web.guard import Guard, Limits
 from punish_fast.web.models import Shelf, model_routes, opening
@@ -121,6 +122,7 @@ def create_app(hall: Hall) -> FastAPI:
     app.include_router(table_routes(shelf, OpenTables(hall.limits.tables), book, workers))
     app.include_router(game_routes(archive, shelf, workers))
     app.include_router(statistics_routes(archive, shelf, workers))
+    app.include_router(description_routes(app))
     app.include_router(page_routes())
     return app
 
