@@ -1,7 +1,6 @@
 /** Play: choose an opponent, sit down at a table, play, and play again. */
 
 import { get, modelsThat, post, remove } from "./api.js";
-import { CARDS, tag } from "./cards.js";
 import { announce, calm, complain, h, percent } from "./dom.js";
 import { RENDERERS } from "./games.js";
 import { keep, recall } from "./memory.js";
@@ -49,7 +48,7 @@ class Seat {
   async deal() {
     calm();
     try {
-      this.sitDown(await post("/tables", { ...lastChoice(), game: "punish" }));
+      this.sitDown(await post("/tables", lastChoice()));
     } catch (error) {
       complain(error);
     }
@@ -63,20 +62,18 @@ class Seat {
     this.ending = h("div", { class: "ending", hidden: true });
     this.log = h("div", { class: "log", tabindex: "0", role: "region", "aria-label": "Log of the duel" });
     this.coach = h("div", { class: "coach" });
-    const effects = h("dl", { class: "effects" });
+    this.renderer = new RENDERERS[table.game](board, (action) => this.play(action));
     const side = h(
       "aside",
       { class: "stack" },
       h("section", { class: "panel stack" }, h("div", { class: "row" }, this.coachToggle(), this.helpButton()), this.coach),
       h("section", { class: "panel" }, h("h2", {}, "Log"), this.log),
-      h("section", { class: "panel" }, h("h2", {}, "What the cards do"), effects),
+      h("section", { class: "panel" }, this.renderer.legend(table.rules)),
     );
-    effects.append(...CARDS.flatMap((name, k) => [h("dt", {}, tag(name)), h("dd", {}, table.rules.effects[k])]));
     this.main.replaceChildren(
       h("h1", { class: "sr" }, `Your duel with ${table.names[1]}`),
       h("div", { class: "play" }, h("section", { class: "panel table", "aria-label": "Table" }, board, this.ending), side),
     );
-    this.renderer = new RENDERERS[table.game](board, (action) => this.play(action));
     this.take(table);
   }
 

@@ -7,10 +7,12 @@
  *  heading(event)                  the heading of the log that an event begins, or null
  *  words(event, events)            what is said of an event among those of one move, or null
  *  keys                            [key, meaning] pairs for the help
+ *  legend(rules)                   what to look up during a game
+ *  Game.primer(rules)              what to know before the first
  */
 
 import { clock, kinds, pile, player } from "./board.js";
-import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard } from "./cards.js";
+import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
 import { h, percent, unseen } from "./dom.js";
 
 // Keys of whoever cannot move the pointer: a card by its initial.
@@ -34,6 +36,27 @@ export class Punish {
     this.middle = h("div", { class: "middle" });
     this.you = h("div", { class: "you" });
     place.replaceChildren(this.top, this.middle, this.you);
+  }
+
+  static primer(rules) {
+    const { breaths, healing, hand_size: full, feints } = rules;
+    const often = feints === 1 ? "Once" : `${feints} times`;
+    const lines = [
+      `A measure is ${breaths} breaths; in each of them, both play a card. Then both heal ${healing} HP, and draw back up to ${full} cards.`,
+      feints && `${often} in a measure you may feint: throw a card away, and play the top card of the deck instead.`,
+      "You see your hand, the discard pile, and so which cards the other may still hold.",
+    ];
+    const face = (name, kind) => h("li", {}, card(name, rules.damage[kind]), h("span", { class: "quiet small" }, rules.effects[kind]));
+    return [
+      h("h2", {}, "What the cards do"),
+      h("ul", { class: "faces" }, CARDS.map(face)),
+      h("ul", { class: "lines" }, lines.filter(Boolean).map((line) => h("li", {}, line))),
+    ];
+  }
+
+  legend(rules) {
+    const lines = CARDS.map((name, kind) => [h("dt", {}, tag(name)), h("dd", {}, rules.effects[kind])]);
+    return [h("h2", {}, "What the cards do"), h("dl", { class: "effects" }, lines)];
   }
 
   update(table, events) {

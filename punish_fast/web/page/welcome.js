@@ -1,8 +1,8 @@
 /** Before a game: whom to play, and what the game is about. */
 
 import { get } from "./api.js";
-import { CARDS, card } from "./cards.js";
 import { choice, h, title } from "./dom.js";
+import { RENDERERS } from "./games.js";
 import { keep, recall } from "./memory.js";
 
 // What the extremes mean to whoever has never heard of softmax.
@@ -10,8 +10,8 @@ const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
 
 /** The last choice of opponent, temperature and name, as the server takes it for a new table. */
 export function lastChoice() {
-  const { hash, temperature } = recall("opponent", {});
-  return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", "you") };
+  const { hash, temperature, game } = recall("opponent", {});
+  return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", "you"), game };
 }
 
 /** The form, and the game in short; `deal` is called once an opponent is chosen. */
@@ -26,14 +26,17 @@ export function welcome(models, deal) {
     temperature = temperatures(model, wanted.temperature);
     heat.replaceChildren(temperature.field);
     about.textContent = model.about ?? "";
-    get(`/models/${hash}/meta`).then(({ fields }) => rules.replaceChildren(...primer(fields)));
+    get(`/models/${hash}/meta`).then(({ fields }) => {
+      if (opponent.select.value === hash) rules.replaceChildren(...RENDERERS[model.game].primer(fields));
+    });
   };
   const rulesOf = (model) => (model.rules === models[0].rules ? "" : ` (rules ${model.rules})`);
   const opponent = choice("Opponent", models.map((model) => [model.hash, model.name + rulesOf(model)]), find(wanted.hash)?.hash ?? models[0].hash, offer);
   const onsubmit = (event) => {
     event.preventDefault();
     keep("name", name.value.trim() || "you");
-    keep("opponent", { hash: opponent.select.value, temperature: temperature.select.value });
+    const { hash, game } = find(opponent.select.value);
+    keep("opponent", { hash, game, temperature: temperature.select.value });
     deal();
   };
   offer(opponent.select.value);
@@ -63,18 +66,4 @@ function temperatures(model, past) {
   const made = choice("Temperature", pairs, pairs.some(([value]) => value === past) ? past : "");
   made.select.disabled = !known.length;
   return made;
-}
-
-/** The cards, and the rules in a few lines. */
-function primer(rules) {
-  const lines = [
-    `A measure is ${rules.breaths} breaths; in each of them, both play a card. Then both heal ${rules.healing} HP, and draw back up to ${rules.hand_size} cards.`,
-    rules.feints && `${rules.feints === 1 ? "Once" : `${rules.feints} times`} in a measure you may feint: throw a card away, and play the top card of the deck instead.`,
-    "You see your hand, the discard pile, and so which cards the other may still hold.",
-  ];
-  return [
-    h("h2", {}, "What the cards do"),
-    h("ul", { class: "faces" }, CARDS.map((name, kind) => h("li", {}, card(name, rules.damage[kind]), h("span", { class: "quiet small" }, rules.effects[kind])))),
-    h("ul", { class: "lines" }, lines.filter(Boolean).map((line) => h("li", {}, line))),
-  ];
 }
