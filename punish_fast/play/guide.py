@@ -10,8 +10,6 @@ from punish_fast.play.view import View
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules
 
-KEYS = "u takes a move back, c asks the coach, ? shows the rules, q leaves."
-
 
 def guide(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> list[str]:
     """Paragraphs for the player of a view.
@@ -22,7 +20,7 @@ def guide(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> list[str]
         view: What the player knows.
         enemy: The enemy's name.
     """
-    return [*_aim(enemy), *_cards(rules, damage, view), *_now(rules, damage, view, enemy), KEYS]
+    return [*_aim(enemy), *_cards(rules, damage, view), *_now(rules, damage, view, enemy)]
 
 
 def _aim(enemy: str) -> Iterator[str]:
@@ -32,16 +30,25 @@ def _aim(enemy: str) -> Iterator[str]:
 def _cards(rules: Rules, damage: np.ndarray, view: View) -> Iterator[str]:
     for kind, card in enumerate(CARDS):
         if view.state.hand[kind]:
-            yield f"{card}: {_effect(rules, damage, kind)}."
+            yield f"{card}: {effect(rules, damage, kind)}."
 
 
-def _effect(rules: Rules, damage: np.ndarray, kind: int) -> str:
+def effect(rules: Rules, damage: np.ndarray, kind: int) -> str:
+    """What a card does, such as ``deals 2; 1 to a guard; nothing to a dodge or another strike``.
+
+    Args:
+        rules: The rules.
+        damage: int64 ``[6, 6]``, as in `Table`.
+        kind: The card, from 0 for guard.
+    """
     full = int(damage[kind, 5])
     parts = [f"deals {full}" if full else "deals nothing"]
-    less = [f"{damage[kind, k]} to a {CARDS[k]}" for k in range(5) if full and k != kind and damage[kind, k] < full]
-    parts += [", ".join(less)] if less else []
     if full:
-        parts.append(f"nothing to another {CARDS[kind]}")
+        dealt = {card: int(damage[kind, k]) for k, card in enumerate(CARDS) if k != kind and damage[kind, k] < full}
+        less = [f"{amount} to a {card}" for card, amount in dealt.items() if amount]
+        parts += [", ".join(less)] if less else []
+        immune = [f"a {card}" for card, amount in dealt.items() if not amount]
+        parts.append(f"nothing to {', '.join(immune)}{' or ' if immune else ''}another {CARDS[kind]}")
     if kind == 0 and rules.guard_reduction:
         parts.append(f"takes {rules.guard_reduction} off any attack")
     stopped = [card for card, stops in zip(CARDS, rules.dodge_stops, strict=True) if stops]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from punish_fast.play.guide import KEYS, guide
+from punish_fast.play.guide import guide
 from punish_fast.play.moves import MoveError, moves_text, parse_move
 from punish_fast.play.practice import Question, Verdict, judged
 from punish_fast.play.screen import Screen
@@ -79,7 +79,7 @@ class PracticeTerminal:
     def _help(self, view: View) -> None:
         table = self.explainer.table
         paragraphs = guide(table.space.rules, table.damage, view, self.screen.names[1])
-        for paragraph in [*(text for text in paragraphs if text != KEYS), _KEYS]:
+        for paragraph in [*paragraphs, _KEYS]:
             self.screen.say(paragraph)
 
     def _tell(self, verdict: Verdict) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.play.events import Clash, Deal, Event, Reveal
+from punish_fast.play.guide import effect, guide
 from punish_fast.play.view import View
 from punish_fast.play.words import Teller
 from punish_fast.punish._actions import REST_ACTION
@@ -40,6 +41,7 @@ class PunishFace:
         return {
             "name": name_of(rules),
             "cards": list(CARDS),
+            "effects": [effect(rules, self._damage, kind) for kind in range(len(CARDS))],
             "copies": list(rules.copies),
             "n_cards": rules.n_cards,
             "reveal_size": rules.reveal_size,
@@ -79,6 +81,10 @@ class PunishFace:
             "enemy": _player(state.enemy_hp, state.enemy_hand, state.enemy_exhausted, state.enemy_feinted),
             "words": _words(rules, state),
         }
+
+    def guide(self, view: View, enemy: str) -> list[str]:
+        """The rules that matter now, in paragraphs."""
+        return guide(self._rules, self._damage, view, enemy)
 
     def moves(self, view: View) -> list[dict[str, Any]]:
         """The legal actions with their names and keys."""

@@ -18,6 +18,7 @@ from punish_fast.punish.codes import action_name
 
 _HELP, _COACH, _BACK, _LEAVE = ("?", "h", "help"), ("c", "coach"), ("u", "undo"), ("q", "quit", "exit")
 _MOST_EXPECTED = 5
+_KEYS = "u takes a move back, c asks the coach, ? shows the rules, q leaves."
 
 
 @dataclass(eq=False)
@@ -123,7 +124,8 @@ class PunishTerminal:
         elif answer in _COACH:
             self._advise(view, seat)
         else:
-            for paragraph in guide(self.table.space.rules, self.table.damage, view, self.screen.names[1 - seat]):
+            rules, damage = self.table.space.rules, self.table.damage
+            for paragraph in [*guide(rules, damage, view, self.screen.names[1 - seat]), _KEYS]:
                 self.screen.say(paragraph)
 
     def _advise(self, view: View, seat: int) -> None:

@@ -241,6 +241,14 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
             book.add(found.finished, found.keep)
         return found.shown(seen)
 
+    @routes.get("/{table}/guide")
+    async def guide(table: TableId) -> dict[str, Any]:
+        """The rules that matter now, in paragraphs."""
+        found = tables.find(table)
+        if not found.session.is_on:
+            raise HTTPException(409, "table: the game is over")
+        return {"paragraphs": found.model.face.guide(found.session.view(_SEAT), found.session.seats[1].name)}
+
     @routes.get("/{table}/coach")
     async def advise(table: TableId) -> dict[str, Any]:
         """The win chance of each move, best first, and what the enemy is expected to do."""

@@ -22,8 +22,8 @@ def told(state, actions):
 
 def test_each_card_in_hand_is_explained_and_no_other():
     text = told(START, (20, 21, 40, 41))
-    assert "rush: deals 1; 0 to a guard; nothing to another rush." in text
-    assert "strike: deals 2; 1 to a guard, 0 to a dodge; nothing to another strike." in text
+    assert "rush: deals 1; nothing to a guard or another rush." in text
+    assert "strike: deals 2; 1 to a guard; nothing to a dodge or another strike." in text
     assert not any(line.startswith(("guard:", "dodge:", "punish:")) for line in text)
 
 

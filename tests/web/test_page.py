@@ -233,7 +233,7 @@ def test_a_clash_moves_unless_motion_is_unwelcome(visit):
 def test_that_game_is_reviewed(visit, played):
     page = visit().go("#/review", "table.games a")
     page.locator(f"table.games a[href='#/review/{played.id}']").click()
-    page.wait_for_selector(".chart .line")
+    page.wait_for_selector(".chart .mark")
     assert page.locator("h1").inner_text() == f"{played.winner.name} beat {played.loser.name}"
     assert page.locator(".choices-table tbody tr").count() == len(played.winner.actions)
     assert page.locator(".mark").count() == 2 * len(played.winner.actions)
@@ -307,7 +307,7 @@ def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
     page.locator(".hand button:enabled").first.click()
     found["table"] = each.flaws()
     each.go("#/review", "table.games a").locator("table.games a").first.click()
-    page.wait_for_selector(".chart .line")
+    page.wait_for_selector(".chart .mark")
     found["one game"] = each.flaws()
     assert {route: flaws for route, flaws in found.items() if flaws} == {}
 

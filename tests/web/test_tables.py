@@ -58,6 +58,19 @@ def test_a_seeded_game_is_that_of_the_simulator(client, naive, models, seed):
     assert (events[-1]["winner"] == 0) == bool(trace.games.won[0])
 
 
+def test_the_rules_that_matter_are_told_while_the_game_is_on(client, naive):
+    table = open_table(client, naive)
+    told = client.get(f"/tables/{table['table']}/guide").json()["paragraphs"]
+    assert told[0].startswith("You and naive pick a card at the same time")
+    held = [card for card, n in zip(table["rules"]["cards"], table["view"]["hand"], strict=True) if n]
+    effects = dict(zip(table["rules"]["cards"], table["rules"]["effects"], strict=True))
+    assert [line for line in told if line.startswith(tuple(f"{card}:" for card in held))] == [
+        f"{card}: {effects[card]}." for card in held
+    ]
+    over, _ = play_out(client, table)
+    assert client.get(f"/tables/{over['table']}/guide").status_code == 409
+
+
 def test_a_move_is_made_once(client, naive):
     table = open_table(client, naive)
     action = table["legal"][0]["action"]
