@@ -49,9 +49,11 @@ def _page(description: dict[str, Any]) -> Iterator[str]:
 
 def _parameter(parameter: dict[str, Any]) -> str:
     need = "" if parameter.get("required") else ", may be left out"
-    return (
-        f"<code>{escape(parameter['name'])}</code> ({parameter['in']}{need}) {escape(parameter.get('description', ''))}"
-    )
+    return _field(parameter["name"], f"{parameter['in']}{need}", parameter)
+
+
+def _field(name: str, where: str, its: dict[str, Any]) -> str:
+    return f"<code>{escape(name)}</code> ({where}) {escape(its.get('description', ''))}"
 
 
 def _body(description: dict[str, Any], operation: dict[str, Any]) -> Iterator[str]:
