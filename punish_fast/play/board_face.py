@@ -36,6 +36,10 @@ class BoardFace:
             "words": game.text(state),
         }
 
+    def guide(self, _view: BoardView, _enemy: str) -> list[str]:
+        """The rules in paragraphs."""
+        return self._game.rules_text().split("\n")
+
     def moves(self, view: BoardView) -> list[dict[str, Any]]:
         """The legal actions with their names; keys are numbers from 1."""
         return [

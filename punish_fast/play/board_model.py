@@ -64,6 +64,11 @@ class BoardModel:
         """The positions of its game."""
         return enumerate_positions(self._game)
 
+    @property
+    def n_states(self) -> int:
+        """The number of positions."""
+        return len(self.positions)
+
     @cached_property
     def strategy(self) -> np.ndarray:
         """How it plays, float64 ``[n_rows]``."""

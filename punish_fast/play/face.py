@@ -24,6 +24,9 @@ class Face(Protocol):
     def view(self, view: Any) -> dict[str, Any]:
         """A position as one player may know it, as `PlaySession.view` gives it."""
 
+    def guide(self, view: Any, enemy: str) -> list[str]:
+        """The rules that matter now, in paragraphs."""
+
     def moves(self, view: Any) -> list[dict[str, Any]]:
         """Each legal action as ``action``, ``name`` and ``key``, the keys to press for it."""
 

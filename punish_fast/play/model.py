@@ -121,6 +121,11 @@ class Model:
         """The states that it tells apart."""
         return self.table.space
 
+    @property
+    def n_states(self) -> int:
+        """The number of states that it tells apart."""
+        return self.space.n_states
+
     @cached_property
     def face(self) -> PunishFace:
         """How its game looks."""

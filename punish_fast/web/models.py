@@ -86,8 +86,8 @@ def model_routes(shelf: Shelf, workers: Workers) -> APIRouter:
     @routes.get("/{hash}/meta")
     async def model(hash: Hash) -> dict[str, Any]:
         """One agent, with its rules."""
-        found = shelf.find(hash)
-        return {"hash": hash, **found.facts(), "states": found.space.n_states, "fields": found.face.rules()}
+        found = shelf.player(hash)
+        return {"hash": hash, **found.facts(), "states": found.n_states, "fields": found.face.rules()}
 
     @routes.get("/{hash}/q/{state}")
     async def values(hash: Hash, state: StateCode) -> dict[str, Any]:

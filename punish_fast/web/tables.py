@@ -241,6 +241,19 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
             book.add(found.finished, found.keep)
         return found.shown(seen)
 
+    @routes.delete("/{table}", status_code=204)
+    async def clear(table: TableId) -> Response:
+        """Leave the table."""
+        tables.clear(table)
+        return Response(status_code=204)
+
+    _add_advice(routes, tables, workers)
+    return routes
+
+
+def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None:
+    """Add the routes that advise a player."""
+
     @routes.get("/{table}/guide")
     async def guide(table: TableId) -> dict[str, Any]:
         """The rules that matter now, in paragraphs."""
@@ -270,11 +283,3 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
                 {"action": a, "name": action_name(a), "probability": p} for a, p in coach.expected(view).items()
             ],
         }
-
-    @routes.delete("/{table}", status_code=204)
-    async def clear(table: TableId) -> Response:
-        """Leave the table."""
-        tables.clear(table)
-        return Response(status_code=204)
-
-    return routes

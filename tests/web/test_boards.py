@@ -40,6 +40,16 @@ def test_agents_of_all_games_are_listed_with_the_same_keys(client):
     assert len({frozenset(entry) for entry in entries}) == 1
 
 
+def test_the_rules_are_told(client):
+    opponent = hash_of(client, "perfect-tapnswap")
+    meta = client.get(f"/models/{opponent}/meta").json()
+    assert (meta["name"], meta["fields"]["variant"]["limit"]) == ("perfect-tapnswap", 5)
+    assert meta["states"] > 100
+    table = open_table(client, opponent)
+    paragraphs = client.get(f"/tables/{table['table']}/guide").json()["paragraphs"]
+    assert "\n".join(paragraphs) == table["rules"]["words"]
+
+
 def test_a_perfect_player_wins_when_it_moves_second(client):
     table = open_table(client, hash_of(client, "perfect-tapnswap"), game="tapnswap")
     assert table["names"] == ["you", "perfect-tapnswap"]
@@ -83,7 +93,6 @@ def test_what_another_game_does_not_have_is_refused_in_one_line(client):
         f"/tables/{table['table']}/coach",
         f"/models/{opponent}/q/101010200220000001",
         f"/models/{opponent}/why/101010200220000001",
-        f"/models/{opponent}/meta",
         f"/practice?model={opponent}",
     ):
         answer = client.get(path)
