@@ -66,7 +66,7 @@ class Seat {
     const side = h(
       "aside",
       { class: "stack" },
-      h("section", { class: "panel stack" }, h("div", { class: "row" }, this.coachToggle(), this.helpButton()), this.coach),
+      h("section", { class: "panel stack" }, h("div", { class: "row" }, this.coaches(table) && this.coachToggle(), this.helpButton()), this.coach),
       h("section", { class: "panel" }, h("h2", {}, "Log"), this.log),
       h("section", { class: "panel" }, this.renderer.legend(table.rules)),
     );
@@ -75,6 +75,11 @@ class Seat {
       h("div", { class: "play" }, h("section", { class: "panel table", "aria-label": "Table" }, board, this.ending), side),
     );
     this.take(table);
+  }
+
+  /** Whether there is a coach against this opponent. */
+  coaches({ opponent }) {
+    return this.models.find(({ hash }) => hash === opponent)?.coaches;
   }
 
   coachToggle() {
@@ -145,7 +150,7 @@ class Seat {
   async advise() {
     const { table, n_events: n, is_on: isOn } = this.table;
     this.renderer.advise(null);
-    if (!recall("coach", false) || !isOn) {
+    if (!recall("coach", false) || !isOn || !this.coaches(this.table)) {
       this.coach.replaceChildren();
       return;
     }
@@ -225,14 +230,15 @@ class Seat {
     if ((key === "Enter" || key === " ") && event.target.closest("button, a, summary")) return;
     if (this.isBusy) return;
     if (key === "?") this.help();
-    else if (key === "c") document.getElementById("coach").click();
+    else if (key === "c") document.getElementById("coach")?.click();
     else if (key === "n" && !this.table.is_on) this.deal();
     else if (!this.renderer.press(key)) return;
     event.preventDefault();
   }
 }
 
-const guide = (table) => get(`/tables/${table}/guide`).then(({ paragraphs }) => paragraphs);
+// A game may have no more to say than its legend.
+const guide = (table) => get(`/tables/${table}/guide`).then(({ paragraphs }) => paragraphs, () => []);
 
 /** What the coach says, as bars. */
 function advice(coach, enemy) {

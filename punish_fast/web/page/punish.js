@@ -8,7 +8,8 @@
  *  words(event, events)            what is said of an event among those of one move, or null
  *  keys                            [key, meaning] pairs for the help
  *  legend(rules)                   what to look up during a game
- *  Game.primer(rules)              what to know before the first
+ *  Game.title                      a heading and a sentence for whoever has never seen it
+ *  Game.primer(rules)              what to know before the first game
  */
 
 import { clock, kinds, pile, player } from "./board.js";
@@ -19,6 +20,8 @@ import { h, percent, unseen } from "./dom.js";
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
 
 export class Punish {
+  static title = ["A duel of five cards", "You and your opponent pick a card in secret. Both are revealed at once and clash. Whoever has no HP left loses."];
+
   keys = [
     ["g r d s p", "pick guard, rush, dodge, strike, punish"],
     ["f", "feint with the card that you pick"],

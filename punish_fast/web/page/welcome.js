@@ -19,10 +19,12 @@ export function welcome(models, deal) {
   const wanted = recall("opponent", {});
   const find = (hash) => models.find((each) => each.hash === hash);
   const name = h("input", { value: recall("name", "you"), maxlength: 40, required: true, autocomplete: "nickname" });
-  const [heat, about, rules] = [h("div"), h("p", { class: "quiet small about" }), h("section", { class: "panel primer" })];
+  const [heading, heat] = [h("div"), h("div")];
+  const [about, rules] = [h("p", { class: "quiet small about" }), h("section", { class: "panel primer" })];
   let temperature = null;
   const offer = (hash) => {
     const model = find(hash);
+    heading.replaceChildren(title(...RENDERERS[model.game].title));
     temperature = temperatures(model, wanted.temperature);
     heat.replaceChildren(temperature.field);
     about.textContent = model.about ?? "";
@@ -30,7 +32,7 @@ export function welcome(models, deal) {
       if (opponent.select.value === hash) rules.replaceChildren(...RENDERERS[model.game].primer(fields));
     });
   };
-  const rulesOf = (model) => (model.rules === models[0].rules ? "" : ` (rules ${model.rules})`);
+  const rulesOf = ({ game, rules: name }) => (name === models[0].rules ? "" : game === models[0].game ? ` (rules ${name})` : ` (${name})`);
   const opponent = choice("Opponent", models.map((model) => [model.hash, model.name + rulesOf(model)]), find(wanted.hash)?.hash ?? models[0].hash, offer);
   const onsubmit = (event) => {
     event.preventDefault();
@@ -44,7 +46,7 @@ export function welcome(models, deal) {
     h(
       "section",
       { class: "panel" },
-      title("A duel of five cards", "You and your opponent pick a card in secret. Both are revealed at once and clash. Whoever has no HP left loses."),
+      heading,
       h(
         "form",
         { class: "seat-form", onsubmit },
