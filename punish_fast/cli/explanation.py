@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.report import print_table, print_text
 from punish_fast.store.notes import enemy_text
 
@@ -15,17 +16,34 @@ _MOST_HANDS = 6
 
 
 def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[str, Any]:
-    """Explain a position by an agent's values; ``enemy`` names the one that it was solved against."""
-    from punish_fast.arena.players import Player
-    from punish_fast.play.reasons import contrast
-    from punish_fast.play.why import explainer_of
+    """Explain a position by an agent's values, or by the best choices against a strategy.
 
-    player = None if enemy is None else Player(enemy)
-    explanation = explainer_of(file, player).explain(state)
+    Args:
+        file: The file of either.
+        state: The position.
+        enemy: The enemy that the agent was solved against; the one that it notes if None.
+
+    Raises:
+        UsageError: there is an ``enemy``, but the file is a strategy.
+    """
+    from punish_fast.arena.players import Player, noted_enemy
+    from punish_fast.play.reasons import contrast
+    from punish_fast.play.why import explainer_against, explainer_of
+
+    if file.kind == "strategy":
+        if enemy is not None:
+            raise UsageError(f"--enemy: {file.path} is a strategy, which is the enemy itself")
+        player = Player(str(file.path))
+        explainer = explainer_against(player, file.rules)
+    else:
+        file.solution()
+        player = noted_enemy(file) if enemy is None else Player(enemy)
+        explainer = explainer_of(file, player)
+    explanation = explainer.explain(state)
     first, *others = explanation.reasons
     return {
         "file": file.path,
-        "enemy": file.enemy if player is None else player.note(),
+        "enemy": player.note(),
         **explanation.report(),
         "contrast": contrast(first, others[0]) if others else None,
     }

@@ -66,19 +66,34 @@ def practice(options: PracticeOptions) -> None:
     quiz = _quiz(options, explainer, enemy)
     with Progress(options.quiet).stage("looking for positions"):
         questions = _questions(options, explainer, seed)
-    _practise(quiz, questions, f"rules {name_of(explainer.table.space.rules)}, {judge}, seed {seed}")
-    if options.as_json:
-        report = {
-            "judge": judge,
-            "rules": name_of(explainer.table.space.rules),
-            "rules_digest": explainer.table.space.rules.digest,
-            "database": options.database,
-            "seed": str(seed),
-            "questions": [_verdict_report(verdict) for verdict in quiz.verdicts],
-            "right": sum(verdict.is_right for verdict in quiz.verdicts),
-            "loss": sum(verdict.loss for verdict in quiz.verdicts),
-        }
-        print_json(report)
+    rules = name_of(explainer.table.space.rules)
+    quiz.screen.say(f"Practice: rules {rules}, {judge}, seed {seed}")
+    quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
+
+    def finish() -> None:
+        if quiz.verdicts:
+            quiz.screen.console.print()
+            quiz.screen.say(quiz.score)
+        if options.as_json:
+            print_json(
+                {
+                    "judge": judge,
+                    "rules": rules,
+                    "rules_digest": explainer.table.space.rules.digest,
+                    "database": options.database,
+                    "seed": str(seed),
+                    "questions": [_verdict_report(verdict) for verdict in quiz.verdicts],
+                    "right": sum(verdict.is_right for verdict in quiz.verdicts),
+                    "loss": sum(verdict.loss for verdict in quiz.verdicts),
+                }
+            )
+
+    try:
+        _practise(quiz, questions)
+    except KeyboardInterrupt:
+        finish()
+        raise
+    finish()
 
 
 def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
@@ -122,17 +137,13 @@ def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> Practic
     return PracticeTerminal(explainer, screen, asks_on(console.file))
 
 
-def _practise(quiz: PracticeTerminal, questions: list[Question], heading: str) -> None:
+def _practise(quiz: PracticeTerminal, questions: list[Question]) -> None:
     from punish_fast.play.terminal import LeaveError
 
-    quiz.screen.say(f"Practice: {heading}")
     try:
         quiz.practise(questions)
     except (LeaveError, EOFError):
         quiz.screen.console.print("\n  You left the practice.")
-    if quiz.verdicts:
-        quiz.screen.console.print()
-        quiz.screen.say(quiz.score)
 
 
 def _verdict_report(verdict: Verdict) -> dict[str, Any]:

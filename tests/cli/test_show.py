@@ -401,9 +401,21 @@ def test_every_action_is_explained_by_what_the_enemy_may_do(run):
 
 
 @pytest.mark.usefixtures("files")
+def test_the_best_choices_against_a_strategy_are_explained(run):
+    report = run("show", "other-strategy.h5", KNOWN, "--why", "--json").report
+    assert report["enemy"] == {"kind": "strategy", "file": "other-strategy.h5"}
+    assert report["unit"] == "win"
+    assert sum(each["probability"] for each in report["answers"]) == pytest.approx(1)
+    assert "other-strategy.h5 may play: " in run("show", "other-strategy.h5", KNOWN, "--why").out
+    for each in report["actions"]:
+        assert sum(a["probability"] * a["value"] for a in each["against"]) == pytest.approx(each["value"], abs=1e-9)
+
+
+@pytest.mark.usefixtures("files")
 def test_what_cannot_be_explained_is_refused(run):
     run("show", "agent.h5", "--why").refused("--why needs a position")
-    run("show", "strategy.h5", KNOWN, "--why").refused("kind: a strategy has no solution")
+    run("show", "tensor.h5", KNOWN, "--why").refused("kind: a tensor has no solution")
+    run("show", "strategy.h5", KNOWN, "--why", "--enemy", "random").refused("strategy.h5 is a strategy")
     run("show", "agent.h5", KNOWN, "--why", "--enemy", "careful").refused("--enemy: against this one,")
     run("show", "agent.h5", KNOWN, "--why", "--enemy", "veteran").refused("knows the standard rules alone")
 
