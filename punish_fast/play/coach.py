@@ -30,23 +30,25 @@ class Coach:
         space: The information states, of the view.
     """
 
-    def __init__(self, space: StateSpace, enemy: np.ndarray) -> None:
+    def __init__(self, space: StateSpace, enemy: np.ndarray, solution: Solution | None = None) -> None:
         """Remember whom to advise against.
 
         Args:
             space: The information states.
             enemy: The enemy's policy, float64 ``[n_rows]``.
+            solution: What `win_solution` finds against it; None to find it when it is needed.
 
         Raises:
             InformationError: the states are not of the view.
         """
         space.must_be_view()
         self.space = space
-        self._enemy = enemy
+        self._enemy, self._solution = enemy, solution
 
     @cached_property
     def _values(self) -> np.ndarray:
-        return win_solution(self.space, self._enemy, _TOLERANCE).q
+        solution = win_solution(self.space, self._enemy, _TOLERANCE) if self._solution is None else self._solution
+        return solution.q
 
     def win_chances(self, view: View) -> dict[int, float]:
         """The win probability of each legal action, best first; the first call solves the game."""

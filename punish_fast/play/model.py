@@ -188,8 +188,22 @@ class Model:
         """A match at its table."""
         return PunishMatch(self.table, seed)
 
+    @cached_property
+    def best_choices(self) -> Solution:
+        """The chances to win of the best choices against it.
+
+        Raises:
+            NoAnswerError: it remembers more than the view.
+        """
+        self._must_have_view()
+        return win_solution(self.space, self.strategy)
+
+    def is_coached(self, temperature: float | None) -> bool:
+        """Whether `coach` answers at once."""
+        return temperature in self._coaches
+
     def coach(self, temperature: float | None) -> Coach:
-        """A coach against it.
+        """A coach against it, who knows all values.
 
         Raises:
             NoAnswerError: it does not play at this temperature, or remembers more than the view.
@@ -198,7 +212,8 @@ class Model:
         if temperature not in self._coaches:
             self._must_play_at(temperature)
             policy = self.strategy if temperature is None else self._policy(temperature)
-            self._coaches[temperature] = Coach(self.space, policy)
+            best = self.best_choices if temperature is None else win_solution(self.space, policy)
+            self._coaches[temperature] = Coach(self.space, policy, best)
         return self._coaches[temperature]
 
     @cached_property
@@ -212,10 +227,15 @@ class Model:
         """
         self._must_have_view()
         if self.solution is None:
-            return Explainer(self.table, self.strategy, win_solution(self.space, self.strategy))
+            return Explainer(self.table, self.strategy, self.best_choices)
         if self.file is None:
             return Explainer(self.table, uniform_policy(self.space), self.solution)
         return explainer_of(self.file)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether `explainer` is at hand."""
+        return "explainer" in vars(self)
 
     @cached_property
     def judge(self) -> Judge:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from functools import cached_property, partial
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 from punish_fast.play.records import Finished, Keeper
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
+from punish_fast.records.database import LockedError
 from punish_fast.web.workers import Workers
 
 _LOGGER = logging.getLogger("punish_fast.web")
 _MOST_AT_ONCE = 256
+# Each waits for a while where another process writes (`database.BUSY_SECONDS`).
+_MOST_TRIES = 6
 
 # Told the id of a kept game, or why it could not be kept.
 Kept = Callable[[int | None, str | None], None]
@@ -54,16 +58,20 @@ class Book:
         """The states of its games; only one thread may ask first."""
         return StateSpace(self.rules)
 
-    def _keep(self, games: list[Finished]) -> list[int]:
-        return self._keeper.keep_all(games)
+    async def _kept(self, games: list[Finished]) -> list[int]:
+        """The ids of the games, once they are kept; another process that writes is waited for."""
+        for _ in range(_MOST_TRIES - 1):
+            with suppress(LockedError):
+                return await self._workers.write(lambda: self._keeper.keep_all(games))
+        return await self._workers.write(lambda: self._keeper.keep_all(games))
 
     async def _write(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
             games = [game for game, _ in batch]
+            flaw = None
             try:
-                ids: list[int | None] = [*await self._workers.write(partial(self._keep, games))]
-                flaw = None
+                ids: list[int | None] = [*await self._kept(games)]
             except Exception as error:
                 _LOGGER.error("%d games are not kept: %s", len(games), error)
                 ids, flaw = [None] * len(games), "the game could not be kept; the server's log says why"

@@ -60,7 +60,7 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
         """A recorded game judged by an agent: chance to win before each choice, and what the choice lost of it."""
         found = shelf.find(model)
         recorded = await workers.read(lambda: archive.game(game))
-        jury = await workers.solve(lambda: found.judge)
+        jury = await workers.answer(lambda: found.judge, found.is_explained)
         against = found.facts()["against"]
         return {"game": game, "agent": found.name, "enemy": against} | review_to_draw(
             review(jury, recorded), found.face
@@ -101,6 +101,6 @@ def statistics_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRo
         found = shelf.find(model)
         choices = await workers.read(archive.choices)
         drawn = secrets.randbits(32) if seed is None else seed
-        return await workers.solve(lambda: found.practice(choices, n, drawn))
+        return await workers.answer(lambda: found.practice(choices, n, drawn), found.is_explained)
 
     return routes

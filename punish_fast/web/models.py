@@ -102,7 +102,7 @@ def model_routes(shelf: Shelf, workers: Workers) -> APIRouter:
         """
         found = shelf.find(hash)
         found.row(int(state))
-        return await workers.solve(lambda: found.why(int(state)))
+        return await workers.answer(lambda: found.why(int(state)), found.is_explained)
 
     return routes
 

@@ -21,6 +21,8 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         AddressError: the address is no address of this machine, taken, or not allowed.
     """
+    if not host:
+        raise AddressError("host: is empty, allowed are addresses and names of this machine; 0.0.0.0 is all of them")
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
@@ -63,6 +65,7 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> 
         server_header=False,
         date_header=False,
         proxy_headers=False,
+        ws="none",
         timeout_graceful_shutdown=5,
         h11_max_incomplete_event_size=16 * 1024,
     )

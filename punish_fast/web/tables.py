@@ -268,17 +268,17 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
         found = tables.find(table)
         if not found.session.is_on:
             raise HTTPException(409, "table: the game is over")
-        view, model = found.session.view(_SEAT), found.model
+        view, model, n_events = found.session.view(_SEAT), found.model, len(found.session.events)
         if isinstance(model, BoardModel):
             raise HTTPException(409, f"table: there is no coach at {model.face.game}")
         try:
-            coach = await workers.solve(lambda: model.coach(found.temperature))
+            is_solved = model.is_coached(found.temperature)
+            coach = await workers.answer(lambda: model.coach(found.temperature), is_solved)
         except NoAnswerError as error:
             raise HTTPException(409, str(error)) from None
-        chances = await workers.solve(lambda: coach.win_chances(view))
         return {
-            "n_events": len(found.session.events),
-            "chances": [{"action": a, "name": action_name(a), "win": p} for a, p in chances.items()],
+            "n_events": n_events,
+            "chances": [{"action": a, "name": action_name(a), "win": p} for a, p in coach.win_chances(view).items()],
             "expected": [
                 {"action": a, "name": action_name(a), "probability": p} for a, p in coach.expected(view).items()
             ],

@@ -28,8 +28,12 @@ class Workers:
         """Compute with all processors, one such work after the other."""
         return await asyncio.get_running_loop().run_in_executor(self._solver, work)
 
+    async def answer(self, work: Callable[[], T], is_solved: bool) -> T:
+        """Ask an agent; what is solved already does not wait for what is being solved."""
+        return await (self.read(work) if is_solved else self.solve(work))
+
     async def read(self, work: Callable[[], T]) -> T:
-        """Read a database."""
+        """Read a database, or do other work of a moment."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
 
     async def write(self, work: Callable[[], T]) -> T:
