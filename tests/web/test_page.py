@@ -84,10 +84,11 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Visit]]:
     assert troubles == []
 
 
-def sit_down(visit: Visit, name: str) -> Page:
+def sit_down(visit: Visit, name: str, opponent: str = "naive") -> Page:
     page = visit.go("#/play", ".seat-form")
+    page.get_by_label("Opponent").select_option(page.locator("option", has_text=opponent).first.get_attribute("value"))
     page.get_by_label("Your name").fill(name)
-    page.get_by_role("button", name="Deal the cards").click()
+    page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".controls")
     return page
 
@@ -194,6 +195,19 @@ def test_a_pick_can_be_taken_back_and_a_reload_goes_on_with_the_game(visit):
     page.wait_for_selector(".controls, .seat-form")
     if page.locator(".controls").count():
         assert breath_of(page) == log
+
+
+def test_another_game_has_a_board_of_its_own(visit):
+    page = sit_down(visit(), "Gil", "casual-tapnswap")
+    assert page.locator(".fingers").count() == 4
+    assert page.get_by_role("button", name="Coach").count() == 0
+    for move in range(1, 4):
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        page.wait_for_function("(n) => document.querySelectorAll('.log p').length >= n", arg=2 * move)
+    assert breath_of(page).startswith("you: tap 1 on 1")
+    page.keyboard.press("?")
+    assert "Both players have two hands" in page.get_by_role("dialog").inner_text()
 
 
 def test_the_coach_and_the_rules_are_a_key_away(visit):

@@ -37,7 +37,13 @@ export function get(path, query = {}) {
 export const post = (path, body) => request("POST", path, body);
 export const remove = (path) => request("DELETE", path);
 
+/** Wait for some milliseconds. */
+export const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
+
 let known = null;
+
+/** Whether the server has opened all agents that it can. */
+export const areAllOpen = () => known !== null;
 
 /** All agents of the server. It opens them one by one; until all are open, `known` is asked for again. */
 export async function allModels() {
@@ -53,6 +59,6 @@ export async function modelsThat(use, isWanted = () => true) {
     const useful = (await allModels()).filter((model) => model[use]);
     const isPending = useful.length > 0 && !useful[0].hash && !useful[0].flaw;
     if (!isPending || !isWanted()) return useful.filter(({ hash }) => hash);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await pause(300);
   }
 }

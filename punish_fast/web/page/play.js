@@ -1,10 +1,10 @@
 /** Play: choose an opponent, sit down at a table, play, and play again. */
 
-import { get, modelsThat, post, remove } from "./api.js";
+import { get, modelsThat, pause, post, remove } from "./api.js";
 import { announce, calm, complain, h, percent } from "./dom.js";
 import { RENDERERS } from "./games.js";
 import { keep, recall } from "./memory.js";
-import { lastChoice, welcome } from "./welcome.js";
+import { lastChoice, opponents, welcome } from "./welcome.js";
 
 // The table that this browser sits at, so that a reload goes on with the game.
 const SEAT = "table";
@@ -12,7 +12,7 @@ const SEAT = "table";
 const TRIES = 25;
 
 export async function show(main, _rest, isCurrent) {
-  const models = (await modelsThat("plays", isCurrent)).filter((model) => RENDERERS[model.game]);
+  const models = await opponents(isCurrent);
   if (!isCurrent()) return null;
   const known = recall(SEAT, null);
   const table = known && (await get(`/tables/${known}`).catch(() => null));
@@ -59,7 +59,7 @@ class Seat {
     this.seen = 0;
     this.isBusy = false;
     const board = h("div", { class: "board" });
-    this.ending = h("div", { class: "ending", hidden: true });
+    this.ending = h("div", { class: "ending", tabindex: "-1", hidden: true });
     this.log = h("div", { class: "log", tabindex: "0", role: "region", "aria-label": "Log of the duel" });
     this.coach = h("div", { class: "coach" });
     this.renderer = new RENDERERS[table.game](board, (action) => this.play(action));
@@ -178,7 +178,8 @@ class Seat {
         h("button", { type: "button", onclick: () => this.stand() }, "Another opponent"),
       ),
     );
-    this.ending.querySelector("button").focus();
+    // Not the button: whoever presses Enter once too often should still see how it ended.
+    this.ending.focus();
   }
 
   /** A link to the review as soon as the game is kept, or why it is not. */
@@ -188,7 +189,7 @@ class Seat {
       if (table.kept !== null) place.replaceChildren(h("a", { class: "button", href: `#/review/${table.kept}` }, "Review this game"));
       else if (table.flaw !== null) place.replaceChildren(table.flaw);
       else if (table.keeps && tries > 0) {
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await pause(200);
         await look(await get(`/tables/${table.table}`, { since: table.n_events }), tries - 1);
       }
     };

@@ -1,12 +1,17 @@
 /** Before a game: whom to play, and what the game is about. */
 
-import { get } from "./api.js";
-import { choice, h, title } from "./dom.js";
+import { areAllOpen, get, modelsThat, pause } from "./api.js";
+import { choice, complain, h, title } from "./dom.js";
 import { RENDERERS } from "./games.js";
 import { keep, recall } from "./memory.js";
 
 // What the extremes mean to whoever has never heard of softmax.
 const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
+
+/** The agents that can be played here and are open. */
+export async function opponents(isWanted) {
+  return (await modelsThat("plays", isWanted)).filter(({ game }) => RENDERERS[game]);
+}
 
 /** The last choice of opponent, temperature and name, as the server takes it for a new table. */
 export function lastChoice() {
@@ -33,7 +38,16 @@ export function welcome(models, deal) {
     });
   };
   const rulesOf = ({ game, rules: name }) => (name === models[0].rules ? "" : game === models[0].game ? ` (rules ${name})` : ` (${name})`);
-  const opponent = choice("Opponent", models.map((model) => [model.hash, model.name + rulesOf(model)]), find(wanted.hash)?.hash ?? models[0].hash, offer);
+  const label = (model) => model.name + rulesOf(model);
+  const opponent = choice("Opponent", models.map((model) => [model.hash, label(model)]), find(wanted.hash)?.hash ?? models[0].hash, offer);
+  const addMore = async () => {
+    while (opponent.select.isConnected && !areAllOpen()) {
+      await pause(500);
+      const more = (await opponents()).filter(({ hash }) => !find(hash));
+      models.push(...more);
+      opponent.select.append(...more.map((model) => h("option", { value: model.hash }, label(model))));
+    }
+  };
   const onsubmit = (event) => {
     event.preventDefault();
     keep("name", name.value.trim() || "you");
@@ -42,6 +56,7 @@ export function welcome(models, deal) {
     deal();
   };
   offer(opponent.select.value);
+  setTimeout(() => addMore().catch(complain));
   return [
     h(
       "section",
@@ -53,7 +68,7 @@ export function welcome(models, deal) {
         opponent.field,
         heat,
         h("label", { class: "field" }, h("span", {}, "Your name in the records"), name),
-        h("button", { class: "main" }, "Deal the cards"),
+        h("button", { class: "main" }, "Start the game"),
       ),
       about,
     ),
