@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.options import CommonOptions, argument, complete_agents, game_rules_option, option, verb
+from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.play import games_database
 from punish_fast.cli.report import print_text, printable_report
 
@@ -118,6 +119,8 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
 
     models, rules = _models(options)
     database = games_database(options.db, rules)
+    sources = [*(model.file.path for model in models if model.file is not None), options.token_file]
+    check_outputs([database], [*sources, *rules_files(options.rules)], "read")
     if database is not None and database.exists() and database.stat().st_size > 0:
         from punish_fast.records.database import open_to_read
 

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -53,7 +54,7 @@ def test_a_server_ends_when_it_is_told_to(folder, number, code):
             "token": None,
         }
         while not (opponent := answer(report, "/models")[0]["hash"]):
-            pass
+            time.sleep(0.05)
         table = answer(report, "/tables", {"opponent": opponent, "seed": "1"})
         while table["is_on"]:
             move = {"action": table["legal"][0]["action"], "n_events": table["n_events"]}
@@ -93,6 +94,9 @@ def test_a_token_comes_from_a_file_or_a_variable_and_is_not_printed(run, folder,
         (["--host", "192.0.2.1"], ["--host: 192.0.2.1 port 0 cannot be listened on"]),
         (["--host", "no such host"], ["--host: no such host port 0 cannot be listened on"]),
         (["--db", "token"], ["token: is no SQLite database"]),
+        (["--db", "none/games.db"], ["none/games.db"]),
+        (["--db", "x" * 300], ["x" * 60]),
+        (["--allow-writes", "--db", "token", "--token-file", "token"], ["token: is the file to read"]),
         (["--token-file", "token"], ["--token-file: does nothing without --allow-writes"]),
         (["--allow-writes", "--token-file", "none"], ["none: is no token (No such file or directory)"]),
         (["--allow-writes", "--token-file", "token"], ["token: is no token, allowed are 16 to 1024 characters"]),

@@ -22,5 +22,5 @@ def test_an_address_is_shown_as_people_type_it(host, shown):
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "a" * 300, "\udcff", ""])
 def test_what_is_no_address_here_is_refused(host):
-    with pytest.raises(AddressError, match="^host: "):
+    with pytest.raises(AddressError, match=r"^host: "):
         listen(host, 0)
