@@ -27,7 +27,6 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
         UsageError: there is an ``enemy``, but the file is a strategy.
     """
     from punish_fast.arena.players import Player, noted_enemy
-    from punish_fast.play.reasons import contrast
     from punish_fast.play.why import explainer_against, explainer_of
 
     if file.kind == "strategy":
@@ -39,14 +38,7 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
         file.solution()
         player = noted_enemy(file) if enemy is None else Player(enemy)
         explainer = explainer_of(file, player)
-    explanation = explainer.explain(state)
-    first, *others = explanation.reasons
-    return {
-        "file": file.path,
-        "enemy": player.note(),
-        **explanation.report(),
-        "contrast": contrast(first, others[0]) if others else None,
-    }
+    return {"file": file.path, "enemy": player.note(), **explainer.explain(state).report()}
 
 
 def print_explanation(report: dict[str, Any]) -> None:

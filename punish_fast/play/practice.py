@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.reasons import Reason, contrast
 from punish_fast.play.seats import Agent
 from punish_fast.play.session import PlaySession
 from punish_fast.play.why import Explainer, Explanation
@@ -75,13 +74,8 @@ class Verdict:
 
     @property
     def why(self) -> str:
-        """One sentence: what decides between the best action and this one, or the second best."""
-        best, *others = self.explanation.reasons
-        return contrast(best, self._reason if self._reason is not best else others[0])
-
-    @property
-    def _reason(self) -> Reason:
-        return next(reason for reason in self.explanation.reasons if reason.action == self.action)
+        """What decides between the best action and this one, or the second best."""
+        return self.explanation.contrast(self.action) or ""
 
 
 def judged(explainer: Explainer, question: Question, action: int) -> Verdict:

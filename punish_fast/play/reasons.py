@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
+from punish_fast.play.scale import Scale
 from punish_fast.punish.codes import State, action_name
 
 _K = TypeVar("_K")
@@ -92,17 +93,23 @@ class Reason:
     against: tuple[Answer, ...]
 
 
-def contrast(better: Reason, worse: Reason) -> str:
-    """One sentence on why an action is better than another: the action of the enemy that speaks for it most."""
+def contrast(better: Reason, worse: Reason, scale: Scale) -> str:
+    """Why an action is better than another, in words: the action of the enemy that speaks for it most."""
     others = {answer.action: answer for answer in worse.against}
     pairs = [(answer, others[answer.action]) for answer in better.against]
     if not pairs:
         return "Nothing is played between two measures."
     good, bad = max(pairs, key=lambda pair: pair[0].probability * (pair[0].value - pair[1].value))
-    return (
-        f"What decides it is {action_name(good.action)} ({good.probability:.0%} likely): after "
-        f"{action_name(better.action)} {good.likely}; after {action_name(worse.action)} {bad.likely}."
-    )
+    first, second = _fares(better, good, scale), _fares(worse, bad, scale)
+    decides = f"What decides it is {action_name(good.action)} ({good.probability:.0%} likely)."
+    return f"{decides} Against it, {first}. {second[0].upper()}{second[1:]}."
+
+
+def _fares(reason: Reason, answer: Answer, scale: Scale) -> str:
+    """How an action fares against one of the enemy's."""
+    name = action_name(reason.action)
+    at_once = {"you win": "wins at once", "you lose": "loses at once"}.get(answer.words)
+    return f"{name} {at_once}" if at_once else f"{name} {scale.sentence(answer.value)}: {answer.likely}"
 
 
 def likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:

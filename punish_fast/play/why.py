@@ -16,7 +16,7 @@ import numpy as np
 from punish_fast.arena.players import Player, noted_enemy
 from punish_fast.mdp.solver import Solution
 from punish_fast.play.coach import enemy_choices, win_solution
-from punish_fast.play.reasons import Answer, Consequence, Reason, likeliest, place_of
+from punish_fast.play.reasons import Answer, Consequence, Reason, contrast, likeliest, place_of
 from punish_fast.play.scale import Scale, as_chances
 from punish_fast.play.table import Table
 from punish_fast.play.view import View, view_of
@@ -68,6 +68,17 @@ class Explanation:
     answers: dict[int, float]
     scale: Scale
 
+    def contrast(self, action: int) -> str | None:
+        """Why the best action is better than this one, or than the second best if it is the best.
+
+        None where there is one action alone.
+        """
+        best, *others = self.reasons
+        if not others:
+            return None
+        other = next((reason for reason in others if reason.action == action), others[0])
+        return contrast(best, other, self.scale)
+
     def report(self) -> dict[str, Any]:
         """The explanation as JSON values."""
         return {
@@ -90,6 +101,7 @@ class Explanation:
             ],
             "hands": [{"hand": list(hand), "probability": p} for hand, p in self.hands.items()],
             "answers": [_named(action) | {"probability": p} for action, p in self.answers.items()],
+            "contrast": self.contrast(self.reasons[0].action),
         }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from punish_fast.play.reasons import Answer, Consequence, Reason, contrast, likeliest
+from punish_fast.play.scale import Scale
 
 GUARD, RUSH, STRIKE, FEINT = 10, 20, 40, 41
 
@@ -37,8 +38,17 @@ def test_unlikely_consequences_are_left_out():
 def test_what_decides_is_the_answer_with_the_largest_share_of_the_difference():
     better = Reason(RUSH, 0.7, (answer(GUARD, ("nobody is hurt", 0.6, 0.5)), answer(STRIKE, ("you win", 0.4, 1.0))))
     worse = Reason(GUARD, 0.5, (answer(STRIKE, ("you lose", 0.4, 0.2)), answer(GUARD, ("nobody is hurt", 0.6, 0.7))))
-    assert (
-        contrast(better, worse) == "What decides it is strike (40% likely): after rush you win; after guard you lose."
+    assert contrast(better, worse, Scale(0, 1, True)) == (
+        "What decides it is strike (40% likely). Against it, rush wins at once. Guard loses at once."
+    )
+
+
+def test_what_the_answer_is_worth_is_told_with_it():
+    better = Reason(RUSH, 0.7, (answer(FEINT, ("you take 1", 0.25, 0.5), ("you win", 0.75, 1.0)),))
+    worse = Reason(GUARD, 0.5, (answer(FEINT, ("nobody is hurt, you have 1 HP", 1.0, 0.25)),))
+    assert contrast(better, worse, Scale(-1, 1, False)) == (
+        "What decides it is feint with strike (100% likely). Against it, rush is worth +0.8750: mostly you win. "
+        "Guard is worth +0.2500: nobody is hurt, you have 1 HP."
     )
 
 

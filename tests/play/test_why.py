@@ -141,12 +141,15 @@ def test_between_two_measures_nothing_is_played(tabletop_like):
     explanation = tabletop_like.explain(space.state(space.n_states - 1))
     (reason,) = explanation.reasons
     assert (reason.action, reason.against) == (90, ())
-    assert contrast(reason, reason) == "Nothing is played between two measures."
+    assert explanation.contrast(90) is None
+    assert contrast(reason, reason, explanation.scale) == "Nothing is played between two measures."
 
 
 def test_one_sentence_names_the_answer_that_matters(tabletop_like):
     for state in played_states(tabletop_like.table.space)[::13]:
         explanation = tabletop_like.explain(state)
+        if len(explanation.reasons) == 1:
+            continue
         best, worst = explanation.reasons[0], explanation.reasons[-1]
         gains = {
             answer.action: answer.probability * (answer.value - other.value)
@@ -156,9 +159,10 @@ def test_one_sentence_names_the_answer_that_matters(tabletop_like):
         }
         assert sum(gains.values()) == pytest.approx(best.value - worst.value, abs=1e-9)
         (named,) = [a for a in best.against if gains[a.action] == max(gains.values())][:1]
-        sentence = contrast(best, worst)
-        assert f"({named.probability:.0%} likely)" in sentence
-        assert named.likely in sentence
+        sentence = explanation.contrast(worst.action)
+        assert f"({named.probability:.0%} likely). Against it, " in sentence
+        assert named.likely in sentence or "at once" in sentence
+        assert explanation.contrast(best.action) == explanation.contrast(explanation.reasons[1].action)
 
 
 def test_a_report_is_json(tabletop_like):
