@@ -29,8 +29,8 @@ from punish_fast.study.selfplay import self_play
 LEAST_VISITS = 1e-7
 
 
-def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> dict[str, np.ndarray]:
-    """The arrays of the file.
+def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The arrays of the file, ``covered`` and ``units``.
 
     Args:
         space: The information states.
@@ -38,14 +38,14 @@ def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> dict[
         covered: bool ``[n_states]``, the states to keep.
 
     Returns:
-        ``covered`` as bits, uint8, and ``units``, the fifteenths of the rows of these states, uint8.
+        ``covered`` as bits, and the fifteenths of the rows of these states; both uint8.
     """
     begins = space.state_ptr[:-1]
     units = np.rint(policy * veteran.UNITS)
     # Rounding may leave too few or too many; the likeliest action takes the difference.
     units[first_best(space.state_ptr, policy)] += veteran.UNITS - np.add.reduceat(units, begins)
     rows = np.repeat(covered, np.diff(space.state_ptr))
-    return {"covered": np.packbits(covered), "units": units[rows].astype(np.uint8)}
+    return np.packbits(covered), units[rows].astype(np.uint8)
 
 
 def make(strategy: Path) -> None:
@@ -63,7 +63,8 @@ def make(strategy: Path) -> None:
     # Nobody chooses in the states after the last breath, which the graph leaves out.
     covered = np.zeros(space.n_states, dtype=np.bool_)
     covered[: len(visits)] = visits >= LEAST_VISITS
-    np.savez_compressed(veteran.FILE, **thinned(space, policy, covered))
+    bits, units = thinned(space, policy, covered)
+    np.savez_compressed(veteran.FILE, covered=bits, units=units)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

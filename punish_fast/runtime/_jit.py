@@ -107,61 +107,55 @@ class _Announcer(Listener):
         pass
 
 
-class _CacheLock:
-    """Lets one process at a time compile or load kernels of a cache folder, with as many threads as it likes.
+class _Nesting(threading.local):
+    """How deep a thread is in the compiler, and at which depths it saves a kernel."""
 
-    Numba's index of a cached kernel does not survive two writers: it may name the machine code of other types. A
-    process that waits finds the kernel in the cache, so none is compiled twice.
+    def __init__(self) -> None:
+        self.depth = 0
+        self.saving: dict[int, ExitStack] = {}
+        self.block: AbstractContextManager[Any] = uninterrupted()
+
+
+class _Guard(Listener):
+    """Guards the compiler: interrupts of the main thread wait, and one process at a time saves kernels in a folder.
+
+    LLVM may crash if it has to give up a library that an interrupt left half made. Numba's index of a cached kernel
+    does not survive two writers: it may name the machine code of other types. Numba saves a kernel after its
+    compilation, before it releases its own lock; both events may be nested. Nobody waits for what another process
+    compiles, since compilers run on several cores and a kernel that is compiled twice is the same.
     """
 
     def __init__(self, folder: str | None) -> None:
         self._folder = folder
-        self._guard = threading.Lock()
-        self._threads = 0
-        self._held = ExitStack()
+        self._here = _Nesting()
 
-    def acquire(self) -> None:
-        with self._guard:
-            self._threads += 1
-            if self._threads == 1 and self._folder is not None:
-                self._held.enter_context(folder_lock(Path(self._folder)))
+    def on_start(self, event: Event) -> None:
+        if event.kind != "numba:compiler_lock":
+            return
+        here = self._here
+        if here.depth == 0 and threading.current_thread() is threading.main_thread():
+            here.block = uninterrupted()
+            here.block.__enter__()
+        here.depth += 1
 
-    def release(self) -> None:
-        with self._guard:
-            self._threads -= 1
-            if self._threads == 0:
-                self._held.close()
-
-
-class _Guard(Listener):
-    """Guards compiling and loading: other processes wait, and so do interrupts of the main thread.
-
-    LLVM may crash if it has to give up a library that an interrupt left half made. Events may be nested.
-    """
-
-    def __init__(self, lock: _CacheLock) -> None:
-        self._lock = lock
-        self._depth = 0
-        self._block: AbstractContextManager[Any] = uninterrupted()
-
-    def on_start(self, _event: Event) -> None:
-        if threading.current_thread() is threading.main_thread():
-            if self._depth == 0:
-                self._block = uninterrupted()
-                self._block.__enter__()
-            self._depth += 1
-        self._lock.acquire()
-
-    def on_end(self, _event: Event) -> None:
-        self._lock.release()
-        if threading.current_thread() is threading.main_thread():
-            self._depth -= 1
-            if self._depth == 0:
-                self._block.__exit__(None, None, None)
+    def on_end(self, event: Event) -> None:
+        here = self._here
+        if event.kind != "numba:compiler_lock":
+            if self._folder is not None and here.depth not in here.saving:
+                here.saving[here.depth] = ExitStack()
+                here.saving[here.depth].enter_context(folder_lock(Path(self._folder)))
+            return
+        if here.depth in here.saving:
+            here.saving.pop(here.depth).close()
+        here.depth -= 1
+        if here.depth == 0 and threading.current_thread() is threading.main_thread():
+            here.block.__exit__(None, None, None)
 
 
+_guard = _Guard(cache_folder)
 register("numba:compile", _Announcer())
-register("numba:compiler_lock", _Guard(_CacheLock(cache_folder)))
+register("numba:compile", _guard)
+register("numba:compiler_lock", _guard)
 
 # "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast. Nobody calls kernels
 # from C, and a wrapper for that takes time to compile and to load.

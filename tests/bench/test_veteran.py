@@ -30,7 +30,8 @@ def test_a_policy_is_thinned_to_fifteenths():
     space = StateSpace(PRESETS["tiny"])
     policy = mixed(space, 1)
     covered = np.arange(space.n_states) % 3 > 0
-    np.savez_compressed(veteran.FILE, **thinned(space, policy, covered))
+    bits, units = thinned(space, policy, covered)
+    np.savez_compressed(veteran.FILE, covered=bits, units=units)
     found = veteran_policy(space)
     rows = np.repeat(covered, np.diff(space.state_ptr))
     lengths = np.repeat(np.diff(space.state_ptr), np.diff(space.state_ptr))

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from numba import config
 
 from punish_fast.runtime import _jit
 from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.folder_lock import folder_lock
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 PACKAGE = Path(_jit.__file__).parent.parent
@@ -38,15 +40,37 @@ def test_a_kernel_is_announced_when_it_is_compiled_and_cached_for_other_processe
         assert done.stdout.strip() == expected
 
 
+# Says when a kernel is compiled but not saved yet.
+SAYS_COMPILED = """
+from numba.core.event import Listener, register
+class Sayer(Listener):
+    def on_start(self, event):
+        pass
+    def on_end(self, event):
+        print("compiled", flush=True)
+register("numba:compile", Sayer())
+"""
+
+
 @WITH_JIT
-def test_processes_that_start_at_once_compile_a_kernel_once(tmp_path):
+def test_a_kernel_is_saved_by_one_process_at_a_time_and_loaded_by_any(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    processes = [
-        subprocess.Popen([sys.executable, "-c", CALLS], env=environment, stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    printed = sorted(process.communicate()[0].strip() for process in processes)
-    assert printed == ["['pair_digit'] 0", "[] 1", "[] 1"]
+
+    def begin():
+        command = [sys.executable, "-c", SAYS_COMPILED + CALLS]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+    (folder := tmp_path / Path(_jit.cache_folder).name).mkdir()
+    with folder_lock(folder), begin() as saving:
+        assert saving.stdout.readline() == "compiled\n"
+        time.sleep(0.5)
+        assert saving.poll() is None
+        assert list(folder.rglob("*.nb?")) == []
+        os.kill(saving.pid, signal.SIGKILL)
+    assert begin().communicate()[0] == "compiled\n['pair_digit'] 0\n"
+    assert len(list(folder.rglob("*pair_digit*.nbc"))) == 1
+    with folder_lock(folder):
+        assert begin().communicate(timeout=60)[0] == "[] 1\n"
 
 
 @WITH_JIT
