@@ -142,7 +142,11 @@ async def play_on(connection: Connection, play: Play) -> None:
 
 
 async def _ask(connection: Connection, play: Play, path: str, body: dict[str, Any]) -> None:
-    status, answer = await connection.ask("POST", path, body)
+    try:
+        status, answer = await connection.ask("POST", path, body)
+    except (OSError, EOFError) as error:
+        play.faults.append(f"the connection broke ({type(error).__name__})")
+        return
     if status in (200, 201):
         play.messages.append(answer)
     else:

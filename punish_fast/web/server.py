@@ -66,6 +66,8 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> 
         date_header=False,
         proxy_headers=False,
         ws="none",
+        # People think.
+        timeout_keep_alive=60,
         timeout_graceful_shutdown=5,
         h11_max_incomplete_event_size=16 * 1024,
     )
