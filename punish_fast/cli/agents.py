@@ -6,19 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, verb
 from punish_fast.cli.report import in_words, print_table
 from punish_fast.store.notes import enemy_text
 
-BUILT_IN = {
-    "random": "plays every legal action with equal probability",
-    "naive": "best response to random under the true redeal",
-    "careful": "guards or dodges, and attacks only a resting enemy",
-    "aggressive": "plays its strongest attack, and feints only without one",
-    "punisher": "dodges until the enemy rests, then plays its strongest attack",
-    "veteran": "plays close to an equilibrium, under the standard rules alone",
-}
 RULES = {
     "notebook": "the notebook's redeal, from the discard pile alone; the default of solve",
     "tabletop": "the true redeal, from discard pile and deck; the default of arena, exploit and equilibrium",
@@ -39,7 +32,7 @@ def agents(options: AgentsOptions) -> None:
     if not options.folder.is_dir():
         raise UsageError(f"{options.folder}: is not a folder")
     paths = sorted(path for path in options.folder.iterdir() if path.suffix in (".h5", ".toml") and path.is_file())
-    report = {"agents": BUILT_IN, "rules": RULES, "files": [_describe(path) for path in paths]}
+    report = {"agents": DESCRIPTIONS, "rules": RULES, "files": [_describe(path) for path in paths]}
     options.print(report, _print_report)
 
 

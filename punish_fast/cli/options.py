@@ -322,9 +322,9 @@ def complete_rules(incomplete: str) -> list[str]:
 
 def complete_agents(incomplete: str) -> list[str]:
     """Built-in agents, and files of the folder."""
-    from punish_fast.cli.agents import BUILT_IN
+    from punish_fast.arena.descriptions import DESCRIPTIONS
 
-    return _complete(incomplete, BUILT_IN, "h5")
+    return _complete(incomplete, DESCRIPTIONS, "h5")
 
 
 def _complete(incomplete: str, names: Iterable[str], suffix: str) -> list[str]:

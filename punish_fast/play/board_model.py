@@ -50,6 +50,7 @@ class BoardModel:
         nothing = dict.fromkeys(("information", "enemy", "objective", "discount", "against"))
         return {
             "name": self.name,
+            "about": f"plays at random {self._random:.0%} of the time" if self._random else "plays perfectly",
             "game": self.face.game,
             "rules": self._game.variant_text(),
             "rules_digest": None,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.arena.lineup import Lineup
 from punish_fast.arena.players import Player, naive_solution
 from punish_fast.mdp.policy import policy_of_values
@@ -91,6 +92,7 @@ class Model:
         discount = attributes.get("discount", 1.0 if self.has_values else None)
         return {
             "name": self.name,
+            "about": DESCRIPTIONS.get(self.name) if self.file is None else None,
             "game": PunishFace.game,
             "rules": name_of(self.rules),
             "rules_digest": self.rules.digest,

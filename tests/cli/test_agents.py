@@ -14,7 +14,7 @@ from punish_fast.store.learners import save_learner
 
 def test_every_built_in_agent_and_preset_is_listed(run):
     report = run("agents", "--json").report
-    assert list(report["agents"]) == list(NAMES) == list(agents.BUILT_IN)
+    assert list(report["agents"]) == list(NAMES) == list(agents.DESCRIPTIONS)
     assert list(report["rules"]) == list(PRESETS)
     text = run("agents").out
     assert all(name in text for name in (*NAMES, *PRESETS))

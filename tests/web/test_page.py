@@ -87,6 +87,7 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Visit]]:
 def sit_down(visit: Visit, name: str, opponent: str = "naive") -> Page:
     page = visit.go("#/play", ".seat-form")
     page.get_by_label("Opponent").select_option(page.locator("option", has_text=opponent).first.get_attribute("value"))
+    assert page.locator(".about").inner_text().startswith(f"{opponent} plays ")
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".controls")

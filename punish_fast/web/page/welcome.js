@@ -32,7 +32,7 @@ export function welcome(models, deal) {
     heading.replaceChildren(title(...RENDERERS[model.game].title));
     temperature = temperatures(model, wanted.temperature);
     heat.replaceChildren(temperature.field);
-    about.textContent = model.about ?? "";
+    about.textContent = model.about ? `${model.name} ${model.about}.` : "";
     get(`/models/${hash}/meta`).then(({ fields }) => {
       if (opponent.select.value === hash) rules.replaceChildren(...RENDERERS[model.game].primer(fields));
     });
