@@ -89,6 +89,11 @@ def test_what_cannot_be_practised_is_refused(run, database):
     run(*TINY, "nobody").refused("'nobody': no such file")
     run(*TINY, "veteran").refused("knows the standard rules alone")
     run(*TINY, "naive", "--db", "none.db").refused("none.db")
-    run("practice", "naive", "--db", database, "--seed", "1").refused("have no position of a game under the rules")
+    (database.parent / "other.toml").write_text(
+        "copies = [1, 2, 2, 2, 2]\nhand_size = 2\nreveal_size = 3\nhp = 1\nbreaths = 1\n"
+    )
+    run("practice", "random", "--rules", "other.toml", "--db", database, "-q").refused(
+        "have no position of a game under the rules"
+    )
     run(*TINY, "agent.h5", "--rules", "notebook").refused("made for rules tiny")
     run("practice", "-n", "0").refused("-n")
