@@ -124,3 +124,29 @@ def test_objects_tell_what_they_are(tmp_path):
     assert repr(Refillable(space)) == f"Refillable({space!r})"
     assert repr(Player("naive@2")) == "Player('naive@2')"
     assert repr(Graph(space)).startswith(f"Graph({space!r}, ")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda pf, _: pf.StateSpace("tiny"), "rules: 'tiny' is not allowed, it must be Rules"),
+        (lambda pf, _: pf.build("tiny"), "space: str is not allowed, it must be a StateSpace"),
+        (lambda pf, space: pf.build(space.rules), "space: Rules is not allowed, it must be a StateSpace"),
+        (lambda pf, space: pf.Graph(space.rules), "space: Rules is not allowed, it must be a StateSpace"),
+        (lambda pf, space: pf.lift(space, 1, np.ones(3)), "space: int is not allowed, it must be a StateSpace"),
+        (lambda pf, space: pf.save("x.h5", 1, pf.build(space)), "space: int is not allowed, it must be a StateSpace"),
+        (lambda pf, space: pf.save("x.h5", space, space), "mdp: StateSpace is not allowed, it must be an MDP"),
+        (lambda pf, space: pf.solve(space), "mdp: StateSpace is not allowed, it must be an MDP"),
+        (lambda pf, space: pf.greedy(space.state_ptr, np.ones(3)), r"q: has the shape \(3,\), allowed is"),
+        (lambda pf, space: pf.head_to_head(space, "naive", "random"), "graph: StateSpace is not allowed"),
+        (lambda pf, space: pf.simulate(space, "naive", "random", 1, 1), "graph: StateSpace is not allowed"),
+        (lambda pf, space: pf.best_response(space, "naive"), "graph: StateSpace is not allowed"),
+        (lambda pf, space: pf.bayes_response(space, "naive", "naive", 1, 1), "graph: StateSpace is not allowed"),
+        (lambda pf, space: pf.upper_bound(space, "naive"), "graph: StateSpace is not allowed"),
+        (lambda pf, space: pf.Equilibrium(space), "graph: StateSpace is not allowed"),
+    ],
+)
+def test_what_a_function_cannot_take_is_named(call, said):
+    space = punish_fast.StateSpace(punish_fast.load_rules("tiny"))
+    with pytest.raises((TypeError, ValueError), match=f"^{said}"):
+        call(punish_fast, space)

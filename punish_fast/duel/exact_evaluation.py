@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.anderson import Anderson
 
@@ -65,6 +65,7 @@ def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, s
         PolicyError: a policy does not belong to the game.
         DuelError: the game may never end.
     """
+    must_be_graph(graph)
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     v = np.zeros((graph.n_values, 2))
     v[-2, 0] = 1.0

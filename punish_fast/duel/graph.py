@@ -17,7 +17,7 @@ from punish_fast.punish._clash import N_RESOLVED
 from punish_fast.punish._codes import Status, play_status
 from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.information import revealed_cards
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.space import StateSpace, must_be_space
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
@@ -40,6 +40,7 @@ class Outline:
         Raises:
             MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
         """
+        must_be_space(space)
         self.space = space
         self.draws = tabulate_draws(space.layout)
         self.decks = [list_decks(space, self.draws, number) for number in range(space.rules.breaths)]
@@ -281,3 +282,14 @@ class Graph(Outline, LayeredGraph):
             node_pair=np.searchsorted(pair, cards).astype(np.int32),
             node_status=layer.rank[0, statuses].astype(np.int32),
         )
+
+
+def must_be_graph(graph: object) -> None:
+    """Check that an argument is the graph of a game.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(graph, Graph):
+        kind = type(graph).__name__
+        raise TypeError(f"graph: {kind} is not allowed, it must be a Graph, such as Graph(space) makes")

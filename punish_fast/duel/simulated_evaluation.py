@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from punish_fast.duel.exact_evaluation import DuelError
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import EndlessError, GameResults, Simulator
 
@@ -91,6 +91,7 @@ def simulate(
         PolicyError: a policy does not belong to the game.
         DuelError: games cannot be numbered or paired, the seed is out of range, or a game does not end.
     """
+    must_be_graph(graph)
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     check_numbers(n_games, seed, paired, first_game)
     match = _SimulatedMatch(graph, simulator_of(graph), own, enemy)

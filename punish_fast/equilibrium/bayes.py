@@ -20,7 +20,7 @@ import numpy as np
 
 from punish_fast.duel.decks import cumulate_draws
 from punish_fast.duel.exact_evaluation import Duel, DuelError
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import EndlessError, prepare_deals, prepare_thresholds
 from punish_fast.equilibrium import _bayes
@@ -108,6 +108,7 @@ class BayesExploiter:
             DuelError: ``base`` is of another graph, or ``depth`` is out of range.
             MemoryError: the values of all actions would not fit into memory.
         """
+        must_be_graph(graph)
         policy = policy_of(policy, graph.space)
         n_breaths = graph.space.rules.breaths
         if not 1 <= depth <= n_breaths:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.duel.exact_evaluation import Duel, DuelError, head_to_head
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
 from punish_fast.equilibrium.reach import Reach
@@ -118,6 +118,7 @@ def best_response(
         raise DuelError(f"beliefs: {beliefs!r} is not allowed, it must be one of {', '.join(BELIEFS)}")
     if not 0 < off_policy_weight <= 1:
         raise DuelError(f"off_policy_weight: {off_policy_weight} is not allowed, it must be above 0 and at most 1")
+    must_be_graph(graph)
     policy = policy_of(policy, graph.space)
     told: list[float] = []
 

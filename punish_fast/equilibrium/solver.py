@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.duel.graph import Graph, Outline
+from punish_fast.duel.graph import Graph, Outline, must_be_graph
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
 from punish_fast.equilibrium._reach import OWN, RESPONSE_OWN
 from punish_fast.equilibrium._restricted_game import INSIDE
@@ -59,6 +59,7 @@ class Equilibrium:
         Raises:
             ValueError: ``share`` is out of range.
         """
+        must_be_graph(graph)
         if not 0 <= share <= 1:
             raise ValueError(f"share is {share}, allowed is from 0 to 1")
         self.graph = graph

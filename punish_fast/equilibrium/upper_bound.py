@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.duel.exact_evaluation import DuelError
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium import _belief_tree, _upper_bound
 from punish_fast.equilibrium._belief_tree import BeliefTree
@@ -88,6 +88,7 @@ def upper_bound(
         DuelError: a depth is out of range.
         MemoryError: the values of all actions of a breath would not fit into memory.
     """
+    must_be_graph(graph)
     policy = policy_of(policy, graph.space)
     n_breaths = graph.space.rules.breaths
     opening_depth = depth if opening_depth is None else opening_depth

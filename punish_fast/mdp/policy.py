@@ -71,10 +71,12 @@ def first_best(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     return choice
 
 
-def _check_arrays(**arrays: np.ndarray) -> None:
-    for name, array in arrays.items():
+def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:
+    for name, array in {"state_ptr": state_ptr, "q": q}.items():
         if not isinstance(array, np.ndarray):
             raise PolicyError(f"{name}: is a {type(array).__name__}, allowed is an array")
+    if q.shape != (state_ptr[-1],):
+        raise PolicyError(f"q: has the shape {q.shape}, allowed is ({state_ptr[-1]},), a value for each row")
 
 
 def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -88,9 +90,9 @@ def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
         array([0., 1., 1.])
 
     Raises:
-        PolicyError: an argument is no array, such as a solution, whose values are its ``q``.
+        PolicyError: an argument is no array, such as a solution, whose values are its ``q``, or has another shape.
     """
-    _check_arrays(state_ptr=state_ptr, q=q)
+    _check_arrays(state_ptr, q)
     weight = np.zeros(len(q))
     weight[first_best(state_ptr, q)] = 1.0
     return weight
@@ -113,9 +115,9 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
         float64 ``[n_rows]``, adding up to 1 in each state.
 
     Raises:
-        PolicyError: the temperature is not a number above 0, or another argument is no array.
+        PolicyError: the temperature is not a number above 0, or another argument is no array of its shape.
     """
-    _check_arrays(state_ptr=state_ptr, q=q)
+    _check_arrays(state_ptr, q)
     check_temperature(temperature)
     begins = state_ptr[:-1]
     lengths = np.diff(state_ptr)

@@ -6,7 +6,7 @@ import numpy as np
 
 from punish_fast.punish.codes import cards_digits
 from punish_fast.punish.information import digits_within
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.space import StateSpace, must_be_space
 
 
 def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
@@ -19,6 +19,8 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
     Raises:
         InformationError: ``coarse`` tells apart what ``fine`` does not.
     """
+    must_be_space(fine)
+    must_be_space(coarse)
     digit_of = digits_within(fine.information, coarse.information, fine.rules)
     match = np.empty(int(fine.layer_ptr[fine.rules.breaths]), dtype=np.int32)
     for layer, coarse_layer in zip(fine.layers[: fine.rules.breaths], coarse.layers, strict=False):

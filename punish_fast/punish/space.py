@@ -333,3 +333,14 @@ def must_have_numbers(n_states: int) -> None:
     """
     if n_states > _MOST_STATES:
         raise MemoryError(f"the game has at least {n_states:,} states, allowed are {_MOST_STATES:,}")
+
+
+def must_be_space(space: object) -> None:
+    """Check that an argument is a state space.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(space, StateSpace):
+        kind = type(space).__name__
+        raise TypeError(f"space: {kind} is not allowed, it must be a StateSpace, such as StateSpace(rules) makes")

@@ -20,7 +20,7 @@ from punish_fast.punish import _marginals, _redeal, _tensor
 from punish_fast.punish._actions import N_MODES
 from punish_fast.punish._outcomes import N_PLAYS
 from punish_fast.punish.codes import Layout
-from punish_fast.punish.space import Progress, StateSpace
+from punish_fast.punish.space import Progress, StateSpace, must_be_space
 from punish_fast.punish.strategy import checked_policy
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
@@ -160,6 +160,7 @@ def _fill(space: StateSpace, number: int, enemy: _Enemy, rows: _tensor.TensorRow
 
 def _prepare(space: StateSpace, policy: np.ndarray | None) -> _Enemy:
     """The enemy as the kernels take it: the uniform one has marginals that states share."""
+    must_be_space(space)
     space.must_be_view()
     return (_uniform_marginals(space), None) if policy is None else (None, _weighted(space, policy))
 

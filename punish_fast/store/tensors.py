@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.solver import DEFAULT_DISCOUNT, Solution, solve
 from punish_fast.punish.rules import Rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.space import StateSpace, must_be_space
 from punish_fast.punish.tensor import build, build_compact
 from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.writer import Writer, new_file
@@ -176,6 +176,8 @@ def save(
         ValueError: the process has other states.
         WriteError: writing failed.
     """
+    must_be_space(space)
+    check_arrays(mdp)
     if mdp.n_states != space.n_states:
         raise ValueError(f"save: the process has {mdp.n_states} states, the space {space.n_states}")
     kind = "tensor" if solution is None else "agent"
