@@ -112,7 +112,7 @@ def test_every_path_that_a_page_names_exists():
 
 def test_every_link_between_pages_leads_somewhere():
     for page in PAGES:
-        for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
+        for target in re.findall(r"(?:\]\(|src=\")(?!http)([^)#\"]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
