@@ -31,7 +31,8 @@ def hall_of(*names: str, **more: Any) -> Hall:
 
 def entries_of(client: TestClient) -> list[Answer]:
     """What ``/models`` lists once all agents are open."""
-    deadline = time.monotonic() + 60
+    # Kernels may have to be compiled first.
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         entries: list[Answer] = client.get("/models").json()
         if all(entry["hash"] or entry["flaw"] for entry in entries):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 
 def test_every_route_is_on_the_page(client):
@@ -12,6 +13,12 @@ def test_every_route_is_on_the_page(client):
             assert f"<code>{method.upper()} {path}</code>" in page
             assert all(f"<code>{each['name']}</code>" in page for each in operation.get("parameters", ()))
     assert "<code>n_events</code>" in page
+
+
+def test_every_route_is_documented(client):
+    text = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    for path, operations in client.get("/openapi.json").json()["paths"].items():
+        assert all(f"`{method.upper()} {path}`" in text for method in operations), path
 
 
 def test_the_page_is_plain(client):
