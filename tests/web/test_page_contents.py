@@ -1,0 +1,73 @@
+"""What the files of the page hold: what a strict content security policy and a package without a build step ask."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import punish_fast
+from punish_fast.punish.card_looks import CARD_LOOKS
+from punish_fast.punish.rules import CARDS
+
+FOLDER = Path(punish_fast.__file__).parent / "web" / "page"
+FILES = sorted(path.name for path in FOLDER.iterdir())
+SCRIPTS = [name for name in FILES if name.endswith(".js")]
+# The one address that is a name, not a place.
+NAMESPACE = "http://www.w3.org/2000/svg"
+
+
+def text_of(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+class Tags(HTMLParser):
+    """Start tags of a page, with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_the_page_has_no_script_or_style_of_its_own():
+    tags = Tags(text_of("index.html")).found
+    assert all("src" in attributes for tag, attributes in tags if tag == "script")
+    assert not [tag for tag, _ in tags if tag == "style"]
+    names = {name for _, attributes in tags for name in attributes}
+    assert not {name for name in names if name == "style" or name.startswith("on")}
+
+
+def test_every_file_that_is_asked_for_is_there_and_every_file_is_asked_for():
+    asked = {
+        address.removeprefix("/page/")
+        for _, attributes in Tags(text_of("index.html")).found
+        for name, address in attributes.items()
+        if name in ("src", "href") and address and address.startswith("/")
+    }
+    for name in SCRIPTS:
+        asked |= {path.removeprefix("./") for path in re.findall(r'from "(\./[^"]+)"', text_of(name))}
+    assert asked | {"index.html"} == set(FILES)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_file_names_another_host(name):
+    addresses = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"'`]*", text_of(name).replace(NAMESPACE, ""))
+    assert addresses == []
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_no_script_makes_markup_or_code_of_text(name):
+    forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setAttribute\(\"style"
+    assert re.findall(forbidden, text_of(name)) == []
+
+
+def test_cards_have_the_colours_of_the_plots():
+    css = text_of("cards.css")
+    for card, look in zip(CARDS, CARD_LOOKS, strict=True):
+        assert f"--{card}: {look.colour};" in css
