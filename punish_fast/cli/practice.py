@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import (
     CommonOptions,
     SeedOption,
@@ -41,6 +42,14 @@ class PracticeOptions(CommonOptions):
     database: Annotated[
         Path | None,
         option("Ask for choices that lost much in these recorded games.  [default: simulate]", "--db", metavar="DB"),
+    ] = None
+    enemy: Annotated[
+        str | None,
+        option(
+            "The enemy that an agent file was solved against.  [default: as the file notes]",
+            metavar="AGENT",
+            complete=complete_agents,
+        ),
     ] = None
     questions: Annotated[int, option("Number of questions.", "-n", metavar="N", min=1, max=1000)] = 10
     rules: Annotated[str | None, game_rules_option("the agent's rules, or tabletop")] = None
@@ -110,8 +119,10 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
         if player.file is not None and player.file.kind == "agent":
             if options.rules is not None:
                 player.must_fit(rules)
-            enemy = noted_enemy(player.file)
+            enemy = noted_enemy(player.file) if options.enemy is None else Player(options.enemy)
             return explainer_of(player.file, enemy), printable(f"values of {player.path}"), printable(enemy.name)
+        if options.enemy is not None:
+            raise UsageError(f"--enemy: goes with an agent file only, {player.name} is the enemy itself")
         rules = rules if options.rules is not None or player.rules is None else player.rules
         name = printable(player.name)
         return explainer_against(player, rules), f"best choices against {name}", name

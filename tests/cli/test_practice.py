@@ -65,6 +65,9 @@ def test_the_values_of_a_file_judge(run, say):
     report = run("practice", "agent.h5", "--seed", "1", "-n", "1", "--json").report
     assert (report["judge"], report["rules"]) == ("values of agent.h5", "tiny")
     assert report["questions"][0]["unit"] == "value"
+    say(*ANYTHING)
+    named = run("practice", "agent.h5", "--enemy", "random", "--seed", "1", "-n", "1", "--json").report
+    assert named == report
     say("q")
     done = run("practice", "strategy.h5", "--seed", "1", "-n", "1")
     assert "best choices against strategy" in done.out
@@ -95,5 +98,7 @@ def test_what_cannot_be_practised_is_refused(run, database):
     run("practice", "random", "--rules", "other.toml", "--db", database, "-q").refused(
         "have no position of a game under the rules"
     )
+    run(*TINY, "naive", "--enemy", "random").refused("--enemy: goes with an agent file only, naive is the enemy itself")
+    run(*TINY, "agent.h5", "--enemy", "nobody").refused("'nobody': no such file")
     run(*TINY, "agent.h5", "--rules", "notebook").refused("made for rules tiny")
     run("practice", "-n", "0").refused("-n")
