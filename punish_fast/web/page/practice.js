@@ -25,7 +25,7 @@ class Quiz {
     const judge = choice("Judged by", judges.map(({ hash, name }) => [hash, name]), judges[0]?.hash, (hash) => this.begin(hash));
     const reset = h("button", { type: "button", class: "plain", onclick: () => this.count(NEW) }, "Start the score anew");
     main.replaceChildren(
-      title("Practice", "Positions from recorded games where the right choice matters most. Which move wins most often?"),
+      title("Practice", "Positions where the right choice matters most, from recorded games if there are any. Which move wins most often?"),
       h("div", { class: "row score-row" }, this.scoreLine, reset, judges.length > 1 && judge.field),
       this.place,
     );
