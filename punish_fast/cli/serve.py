@@ -88,7 +88,7 @@ def serve(options: ServeOptions) -> None:
     """
     from punish_fast.runtime.extras import require
 
-    require("web", "fastapi", "uvicorn")
+    require("web", "fastapi", "uvicorn", "httptools")
     from punish_fast.web.server import address_of, listen
     from punish_fast.web.server import serve as answer
 

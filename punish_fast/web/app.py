@@ -57,6 +57,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
         (421, "The server is not called so."),
         (422, "A value is not allowed."),
         (429, "Too many requests or games."),
+        (431, "The headers are too long."),
     )
 }
 

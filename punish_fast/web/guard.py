@@ -50,6 +50,8 @@ _HEADERS = tuple(
 )
 _READS = ("GET", "HEAD")
 _METHODS = (*_READS, "POST", "DELETE")
+# Bytes of all headers.
+_MOST_HEAD = 32 * 1024
 # Addresses whose recent requests are remembered.
 _MOST_ADDRESSES = 4096
 
@@ -190,9 +192,11 @@ def _headers_of(scope: Scope) -> dict[str, str]:
     """The headers of a request.
 
     Raises:
-        HTTPException: one of those that are checked stands twice.
+        HTTPException: they are too long, or one of those that are checked stands twice.
     """
     headers: dict[str, str] = {}
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > _MOST_HEAD:
+        raise HTTPException(431, f"head: allowed are {_MOST_HEAD:,} bytes")
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
         if key in headers and key in ("host", "origin", "content-type", "content-length", "authorization"):

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import uvicorn
 from fastapi import FastAPI
 
+from punish_fast.web.protocol import BoundedProtocol
+
 _BACKLOG = 2048
 
 
@@ -65,10 +67,10 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> 
         server_header=False,
         date_header=False,
         proxy_headers=False,
+        http=BoundedProtocol,
         ws="none",
         # People think.
         timeout_keep_alive=60,
         timeout_graceful_shutdown=5,
-        h11_max_incomplete_event_size=16 * 1024,
     )
     _Server(config, ready).run(sockets=[listening])
