@@ -28,6 +28,8 @@ _LONGEST_TOKEN = 1024
 _LAST_PORT = 65535
 _MOST_TABLES = 1_000_000
 _FASTEST = 1_000_000
+# A page asks for all of its files and plots at once.
+_LEAST_BURST = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +138,7 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
     elif options.token_file is not None:
         raise UsageError("--token-file: does nothing without --allow-writes")
     hosts = frozenset(name.lower() for name in (options.host, *(options.allow_host or [])))
-    limits = Limits(tables=options.tables, rate=options.rate or None, burst=2 * options.rate)
+    limits = Limits(tables=options.tables, rate=options.rate or None, burst=_LEAST_BURST + options.rate)
     return Hall(models, database, rules, hosts, token, limits, _boards()), made_up
 
 

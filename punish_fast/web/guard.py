@@ -52,6 +52,8 @@ _READS = ("GET", "HEAD")
 _METHODS = (*_READS, "POST", "DELETE")
 # Bytes of all headers.
 _MOST_HEAD = 32 * 1024
+# What takes much longer counts as so many requests, by a part of its path.
+_COSTS = {"/practice": 20, "/plots/": 20, "/review": 5, "/why/": 5, "/coach": 5}
 # Addresses whose recent requests are remembered.
 _MOST_ADDRESSES = 4096
 
@@ -141,7 +143,8 @@ class Guard:
         if method == "POST" and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "content-type: allowed is application/json")
         client = scope.get("client")
-        if not self._meter.admits(client[0] if client else ""):
+        cost = next((cost for part, cost in _COSTS.items() if part in scope["path"]), 1)
+        if not self._meter.admits(client[0] if client else "", cost):
             raise HTTPException(429, "too many requests; wait a second")
 
     def _limited(self, scope: Scope, headers: dict[str, str], receive: Receive) -> Receive:
@@ -175,17 +178,18 @@ class _Meter:
         self._limits, self._clock = limits, clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def admits(self, address: str) -> bool:
+    def admits(self, address: str, cost: int) -> bool:
+        """Whether there is enough left for a request; if so, it is taken."""
         rate, burst = self._limits.rate, self._limits.burst
         if rate is None:
             return True
-        now = self._clock()
+        now, cost = self._clock(), min(cost, burst)
         left, then = self._buckets.pop(address, (float(burst), now))
         left = min(burst, left + (now - then) * rate)
-        self._buckets[address] = (left - 1 if left >= 1 else left), now
+        self._buckets[address] = (left - cost if left >= cost else left), now
         if len(self._buckets) > _MOST_ADDRESSES:
             self._buckets.popitem(last=False)
-        return left >= 1
+        return left >= cost
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:

@@ -92,6 +92,15 @@ def test_too_many_requests_wait(models):
         assert [client.get("/").status_code for _ in range(7)] == [200] * 5 + [429] * 2
 
 
+def test_what_takes_longer_counts_more(models):
+    hall = Hall(models, rules=TINY, limits=Limits(rate=0.001, burst=45))
+    with TestClient(create_app(hall), base_url=BASE) as client:
+        # No agent has this hash, which is found out later.
+        asked = [client.get("/practice", params={"model": "0" * 32}).status_code for _ in range(4)]
+        assert asked == [404, 404, 429, 429]
+        assert [client.get("/").status_code for _ in range(7)] == [200] * 5 + [429] * 2
+
+
 def test_too_many_tables_are_refused():
     with TestClient(create_app(hall_of("random", limits=Limits(tables=2, rate=None))), base_url=BASE) as client:
         opponent = entries_of(client)[0]["hash"]
