@@ -24,7 +24,7 @@ from punish_fast.records.games import read_games
 from punish_fast.records.logs import RecordedGame
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 pytestmark = pytest.mark.slow
 PROGRAM = need_a_browser()
@@ -284,15 +284,58 @@ def test_a_position_is_clicked_together_and_an_impossible_one_refused_in_words(b
     visit.end()
 
 
-@pytest.mark.usefixtures("played")
-def test_a_practice_question_is_answered_and_the_score_is_kept(visit):
-    page = visit().go("#/practice", "button.answer")
-    page.keyboard.press("1")
+def type_an_answer(page: Page) -> None:
+    """Type the last answer, a feint where there is one: nothing is answered before Enter is pressed."""
+    button = page.locator("button.answer").last
+    for key in button.locator("kbd").inner_text().split():
+        page.keyboard.press(key)
+    assert button.evaluate("(button) => button === document.activeElement")
+    assert page.locator("p.verdict").count() == 0
+    page.keyboard.press("Enter")
     page.wait_for_selector("p.verdict")
-    assert re.match(r"Score: [01] of 1 right", page.locator(".score").inner_text())
+
+
+@pytest.mark.usefixtures("played")
+def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
+    page = visit().go("#/practice", "button.answer")
+    assert page.locator(".score").inner_text() == "No answers yet."
+    for number in range(1, n_questions_of(page) + 1):
+        type_an_answer(page)
+        assert re.match(rf"All rounds: \d+ of {number} right", page.locator(".score").inner_text())
+        page.locator(".why", has_text="What decides it is").wait_for()
+        page.keyboard.press("Enter")
+    page.wait_for_selector(".round")
+    assert re.search(rf"^\d+ of {number} right, \d+\.\d points", page.locator(".round p").inner_text())
     page.reload()
     page.wait_for_selector("button.answer")
-    assert re.match(r"Score: [01] of 1 right", page.locator(".score").inner_text())
+    assert f" of {number} right" in page.locator(".score").inner_text()
+    type_an_answer(page)
+    page.get_by_role("button", name="Start the score anew").click()
+    page.wait_for_selector("button.answer:enabled")
+    assert page.locator(".score").inner_text() == "No answers yet."
+    assert page.locator("h2", has_text="Question 1 of").count() == 1
+
+
+def n_questions_of(page: Page) -> int:
+    return int(page.locator("h2", has_text="Question 1 of").inner_text().split()[3].rstrip(":"))
+
+
+def test_an_answer_nearly_as_good_counts_as_right(visit):
+    def even_out(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        for question in found["positions"]:
+            question["actions"] = [each | {"value": 0.5} for each in question["actions"]]
+            question["actions"][0]["value"] = 0.505
+            question["best"] = question["actions"][0]["action"]
+        route.fulfill(response=answer, json=found)
+
+    each = visit()
+    each.page.route("**/practice?*", even_out)
+    page = each.go("#/practice", "button.answer")
+    page.locator("button.answer").last.click()
+    assert page.locator("p.verdict.good").inner_text().startswith("✓ Nearly as good")
+    assert page.locator(".score").inner_text().startswith("All rounds: 1 of 1 right, 0.5 points")
 
 
 @pytest.mark.usefixtures("played")

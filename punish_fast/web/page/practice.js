@@ -2,12 +2,19 @@
 
 import { get, modelsThat } from "./api.js";
 import { position } from "./board.js";
-import { actionTag } from "./cards.js";
+import { actionTag, cardOf, isFeint } from "./cards.js";
 import { announce, choice, h, percent, title } from "./dom.js";
 import { keep, recall } from "./memory.js";
 
 const AT_ONCE = 10;
 const NEW = { asked: 0, right: 0, lost: 0 };
+// An answer that loses less is right, as at the terminal; one that loses less than the second is as good as the best.
+const MOST_OF_RIGHT = 0.01;
+const MOST_OF_BEST = 0.0005;
+
+const points = (loss) => (100 * loss).toFixed(1);
+const scoreWords = ({ asked, right, lost }) => `${right} of ${asked} right, ${points(lost / asked)} points of win chance lost on average`;
+const added = (score, isRight, loss) => ({ asked: score.asked + 1, right: score.right + Number(isRight), lost: score.lost + loss });
 
 export async function show(main, _rest, isCurrent) {
   const judges = await modelsThat("judges", isCurrent);
@@ -19,17 +26,16 @@ export async function show(main, _rest, isCurrent) {
 
 class Quiz {
   constructor(main, judges) {
-    this.score = recall("practice", NEW);
     this.scoreLine = h("p", { class: "score" });
     this.place = h("div", { class: "stack" });
     const judge = choice("Judged by", judges.map(({ hash, name }) => [hash, name]), judges[0]?.hash, (hash) => this.begin(hash));
-    const reset = h("button", { type: "button", class: "plain", onclick: () => this.count(NEW) }, "Start the score anew");
+    this.reset = h("button", { type: "button", class: "plain", onclick: () => this.startAnew() }, "Start the score anew");
     main.replaceChildren(
       title("Practice", "Positions where the right choice matters most, from recorded games if there are any. Which move wins most often?"),
-      h("div", { class: "row score-row" }, this.scoreLine, reset, judges.length > 1 && judge.field),
+      h("div", { class: "row score-row" }, this.scoreLine, this.reset, judges.length > 1 && judge.field),
       this.place,
     );
-    this.count(this.score);
+    this.count(recall("practice", NEW));
     this.listener = (event) => this.onKey(event);
     document.addEventListener("keydown", this.listener);
   }
@@ -40,31 +46,44 @@ class Quiz {
 
   async begin(model) {
     this.model = model;
-    if (!this.place.firstChild) this.place.replaceChildren(h("p", { class: "quiet" }, "Looking for positions …"));
-    const found = await get("/practice", { model, n: AT_ONCE });
-    this.questions = found.positions;
-    this.rules = found.rules;
+    this.questions = null;
+    this.place.replaceChildren(h("p", { class: "quiet" }, "Looking for positions …"));
+    try {
+      const found = await get("/practice", { model, n: AT_ONCE });
+      if (model !== this.model) return;
+      this.questions = found.positions;
+      this.rules = found.rules;
+    } catch (error) {
+      this.place.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));
+      return;
+    }
     this.number = 0;
+    this.round = NEW;
     this.ask();
   }
 
+  startAnew() {
+    this.count(NEW);
+    return this.begin(this.model);
+  }
+
+  /** Keep the score of all rounds. */
   count(score) {
     this.score = score;
     keep("practice", score);
-    const { asked, right, lost } = score;
-    const mean = asked ? `, ${((100 * lost) / asked).toFixed(1)} points of win chance lost on average` : "";
-    this.scoreLine.textContent = `Score: ${right} of ${asked} right${mean}.`;
+    this.reset.hidden = !score.asked;
+    this.scoreLine.textContent = score.asked ? `All rounds: ${scoreWords(score)}.` : "No answers yet.";
   }
 
   ask() {
     const question = this.questions[this.number];
     this.isOpen = true;
     this.verdict = h("div", { class: "stack verdict-place" });
-    this.buttons = question.actions.map((action, k) =>
+    this.buttons = question.actions.map((action) =>
       h(
         "button",
         { type: "button", class: "answer", "data-action": action.action, onclick: () => this.answer(action) },
-        h("kbd", { "aria-hidden": "true" }, k + 1),
+        h("kbd", { "aria-hidden": "true" }, isFeint(action.action) && "f ", cardOf(action.action)[0]),
         actionTag(action.action, action.name),
         h("span", { class: "found" }),
       ),
@@ -78,6 +97,7 @@ class Quiz {
           "section",
           { class: "panel stack" },
           h("h2", {}, `Question ${this.number + 1} of ${this.questions.length}: what do you play?`),
+          h("p", { class: "quiet small keys" }, "A letter picks a card, f makes it a feint, Enter answers."),
           h("div", { class: "choices" }, this.buttons),
           this.verdict,
         ),
@@ -91,37 +111,76 @@ class Quiz {
     const { actions, best, state, game, player, played } = this.questions[this.number];
     const top = actions.find((each) => each.action === best);
     const loss = Math.max(0, top.value - action.value);
-    const isRight = action.action === best || loss < 0.0005;
+    const isRight = loss < MOST_OF_RIGHT;
     for (const [k, button] of this.buttons.entries()) {
       const each = actions[k];
       button.disabled = true;
-      button.classList.toggle("right", each.action === best);
+      button.classList.toggle("right", each.action === best || (isRight && each === action));
       button.classList.toggle("mine", each === action);
       button.querySelector(".found").replaceChildren(h("span", { class: "bar", vars: { share: `${100 * each.value}%` } }), h("span", { class: "number" }, percent(each.value)));
     }
-    const words = isRight
-      ? `Right: ${top.name} wins ${percent(top.value)}.`
-      : `${top.name} wins ${percent(top.value)}, ${action.name} ${percent(action.value)}: ${(100 * loss).toFixed(1)} points less.`;
-    const { asked, right, lost } = this.score;
-    this.count({ asked: asked + 1, right: right + Number(isRight), lost: lost + loss });
-    const next = h("button", { type: "button", class: "main next", onclick: () => this.next() }, "Next question");
+    const both = `${top.name} wins ${percent(top.value)}, ${action.name} ${percent(action.value)}: ${points(loss)} points less.`;
+    const words = loss < MOST_OF_BEST ? `Right: ${action.name} wins ${percent(action.value)}.` : isRight ? `Nearly as good: ${both}` : both;
+    this.round = added(this.round, isRight, loss);
+    this.count(added(this.score, isRight, loss));
+    const isLast = this.number + 1 === this.questions.length;
+    const next = h("button", { type: "button", class: "main next", onclick: () => this.next() }, isLast ? "See how you did" : "Next question");
     this.verdict.replaceChildren(
       h("p", { class: isRight ? "verdict good" : "verdict bad" }, isRight ? "✓ " : "✗ ", words),
+      this.reason(state, action),
       player && h("p", { class: "quiet" }, `${player} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
-      h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "Why?"), game && h("a", { href: `#/review/${game}` }, "The game it is from")),
+      h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "All about this position"), game && h("a", { href: `#/review/${game}` }, "The game it is from")),
     );
     announce(words);
     next.focus();
   }
 
+  /** Why the best move is better than the next best, as soon as the server says it. */
+  reason(state, action) {
+    const place = h("p", { class: "why" });
+    get(`/models/${this.model}/why/${state}`).then(
+      ({ contrast, actions: [best, next] }) => {
+        if (!contrast) return;
+        const isAbout = [best, next].some((each) => each.action === action.action);
+        place.textContent = isAbout ? contrast : `The two best moves are ${best.name} and ${next.name}. ${contrast}`;
+      },
+      () => place.remove(),
+    );
+    return place;
+  }
+
   next() {
     this.number += 1;
     if (this.number < this.questions.length) this.ask();
-    else this.begin(this.model);
+    else this.end();
+  }
+
+  end() {
+    const again = h("button", { type: "button", class: "main", onclick: () => this.begin(this.model) }, "Practise again");
+    const words = `${scoreWords(this.round)}.`;
+    this.place.replaceChildren(h("section", { class: "panel stack round" }, h("h2", {}, "The end of this round"), h("p", {}, words), h("div", { class: "row" }, again)));
+    announce(words);
+    again.focus();
   }
 
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-    if (this.isOpen && /^[1-9]$/.test(event.key)) this.buttons[Number(event.key) - 1]?.click();
+    // Whoever holds Enter down should still see the answer.
+    if (event.key === "Enter" && event.repeat) event.preventDefault();
+    if (this.questions && this.isOpen) this.pick(event.key.toLowerCase());
+  }
+
+  /** Move to the answer that a key names, as at the table: a card by its initial, and f between card and feint. */
+  pick(key) {
+    const focused = this.buttons.indexOf(document.activeElement);
+    const { actions } = this.questions[this.number];
+    const now = actions[focused]?.action;
+    const feints = now !== undefined && isFeint(now);
+    const wanted =
+      key === "f"
+        ? (action) => isFeint(action) !== feints && (now === undefined || cardOf(action) === cardOf(now))
+        : (action) => isFeint(action) === feints && cardOf(action)[0] === key;
+    const found = actions.findIndex(({ action }) => wanted(action));
+    this.buttons[found]?.focus();
   }
 }
