@@ -49,6 +49,9 @@ export function calm() {
   place.replaceChildren();
 }
 
+/** Whether fingers are the pointer: then keys are not worth a word. */
+export const isTouch = () => matchMedia("(pointer: coarse)").matches;
+
 /** A share as per cent, "54.5%"; whole numbers with `digits` 0. */
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)}%`;
 

@@ -1,7 +1,7 @@
 /** Play: choose an opponent, sit down at a table, play, and play again. */
 
 import { get, modelsThat, pause, post, remove } from "./api.js";
-import { announce, calm, complain, h, percent } from "./dom.js";
+import { announce, calm, complain, h, isTouch, percent } from "./dom.js";
 import { RENDERERS } from "./games.js";
 import { keep, recall } from "./memory.js";
 import { lastChoice, opponents, welcome } from "./welcome.js";
@@ -107,7 +107,7 @@ class Seat {
     this.seen = table.n_events;
     this.renderer.update(table, events);
     this.record(events);
-    const over = table.is_on ? "" : " Press n to play again.";
+    const over = table.is_on || isTouch() ? "" : " Press n to play again.";
     announce(events.map((event) => this.renderer.words(event, events)).filter(Boolean).join(" ") + over);
     if (table.is_on) this.advise();
     else this.finish(events.at(-1)?.words ?? "The game is over.");
@@ -206,16 +206,17 @@ class Seat {
   async help() {
     if (document.querySelector("dialog[open]")) return;
     const paragraphs = this.table.is_on ? await guide(this.table.table) : [];
-    const keys = [...this.renderer.keys, ["c", "ask the coach, or send it away"], ["n", "play again, once the game is over"], ["?", "this help"]];
+    const keys = isTouch() ? [] : [...this.renderer.keys, ["c", "ask the coach, or send it away"], ["n", "play again, once the game is over"], ["?", "this help"]];
     const dialog = h(
       "dialog",
       { "aria-labelledby": "help-title", onclose: () => dialog.remove() },
       h(
         "div",
         { class: "stack" },
-        h("h2", { id: "help-title" }, paragraphs.length ? "The rules that matter now" : "Keys"),
+        // Reading starts here: otherwise a long text is scrolled down to the button.
+        h("h2", { id: "help-title", tabindex: "-1", autofocus: true }, paragraphs.length ? "The rules that matter now" : "The game is over"),
         paragraphs.map((text) => h("p", {}, text)),
-        h("dl", { class: "effects" }, keys.map(([key, meaning]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)])),
+        keys.length > 0 && h("dl", { class: "effects" }, keys.map(([key, meaning]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)])),
         h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => dialog.close() }, "Back to the table")),
       ),
     );

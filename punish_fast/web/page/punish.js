@@ -14,7 +14,7 @@
 
 import { clock, kinds, pile, player } from "./board.js";
 import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
-import { h, percent, unseen } from "./dom.js";
+import { h, isTouch, percent, unseen } from "./dom.js";
 
 // Keys of whoever cannot move the pointer: a card by its initial.
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
@@ -287,6 +287,6 @@ export class Punish {
     if (name && this.feints) return `Throws the ${CARDS[this.picked.kind]} away and plays the top card of the deck instead.`;
     if (name) return `${CARDS[this.picked.kind]} ${this.table.rules.effects[this.picked.kind]}.`;
     if (this.feints) return "Pick the card to throw away: the top card of the deck is played instead of it.";
-    return matchMedia("(pointer: coarse)").matches ? "Pick a card: tap it." : "Pick a card: click it, or type its letter.";
+    return isTouch() ? "Tap a card." : "Pick a card: click it, or type its letter.";
   }
 }
