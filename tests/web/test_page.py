@@ -227,6 +227,19 @@ def test_the_coach_and_the_rules_are_a_key_away(visit):
     page.wait_for_selector(".advice", state="detached")
 
 
+def test_on_a_phone_the_rules_open_at_the_top_and_no_keys_are_named(visit):
+    each = visit(size={"width": 390, "height": 420}, has_touch=True, is_mobile=True)
+    page = sit_down(each, "Hal")
+    assert page.locator(".controls .words").inner_text() == "Tap a card."
+    page.get_by_role("button", name="Rules").tap()
+    dialog = page.get_by_role("dialog")
+    assert dialog.evaluate("(dialog) => dialog.scrollHeight > dialog.clientHeight && dialog.scrollTop") == 0
+    assert page.get_by_role("heading", name="The rules that matter now").evaluate(
+        "(heading) => heading === document.activeElement && getComputedStyle(heading).outlineStyle === 'none'"
+    )
+    assert page.locator("kbd:visible, .key:visible, dialog dl").count() == 0
+
+
 def test_a_clash_moves_unless_motion_is_unwelcome(visit):
     moving = {}
     for motion in ("reduce", "no-preference"):
@@ -250,9 +263,41 @@ def test_that_game_is_reviewed(visit, played):
     page.locator(f"table.games a[href='#/review/{played.id}']").click()
     page.wait_for_selector(".chart .mark")
     assert page.locator("h1").inner_text() == f"{played.winner.name} beat {played.loser.name}"
-    assert page.locator(".choices-table tbody tr").count() == len(played.winner.actions)
+    assert page.locator(".choices-table tbody tr").count() == 2 * len(played.winner.actions)
+    assert page.locator("h3", has_text=re.compile("^(Ada|naive)$")).all_inner_texts() == 2 * ["Ada", "naive"]
+    # It opens where the person lost most, and shows what the choices were worth.
+    losses = {int(breath): float(lost or 0) for breath, *_, lost in rows_of_choices(page, "Ada")}
+    shown = page.locator(".stepping h2").inner_text()
+    assert losses[int(shown.split()[1])] == max(losses.values())
+    for _, _, chance, _, best_chance, lost in rows_of_choices(page, "Ada"):
+        assert abs(percents(best_chance) - percents(chance) - float(lost or 0)) <= 1.1
     assert page.locator(".mark").count() == 2 * len(played.winner.actions)
     assert re.search(r"lost \d+\.\d points of win chance", page.locator(".worst").inner_text())
+
+
+def rows_of_choices(page: Page, name: str) -> list[list[str]]:
+    rows = page.get_by_role("region", name=f"Choices of {name}").locator("tbody tr")
+    return [row.locator("th, td").all_inner_texts() for row in rows.all()]
+
+
+def percents(text: str) -> int:
+    return int(text.removesuffix("%"))
+
+
+def test_the_tables_of_a_review_fit_on_a_phone(visit, played):
+    page = visit(size=PHONE).go(f"#/review/{played.id}", ".choices-table")
+    for table in page.locator(".choices-table").all():
+        assert table.evaluate("(table) => table.scrollWidth <= table.parentElement.clientWidth")
+
+
+def test_a_game_that_is_not_there_is_no_endless_wait(browser, address):
+    visit = Visit(browser, address)
+    page = visit.go("#/review/123", "main .bad")
+    assert page.locator("main .bad").inner_text() == "game 123: is not in the database"
+    assert page.get_by_text("Judging every choice").count() == 0
+    # The refusal is an answer of the server, which browsers log.
+    assert all("404" in trouble for trouble in visit.troubles)
+    visit.end()
 
 
 def test_a_state_is_explored_by_link_and_by_code(visit):

@@ -1,8 +1,8 @@
 /** Review: recorded games, and any one of them choice by choice. */
 
-import { get, modelsThat } from "./api.js";
+import { allModels, get, modelsThat } from "./api.js";
 import { position } from "./board.js";
-import { actionTag } from "./cards.js";
+import { actionTag, tag } from "./cards.js";
 import { chances } from "./chart.js";
 import { choice, counted, h, percent, title } from "./dom.js";
 
@@ -65,11 +65,16 @@ function gameRow({ game, winner, loser, breaths }) {
 async function showGame(main, game, isCurrent) {
   if (!/^\d{1,15}$/.test(game)) throw new Error(`${game.slice(0, 40)} is no number of a game.`);
   const judges = await modelsThat("judges", isCurrent);
+  const isPerson = await people();
   if (!isCurrent()) return null;
   const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Judging every choice …"));
   const load = async (model) => {
-    const found = await get(`/games/${game}/review`, { model });
-    if (isCurrent()) body.replaceChildren(...new Story(found).parts);
+    try {
+      const found = await get(`/games/${game}/review`, { model });
+      if (isCurrent()) body.replaceChildren(...new Story(found, isPerson).parts);
+    } catch (error) {
+      body.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));
+    }
   };
   const pairs = judges.map(({ hash, name }) => [hash, name]);
   const judge = choice("Judged by", pairs, judges[0]?.hash, load);
@@ -84,16 +89,26 @@ async function showGame(main, game, isCurrent) {
   return () => document.removeEventListener("keydown", onKey);
 }
 
+/** Which players are people, by name: no bot of the records and no agent of this server. */
+async function people() {
+  const [players, models] = await Promise.all([get("/players"), allModels()]);
+  const bots = new Set([...players.filter((player) => player.is_bot), ...models].map(({ name }) => name));
+  return (name) => !bots.has(name) && !bots.has(name.split("@")[0]);
+}
+
 /** A game as a chart, words, and one breath at a time. */
 class Story {
-  constructor(review) {
+  constructor(review, isPerson) {
     this.review = review;
-    this.players = review.players;
+    // People first: they are who reads this.
+    this.players = [...review.players].sort((a, b) => isPerson(b.name) - isPerson(a.name));
+    this.readers = this.players.filter(({ name }) => isPerson(name));
+    this.rows = [];
     this.last = Math.max(...this.players.flatMap(({ choices }) => choices.map(({ breath }) => breath)));
     this.breath = 1;
     this.chart = h("div");
     this.breathPlace = h("div", { class: "stack" });
-    const [winner, loser] = this.players;
+    const [winner, loser] = review.players;
     this.parts = [
       title(`${winner.name} beat ${loser.name}`, `${dateOf(review.game)}, ${counted(this.last, "breath")}. Chances to win are those of a player who goes on with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
       h(
@@ -102,9 +117,9 @@ class Story {
         h(
           "div",
           { class: "stack" },
-          h("section", { class: "panel timeline" }, h("h2", {}, "Chance to win, as each player could know it"), this.chart),
+          h("section", { class: "panel timeline" }, h("h2", {}, "Chance to win, as each player could know it"), this.chart, h("p", { class: "quiet small" }, "The two chances need not add up to 100%: each player knows only its own hand.")),
           h("section", { class: "panel" }, h("h2", {}, "Worst choices"), h("div", { class: "stack worst" }, this.players.map((side) => this.worst(side)))),
-          h("section", { class: "panel" }, h("h2", {}, "All choices"), this.table()),
+          h("section", { class: "panel" }, h("h2", {}, "All choices"), h("div", { class: "stack" }, this.players.map((side) => this.table(side)))),
         ),
         h("section", { class: "panel breath", "aria-label": "One breath" }, this.breathPlace),
       ),
@@ -112,9 +127,11 @@ class Story {
     this.go(this.worstBreath());
   }
 
+  /** Where a person lost most; where an agent did, if there was no person. */
   worstBreath() {
-    const bad = this.players.flatMap(({ choices }) => choices).sort((a, b) => (b.loss ?? 0) - (a.loss ?? 0));
-    return (bad[0]?.loss ?? 0) >= COSTLY ? bad[0].breath : 1;
+    const sides = this.readers.length ? this.readers : this.players;
+    const [worst] = sides.flatMap(({ choices }) => choices).sort((a, b) => (b.loss ?? 0) - (a.loss ?? 0));
+    return worst?.loss ? worst.breath : 1;
   }
 
   go(breath) {
@@ -127,7 +144,7 @@ class Story {
     const label = `Chance to win over ${counted(this.last, "breath")}; the numbers are in the table of all choices`;
     this.chart.replaceChildren(chances(series, label, this.breath, (n) => this.go(n)));
     this.drawBreath();
-    for (const row of this.rows ?? []) row.classList.toggle("now", row.dataset.breath === String(this.breath));
+    for (const row of this.rows) row.classList.toggle("now", row.dataset.breath === String(this.breath));
   }
 
   choicesNow() {
@@ -170,19 +187,33 @@ class Story {
     );
   }
 
-  table() {
-    const [winner, loser] = this.players;
-    const head = ["breath", winner.name, "wins", "loses", loser.name, "wins", "loses"];
-    const cells = (each) =>
-      each
-        ? [h("td", {}, actionTag(each.action, each.name)), h("td", { class: "number" }, percent(each.win_probability, 0)), h("td", { class: (each.loss ?? 0) >= COSTLY ? "number bad" : "number" }, each.loss ? (100 * each.loss).toFixed(1) : "")]
-        : [h("td"), h("td"), h("td")];
-    this.rows = Array.from({ length: this.last }, (_, k) => {
-      const both = this.players.map(({ choices }) => choices.find(({ breath }) => breath === k + 1));
-      const go = h("button", { type: "button", class: "plain", onclick: () => this.go(k + 1) }, String(k + 1));
-      return h("tr", { "data-breath": k + 1 }, h("th", { scope: "row" }, go), cells(both[0]), cells(both[1]));
-    });
-    return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "All choices" }, h("table", { class: "choices-table" }, h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: k % 3 === 1 || k === 0 ? null : "number" }, text)))), h("tbody", {}, this.rows)));
+  /** The choices of one player. */
+  table({ name, choices }) {
+    const head = ["breath", "played", "its chance", "best", "its chance", "lost"];
+    const isNumber = (k) => [2, 4, 5].includes(k);
+    const row = (each) =>
+      h(
+        "tr",
+        { "data-breath": each.breath },
+        h("th", { scope: "row" }, h("button", { type: "button", class: "plain", onclick: () => this.go(each.breath) }, String(each.breath))),
+        h("td", {}, actionTag(each.action, each.name)),
+        h("td", { class: "number" }, each.loss === null ? "" : percent(each.win_probability - each.loss, 0)),
+        h("td", {}, tag(each.best.split(" ").at(-1), each.best)),
+        h("td", { class: "number" }, percent(each.win_probability, 0)),
+        h("td", { class: (each.loss ?? 0) >= COSTLY ? "number bad" : "number" }, each.loss ? (100 * each.loss).toFixed(1) : ""),
+      );
+    const rows = choices.map(row);
+    this.rows.push(...rows);
+    return h(
+      "div",
+      {},
+      h("h3", {}, name),
+      h(
+        "div",
+        { class: "wide", tabindex: "0", role: "region", "aria-label": `Choices of ${name}` },
+        h("table", { class: "choices-table" }, h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: isNumber(k) && "number" }, text)))), h("tbody", {}, rows)),
+      ),
+    );
   }
 }
 
