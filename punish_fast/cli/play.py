@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,6 +93,7 @@ def play(options: PlayOptions) -> None:
     try:
         evening.play()
     except KeyboardInterrupt:
+        evening.console.print()
         evening.finish()
         raise
     evening.finish()
@@ -205,7 +207,7 @@ class _Evening:
                 if self.options.watch or not sys.stdin.isatty() or not self._wants_more():
                     return
         except (LeaveError, EOFError):
-            self.console.print("\n  You left the game.")
+            self.console.print("\n  You left; a game that is not finished is not kept.")
 
     def _play_one(self, number: int) -> None:
         from punish_fast.play.punish_match import PunishMatch
@@ -241,6 +243,9 @@ class _Evening:
         if self.is_new:
             self.is_new = False
             say(f"your games are kept in {self.keeper.database}; --db names another database")
+        if self.keeper.database is not None and sys.stdin.isatty():
+            place = shlex.quote(str(self.keeper.database))
+            self.screen.say(f"See what each choice was worth: punish-fast records review {game_id} --db {place}")
 
     def _welcome(self) -> None:
         from punish_fast.arena import veteran
@@ -255,7 +260,7 @@ class _Evening:
                 f"it, who knows its whole strategy, wins {veteran.EXPLOITER_WINS:.1%} of games."
             )
         else:
-            self.screen.say(f"Your opponent is {_shown(self.opponent.name)}.")
+            self.screen.say(f"Your opponent is the player {_shown(self.opponent.name)}.")
         if not self.options.watch:
             self.screen.say(
                 "In every breath both players pick a card in secret; then the cards clash. Bring the other player to "
@@ -264,7 +269,7 @@ class _Evening:
 
     def _wants_more(self) -> bool:
         while True:
-            answer = self._ask("  Another game? (y/n) ").strip().lower()
+            answer = self._ask("  Another game? (Y/n) ").strip().lower()
             if answer in ("y", "yes", ""):
                 return True
             if answer in ("n", "no", "q"):

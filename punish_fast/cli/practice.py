@@ -17,7 +17,7 @@ from punish_fast.cli.options import (
     option,
     verb,
 )
-from punish_fast.cli.report import Progress, print_json
+from punish_fast.cli.report import Progress, clear_progress, print_json
 from punish_fast.cli.streams import must_have_input
 from punish_fast.cli.table import asks_on, seed_of
 
@@ -75,6 +75,7 @@ def practice(options: PracticeOptions) -> None:
     quiz = _quiz(options, explainer, enemy)
     with Progress(options.quiet).stage("looking for positions"):
         questions = _questions(options, explainer, seed)
+    clear_progress()
     rules = name_of(explainer.table.space.rules)
     quiz.screen.say(f"Practice: rules {rules}, {judge}, seed {seed}")
     quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
@@ -145,7 +146,7 @@ def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> Practic
     console = open_console(sys.stderr if options.as_json else sys.stdout)
     table = explainer.table
     screen = Screen(console, table.space.rules, table.damage, ("you", enemy))
-    return PracticeTerminal(explainer, screen, asks_on(console.file))
+    return PracticeTerminal(explainer, screen, asks_on(console.file), waits=sys.stdin.isatty())
 
 
 def _practise(quiz: PracticeTerminal, questions: list[Question]) -> None:

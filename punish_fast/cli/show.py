@@ -59,6 +59,7 @@ def show(options: ShowOptions) -> None:
 
 
 def _load(path: Path) -> Artefact:
+    from punish_fast.arena.players import NAMES
     from punish_fast.runtime.files import ReadError
     from punish_fast.store.reader import load
 
@@ -66,6 +67,8 @@ def _load(path: Path) -> Artefact:
         return load(path)
     except ReadError:
         game = game_of_learner(path)
+        if str(path) in NAMES and not path.exists():
+            raise UsageError(f"{path}: is a built-in player, not a file; see: punish-fast agents") from None
         if game is None:
             raise
         raise UsageError(f"{path}: is a learner of {game}, not a file of Punish; see: punish-fast games") from None

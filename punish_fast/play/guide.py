@@ -20,16 +20,17 @@ def guide(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> list[str]
         view: What the player knows.
         enemy: The enemy's name.
     """
-    return [*_aim(enemy), *_cards(rules, damage, view), *_now(rules, damage, view, enemy)]
+    return [*_aim(enemy), *_cards(rules, damage), *_now(rules, damage, view, enemy)]
 
 
 def _aim(enemy: str) -> Iterator[str]:
     yield f"You and {enemy} pick a card at the same time, and the two cards clash. Whoever has no HP left loses."
 
 
-def _cards(rules: Rules, damage: np.ndarray, view: View) -> Iterator[str]:
+def _cards(rules: Rules, damage: np.ndarray) -> Iterator[str]:
+    # Those that are not in hand as well: a feint may draw any, and the enemy plays them.
     for kind, card in enumerate(CARDS):
-        if view.state.hand[kind]:
+        if rules.copies[kind]:
             yield f"{card}: {effect(rules, damage, kind)}."
 
 
@@ -55,14 +56,15 @@ def effect(rules: Rules, damage: np.ndarray, kind: int) -> str:
     if kind == 2 and stopped:
         parts.append(f"stops {' and '.join(stopped)}")
     if rules.exhausting[kind]:
-        parts.append("you must rest in the next breath")
+        parts.append("whoever plays it must rest in the next breath")
     return "; ".join(parts)
 
 
 def _now(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> Iterator[str]:
     state = view.state
     if view.actions == (REST_ACTION,):
-        yield "You can only rest in this breath, and any attack hits you in full."
+        cause = "You are exhausted by the card that you played last" if state.own_exhausted else "You have no card left"
+        yield f"{cause}: you can only rest in this breath, and any attack hits you in full."
     if state.enemy_exhausted:
         yield f"{enemy} is exhausted and must rest: your attack deals its full damage."
     if any(action % 10 == 1 for action in view.actions if action != REST_ACTION):

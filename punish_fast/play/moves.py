@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import CARDS
 from punish_fast.runtime.printable import printable
+
+if TYPE_CHECKING:
+    from punish_fast.play.terminal import Ask
 
 _FEINT = ("f", "feint")
 _MOST_SHOWN = 40
@@ -15,6 +19,15 @@ _MOST_SHOWN = 40
 
 class MoveError(ValueError):
     """Words that are no legal move; the message says why and what is one."""
+
+
+def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
+    """Ask for a move, and for the card of a feint that was typed without one; raises EOFError at the end of input."""
+    answer = ask(prompt).strip()
+    if answer.lower() in _FEINT and any(action % 10 == 1 for action in legal):
+        card = ask("  Feint with which card? ").strip()
+        return f"f {card}" if card else ""
+    return answer
 
 
 def parse_move(text: str, legal: Sequence[int]) -> int:
@@ -38,7 +51,7 @@ def parse_move(text: str, legal: Sequence[int]) -> int:
     cards = words[1:] if feints else words
     kinds = [k for k, card in enumerate(CARDS) if len(cards) == 1 and card.startswith(cards[0])]
     if not kinds:
-        raise MoveError(_not_understood(text, feints and not cards, legal))
+        raise MoveError(_not_understood(text, legal))
     action = 10 * (kinds[0] + 1) + feints
     if action in legal:
         return action
@@ -47,9 +60,7 @@ def parse_move(text: str, legal: Sequence[int]) -> int:
     raise MoveError(f"You hold no {CARDS[kinds[0]]}. {moves_text(legal)}")
 
 
-def _not_understood(text: str, is_bare_feint: bool, legal: Sequence[int]) -> str:
-    if is_bare_feint:
-        return f"Feint with which card? For example: f {_card(legal[0])[0]}"
+def _not_understood(text: str, legal: Sequence[int]) -> str:
     shown = printable(text.strip(), _MOST_SHOWN)
     return f"{shown!r} is no move. {moves_text(legal)}" if shown else moves_text(legal)
 

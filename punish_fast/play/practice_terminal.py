@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from punish_fast.play.guide import guide
-from punish_fast.play.moves import MoveError, moves_text, parse_move
+from punish_fast.play.moves import MoveError, ask_move, moves_text, parse_move
 from punish_fast.play.practice import Question, Verdict, judged
 from punish_fast.play.screen import Screen
 from punish_fast.play.terminal import Ask, LeaveError
@@ -27,12 +27,14 @@ class PracticeTerminal:
         explainer: Knows the answers.
         screen: Where positions are drawn.
         ask: Asks for a line; raises EOFError when there is none.
+        waits: Whether a person has to press Enter before the next question.
         verdicts: On the answers so far.
     """
 
     explainer: Explainer
     screen: Screen
     ask: Ask
+    waits: bool = False
     verdicts: list[Verdict] = field(default_factory=list)
 
     def practise(self, questions: Sequence[Question]) -> None:
@@ -51,6 +53,8 @@ class PracticeTerminal:
             verdict = judged(self.explainer, question, self._answer(view))
             self.verdicts.append(verdict)
             self._tell(verdict)
+            if self.waits and number < len(questions) and self.ask("  Enter for the next question: ").strip() in _LEAVE:
+                raise LeaveError
 
     @property
     def score(self) -> str:
@@ -65,7 +69,7 @@ class PracticeTerminal:
 
     def _answer(self, view: View) -> int:
         while True:
-            answer = self.ask("  Your move (? for help): ").strip()
+            answer = ask_move(self.ask, "  Your move (? for help): ", view.actions)
             if answer.lower() in _LEAVE:
                 raise LeaveError
             if answer.lower() in _HELP:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from punish_fast.play.coach import Coach
 from punish_fast.play.events import Deal
 from punish_fast.play.guide import guide
-from punish_fast.play.moves import MoveError, moves_text, parse_move
+from punish_fast.play.moves import MoveError, ask_move, moves_text, parse_move
 from punish_fast.play.screen import Screen
 from punish_fast.play.session import PlaySession
 from punish_fast.play.table import Table
@@ -87,7 +87,7 @@ class PunishTerminal:
             self._advise(view, seat)
         self.screen.say(moves_text(view.actions))
         while True:
-            answer = self.ask(f"  {self._prompt(seat)}").strip()
+            answer = ask_move(self.ask, f"  {self._prompt(seat)}", view.actions)
             if answer.lower() in (*_HELP, *_COACH, *_BACK, *_LEAVE):
                 self._reply(answer.lower(), view, seat)
                 continue
@@ -97,30 +97,37 @@ class PunishTerminal:
                 self.screen.say(str(error))
                 continue
             self.session.choose(seat, action)
-            if self._is_sure(seat, action):
+            if not self.confirms or self._is_sure(seat, action, view.actions):
                 return
 
     def _prompt(self, seat: int) -> str:
         name = self.screen.names[seat]
         return "Your move (? for help): " if name == "you" else f"{name}, your move (? for help): "
 
-    def _is_sure(self, seat: int, action: int) -> bool:
-        while self.confirms:
+    def _is_sure(self, seat: int, action: int, legal: Sequence[int]) -> bool:
+        """Let a move be confirmed, changed for another one, or taken back."""
+        while True:
             answer = self.ask(f"  {action_name(action)}: Enter plays it, u takes it back: ").strip().lower()
-            if answer in _BACK:
-                self.session.take_back(seat)
-                return False
+            if not answer:
+                return True
             if answer in _LEAVE:
                 raise LeaveError
-            if not answer:
-                break
-        return True
+            if answer not in _BACK:
+                try:
+                    action = parse_move(answer, legal)
+                except MoveError:
+                    self.screen.say(f"Press Enter to play {action_name(action)}, or u to choose again.")
+                    continue
+            self.session.take_back(seat)
+            if answer in _BACK:
+                return False
+            self.session.choose(seat, action)
 
     def _reply(self, answer: str, view: View, seat: int) -> None:
         if answer in _LEAVE:
             raise LeaveError
         if answer in _BACK:
-            self.screen.say("Nothing to take back: the last breath has been revealed.")
+            self.screen.say("Nothing to take back: you have not picked a card in this breath.")
         elif answer in _COACH:
             self._advise(view, seat)
         else:

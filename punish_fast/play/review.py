@@ -156,16 +156,16 @@ def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide
     return judge.side(game.winner, True), judge.side(game.loser, False)
 
 
-def read_game(path: Path, game_id: int) -> RecordedGame:
-    """Read one game of a database.
+def read_game(path: Path, game_id: int | None) -> RecordedGame:
+    """Read one game of a database, the latest for None.
 
     Raises:
         RecordsError: the database cannot be read, or has no such game.
     """
-    selection = Selection(since=game_id, until=game_id)
     with open_to_read(path) as connection:
-        for _, game in read_games(connection, selection):
-            return game
         n, first, last = connection.execute("SELECT count(*), min(game_id), max(game_id) FROM games").fetchone()
+        wanted = last if game_id is None else game_id
+        for _, game in read_games(connection, Selection(since=wanted, until=wanted)) if n else ():
+            return game
     known = f"{n:,} games from {first} to {last}" if n else "no games"
-    raise RecordsError(f"{path}: has no game {game_id}, it has {known}")
+    raise RecordsError(f"{path}: has no game{'' if game_id is None else f' {game_id}'}, it has {known}")

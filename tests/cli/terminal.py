@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from cli.conftest import COMMAND, clean_environment
 
 # What a prompt ends with.
-_PROMPTS = ("(? for help):", "takes it back:", "(y/n)", "looks away.")
+_PROMPTS = ("(? for help):", "takes it back:", "(Y/n)", "looks away.")
 _PATIENCE = 60.0
 
 

@@ -76,6 +76,7 @@ def test_a_game_in_a_terminal_is_the_simulators(folder):
     assert game.winner.name == ("you" if won else "naive")
     assert len(game.winner.actions) == len(actions)
     assert "\x1b[" in drawn
+    assert f"punish-fast records review {game.id} --db games.db" in " ".join(text.split())
 
 
 @pytest.mark.slow
@@ -129,7 +130,7 @@ def test_help_and_coach_answer_at_the_table(run, say):
     assert "<- best" in done.out
     assert "Expect: " in done.out
     assert "'x' is no move." in done.out
-    assert done.out.endswith("You left the game.\n")
+    assert done.out.endswith("You left; a game that is not finished is not kept.\n")
 
 
 def test_the_coach_speaks_before_every_move(run, say):
@@ -141,7 +142,7 @@ def test_the_coach_speaks_before_every_move(run, say):
 def test_the_end_of_the_input_leaves_the_game(run, say, folder):
     say()
     done = run(*TINY, "random")
-    assert (done.code, done.out.endswith("You left the game.\n")) == (0, True)
+    assert (done.code, done.out.endswith("You left; a game that is not finished is not kept.\n")) == (0, True)
     assert not (folder / "games.db").exists()
 
 

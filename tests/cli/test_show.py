@@ -425,3 +425,7 @@ def test_further_attributes_are_refused(run, files):
         file.attrs["weights"] = np.arange(3)
     run("show", "agent.h5", "--json").refused("agent.h5: weights: is not known")
     run("show", "agent.h5").refused("agent.h5: weights: is not known")
+
+
+def test_a_built_in_player_is_no_file(run, folder):  # noqa: ARG001
+    run("show", "veteran").refused("veteran: is a built-in player, not a file; see: punish-fast agents")

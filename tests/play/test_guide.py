@@ -6,7 +6,7 @@ from punish_fast.play.guide import guide
 from punish_fast.play.table import Table
 from punish_fast.play.view import View
 from punish_fast.punish.codes import State
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.space import StateSpace
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
@@ -14,17 +14,19 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 START = State(1, (0, 1, 0, 1, 0), 2, 0, 0, 2, 2, 0, 0, (1, 0, 0, 0, 0))
 
 
-def told(state, actions):
+def told(state, actions, rules=RULES):
     damage = Table(StateSpace(RULES)).damage
     unseen = tuple(c - h - d for c, h, d in zip(RULES.copies, state.hand, state.discard, strict=True))
-    return guide(RULES, damage, View(state, actions, unseen, 2, 1), "naive")
+    return guide(rules, damage, View(state, actions, unseen, 2, 1), "naive")
 
 
-def test_each_card_in_hand_is_explained_and_no_other():
+def test_each_card_is_explained_whoever_holds_it():
     text = told(START, (20, 21, 40, 41))
     assert "rush: deals 1; nothing to a guard or another rush." in text
     assert "strike: deals 2; 1 to a guard; nothing to a dodge or another strike." in text
-    assert not any(line.startswith(("guard:", "dodge:", "punish:")) for line in text)
+    cards = [line.split(":")[0] for line in text if line.split(":")[0] in CARDS]
+    assert cards == [card for card, n in zip(CARDS, RULES.copies, strict=True) if n]
+    assert "punish: " not in "".join(told(START, (20,), RULES._replace(copies=(2, 2, 2, 2, 0))))
 
 
 def test_what_may_be_done_is_explained():
@@ -38,5 +40,5 @@ def test_what_may_be_done_is_explained():
 
 def test_exhaustion_is_explained_to_both():
     text = "\n".join(told(START._replace(own_exhausted=1, enemy_exhausted=1), (90,)))
-    assert "You can only rest in this breath" in text
+    assert "You are exhausted by the card that you played last: you can only rest in this breath" in text
     assert "naive is exhausted" in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.play.moves import MoveError, moves_text, parse_move
+from punish_fast.play.moves import MoveError, ask_move, moves_text, parse_move
 
 LEGAL = (10, 11, 40, 41, 50, 51)
 
@@ -34,7 +34,7 @@ def test_cards_are_known_by_their_beginning(text, action):
         ("x", "^'x' is no move. Moves: g guard"),
         ("strike punish", "is no move"),
         ("rest", "is no move"),
-        ("f", "^Feint with which card. For example: f g$"),
+        ("f", "^'f' is no move. Moves: g guard"),
         ("d", "^You hold no dodge. Moves:"),
         ("f d", "^You hold no dodge"),
         ("\x1b[2J" + "s" * 500, "is no move"),
@@ -61,3 +61,18 @@ def test_who_must_rest_may_just_press_enter(text):
 def test_who_must_rest_can_do_nothing_else():
     with pytest.raises(MoveError, match="You can only rest now: press Enter"):
         parse_move("s", (90,))
+
+
+@pytest.mark.parametrize(
+    ("answers", "legal", "move"),
+    [(["f", "s"], LEGAL, "f s"), (["Feint", " g "], LEGAL, "f g"), (["f", ""], LEGAL, ""), (["f"], (10, 40), "f")],
+)
+def test_the_card_of_a_feint_may_follow(answers, legal, move):
+    prompts, left = [], iter(answers)
+
+    def ask(prompt):
+        prompts.append(prompt)
+        return next(left) + "\n"
+
+    assert ask_move(ask, "  Your move: ", legal) == move
+    assert prompts == ["  Your move: ", "  Feint with which card? "][: len(answers)]

@@ -21,7 +21,7 @@ def explainer():
     return explainer_against(Player("random"), RULES)
 
 
-def quiz_of(explainer, answers):
+def quiz_of(explainer, answers, waits=False):
     """A quiz that is given these answers, and what it draws on."""
     drawn, left = io.StringIO(), iter(answers)
 
@@ -35,7 +35,7 @@ def quiz_of(explainer, answers):
 
     table = explainer.table
     screen = Screen(open_console(drawn), table.space.rules, table.damage, ("you", "random"))
-    return PracticeTerminal(explainer, screen, ask), drawn
+    return PracticeTerminal(explainer, screen, ask, waits), drawn
 
 
 def typed(action):
@@ -88,3 +88,15 @@ def test_the_end_of_the_input_ends_the_quiz(explainer):
     quiz, _ = quiz_of(explainer, [])
     with pytest.raises(EOFError):
         quiz.practise(simulated_questions(explainer, 1, seed=2))
+
+
+def test_a_person_reads_the_verdict_before_the_next_question(explainer):
+    questions = simulated_questions(explainer, 2, seed=1)
+    best = [typed(explainer.explain(question.state).reasons[0].action) for question in questions]
+    quiz, drawn = quiz_of(explainer, [best[0], "", best[1]], waits=True)
+    quiz.practise(questions)
+    assert drawn.getvalue().count("Enter for the next question: ") == 1
+    quiz, _ = quiz_of(explainer, [best[0], "q"], waits=True)
+    with pytest.raises(LeaveError):
+        quiz.practise(questions)
+    assert len(quiz.verdicts) == 1

@@ -111,6 +111,17 @@ def test_a_move_is_confirmed_or_taken_back(table):
     assert evening.prompts.count("  Your move (? for help): ") >= 2
 
 
+def test_another_move_may_be_typed_instead_of_a_confirmation(table):
+    start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
+    start.begin()
+    first, *_, last = start.legal(0)
+    evening = Evening(table, (Person("Ann"), BOT), in_order(typed(first), "nonsense", typed(last), ""))
+    with pytest.raises(EOFError):
+        evening.terminal.play()
+    assert evening.picks[:1] == [last]
+    assert f"Press Enter to play {action_name(first)}, or u to choose again." in evening.text
+
+
 @pytest.mark.parametrize("answers", [["q"], ["quit"], ["r", "q"]])
 def test_a_person_may_leave_at_any_prompt(table, answers):
     start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
@@ -128,7 +139,7 @@ def test_questions_are_answered_before_the_move(table):
         evening.terminal.play()
     for words in (
         "You and bot pick a card at the same time",
-        "Nothing to take back: the last breath has been revealed.",
+        "Nothing to take back: you have not picked a card in this breath.",
         "There is no coach at this table.",
         "'sword' is no move. Moves: ",
     ):

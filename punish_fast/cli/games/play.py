@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import SeedOption, option, verb
-from punish_fast.cli.report import print_json
+from punish_fast.cli.report import clear_progress, print_json, terminal_width
 from punish_fast.cli.streams import must_have_input
 from punish_fast.cli.table import asks_on
 
@@ -59,7 +60,7 @@ def play(options: GamesPlayOptions) -> None:
         raise UsageError("--agent goes with --level trained and one person only")
     positions = enumerate_positions(game)
     seats = _seats(options, positions)
-    print(game.rules_text() + "\n", file=sys.stderr if options.as_json else sys.stdout)
+    clear_progress()
     result = play_at_terminal(game, positions, seats, options.seed, options.as_json)
     if options.as_json:
         names = [seat.name for seat in seats]
@@ -81,10 +82,18 @@ def play_at_terminal(
     out = sys.stderr if to_stderr else sys.stdout
 
     def tell(text: str) -> None:
-        print(text, file=out, flush=True)
+        print("\n".join(_wrapped(line) for line in text.split("\n")), file=out, flush=True)
+
+    tell(game.rules_text() + "\n")
 
     session = PlaySession(BoardMatch(positions, np.random.default_rng(seed)), seats)
     return TerminalGame(session, game, positions, asks_on(out), tell).play()
+
+
+def _wrapped(line: str) -> str:
+    """A line that fits the terminal; drawings do, and stay as they are."""
+    width = terminal_width()
+    return line if len(line) <= width else fill(line, width)
 
 
 def _seats(options: GamesPlayOptions, positions: Positions) -> tuple[Person, Person]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 class ReviewOptions(CommonOptions):
     """Options of ``records review``."""
 
-    game: Annotated[int, argument("GAME_ID", "The game, by its id in the database.")]
+    game: Annotated[
+        int | None, argument("[GAME_ID]", "The game, by its id in the database.  [default: the latest]")
+    ] = None
     database: DatabaseOption
     agent: Annotated[
         Path | None,
@@ -30,6 +32,7 @@ class ReviewOptions(CommonOptions):
 
 
 @verb(
+    "punish-fast records review --db games.db",
     "punish-fast records review 1668053480 --db games.db",
     "punish-fast records review 1668053480 --db games.db --agent win-probability.h5",
 )
@@ -47,7 +50,7 @@ def review(options: ReviewOptions) -> None:
     game = read_game(options.database, options.game)
     jury, enemy = _jury(options)
     players = review_report(judge(jury, game))
-    report = {"game": options.game, "agent": options.agent, "enemy": enemy, "players": players}
+    report = {"game": game.id, "agent": options.agent, "enemy": enemy, "players": players}
     options.print(report, _print_report)
 
 
@@ -88,7 +91,7 @@ def _print_report(report: dict[str, Any]) -> None:
 
 def _print_side(side: dict[str, Any]) -> None:
     print(f"\n{side['name']}")
-    rows = [["breath", "HP", "hand", "played", "best", "wins", "loses"]]
+    rows = [["breath", "HP", "hand", "played", "best", "best wins", "loses"]]
     for choice in side["choices"]:
         lost = "" if choice["loss"] is None else f"{100 * choice['loss']:.1f}"
         hp, win = "-".join(map(str, choice["hp"])), f"{choice['win_probability']:.1%}"

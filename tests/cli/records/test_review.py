@@ -60,3 +60,12 @@ def test_what_cannot_be_reviewed_is_refused(run, reviewing):
     run("solve", "--rules", "frail.toml", "-o", "other.h5", "-q")
     run(*REVIEW[:-1], "other.h5").refused("is no position under the rules")
     run(*REVIEW, "--rules", "notebook").refused("agent.h5: made for rules tiny", "but the game's are notebook")
+
+
+@pytest.mark.usefixtures("reviewing")
+def test_without_an_id_the_latest_game_is_judged(run):
+    arguments = ("--db", "x.db", "--agent", "agent.h5", "--json")
+    latest = run("records", "review", *arguments).report
+    assert latest["game"] > FIRST_ID
+    assert run("records", "review", str(latest["game"]), *arguments).report == latest
+    run("records", "review", str(latest["game"] + 1), *arguments).refused(f"to {latest['game']}")
