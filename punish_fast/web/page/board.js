@@ -29,15 +29,15 @@ function statuses(side, rules) {
   ];
 }
 
-/** The line of a player: name, hearts, cards, statuses. */
-export function player(name, side, rules, lost = 0) {
+/** The line of a player: name, hearts, cards, and statuses while the game is on; `lost` are HP just lost. */
+export function player(name, side, rules, { lost = 0, isOn = true } = {}) {
   return h(
     "div",
     { class: "player" },
     h("h2", {}, name),
     hearts(side.hp, rules.hp, lost),
     h("span", { class: "cards-held" }, counted(side.cards, "card")),
-    h("span", { class: "statuses" }, statuses(side, rules)),
+    isOn && h("span", { class: "statuses" }, statuses(side, rules)),
   );
 }
 

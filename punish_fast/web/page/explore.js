@@ -119,7 +119,12 @@ class Explorer {
     const { rules, fields: f } = this;
     const focused = this.form.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     const model = choice("Agent", this.models.map((each) => [each.hash, `${each.name} (rules ${each.rules})`]), this.hash, (hash) => this.goModel(hash));
-    const code = h("input", { value: this.state, inputmode: "numeric", maxlength: N_DIGITS, pattern: "[0-9]{18}", spellcheck: "false", "aria-label": "Code of the position" });
+    const code = h("input", {
+      value: this.state, inputmode: "numeric", maxlength: N_DIGITS, pattern: `[0-9]{${N_DIGITS}}`, required: true, spellcheck: "false",
+      "aria-label": "Code of the position",
+      oninput: () => code.setCustomValidity(""),
+      oninvalid: () => code.setCustomValidity(`The code of a position has ${N_DIGITS} digits.`),
+    });
     const paste = (event) => {
       event.preventDefault();
       this.go(code.value.trim());
@@ -283,6 +288,6 @@ function hands(list) {
       { class: "hands" },
       list.slice(0, MOST_HANDS).map(({ hand, probability }) => h("li", {}, chips(hand, "hand"), h("span", { class: "number" }, percent(probability)))),
     ),
-    more > 0 && h("p", { class: "quiet small" }, `and ${more} other hands`),
+    more > 0 && h("p", { class: "quiet small" }, `and ${counted(more, "other hand")}`),
   ];
 }

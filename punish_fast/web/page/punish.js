@@ -157,14 +157,14 @@ export class Punish {
   }
 
   drawTop() {
-    const { view, rules, names } = this.table;
+    const { view, rules, names, is_on: isOn } = this.table;
     const backs = (n) => Array.from({ length: n }, back);
     this.top.replaceChildren(
       clock(view),
       h(
         "div",
         { class: "foe" },
-        player(names[1], view.enemy, rules, this.lost(1)),
+        player(names[1], view.enemy, rules, { lost: this.lost(1), isOn }),
         h(
           "div",
           { class: "foe-cards" },
@@ -223,12 +223,12 @@ export class Punish {
   }
 
   drawYou() {
-    const { view, rules, names } = this.table;
+    const { view, rules, names, is_on: isOn } = this.table;
     const focused = this.you.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     this.you.classList.toggle("with-chances", Boolean(this.coach));
     this.you.replaceChildren(
-      player(names[0], view.own, rules, this.lost(0)),
-      ...(this.table.is_on ? [this.hand(), this.controls()] : []),
+      player(names[0], view.own, rules, { lost: this.lost(0), isOn }),
+      ...(isOn ? [this.hand(), this.controls()] : []),
     );
     if (focused) (this.you.querySelector(`[data-focus="${focused}"]`) ?? this.you.querySelector(".hand"))?.focus();
   }
