@@ -84,6 +84,16 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Visit]]:
     assert troubles == []
 
 
+def change_answers(page: Page, address: str, change: Callable[[Any], Any]) -> None:
+    """Let a page see other answers than those of the server."""
+
+    def answer(route: Route) -> None:
+        answered = route.fetch()
+        route.fulfill(response=answered, json=change(answered.json()))
+
+    page.route(address, answer)
+
+
 def sit_down(visit: Visit, name: str, opponent: str = "naive") -> Page:
     page = visit.go("#/play", ".seat-form")
     page.get_by_label("Opponent").select_option(page.locator("option", has_text=opponent).first.get_attribute("value"))
@@ -147,6 +157,8 @@ def must_be_kept(page: Page, database: Path, name: str) -> RecordedGame:
     winner, loser = (name, "naive") if words.endswith("You win!") else ("naive", name)
     assert words.endswith(("You win!", "naive wins!"))
     assert (game.winner.name, game.loser.name) == (winner, loser)
+    # Whoever has lost may do nothing any more.
+    assert page.locator(".board .status").count() == 0
     return game
 
 
@@ -238,6 +250,7 @@ def test_on_a_phone_the_rules_open_at_the_top_and_no_keys_are_named(visit):
         "(heading) => heading === document.activeElement && getComputedStyle(heading).outlineStyle === 'none'"
     )
     assert page.locator("kbd:visible, .key:visible, dialog dl").count() == 0
+    assert each.go("#/practice", "button.answer").locator("kbd:visible, .keys:visible").count() == 0
 
 
 def test_a_clash_moves_unless_motion_is_unwelcome(visit):
@@ -306,6 +319,11 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
     words = page.locator(".reason").inner_text()
     page.locator("details.move summary").first.click()
     assert page.locator("details.move[open] tbody tr").count() >= 1
+    # What is no code is refused in words that name the form of one.
+    page.get_by_label("Code").fill("12")
+    page.get_by_role("button", name="Go").click()
+    flaw = "The code of a position has 18 digits."
+    assert page.get_by_label("Code").evaluate("(code) => code.validationMessage") == flaw
     code = str(decimals_of(StateSpace(PRESETS["tiny"]), np.array([100]))[0])
     page.get_by_label("Code").fill(code)
     page.get_by_role("button", name="Go").click()
@@ -366,17 +384,15 @@ def n_questions_of(page: Page) -> int:
 
 
 def test_an_answer_nearly_as_good_counts_as_right(visit):
-    def even_out(route: Route) -> None:
-        answer = route.fetch()
-        found = answer.json()
+    def even_out(found: dict[str, Any]) -> dict[str, Any]:
         for question in found["positions"]:
             question["actions"] = [each | {"value": 0.5} for each in question["actions"]]
             question["actions"][0]["value"] = 0.505
             question["best"] = question["actions"][0]["action"]
-        route.fulfill(response=answer, json=found)
+        return found
 
     each = visit()
-    each.page.route("**/practice?*", even_out)
+    change_answers(each.page, "**/practice?*", even_out)
     page = each.go("#/practice", "button.answer")
     page.locator("button.answer").last.click()
     assert page.locator("p.verdict.good").inner_text().startswith("✓ Nearly as good")
@@ -390,9 +406,28 @@ def test_the_dashboard_counts_the_games(visit, database):
         n_games = len(list(read_games(connection)))
     assert page.locator(".tile dd").first.inner_text() == str(n_games)
     assert page.locator("th", has_text="Ada").count() == 1
-    images = page.locator(".plot img")
-    images.first.scroll_into_view_if_needed()
+
+
+@pytest.mark.usefixtures("played")
+def test_plots_wait_for_ten_games(visit):
+    each = visit()
+    for n_games in (9, 10):
+        change_answers(each.page, "**/dashboard", lambda found, n=n_games: found | {"games": n})
+        page = each.go("", ".seat-form")
+        page = each.go("#/dashboard", ".tiles")
+        assert page.get_by_text("Play more games to see plots.").is_visible() == (n_games < 10)
+        assert (page.locator(".plot").count() > 0) == (n_games == 10)
+    page.locator(".plot img").first.scroll_into_view_if_needed()
     page.wait_for_function("() => document.querySelector('.plot img').naturalWidth > 0")
+
+
+def test_a_page_that_is_reached_by_address_has_no_frame(visit):
+    page = visit().go("#/play", ".seat-form")
+    page.keyboard.press("Tab")
+    page.evaluate("location.hash = '#/dashboard'")
+    page.wait_for_selector(".page-dashboard h1")
+    assert page.evaluate("document.activeElement.id") == "main"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "none"
 
 
 @pytest.mark.usefixtures("played")

@@ -4,6 +4,9 @@ import { get } from "./api.js";
 import { columns } from "./chart.js";
 import { h, percent, title } from "./dom.js";
 
+// Plots of fewer games show chance.
+const FEWEST_TO_PLOT = 10;
+
 export async function show(main, _rest, isCurrent) {
   const found = await get("/dashboard");
   if (!isCurrent()) return null;
@@ -38,7 +41,7 @@ function body(found) {
         correlation(found.correlation),
       ),
     ),
-    h("div", { class: "plots" }, (found.plots ?? []).map(plot)),
+    found.games < FEWEST_TO_PLOT ? h("p", { class: "quiet" }, "Play more games to see plots.") : h("div", { class: "plots" }, found.plots.map(plot)),
   );
 }
 

@@ -78,7 +78,8 @@ class Quiz {
   ask() {
     const question = this.questions[this.number];
     this.isOpen = true;
-    this.verdict = h("div", { class: "stack verdict-place" });
+    const keys = h("p", { class: "quiet small keys" }, "A letter picks a card, f makes it a feint, Enter answers.");
+    this.verdict = h("div", { class: "stack verdict-place" }, keys);
     this.buttons = question.actions.map((action) =>
       h(
         "button",
@@ -97,7 +98,6 @@ class Quiz {
           "section",
           { class: "panel stack" },
           h("h2", {}, `Question ${this.number + 1} of ${this.questions.length}: what do you play?`),
-          h("p", { class: "quiet small keys" }, "A letter picks a card, f makes it a feint, Enter answers."),
           h("div", { class: "choices" }, this.buttons),
           this.verdict,
         ),
