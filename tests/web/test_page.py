@@ -360,14 +360,17 @@ def type_an_answer(page: Page) -> None:
 
 @pytest.mark.usefixtures("played")
 def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
-    page = visit().go("#/practice", "button.answer")
+    each = visit()
+    page = each.go("#/practice", "button.answer")
     assert page.locator(".score").inner_text() == "No answers yet."
     for number in range(1, n_questions_of(page) + 1):
         type_an_answer(page)
         assert re.match(rf"All rounds: \d+ of {number} right", page.locator(".score").inner_text())
         page.locator(".why", has_text="What decides it is").wait_for()
+        assert each.flaws() == [], number
         page.keyboard.press("Enter")
     page.wait_for_selector(".round")
+    assert each.flaws() == []
     assert re.search(rf"^\d+ of {number} right, \d+\.\d points", page.locator(".round p").inner_text())
     page.reload()
     page.wait_for_selector("button.answer")

@@ -41,7 +41,7 @@ function body(found) {
         correlation(found.correlation),
       ),
     ),
-    found.games < FEWEST_TO_PLOT ? h("p", { class: "quiet" }, "Play more games to see plots.") : h("div", { class: "plots" }, found.plots.map(plot)),
+    found.games < FEWEST_TO_PLOT ? found.plots.length > 0 && h("p", { class: "quiet" }, "Play more games to see plots.") : h("div", { class: "plots" }, found.plots.map(plot)),
   );
 }
 
