@@ -69,7 +69,7 @@ def _now(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> Iterator[s
         yield f"{enemy} is exhausted and must rest: your attack deals its full damage."
     if any(action % 10 == 1 for action in view.actions if action != REST_ACTION):
         yield (
-            f"Feint (f and a card): the card goes to the discard pile, and the top card of the deck ({view.deck} left) "
+            f"Feint: the card goes to the discard pile, and the top card of the deck ({view.deck} left) "
             f"is played instead. {_times(rules.feints)} in a measure."
         )
     if max(damage[:, 5]) >= min(state.own_hp, state.enemy_hp):

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ from punish_fast.store.reader import load
 
 LAST, FIRST = 30, 7
 INSTANTS = 10
+MOST_ROUNDS = 3
 SHARE = 0.8
 GAME = ("equilibrium", "--rules", "tiny", "--best-response-share", str(SHARE))
 LEARN = (*GAME, "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
@@ -163,7 +165,9 @@ def test_stopped_at_any_instant(learning, number):
         return start()
 
     found, wrong = set(), []
-    for k, delay in enumerate(instants(begin, int(number), n=INSTANTS)):
+    # On a machine whose load changes, all instants of a round may miss the learning.
+    rounds = (instants(begin, int(number) + seed, n=INSTANTS) for seed in range(MOST_ROUNDS))
+    for k, delay in enumerate(chain.from_iterable(rounds), 1):
         least = learning.forget(keep=k % 2 == 0)
         child = start()
         time.sleep(delay)
@@ -179,8 +183,9 @@ def test_stopped_at_any_instant(learning, number):
         }
         if not (fine.get(code, False) and least <= n and learning.ends_the_same()):
             wrong.append((round(delay, 3), code, n, err[-300:], learning.leftovers()))
+        if k >= INSTANTS and found - {0, FIRST, LAST}:
+            break
     assert wrong == []
-    # At least one instant fell into learning; how many depends on the load of the machine.
     assert found - {0, FIRST, LAST}
 
 

@@ -196,4 +196,4 @@ def test_the_veteran_sits_at_the_table_without_any_argument(run, say):
     done = run("play", "--seed", "1", "--db", "games.db")
     assert done.code == 0
     assert "Your opponent is the veteran." in done.out
-    assert "only 54.5% of games" in done.out.replace("\n  ", " ")
+    assert "wins 54.5% of games." in done.out.replace("\n  ", " ")
