@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from cli.conftest import COMMAND, clean_environment
 
 # What a prompt ends with.
-_PROMPTS = ("(? for help):", "takes it back:", "(Y/n)", "looks away.")
+_PROMPTS = ("(? for help):", "takes it back:", "(Y/n)", "looks away.", "next question:")
 _PATIENCE = 60.0
 
 
@@ -37,6 +37,7 @@ def run_in_terminal(arguments: Iterable[str], answers: Iterable[str], **variable
 
 def _read(terminal: int, drawn: bytes) -> bytes:
     """What is drawn until the command pauses."""
+    assert select.select([terminal], [], [], _PATIENCE)[0], f"nothing follows {drawn[-200:]!r}"
     more = os.read(terminal, 65536)
     while select.select([terminal], [], [], 0.1)[0]:
         more += os.read(terminal, 65536)
