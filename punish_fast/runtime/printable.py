@@ -11,7 +11,7 @@ _GAP = " ... "
 def printable(text: str, most: int = MOST_OF_NAME) -> str:
     """``text`` in one line of at most ``most`` characters: control characters escaped, the middle left out.
 
-    It keeps both ends: a message begins with a name and ends with what is wrong.
+    Both ends stay, since a message starts with the name of the file and ends with the fault.
     """
     ends = text if len(text) <= 2 * most else text[:most] + text[-most:]
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in ends)

@@ -31,7 +31,7 @@ def table():
 
 
 class Evening:
-    """A game with what is drawn and asked; ``answer`` takes a prompt and the session."""
+    """Plays a game and records its screen and prompts; ``answer`` is called with each prompt and the session."""
 
     def __init__(self, table, seats, answer, names=("you", "bot"), seed=3, **settings):
         self.drawn = io.StringIO()
