@@ -22,7 +22,7 @@ from punish_fast.cli.options import (
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Progress, print_json
 from punish_fast.cli.streams import must_have_input
-from punish_fast.cli.table import asks_on, seed_of
+from punish_fast.cli.table import asks_on, games_database, seed_of
 
 if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from punish_fast.play.screen import Screen
     from punish_fast.play.seats import Person
     from punish_fast.play.table import Table
-    from punish_fast.punish.rules import Rules
 
 _YOU = "you"
 
@@ -127,24 +126,6 @@ def _lineup(options: PlayOptions, n_people: int) -> Lineup:
     rules = None if options.rules is None else load_rules(options.rules)
     default = veteran.NAME if rules is None else veteran.default_opponent(rules)
     return Lineup(agents or [default], rules, options.temperature)
-
-
-def games_database(named: Path | None, rules: Rules) -> Path | None:
-    """The database of finished games, the one that is named or one in the data folder; None if there is no place."""
-    if named is not None:
-        return named
-    import platformdirs
-
-    from punish_fast.punish.rules import PRESETS, name_of
-
-    folder = Path(platformdirs.user_data_dir("punish-fast", appauthor=False))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        say(f"warning: games are not kept: {folder} cannot be made ({error.strerror}); --db names a database")
-        return None
-    # Games under other rules are other games.
-    return folder / ("games.db" if rules == PRESETS["tabletop"] else f"games-{name_of(rules)}.db")
 
 
 class _Evening:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.options import CommonOptions, argument, complete_agents, game_rules_option, option, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
-from punish_fast.cli.play import games_database
 from punish_fast.cli.report import print_text, printable_report
+from punish_fast.cli.table import games_database
 
 if TYPE_CHECKING:
     from punish_fast.play.board_model import BoardModel

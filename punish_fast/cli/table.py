@@ -1,12 +1,17 @@
-"""What verbs that ask people share: prompts, and seeds short enough to be typed."""
+"""What verbs of play share: prompts, seeds short enough to be typed, and the place of finished games."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import IO
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
+from punish_fast.cli.errors import say
 from punish_fast.runtime.printable import printable
+
+if TYPE_CHECKING:
+    from punish_fast.punish.rules import Rules
 
 _SEEDS = 1_000_000
 
@@ -34,3 +39,21 @@ def seed_of(seed: int | None) -> int:
     import secrets
 
     return secrets.randbelow(_SEEDS)
+
+
+def games_database(named: Path | None, rules: Rules) -> Path | None:
+    """The database of finished games, the one that is named or one in the data folder; None if there is no place."""
+    if named is not None:
+        return named
+    import platformdirs
+
+    from punish_fast.punish.rules import PRESETS, name_of
+
+    folder = Path(platformdirs.user_data_dir("punish-fast", appauthor=False))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        say(f"warning: games are not kept: {folder} cannot be made ({error.strerror}); --db names a database")
+        return None
+    # Games under other rules are other games.
+    return folder / ("games.db" if rules == PRESETS["tabletop"] else f"games-{name_of(rules)}.db")
