@@ -9,12 +9,13 @@ from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Resp
 
 from punish_fast.play.review import review
 from punish_fast.play.review_report import review_to_draw
+from punish_fast.records.database import LAST_ID
 from punish_fast.records.logs import is_name
 from punish_fast.web.archive import PLOTS, Archive
 from punish_fast.web.models import Shelf
 from punish_fast.web.workers import Workers
 
-GameId = Annotated[int, Path(ge=0, le=253_402_300_799, description="The id of a game in the database.")]
+GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="The id of a game in the database.")]
 ModelHash = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")]
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="The name of a plot.")]
 _MOST_LISTED = 200
@@ -35,7 +36,7 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
     async def list_games(
         player: Annotated[str, Query(max_length=200)] = "",
         limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
-        before: Annotated[int | None, Query(ge=0, le=253_402_300_800)] = None,
+        before: Annotated[int | None, Query(ge=0, le=LAST_ID + 1)] = None,
     ) -> list[dict[str, Any]]:
         """The latest games: of one player, and before one of them if that is asked."""
         if player and not is_name(player):
