@@ -1,8 +1,8 @@
 """The contract of a game: what it must offer, and the laws it must obey.
 
-A game holds the rules. Its states are immutable, hashable values. Enumeration, exact solutions, learning and play use
-only the methods of `Game`. `tests/games/laws.py` tests the laws on any game; ``s`` is a reachable state, ``a`` a legal
-action:
+A game holds the rules. Its states are immutable, hashable values. Enumeration, exact solutions and play use only the
+methods of `Game`; learners that play many games at once use `VectorGame`. `tests/games/laws.py` tests the laws on any
+game; ``s`` is a reachable state, ``a`` a legal action:
 
 1.  ``initial()`` and ``apply(s, a)`` are deterministic and leave ``s`` unchanged.
 2.  ``player(s)`` is from 0 to ``n_players - 1``, or `CHANCE` in a chance state. In a terminal state it is the player
@@ -14,10 +14,14 @@ action:
 6.  ``returns(s)`` has ``n_players`` finite numbers, all 0 before the end; their sum is 0 if ``is_zero_sum``.
 7.  ``text(s)`` differs between states, and ``action_text(s, a)`` between the actions of a state; both are printable
     and not empty.
-8.  ``features(s)`` is a finite float32 ``[n_features]`` that differs between positions (law 9) of the same player.
-9.  ``position(s)`` is equal for states that are equivalent for the player to move: they have the same actions and
-    probabilities, the same actions lead to equal positions and pass the turn alike, and at the end the player who
-    would move next has the same return. It is hashable. A game without symmetries returns ``s``.
+8.  ``features(s)`` is a finite float32 ``[n_features]`` that differs between positions (law 9) of the same player. It
+    describes ``s`` with the actions as ``s`` numbers them.
+9.  ``position(s)`` is equal for states that are equivalent for the player to move. A symmetry, such as a turn of the
+    board, may renumber actions: ``position_actions(s)`` has the number of each of ``actions(s)`` in the position,
+    distinct integers from 0 to ``n_actions - 1``. Equivalent states have the same numbers there; actions of the same
+    number are equally probable, lead to equal positions and pass the turn alike; and at the end the player who would
+    move next has the same return. Positions are hashable. A game without symmetries returns ``s``, and one whose
+    symmetries renumber nothing returns ``actions(s)``.
 """
 
 from __future__ import annotations
@@ -44,6 +48,9 @@ class Game(Protocol):
         n_actions: Actions are integers below this.
         n_features: Length of ``features``.
         is_zero_sum: Whether the returns always add up to 0.
+
+    A game with too many positions to list may say how many in ``n_positions``; it is then refused at once where they
+    are needed.
     """
 
     name: str
@@ -83,6 +90,9 @@ class Game(Protocol):
     def position(self, state: Any) -> Hashable:
         """The state up to symmetry."""
 
+    def position_actions(self, state: Any) -> Sequence[int]:
+        """The number of each legal action in the state's position."""
+
     def text(self, state: Any) -> str:
         """The state in words or signs."""
 
@@ -91,6 +101,48 @@ class Game(Protocol):
 
     def features(self, state: Any) -> np.ndarray:
         """The position as numbers, float32 ``[n_features]``."""
+
+
+class VectorGame(Protocol):
+    """Many states of one game at once, as arrays, for learners; row ``k`` of every array belongs to state ``k``.
+
+    A state is ``n_words`` numbers that only this class understands. Along the same actions, everything here equals what
+    `Game` says of the state. Arrays that are passed in stay unchanged.
+
+    Attributes:
+        game: The game.
+        n_words: Words of a state.
+        feature_shape: The shape of the features of a state, for example ``(2, 6, 7)``: planes, rows and columns. Its
+            product is the game's ``n_features``. A single number says that the features have no places.
+    """
+
+    game: Game
+    n_words: int
+    feature_shape: tuple[int, ...]
+
+    def initial(self, n: int) -> np.ndarray:
+        """``n`` initial states, uint64 ``[n, n_words]``."""
+
+    def player(self, states: np.ndarray) -> np.ndarray:
+        """The player to move, int8 ``[n]``; in terminal states, the player who would move next."""
+
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        """Whether each action is legal, bool ``[n, n_actions]``; none is in terminal states."""
+
+    def features(self, states: np.ndarray) -> np.ndarray:
+        """float32 ``[n, n_features]``, each row in the order of ``feature_shape``, the last index fastest."""
+
+    def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Take a legal action in each state, none of which is terminal; what an illegal one does is not defined.
+
+        Args:
+            states: uint64 ``[n, n_words]``.
+            actions: Integers ``[n]``.
+
+        Returns:
+            The states after them, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, 0
+            before the end; and whether the games are over, bool ``[n]``.
+        """
 
 
 class TableGame(Game, Protocol):
@@ -113,7 +165,11 @@ class TableGame(Game, Protocol):
         """A picture of a state as ``viewer`` sees it, in lines of text."""
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:
-        """A state as ``viewer`` sees it, as JSON values, for a page to draw."""
+        """A state as ``viewer`` sees it, as JSON values, for a page to draw.
+
+        A board of squares has ``rows``, ``columns``, ``cells`` (by rows from the top: 0 for empty, 1 and 2 for the
+        players), ``own`` (the viewer's number, 1 or 2) and ``line`` (the cells of the lines that ended the game).
+        """
 
     def counts(self) -> dict[str, int]:
-        """Further counts of this game, by name."""
+        """Further counts of this game, by name; ``states`` where they are more than the positions."""

@@ -52,11 +52,13 @@ class Score:
         win: Probability of a win.
         draw: Probability of a draw or of endless play.
         loss: Probability of a loss.
+        illegal: Probability that it makes an illegal move, which ends the game, and is none of the others.
     """
 
     win: float
     draw: float
     loss: float
+    illegal: float = 0.0
 
     @property
     def points(self) -> float:
@@ -64,12 +66,13 @@ class Score:
         return self.win + self.draw / 2
 
 
-def process_against(positions: Positions, enemy: np.ndarray) -> MDP:
+def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> MDP:
     """The game against a policy as a Markov decision process.
 
     Args:
         positions: The positions of the game.
         enemy: float64 ``[n_rows]``, the policy of the enemy.
+        allowed: bool ``[n_rows]``, the actions that we may take, since all others lose at once; None for all.
 
     Returns:
         A process with ``2 m`` states for ``m`` positions before the end: first all with us to move, then all with the
@@ -84,6 +87,8 @@ def process_against(positions: Positions, enemy: np.ndarray) -> MDP:
     n_live, n_rows = len(positions.live), positions.n_rows
     number = np.cumsum(~positions.is_terminal) - 1
     own, other = (_columns(positions, number, n_live, is_enemy) for is_enemy in (False, True))
+    if allowed is not None:
+        own = np.where(allowed, own, 2 * n_live + _LOSS)
     played = np.flatnonzero(enemy)
     rows = np.concatenate([np.arange(n_rows), n_rows + number[positions.position_of_row[played]]])
     data = np.concatenate([np.ones(n_rows), enemy[played]])
@@ -113,14 +118,19 @@ def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bo
     return np.where(positions.is_terminal[after], terminal, number[after] + n_live * enemy_next)
 
 
-def best_response(positions: Positions, enemy: np.ndarray) -> GameResponse:
+def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> GameResponse:
     """The policy with the largest probability of winning against ``enemy``.
+
+    Args:
+        positions: The positions of the game.
+        enemy: float64 ``[n_rows]``, the policy of the enemy.
+        allowed: bool ``[n_rows]``, the actions that it may take; None for all. A position without any counts as lost.
 
     Raises:
         PolicyError: ``enemy`` is no policy.
         SolveError: Policy iteration did not settle.
     """
-    found = reach(process_against(positions, enemy), np.array([1.0, 0.0, 0.0]))
+    found = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
     n_live = len(positions.live)
     policy = np.zeros(positions.n_rows)
     policy[found.choice[:n_live]] = 1.0
@@ -129,19 +139,22 @@ def best_response(positions: Positions, enemy: np.ndarray) -> GameResponse:
     return GameResponse(policy, float(found.v[0]), float(found.v[n_live]), win, found.excess)
 
 
-def error_bound(positions: Positions, enemy: np.ndarray, response: GameResponse) -> float:
+def error_bound(
+    positions: Positions, enemy: np.ndarray, response: GameResponse, allowed: np.ndarray | None = None
+) -> float:
     """A certified bound on the error of a best response's probabilities, by interval iteration.
 
     Args:
         positions: The positions of the game.
         enemy: float64 ``[n_rows]``, the policy of the enemy.
         response: The result of `best_response`.
+        allowed: The actions that it may take, as there.
 
     Raises:
         PolicyError: ``enemy`` is no policy.
         SolveError: play lasts too long to bound anything.
     """
-    bracket = solve(process_against(positions, enemy), objective="win-probability", tolerance=_TOLERANCE)
+    bracket = solve(process_against(positions, enemy, allowed), objective="win-probability", tolerance=_TOLERANCE)
     found = np.append(response.win[positions.live], response.second)
     return bracket.error_bound + float(np.abs(bracket.v[: len(found)] - found).max())
 
@@ -152,13 +165,37 @@ def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> 
     Raises:
         PolicyError: An argument is no policy.
     """
-    from scipy.sparse import csr_array
+    return both_scores(positions, first, second)[0]
 
-    first = check_policy(positions.live_ptr, first)
-    mdp = process_against(positions, second)
-    weight = np.concatenate([first, np.ones(mdp.n_rows - positions.n_rows)])
+
+def both_scores(
+    positions: Positions, policy: np.ndarray, enemy: np.ndarray, errs: np.ndarray | None = None
+) -> tuple[Score, Score]:
+    """The exact scores of a policy that moves first and of the same that moves second.
+
+    Args:
+        positions: The positions of the game.
+        policy: float64 ``[n_rows]``.
+        enemy: float64 ``[n_rows]``, the policy of the enemy.
+        errs: bool ``[n]``, the positions in which ``policy`` makes an illegal move instead; None for nowhere.
+
+    Raises:
+        PolicyError: ``policy`` or ``enemy`` is no policy.
+    """
+    from scipy.sparse import csr_array, hstack
+
+    policy, n_live = check_policy(positions.live_ptr, policy), len(positions.live)
+    mdp = process_against(positions, enemy)
+    illegal = np.zeros(mdp.n_states)
+    if errs is not None:
+        illegal[:n_live] = errs[positions.live]
     state = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
+    weight = np.concatenate([policy, np.ones(mdp.n_rows - positions.n_rows)]) * (1 - illegal[state])
     mixing = csr_array((weight, (state, np.arange(mdp.n_rows))), shape=(mdp.n_states, mdp.n_rows))
-    chain = mixing @ mdp.to_scipy()
-    win, loss = (float(absorption_values(chain, np.eye(_TERMINALS)[end])[0]) for end in (_WIN, _LOSS))
-    return Score(win, max(1 - win - loss, 0.0), loss)
+    chain = hstack([mixing @ mdp.to_scipy(), csr_array(illegal[:, np.newaxis])])
+    ends = [absorption_values(chain, worth) for worth in np.eye(_TERMINALS + 1)[[_WIN, _LOSS, _TERMINALS]]]
+    scores = []
+    for start in (0, n_live):
+        win, loss, fails = (float(end[start]) for end in ends)
+        scores.append(Score(win, max(1 - win - loss - fails, 0.0), loss, fails))
+    return scores[0], scores[1]

@@ -1,7 +1,8 @@
 """The positions of a game, numbered, and the successor of every action.
 
 Positions (law 9 of the contract) are numbered in breadth-first order from the initial one, which is 0. The rows of
-position ``p`` are ``state_ptr[p] <= r < state_ptr[p + 1]``, one for each action. The game has two players, no chance
+position ``p`` are ``state_ptr[p] <= r < state_ptr[p + 1]``, one for each action, which has the number of the position
+there; `Positions.rows_of` finds the rows of a state's own actions. The game has two players, no chance
 and zero-sum returns, so the value of a position is one number, that of the player to move. An action that passes the
 turn changes its sign; the rare action that keeps the turn does not.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,10 +33,11 @@ class Positions:
         game: The game.
         states: One state of each position.
         state_ptr: int64 ``[n + 1]``, the first row of each position; terminal positions have no rows.
-        action: int32 ``[n_rows]``, ascending in each position.
+        action: int32 ``[n_rows]``, its number in the position (`Game.position_actions`), ascending in each position.
         after: int32 ``[n_rows]``, the successor.
         sign: int8 ``[n_rows]``, -1 if the action passes the turn, 1 if it keeps it.
         payoff: float64 ``[n]``, the return of the player who would move next; 0 before the end.
+        is_folded: Whether equivalent states share a position; else each state is a position of its own.
     """
 
     game: Game
@@ -45,6 +47,7 @@ class Positions:
     after: np.ndarray
     sign: np.ndarray
     payoff: np.ndarray
+    is_folded: bool = True
 
     def __len__(self) -> int:
         return len(self.states)
@@ -80,7 +83,7 @@ class Positions:
     @cached_property
     def number(self) -> dict[Hashable, int]:
         """The number of every position."""
-        return {self.game.position(state): number for number, state in enumerate(self.states)}
+        return {_key(self.game, state, self.is_folded): number for number, state in enumerate(self.states)}
 
     def find(self, state: Any) -> int:
         """The number of a state's position.
@@ -88,7 +91,7 @@ class Positions:
         Raises:
             GameError: The state is unreachable.
         """
-        number = self.number.get(self.game.position(state))
+        number = self.number.get(_key(self.game, state, self.is_folded))
         if number is None:
             raise GameError(f"position: {self.game.text(state)} cannot be reached from the initial position")
         return number
@@ -96,6 +99,16 @@ class Positions:
     def rows(self, number: int) -> range:
         """The rows of a position."""
         return range(int(self.state_ptr[number]), int(self.state_ptr[number + 1]))
+
+    def rows_of(self, state: Any) -> list[int]:
+        """The row of each legal action of a state, in the order of ``game.actions``.
+
+        Raises:
+            GameError: The state is unreachable.
+        """
+        rows = self.rows(self.find(state))
+        row_of = dict(zip(self.action[rows.start : rows.stop].tolist(), rows, strict=True))
+        return [row_of[number] for number in _numbers(self.game, state, self.is_folded)]
 
     def uniform(self) -> np.ndarray:
         """The uniform policy, float64 ``[n_rows]``."""
@@ -111,37 +124,49 @@ class Positions:
         return digest.hexdigest()[:16]
 
 
-def enumerate_positions(game: Game, first: Any = None) -> Positions:
+def _key(game: Game, state: Any, is_folded: bool) -> Hashable:
+    key: Hashable = game.position(state) if is_folded else state
+    return key
+
+
+def _numbers(game: Game, state: Any, is_folded: bool) -> Sequence[int]:
+    return game.position_actions(state) if is_folded else game.actions(state)
+
+
+def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -> Positions:
     """Number all reachable positions.
 
     Args:
         game: The game.
         first: The state to start from; None for the initial one.
+        is_folded: Whether equivalent states share a position; else each state is a position of its own.
 
     Raises:
         GameError: The game has chance states or too many positions, is not zero-sum, or not for two players.
     """
     if game.n_players != 2 or not game.is_zero_sum:
         raise GameError(f"{game.name}: only zero-sum games of two players can be enumerated")
+    if first is None and getattr(game, "n_positions", 0) > _MAX_POSITIONS:
+        raise _too_many(game)
     states = [game.initial() if first is None else first]
-    number = {game.position(states[0]): 0}
+    number = {_key(game, states[0], is_folded): 0}
     actions, after, sign, payoff, counts = [], [], [], [], []
     for state in states:
         if game.player(state) == CHANCE:
             raise GameError(f"{game.name}: games with chance states cannot be enumerated")
-        legal = game.actions(state)
+        legal = sorted(zip(_numbers(game, state, is_folded), game.actions(state), strict=True))
         counts.append(len(legal))
         payoff.append(0.0 if legal else game.returns(state)[game.player(state)])
-        for action in legal:
+        for named, action in legal:
             successor = game.apply(state, action)
-            found = number.setdefault(game.position(successor), len(states))
+            found = number.setdefault(_key(game, successor, is_folded), len(states))
             if found == len(states):
                 states.append(successor)
-            actions.append(action)
+            actions.append(named)
             after.append(found)
             sign.append(1 if game.player(successor) == game.player(state) else -1)
         if len(states) > _MAX_POSITIONS:
-            raise GameError(f"{game.name}: has more than {_MAX_POSITIONS:,} positions")
+            raise _too_many(game)
     return Positions(
         game=game,
         states=states,
@@ -150,4 +175,9 @@ def enumerate_positions(game: Game, first: Any = None) -> Positions:
         after=np.array(after, dtype=np.int32),
         sign=np.array(sign, dtype=np.int8),
         payoff=np.array(payoff, dtype=np.float64),
+        is_folded=is_folded,
     )
+
+
+def _too_many(game: Game) -> GameError:
+    return GameError(f"{game.name}: has more than {_MAX_POSITIONS:,} positions")

@@ -6,8 +6,13 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from punish_fast.games.contract import Game, GameError, TableGame
+from punish_fast.games.connect4 import Connect4, Connect4Variant
+from punish_fast.games.contract import Game, GameError, TableGame, VectorGame
 from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.games.tictactoe import TicTacToe, TicTacToeVariant
+from punish_fast.games.vector_connect4 import VectorConnect4
+from punish_fast.games.vector_positions import vectorise_positions
+from punish_fast.games.vector_tictactoe import VectorTicTacToe
 
 
 class GameEntry(NamedTuple):
@@ -20,6 +25,7 @@ class GameEntry(NamedTuple):
         variant: The variant: a NamedTuple with a default for each field.
         variant_of: Makes a variant; its keyword arguments are the options of the game.
         verbs: What the game offers, of `VERBS`.
+        vectorise: Makes the `VectorGame` of a game.
     """
 
     name: str
@@ -28,6 +34,7 @@ class GameEntry(NamedTuple):
     variant: Callable[..., Any]
     variant_of: Callable[..., Any]
     verbs: tuple[str, ...]
+    vectorise: Callable[[TableGame], VectorGame] = vectorise_positions
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -35,7 +42,7 @@ class GameEntry(NamedTuple):
         return tuple(inspect.signature(self.variant_of).parameters)
 
 
-VERBS = ("solve", "show", "train", "grid", "tournament", "retrain", "play")
+VERBS = ("solve", "show", "train", "grid", "tournament", "retrain", "judge", "play")
 
 
 def _tapnswap_variant(
@@ -48,6 +55,16 @@ GAMES = {
     entry.name: entry
     for entry in (
         GameEntry("tapnswap", "the finger game Chopsticks with a cutoff", TapnSwap, Variant, _tapnswap_variant, VERBS),
+        GameEntry("tictactoe", "three in a row", TicTacToe, TicTacToeVariant, TicTacToeVariant, VERBS, VectorTicTacToe),
+        GameEntry(
+            "connect4",
+            "four in a row, dropped into seven columns",
+            Connect4,
+            Connect4Variant,
+            Connect4Variant,
+            ("solve", "show", "train", "judge"),
+            VectorConnect4,
+        ),
     )
 }
 
@@ -84,7 +101,8 @@ def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) ->
     entry = entry_of(name, verb)
     unknown = [option for option in options if option not in entry.options]
     if unknown:
-        raise GameError(f"{name}: has no option {unknown[0]!r}, only {', '.join(entry.options)}")
+        allowed = f"only {', '.join(entry.options)}" if entry.options else "and no others"
+        raise GameError(f"{name}: has no option {unknown[0]!r}, {allowed}")
     return entry.make(entry.variant_of(**options))
 
 
@@ -104,3 +122,12 @@ def game_of(description: Mapping[str, Any]) -> TableGame:
     if not isinstance(parameters, dict) or {name: type(value) for name, value in parameters.items()} != types:
         raise GameError(f"game: {entry.name} has no parameters {parameters}, only {', '.join(types)}")
     return entry.make(entry.variant(**parameters))
+
+
+def vectorise(game: TableGame) -> VectorGame:
+    """Many states of a game at once.
+
+    Raises:
+        GameError: The game is not in the registry, or cannot be enumerated and has no kernels of its own.
+    """
+    return entry_of(game.name).vectorise(game)

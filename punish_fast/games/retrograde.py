@@ -10,7 +10,7 @@ avoid losing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,8 @@ class PerfectPlay:
     Attributes:
         positions: The positions of the game.
         value: int8 ``[n]``, 1 if the player to move wins, 0 for a draw, -1 if the player to move loses.
-        distance: int32 ``[n]``, actions to the end if the winner hurries and the loser delays; -1 in endless draws.
+        distance: int32 ``[n]``, actions to the end if the winner hurries and the loser delays; -1 in draws before the
+            end.
     """
 
     positions: Positions
@@ -50,6 +51,11 @@ class PerfectPlay:
         """Whether an action keeps the value of its position, bool ``[n_rows]``."""
         kept: np.ndarray = self.row_values() == self.value[self.positions.position_of_row]
         return kept
+
+    def is_safe(self) -> np.ndarray:
+        """Whether the opponent cannot force a win after an action, bool ``[n_rows]``."""
+        safe: np.ndarray = self.row_values() >= DRAW
+        return safe
 
     def ranks(self) -> np.ndarray:
         """int64 ``[n_rows]``: higher for better actions: fast wins, slow wins, draws, slow losses, fast losses."""
@@ -85,10 +91,41 @@ class PerfectPlay:
         positions, texts = self.positions, []
         state: Any = positions.states[0]
         for row in self.line():
-            action = int(positions.action[row])
+            action = positions.game.actions(state)[positions.rows_of(state).index(row)]
             texts.append(positions.game.action_text(state, action))
             state = positions.game.apply(state, action)
         return texts
+
+
+class MoveValue(NamedTuple):
+    """The value of an action with perfect play.
+
+    Attributes:
+        action: The action.
+        value: 1, 0 or -1 for the player who takes it.
+        plies: Actions to the end, this one included; None for a draw.
+        is_best: Whether no other action is better.
+    """
+
+    action: int
+    value: int
+    plies: int | None
+    is_best: bool
+
+
+def move_values(perfect: PerfectPlay, state: Any) -> list[MoveValue]:
+    """The value of each action of a state, in the order of ``game.actions``.
+
+    Raises:
+        GameError: The state is unreachable.
+    """
+    positions, rows = perfect.positions, perfect.positions.rows_of(state)
+    values, ranks = perfect.row_values()[rows].tolist(), perfect.ranks()[rows].tolist()
+    away = perfect.distance[positions.after[rows]].tolist()
+    return [
+        MoveValue(action, value, None if value == DRAW else distance + 1, rank == max(ranks))
+        for action, value, distance, rank in zip(positions.game.actions(state), values, away, ranks, strict=True)
+    ]
 
 
 def outcome_text(value: int, distance: int) -> str:

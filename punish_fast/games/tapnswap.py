@@ -144,6 +144,10 @@ class TapnSwap:
         """Both pairs, the higher hand first."""
         return _sorted(state.own), _sorted(state.other)
 
+    def position_actions(self, state: TapnSwapState) -> list[int]:
+        """The actions themselves, since they name fingers."""
+        return self.actions(state)
+
     def text(self, state: TapnSwapState) -> str:
         """For example ``"3-1 2-4 player 1"``: the mover's hands, the opponent's, and the player to move, from 1."""
         return f"{_pair_text(state.own)} {_pair_text(state.other)} player {state.player + 1}"

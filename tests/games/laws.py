@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, Game, GameError
+from punish_fast.games.contract import CHANCE, Game, GameError, VectorGame
 
 # Above the rounding of probabilities and returns.
 _TOLERANCE = 1e-9
@@ -54,6 +54,51 @@ def check_game(game: Game, max_states: int = 2000, seed: int = 0) -> int:
     except Exception as error:
         raise LawError(f"{game.name}: unexpected {type(error).__name__} ({error})") from error
     return len(check.seen)
+
+
+def check_vector_game(vector: VectorGame, n: int = 64, seed: int = 0) -> int:
+    """Follow random games step by step, many at once and one by one, and compare all that both say.
+
+    Args:
+        vector: Many states at once.
+        n: Number of games.
+        seed: Random seed of the moves.
+
+    Returns:
+        The number of plies compared.
+
+    Raises:
+        LawError: They differ.
+    """
+    game, generator = vector.game, random.Random(seed)
+    singles, states = [game.initial()] * n, vector.initial(n)
+    if math.prod(vector.feature_shape) != game.n_features:
+        raise LawError(f"{game.name}: feature_shape {vector.feature_shape} is not of {game.n_features} features")
+    n_plies = 0
+    while singles and n_plies < n * _MAX_STEPS:
+        actions = [generator.choice(list(game.actions(single))) for single in singles]
+        before = states.copy()
+        after, returns, ended = vector.step(states, np.array(actions))
+        if not np.array_equal(before, states):
+            raise LawError(f"{game.name}: a step has changed the states before it")
+        states = after
+        singles = [game.apply(single, action) for single, action in zip(singles, actions, strict=True)]
+        legal = [[action in game.actions(single) for action in range(game.n_actions)] for single in singles]
+        expected = {
+            "returns": (returns, np.array([game.returns(single) for single in singles], dtype=np.float32)),
+            "ended": (ended, np.array([game.is_terminal(single) for single in singles])),
+            "player": (vector.player(states), np.array([game.player(single) for single in singles], dtype=np.int8)),
+            "legal": (vector.legal(states), np.array(legal)),
+            "features": (vector.features(states), np.stack([game.features(single) for single in singles])),
+            "states": (states, states.astype(np.uint64).reshape(len(singles), vector.n_words)),
+        }
+        for name, (found, wanted) in expected.items():
+            if found.dtype != wanted.dtype or not np.array_equal(found, wanted):
+                raise LawError(f"{game.name}: {name} of many states at once are not those of the game")
+        n_plies += len(singles)
+        kept = np.flatnonzero(~ended)
+        singles, states = [singles[k] for k in kept], states[kept]
+    return n_plies
 
 
 def _breadth_first(game: Game, first: Any, max_states: int) -> Iterator[Any]:
@@ -155,11 +200,17 @@ class _LawCheck:
     def _future(self, state: Any) -> Iterator[Finding]:
         game, player, position = self._game, self._game.player(state), self._game.position(state)
         after = [game.apply(state, action) for action in game.actions(state)]
+        numbers = list(game.position_actions(state))
+        yield 9, len(numbers) == len(after), f"{len(numbers)} numbers of {len(after)} actions in the position"
+        sound = len(set(numbers)) == len(numbers) and all(0 <= each < game.n_actions for each in numbers)
+        yield 9, sound, f"numbers {numbers} in the position are not different actions"
+        order = sorted(range(len(numbers)), key=numbers.__getitem__)
+        probabilities = game.probabilities(state)
         future = (
-            tuple(game.actions(state)),
-            tuple(game.probabilities(state)),
-            tuple(game.position(each) for each in after),
-            tuple(_seats_between(game, player, game.player(each)) for each in after),
+            tuple(sorted(numbers)),
+            tuple(probabilities[k] for k in order if probabilities),
+            tuple(game.position(after[k]) for k in order),
+            tuple(_seats_between(game, player, game.player(after[k])) for k in order),
             game.returns(state)[player] if player != CHANCE else tuple(game.returns(state)),
             game.is_terminal(state),
         )

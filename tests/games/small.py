@@ -66,6 +66,9 @@ class Nim:
     def position(self, state: Heap) -> Any:
         return state if self.dice else state.size
 
+    def position_actions(self, state: Heap) -> list[int]:
+        return self.actions(state)
+
     def text(self, state: Heap) -> str:
         return f"{state.size} left, {state.shown} shown, player {state.player + 1} moves"
 
@@ -124,6 +127,9 @@ class Corridor:
 
     def position(self, state: tuple[int, int]) -> int:
         return state[0]
+
+    def position_actions(self, state: tuple[int, int]) -> list[int]:
+        return self.actions(state)
 
     def text(self, state: tuple[int, int]) -> str:
         return f"player {state[1] + 1} at {state[0]}"

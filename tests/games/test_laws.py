@@ -11,6 +11,7 @@ from games.laws import LawError, check_game
 from games.small import Corridor, Heap, Nim
 from punish_fast.games.contract import CHANCE, Game, GameError
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState
+from punish_fast.games.tictactoe import TicTacToe
 
 
 @pytest.mark.parametrize(
@@ -111,6 +112,18 @@ FAULTS = {
             "position": lambda _game, s: s.size,
             "returns": lambda _game, s: (0.0, 0.0) if s.size else (1.0, -1.0),
         },
+    ),
+    "too few numbers in the position": (9, Nim(), {"position_actions": lambda game, s: game.actions(s)[1:]}),
+    "a number in the position twice": (9, Nim(), {"position_actions": lambda game, s: [1] * len(game.actions(s))}),
+    "numbers in the position that are no actions": (
+        9,
+        Nim(),
+        {"position_actions": lambda game, s: [a + 1 for a in game.actions(s)]},
+    ),
+    "turns of the board that move stones alone": (
+        9,
+        TicTacToe(),
+        {"position_actions": lambda game, s: game.actions(s)},
     ),
     "swaps that mirror": (
         9,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -10,7 +10,9 @@ import pytest
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.matches import (
+    Score,
     best_response,
+    both_scores,
     error_bound,
     exact_score,
     process_against,
@@ -164,3 +166,24 @@ def test_the_process_against_a_policy_is_valid(tapnswap):
 def test_invalid_policies_are_refused(tapnswap, spoil):
     with pytest.raises(PolicyError, match=r"^policy: "):
         check_policy(tapnswap.live_ptr, spoil(tapnswap.uniform()))
+
+
+def test_both_seats_are_scored_at_once(tapnswap):
+    own, enemy = random_policy(tapnswap, 1), random_policy(tapnswap, 2)
+    first, second = both_scores(tapnswap, own, enemy)
+    other = exact_score(tapnswap, enemy, own)
+    assert asdict(first) == pytest.approx(asdict(exact_score(tapnswap, own, enemy)))
+    assert (second.win, second.draw, second.loss) == pytest.approx((other.loss, other.draw, other.win))
+
+
+def test_illegal_moves_end_a_game_for_themselves(tapnswap):
+    own, enemy = random_policy(tapnswap, 1), tapnswap.uniform()
+    errs = np.zeros(len(tapnswap), dtype=np.bool_)
+    errs[tapnswap.after[0]] = True
+    first, second = both_scores(tapnswap, own, enemy, errs)
+    # The second position is that after the first action, in which the first mover has been the enemy.
+    assert second.illegal >= enemy[0]
+    assert second.win + second.draw + second.loss + second.illegal == pytest.approx(1)
+    assert 0 < first.illegal < second.illegal
+    errs[0] = True
+    assert asdict(both_scores(tapnswap, own, enemy, errs)[0]) == pytest.approx(asdict(Score(0, 0, 0, 1)))

@@ -27,6 +27,7 @@ def test_rows_lead_to_the_states_after_their_actions(variant):
     game = positions.game
     for number, state in enumerate(positions.states):
         rows = positions.rows(number)
+        assert positions.rows_of(state) == list(rows)
         assert positions.action[list(rows)].tolist() == game.actions(state)
         for row in rows:
             assert positions.after[row] == positions.find(game.apply(state, int(positions.action[row])))
@@ -46,6 +47,14 @@ def test_states_are_found_in_any_order_of_hands(tapnswap):
     assert tapnswap.find(TapnSwapState((1, 2), (1, 1), 1)) == tapnswap.find(TapnSwapState((2, 1), (1, 1), 0))
     with pytest.raises(GameError, match=r"^position: 4-4 4-4 player 1 cannot be reached from the initial position$"):
         tapnswap.find(TapnSwapState((4, 4), (4, 4), 0))
+
+
+def test_without_folding_every_state_is_a_position(tapnswap):
+    plain = enumerate_positions(TapnSwap(), is_folded=False)
+    assert plain.states == list(dict.fromkeys(plain.states))
+    assert {plain.game.position(state) for state in plain.states} == set(tapnswap.number)
+    assert plain.find(TapnSwapState((1, 1), (2, 1), 1)) != plain.find(TapnSwapState((1, 1), (1, 2), 1))
+    assert plain.digest != tapnswap.digest
 
 
 def test_turns_may_be_kept():

@@ -1,0 +1,223 @@
+"""Tic-tac-toe: three in a row on a board of three by three.
+
+Squares are numbered by rows,
+
+    0 1 2
+    3 4 5
+    6 7 8
+
+and a player's stones are a mask with bit ``k`` for square ``k``. Action ``k`` puts a stone on square ``k``. X moves
+first, so equal numbers of stones say that X is to move.
+
+The square has eight symmetries, four turns and their mirror images. A position is the least of the eight images of a
+state, and `TicTacToe.position_actions` moves each action along to that image.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.games.contract import GameError
+
+_SIDE = 3
+_SQUARES = _SIDE * _SIDE
+_FULL = (1 << _SQUARES) - 1
+_WORDS = ("top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right")
+_LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+_SEPARATOR = "\n---+---+---\n"
+
+
+def _mask(squares: Any) -> int:
+    return sum(1 << square for square in squares)
+
+
+def _symmetries() -> tuple[tuple[int, ...], ...]:
+    """Where each symmetry moves each square: entry ``k`` is the image of square ``k``."""
+    board = np.arange(_SQUARES).reshape(_SIDE, _SIDE)
+    turned = [np.rot90(each, turns) for each in (board, board.T) for turns in range(4)]
+    return tuple(tuple(each.ravel().tolist()) for each in turned)
+
+
+_IMAGE = _symmetries()
+# The image of every mask under every symmetry.
+_IMAGE_OF_MASK = [
+    [_mask(image[k] for k in range(_SQUARES) if mask >> k & 1) for mask in range(_FULL + 1)] for image in _IMAGE
+]
+_LINE_MASKS = tuple(map(_mask, _LINES))
+
+
+class TicTacToeState(NamedTuple):
+    """A state.
+
+    Attributes:
+        own: Stones of the player to move, as a mask.
+        other: Stones of the opponent.
+    """
+
+    own: int
+    other: int
+
+
+class TicTacToeVariant(NamedTuple):
+    """The rules, which have no options."""
+
+
+class TicTacToe:
+    """Tic-tac-toe; see `contract.TableGame`."""
+
+    name = "tictactoe"
+    n_players = 2
+    n_actions = _SQUARES
+    n_features = 2 * _SQUARES
+    is_zero_sum = True
+
+    def __init__(self, variant: TicTacToeVariant | None = None) -> None:
+        """Make the game."""
+        self.variant = variant or TicTacToeVariant()
+
+    def parameters(self) -> dict[str, Any]:
+        """Empty: there are no variants."""
+        return self.variant._asdict()
+
+    def initial(self) -> TicTacToeState:
+        """The empty board, X to move."""
+        return TicTacToeState(0, 0)
+
+    def player(self, state: TicTacToeState) -> int:
+        """0 for X and 1 for O."""
+        return (state.own | state.other).bit_count() % 2
+
+    def is_terminal(self, state: TicTacToeState) -> bool:
+        """Whether the last move made a line or filled the board."""
+        return state.own | state.other == _FULL or _line(state.other) is not None
+
+    def actions(self, state: TicTacToeState) -> list[int]:
+        """The empty squares."""
+        if self.is_terminal(state):
+            return []
+        stones = state.own | state.other
+        return [square for square in range(_SQUARES) if not stones >> square & 1]
+
+    def probabilities(self, state: TicTacToeState) -> list[float]:  # noqa: ARG002 - the contract's
+        """Empty: there are no chance states."""
+        return []
+
+    def apply(self, state: TicTacToeState, action: int) -> TicTacToeState:
+        """The state after a stone of the mover on a square.
+
+        Raises:
+            GameError: The action is illegal.
+        """
+        if action not in self.actions(state):
+            raise GameError(f"action: {action} is illegal in {self.text(state)}, legal: {self.actions(state)}")
+        return TicTacToeState(state.other, state.own | 1 << action)
+
+    def returns(self, state: TicTacToeState) -> tuple[float, float]:
+        """1 for the owner of a line and -1 for the other player; 0 for both in a draw."""
+        if _line(state.other) is None:
+            return 0.0, 0.0
+        return (-1.0, 1.0) if self.player(state) == 0 else (1.0, -1.0)
+
+    def position(self, state: TicTacToeState) -> tuple[int, int]:
+        """The least image of the stones."""
+        return min((image[state.own], image[state.other]) for image in _IMAGE_OF_MASK)
+
+    def position_actions(self, state: TicTacToeState) -> list[int]:
+        """Where the empty squares lie in the least image."""
+        images = [(image[state.own], image[state.other]) for image in _IMAGE_OF_MASK]
+        moved = _IMAGE[images.index(min(images))]
+        return [moved[action] for action in self.actions(state)]
+
+    def text(self, state: TicTacToeState) -> str:
+        """For example ``"X../.O./..."``: the rows from the top."""
+        cells = ["".join(".XO"[cell] for cell in row) for row in np.reshape(self._cells(state), (_SIDE, _SIDE))]
+        return "/".join(cells)
+
+    def action_text(self, state: TicTacToeState, action: int) -> str:  # noqa: ARG002 - the contract's
+        """For example ``"top left"``."""
+        return _WORDS[action]
+
+    def features(self, state: TicTacToeState) -> np.ndarray:
+        """Stones of the mover, then of the opponent: 1 on their squares, 0 elsewhere."""
+        masks = np.array([[state.own], [state.other]])
+        return (masks >> np.arange(_SQUARES) & 1).astype(np.float32).ravel()
+
+    def state_of(self, text: str) -> TicTacToeState:
+        """The state of a text such as ``"X../.O./..."``; the number of stones says who moves.
+
+        Raises:
+            GameError: The text describes no state that play can reach.
+        """
+        cells = re.sub(r"[\s/|]", "", text, flags=re.ASCII).upper()
+        if not re.fullmatch(r"[XO.]{9}", cells):
+            raise GameError(
+                f"position: {text!r} is wrong, allowed: three rows of X, O and . for an empty square, such as "
+                '"X../.O./..."'
+            )
+        first, second = (_mask(k for k in range(_SQUARES) if cells[k] == mark) for mark in "XO")
+        lead = first.bit_count() - second.bit_count()
+        state = TicTacToeState(first, second) if lead == 0 else TicTacToeState(second, first)
+        if lead not in {0, 1} or _line(state.own) is not None:
+            raise GameError(
+                f"position: {text!r} cannot be reached, allowed: as many X as O, or one more, and play ends with a line"
+            )
+        return state
+
+    def variant_text(self) -> str:
+        """Its name."""
+        return "Tic-tac-toe"
+
+    def rules_text(self) -> str:
+        """The rules, in a few lines."""
+        return (
+            "The board has three rows of three squares. X moves first.\n"
+            "In your turn, put a stone on an empty square.\n"
+            "Three stones in a line win: a row, a column or a diagonal.\n"
+            "A full board without a line is a draw."
+        )
+
+    def draw(self, state: TicTacToeState, viewer: int, names: tuple[str, str]) -> str:  # noqa: ARG002 - no sides
+        """The board, and who plays X and O."""
+        cells = np.reshape(self._cells(state), (_SIDE, _SIDE))
+        rows = ["|".join(f" {' XO'[cell]} " for cell in row).rstrip() for row in cells]
+        return f"X {names[0]}, O {names[1]}\n\n" + _SEPARATOR.join(rows)
+
+    def board(self, state: TicTacToeState, viewer: int) -> dict[str, Any]:
+        """Rows, columns, and the squares by rows: 0 for empty, 1 for X, 2 for O; ``own`` is the viewer's number.
+
+        ``line`` has the squares of the lines that ended the game.
+        """
+        return {
+            "rows": _SIDE,
+            "columns": _SIDE,
+            "cells": self._cells(state),
+            "own": viewer + 1,
+            "line": sorted({square for line in _lines(state.other) for square in line}),
+        }
+
+    def counts(self) -> dict[str, int]:
+        """States that play can reach: ``states``, and up to symmetry ``canonical_states``."""
+        found = {self.initial(): None}
+        queue = list(found)
+        for state in queue:
+            after = [self.apply(state, action) for action in self.actions(state)]
+            queue += [each for each in after if each not in found]
+            found |= dict.fromkeys(after)
+        return {"states": len(found), "canonical_states": len({self.position(state) for state in found})}
+
+    def _cells(self, state: TicTacToeState) -> list[int]:
+        """1 for X, 2 for O and 0 for an empty square."""
+        first, second = (state.own, state.other) if self.player(state) == 0 else (state.other, state.own)
+        return [(first >> square & 1) + 2 * (second >> square & 1) for square in range(_SQUARES)]
+
+
+def _lines(stones: int) -> list[tuple[int, ...]]:
+    return [line for line, mask in zip(_LINES, _LINE_MASKS, strict=True) if stones & mask == mask]
+
+
+def _line(stones: int) -> tuple[int, ...] | None:
+    """The first line of stones, or None."""
+    return next(iter(_lines(stones)), None)

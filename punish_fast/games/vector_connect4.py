@@ -1,0 +1,63 @@
+"""Many states of Connect Four at once, by kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.games import _connect4
+from punish_fast.games.connect4 import HEIGHT, WIDTH
+from punish_fast.games.contract import Game
+from punish_fast.runtime.parallel import for_each
+
+
+class VectorConnect4:
+    """Many states at once; see `contract.VectorGame`. Their words are those of `connect4.Connect4State`."""
+
+    n_words = 2
+    feature_shape: tuple[int, ...] = (2, HEIGHT, WIDTH)
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+
+    def initial(self, n: int) -> np.ndarray:
+        """``n`` empty boards."""
+        return np.zeros((n, self.n_words), dtype=np.uint64)
+
+    def player(self, states: np.ndarray) -> np.ndarray:
+        """The player to move."""
+        return np.asarray(np.bitwise_count(states[:, 1]) % 2).astype(np.int8)
+
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        """Whether each column takes a stone."""
+        is_open = np.empty((len(states), WIDTH), dtype=np.bool_)
+        _connect4.find_open_columns(_boards(states), is_open)
+        return is_open
+
+    def features(self, states: np.ndarray) -> np.ndarray:
+        """The stones of the player to move, then those of the other."""
+        features = np.empty((len(states), *self.feature_shape), dtype=np.float32)
+        _connect4.spread_stones(_boards(states), features)
+        return features.reshape(len(states), -1)
+
+    def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Drop a stone into a column of each board."""
+        n = len(states)
+        after, returns, ended = (
+            np.empty((n, self.n_words), np.int64),
+            np.empty((n, 2), np.float32),
+            np.empty(n, np.bool_),
+        )
+        _connect4.drop_stones(_boards(states), np.ascontiguousarray(actions, np.int64), after, returns, ended)
+        return after.view(np.uint64), returns, ended
+
+
+def _boards(states: np.ndarray) -> np.ndarray:
+    """The words of states as kernels take them."""
+    return np.ascontiguousarray(states, np.uint64).view(np.int64)
+
+
+def play_random_games(n_games: int, seed: int = 0) -> np.ndarray:
+    """Play games at random, int8 ``[n_games]``: 1 where the first player has won, -1 for the second, 0 for a draw."""
+    results = np.empty(n_games, dtype=np.int8)
+    for_each(_connect4.play_random_games, n_games, np.uint64(seed), results)
+    return results

@@ -1,0 +1,131 @@
+"""Connect Four against boards as lists of stones."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from games.laws import check_game
+from punish_fast.games.connect4 import Connect4, Connect4State
+from punish_fast.games.contract import GameError
+from punish_fast.games.positions import enumerate_positions
+
+GAME = Connect4()
+# The number of different boards after each number of moves (OEIS A212693).
+BOARDS = (1, 7, 49, 238, 1120, 4263)
+
+
+def grid_of(columns: list[list[int]]) -> np.ndarray:
+    """Stones by row from the bottom and column: 1 and 2 for the players, 0 for none."""
+    grid = np.zeros((6, 7), dtype=int)
+    for c, column in enumerate(columns):
+        grid[: len(column), c] = column
+    return grid
+
+
+def lines_of(grid: np.ndarray) -> list[list[tuple[int, int]]]:
+    """The lines of four stones of one player, as places."""
+    found = []
+    for row in range(6):
+        for column in range(7):
+            for up, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                places = [(row + k * up, column + k * right) for k in range(4)]
+                inside = all(0 <= r < 6 and 0 <= c < 7 for r, c in places)
+                if inside and grid[row, column] and len({grid[place] for place in places}) == 1:
+                    found.append(places)
+    return found
+
+
+def test_it_obeys_the_laws():
+    assert check_game(GAME, max_states=300, seed=4) > 1000
+
+
+def test_boards_after_few_moves_are_counted():
+    layer, counts = {GAME.initial()}, []
+    for _ in BOARDS:
+        counts.append(len(layer))
+        layer = {GAME.apply(state, action) for state in layer for action in GAME.actions(state)}
+    assert tuple(counts) == BOARDS
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_games_are_those_of_stones_in_lists(seed):
+    generator, state, columns = random.Random(seed), GAME.initial(), [[] for _ in range(7)]
+    player = 0
+    while not GAME.is_terminal(state):
+        grid = grid_of(columns)
+        assert GAME.actions(state) == [c for c in range(7) if len(columns[c]) < 6]
+        assert not lines_of(grid)
+        planes = GAME.features(state).reshape(2, 6, 7)
+        assert np.array_equal(planes[0] == 1, grid == player + 1)
+        assert np.array_equal(planes[1] == 1, grid == 2 - player)
+        action = generator.choice(GAME.actions(state))
+        columns[action].append(player + 1)
+        state, player = GAME.apply(state, action), 1 - player
+        assert GAME.player(state) == player
+    grid = grid_of(columns)
+    lines = lines_of(grid)
+    assert GAME.returns(state) == ((0, 0) if not lines else (1, -1) if player == 1 else (-1, 1))
+    board = GAME.board(state, 1)
+    assert {(5 - square // 7, square % 7) for square in board["line"]} == {place for line in lines for place in line}
+    assert board["cells"] == grid[::-1].ravel().tolist()
+    assert (board["rows"], board["columns"], board["own"]) == (6, 7, 2)
+    assert GAME.text(state) == "/".join("".join(".XO"[stone] for stone in row) for row in grid[::-1])
+
+
+def test_a_full_board_without_a_line_is_a_draw():
+    state = GAME.state_of("547125662261271266215743771576315353334444")
+    assert GAME.is_terminal(state)
+    assert GAME.returns(state) == (0, 0)
+    assert GAME.board(state, 0)["line"] == []
+
+
+def test_a_position_is_drawn_with_the_names_of_both():
+    assert GAME.draw(GAME.state_of("4453"), 1, ("Ann", "Ben")).split("\n") == [
+        "X Ann, O Ben",
+        "",
+        ". . . . . . .",
+        ". . . . . . .",
+        ". . . . . . .",
+        ". . . . . . .",
+        ". . . O . . .",
+        ". . O X X . .",
+        "1 2 3 4 5 6 7",
+    ]
+
+
+def test_mirror_images_are_one_position():
+    state, mirrored = GAME.state_of("44511"), GAME.state_of("44377")
+    assert GAME.position(state) == GAME.position(mirrored)
+    numbers = zip(GAME.position_actions(state), GAME.position_actions(mirrored), strict=True)
+    assert sorted(map(sorted, numbers)) == [[0, 6], [0, 6], [1, 5], [1, 5], [2, 4], [2, 4], [3, 3]]
+    assert GAME.position_actions(GAME.initial()) == list(range(7))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("8", "allowed: the columns played, 1 to 7, such as 4455"),
+        ("4 4", "allowed: the columns"),
+        ("4444444", "before move 7, column 4 is full"),
+        ("11223345", "before move 8, the game is over"),
+        ("٣", "allowed: the columns"),
+        ("4\n", "allowed: the columns"),
+    ],
+)
+def test_wrong_positions_are_refused(text, problem):
+    with pytest.raises(GameError, match=problem):
+        GAME.state_of(text)
+
+
+def test_a_state_is_that_of_its_moves():
+    assert GAME.state_of("") == GAME.initial()
+    assert GAME.state_of("41") == Connect4State(own=1 << 21, filled=1 << 21 | 1)
+
+
+def test_all_positions_are_too_many_but_those_at_the_end_are_not():
+    with pytest.raises(GameError, match="has more than 2,000,000 positions"):
+        enumerate_positions(GAME)
+    assert len(enumerate_positions(GAME, GAME.state_of("54712566226127126621574377157631"))) > 1

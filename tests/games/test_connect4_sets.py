@@ -1,0 +1,96 @@
+"""The position sets of Connect Four."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.games.connect4 import Connect4, Connect4State
+from punish_fast.games.connect4_sets import (
+    FULL,
+    SETS,
+    STONES,
+    PositionSet,
+    position_sets,
+    search_policy,
+    set_of,
+    shares,
+)
+from punish_fast.games.connect4_solver import Connect4Solver, plies_to_end
+from punish_fast.runtime._jit import config
+
+GAME = Connect4()
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_sets_have_what_their_names_say(name):
+    found = position_sets()[name]
+    states = found.states
+    assert len(states) == len(set(states)) == 1000
+    fewest, most = STONES[name.split("-")[1]]
+    assert all(fewest <= state.n_stones <= most for state in states)
+    assert not any(GAME.is_terminal(state) for state in states)
+    assert not any(GAME.is_win(state, action) for state in states[:100] for action in GAME.actions(state))
+    for state, score, scores in zip(states, found.score.tolist(), found.scores, strict=True):
+        assert set_of(state.n_stones, plies_to_end(state, score)) == name
+        assert np.flatnonzero(scores != FULL).tolist() == GAME.actions(state)
+    kept, best = found.keeps_value(), found.is_best()
+    assert best.any(axis=1).all()
+    assert (kept | ~best).all()
+    assert not kept[found.scores == FULL].any()
+    assert 0 < best.mean() < kept.mean() < 1
+
+
+def test_scores_are_those_of_the_solver():
+    found, solver = position_sets()["easy-ends"], Connect4Solver(memory=1)
+    sample = [number for number, state in enumerate(found.states) if state.n_stones > 30][
+        : 5 if config.DISABLE_JIT else 50
+    ]
+    for number in sample:
+        scores = solver.score_moves(found.states[number]).scores
+        assert [FULL if score is None else score for score in scores] == found.scores[number].tolist()
+
+
+def test_moves_that_keep_the_value_or_have_the_best_score():
+    made = PositionSet(np.zeros((3, 2), dtype=np.uint64), np.full((3, 7), FULL, dtype=np.int8))
+    made.scores[:, :3] = [[3, 1, -2], [0, -1, 0], [-4, -2, FULL]]
+    assert made.score.tolist() == [3, 0, -2]
+    assert made.keeps_value()[:, :3].tolist() == [[True, True, False], [True, False, True], [True, True, False]]
+    assert made.is_best()[:, :3].tolist() == [[True, False, False], [True, False, True], [False, True, False]]
+
+
+def limited_score(state: Connect4State, depth: int) -> int:
+    """Plain search to a depth, beyond which all is worth 0."""
+    if GAME.is_terminal(state):
+        lost = GAME.returns(state)[GAME.player(state)] < 0
+        return -(22 - (state.n_stones + 1) // 2) if lost else 0
+    if depth == 0:
+        return 0
+    return max(-limited_score(GAME.apply(state, action), depth - 1) for action in GAME.actions(state))
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_a_search_of_some_depth_plays_by_what_it_sees(depth):
+    for name in ("easy-ends", "hard-ends"):
+        found = position_sets()[name]
+        policy = search_policy(found, depth)
+        assert policy.sum(axis=1) == pytest.approx(np.ones(len(policy)))
+        for number in range(0, 1000, 100):
+            state = found.states[number]
+            actions = GAME.actions(state)
+            # Without a move of its own, it sees nothing.
+            seen = [-limited_score(GAME.apply(state, action), depth - 1) if depth else 0 for action in actions]
+            wanted = [action for action, score in zip(actions, seen, strict=True) if score == max(seen)]
+            assert np.flatnonzero(policy[number]).tolist() == wanted
+
+
+def test_perfect_play_makes_no_mistake_and_full_columns_are_mistakes():
+    for found in position_sets().values():
+        assert shares(found, search_policy(found, 42)) == (pytest.approx(1), pytest.approx(1))
+        into_full = (found.scores == FULL) / np.maximum((found.scores == FULL).sum(axis=1, keepdims=True), 1)
+        assert shares(found, into_full) == (0, 0)
+
+
+def test_positions_outside_all_sets_belong_to_none():
+    assert [set_of(stones, 5) for stones in (13, 14, 25, 33)] == [None, "easy-middles", None, None]
+    assert [set_of(26, plies) for plies in (12, 13, None)] == ["easy-ends", "hard-ends", "hard-ends"]

@@ -1,0 +1,170 @@
+"""The solver of Connect Four against slow ones."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punish_fast.games.connect4 import Connect4, Connect4State
+from punish_fast.games.connect4_solver import Connect4Solver, best_column, plies_to_end, value_of
+from punish_fast.games.contract import GameError
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.retrograde import solve_game
+from punish_fast.runtime._jit import config, set_threads, threads
+from punish_fast.runtime.parallel import for_each
+
+GAME = Connect4()
+# Without kernels, only the ends of games are quick.
+FEWEST = 36 if config.DISABLE_JIT else 30
+
+
+@pytest.fixture(scope="module")
+def solver() -> Connect4Solver:
+    return Connect4Solver(memory=1)
+
+
+def position_after(n_stones: int, seed: int) -> Connect4State:
+    """A position of random play in which nobody makes a line as long as there is another move."""
+    generator = random.Random(seed)
+    while True:
+        state = GAME.initial()
+        while state.n_stones < n_stones and not GAME.is_terminal(state):
+            actions = GAME.actions(state)
+            quiet = [action for action in actions if not GAME.is_win(state, action)]
+            state = GAME.apply(state, generator.choice(quiet or actions))
+        if state.n_stones == n_stones:
+            return state
+
+
+def plain_score(state: Connect4State, alpha: int = -22, beta: int = 22) -> int:
+    """Alpha-beta as in textbooks."""
+    if GAME.is_terminal(state):
+        lost = GAME.returns(state)[GAME.player(state)] < 0
+        return -(22 - (state.n_stones + 1) // 2) if lost else 0
+    for action in GAME.actions(state):
+        alpha = max(alpha, -plain_score(GAME.apply(state, action), -beta, -alpha))
+        if alpha >= beta:
+            break
+    return alpha
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(FEWEST + 2, 42), st.integers(0, 10**6))
+def test_scores_are_those_of_plain_alpha_beta(n_stones, seed):
+    state = position_after(n_stones, seed)
+    solver = Connect4Solver(memory=1)
+    score = plain_score(state)
+    assert solver.solve(state)[0] == score
+    assert solver.solve(state, exact=False)[0] == np.sign(score)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_endings_are_those_of_retrograde_analysis(solver, seed):
+    positions = enumerate_positions(GAME, position_after(FEWEST, seed))
+    perfect = solve_game(positions)
+    stones = np.array([state.n_stones for state in positions.states])
+    # The winner's stones at the end: those of the player to move after a win, of the other after a loss.
+    winner = np.where(
+        perfect.value > 0, stones // 2 + (perfect.distance + 1) // 2, (stones + 1) // 2 + perfect.distance // 2
+    )
+    wanted = perfect.value * (22 - winner)
+    assert np.array_equal(solver.solve_many(positions.states).score, wanted)
+    assert np.array_equal(solver.solve_many(positions.states, exact=False).score, perfect.value)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_of_moves_and_the_line_agree(solver, seed):
+    state = position_after(FEWEST, seed)
+    score, _ = solver.solve(state)
+    scores, nodes = solver.score_moves(state)
+    assert max(each for each in scores if each is not None) == score
+    assert [column for column, each in enumerate(scores) if each is not None] == GAME.actions(state)
+    assert nodes >= 0
+    line = solver.line(state, score)
+    assert line[0] == best_column(scores)
+    states = [state]
+    for column in line:
+        states.append(GAME.apply(states[-1], column))
+    assert GAME.is_terminal(states[-1])
+    found = solver.solve_many(states).score.tolist()
+    assert all(after == -before for before, after in pairwise(found))
+    assert plies_to_end(state, score) == (len(line) if score else None)
+
+
+def test_of_equal_moves_the_one_nearest_to_the_centre_is_best():
+    assert best_column([1, 2, None, -1, 2, 0, 2]) == 4
+    assert best_column([1, 2, 1, -1, 1, 2, 1]) == 1
+    assert best_column([None, None, None, None, None, None, -3]) == 6
+    assert [value_of(score) for score in (-3, 0, 1)] == ["loss", "draw", "win"]
+
+
+@pytest.mark.parametrize(
+    ("moves", "score"),
+    [("112233", 18), ("1122334", -18), ("547125662261271266215743771576315353334444", 0)],
+)
+def test_ends_need_no_search(solver, moves, score):
+    assert solver.solve(GAME.state_of(moves)) == (score, 0)
+
+
+def test_nodes_of_one_thread_are_the_same_every_time():
+    states = [position_after(FEWEST, seed) for seed in range(10)]
+    before = threads()
+    try:
+        set_threads(1)
+        first, again = (Connect4Solver(memory=1).solve_many(states) for _ in range(2))
+    finally:
+        set_threads(before)
+    assert np.array_equal(first.nodes, again.nodes)
+    assert first.nodes.sum() > len(states)
+    shared = Connect4Solver(memory=1).solve_many(states)
+    assert np.array_equal(first.score, shared.score)
+
+
+def test_a_search_in_small_steps_finds_the_same(monkeypatch):
+    states = [position_after(FEWEST, seed) for seed in range(20)]
+    before = threads()
+    try:
+        set_threads(1)
+        whole = Connect4Solver(memory=1).solve_many(states)
+        monkeypatch.setattr("punish_fast.games.connect4_solver._BUDGET", 7)
+        steps = Connect4Solver(memory=1).solve_many(states)
+        assert np.array_equal(whole.nodes, steps.nodes)
+    finally:
+        set_threads(before)
+    assert np.array_equal(whole.score, steps.score)
+    assert np.array_equal(whole.score, Connect4Solver(memory=1).solve_many(states).score)
+
+
+def test_an_interrupted_search_leaves_a_sound_table(monkeypatch):
+    states, calls = [position_after(FEWEST, seed) for seed in range(10)], []
+
+    def interrupted(kernel, n_items, *args):
+        calls.append(n_items)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        for_each(kernel, n_items, *args)
+
+    solver = Connect4Solver(memory=1)
+    with monkeypatch.context() as patch:
+        patch.setattr("punish_fast.games.connect4_solver._BUDGET", 2)
+        patch.setattr("punish_fast.games.connect4_solver.for_each", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solver.solve_many(states)
+    assert np.array_equal(solver.solve_many(states).score, Connect4Solver(memory=1).solve_many(states).score)
+
+
+def test_nothing_to_solve_is_solved(solver):
+    assert len(solver.solve_many([]).score) == 0
+    assert solver.score_moves(GAME.state_of("1122334")) == ([None] * 7, 0)
+    assert solver.line(GAME.state_of("1122334"), -18) == []
+
+
+@pytest.mark.parametrize("memory", [0, -1, 1 << 21])
+def test_a_table_of_a_wrong_size_is_refused(memory):
+    with pytest.raises(GameError, match=rf"^memory: {memory} is not allowed, it must be from 1 to 1048576 MB$"):
+        Connect4Solver(memory)
