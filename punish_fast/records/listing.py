@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -33,3 +34,13 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
         {"game": game, "winner": winner, "loser": loser, "breaths": breaths or 0}
         for game, winner, loser, breaths in rows
     ]
+
+
+def latest_game(connection: sqlite3.Connection) -> int | None:
+    """The id of the latest game that a person has played, or else of the latest game; None without games."""
+    found: int | None
+    (found,) = connection.execute(
+        "SELECT coalesce(max(CASE WHEN winner.is_bot AND loser.is_bot THEN NULL ELSE games.game_id END),"
+        f" max(games.game_id)) FROM {JOINED}"
+    ).fetchone()
+    return found

@@ -18,13 +18,13 @@ FORMAT_VERSION = 1
 LIBRARY_VERSION = ("v110", "v110")
 
 KINDS = ("tensor", "agent", "strategy", "equilibrium")
-LEARNER = "learner"
-ALL_KINDS = (*KINDS, LEARNER)
+LEARNER, NETWORK = "learner", "network"
+ALL_KINDS = (*KINDS, LEARNER, NETWORK)
 OBJECTIVES = ("discounted", "win-probability")
 # Actions 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
-# Far above all that is computed, and sums and squares of such numbers are finite.
-LARGE = 1e100
+# Far above all that is computed, and sums and squares of such numbers are finite; in float32, sums are.
+LARGE, LARGE_SINGLE = 1e100, 1e30
 # The least number above 0.
 TINY = 5e-324
 MARKS = 3
@@ -100,6 +100,7 @@ class Dataset(NamedTuple):
 
 
 _GAME, _AGENT, _STRATEGY, _EQUILIBRIUM, _LEARNER = ("tensor", "agent"), ("agent",), ("strategy",), KINDS[3:], (LEARNER,)
+_NETWORK = (NETWORK,)
 _DIGEST = "[0-9a-f]{16}"
 
 ATTRIBUTES = (
@@ -125,8 +126,8 @@ ATTRIBUTES = (
     Attribute("information", "text", (*_STRATEGY, *_EQUILIBRIUM), optional=_STRATEGY, allowed=("view", "memory")),
     Attribute("iterations", "int", _EQUILIBRIUM, low=0, high=1_000_000),
     Attribute("best_response_share", "float", _EQUILIBRIUM, low=0, high=1),
-    Attribute("game", "json", _LEARNER),
-    Attribute("learner", "json", _LEARNER),
+    Attribute("game", "json", (LEARNER, NETWORK)),
+    Attribute("learner", "json", (LEARNER, NETWORK)),
 )
 # Those of the group /transitions, as AnnData writes them.
 MATRIX_ATTRIBUTES = (
@@ -209,6 +210,27 @@ DATASETS = (
     Dataset("/equilibrium/marked_full", "uint8", ("n_full",), _EQUILIBRIUM, "", high=MARKS, when=_RESPONSE),
     Dataset("/learner/q", "float64", ("n_tables", "n_rows"), _LEARNER, "action values", -LARGE, LARGE),
     Dataset("/learner/visits", "int64", ("n_tables", "n_rows"), _LEARNER, "updates of each", low=0),
+    Dataset("/network/weights", "float32", ("n_weights",), _NETWORK, "layer by layer", -LARGE_SINGLE, LARGE_SINGLE),
+    Dataset("/network/target", "float32", ("n_weights",), _NETWORK, "target network", -LARGE_SINGLE, LARGE_SINGLE),
+    Dataset("/network/momentum", "float32", ("n_weights",), _NETWORK, "of Adam", -LARGE_SINGLE, LARGE_SINGLE),
+    Dataset("/network/variance", "float32", ("n_weights",), _NETWORK, "of Adam", 0, LARGE_SINGLE),
+    Dataset(
+        "/network/snapshots",
+        "float32",
+        ("n_snapshots", "n_weights"),
+        _NETWORK,
+        "weights at the points of the learning curve",
+        -LARGE_SINGLE,
+        LARGE_SINGLE,
+    ),
+    Dataset(
+        "/replay/action",
+        "int16",
+        ("n_games", "n_plies"),
+        _NETWORK,
+        "actions of the latest games, the oldest first; -1 after the end",
+        low=-1,
+    ),
 )
 # The pointer whose last entry is a size.
 LAST = {"n_states": "/states/layer_ptr", "n_rows": "/rows/state_ptr", "n_entries": "/transitions/indptr"}

@@ -38,7 +38,9 @@ DATASETS = [
     *(
         ("agent", name)
         for name in DTYPES
-        if not name.startswith(("/strategy", "/response", "/equilibrium", "/learner", "/log/rmse", "/log/choice"))
+        if not name.startswith(
+            ("/strategy", "/response", "/equilibrium", "/learner", "/network", "/replay", "/log/rmse", "/log/choice")
+        )
     ),
     *(("strategy", name) for name in DTYPES if name in ("/strategy/state", "/strategy/p")),
 ]
