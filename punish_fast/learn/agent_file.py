@@ -1,15 +1,22 @@
-"""Q-learners in files, together with the game that they learned."""
+"""Q-learners in files, together with the game that they learned, and how any agent of a file plays."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from punish_fast.games.contract import Game, GameError
+from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.registry import describe, game_of
+from punish_fast.learn.network_file import load_dqn
 from punish_fast.learn.qlearning import LearnError, QLearner, learner_of
+from punish_fast.learn.strength import network_policy
 from punish_fast.runtime.files import ReadError
+from punish_fast.store import schema
 from punish_fast.store.learners import load_learner, save_learner
+from punish_fast.store.sealed_file import SealedFile
 
 
 def save_checkpoint(path: Path, game: Game, learner: QLearner, **notes: Any) -> None:
@@ -46,3 +53,31 @@ def load_checkpoint(path: Path, game: Game | None = None) -> tuple[Game, QLearne
     if game is not None and describe(found) != describe(game):
         raise ReadError(f"{path}: its game is {describe(found)}, not {describe(game)}")
     return found, learner
+
+
+def load_policy(path: Path, game: Game, errs: bool = False) -> tuple[Positions, np.ndarray]:
+    """How the agent of a file plays, be it a table or a network.
+
+    Args:
+        path: The file.
+        game: The game that it must have.
+        errs: Whether a network that was not kept to legal moves plays illegal ones, too; it has no policy there.
+
+    Returns:
+        The positions that it tells apart (a network knows no symmetries), and its policy there, float64 ``[n_rows]``.
+
+    Raises:
+        ReadError: The file is not readable, not an agent, or of another game.
+        GameError: The game has too many positions.
+        ExtraError: It is a network, and JAX is not installed.
+    """
+    if SealedFile(path).kind != schema.NETWORK:
+        learner = load_checkpoint(path, game)[1]
+        positions = enumerate_positions(game)
+        return positions, learner.policy(positions)
+    network = load_dqn(path, game)
+    positions = enumerate_positions(game, is_folded=False)
+    policy, is_illegal = network_policy(positions, network.architecture, network.weights)
+    if errs and not network.keeps_rules:
+        policy[is_illegal[positions.position_of_row]] = 0.0
+    return positions, policy

@@ -18,8 +18,8 @@ from punish_fast.learn.qlearning import (
 )
 from punish_fast.runtime.json_values import brief, is_whole
 
-_NAME = r"[a-z]\w*-e[\w.+-]{1,200}"
-_FORMER = rf"round-\d{{1,6}}/{_NAME}\.h5"
+_NAME = r"[a-z][a-z0-9_]{0,15}-e[A-Za-z0-9_.+-]{1,200}"
+_FORMER = rf"round-[0-9]{{1,6}}/{_NAME}\.h5"
 
 
 class LeagueError(ValueError):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.runtime.figures import picture
 from punish_fast.runtime.plot_style import FAINT, INK, LOOKS, set_headline
@@ -13,7 +15,7 @@ from punish_fast.runtime.plot_style import FAINT, INK, LOOKS, set_headline
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LearningCurve = Sequence[Mapping[str, float]]
+LearningCurve = Sequence[Mapping[str, Any]]
 
 # More curves than this are thin and named by family only.
 _MOST_NAMED = 6
@@ -54,6 +56,58 @@ def draw_learning(curves: Mapping[str, LearningCurve], path: Path) -> None:
         lower.xaxis.set_major_formatter("{x:,.0f}")
         lower.xaxis.set_minor_formatter(NullFormatter())  # in less than a decade it would label these in TeX
         lower.legend(loc="best")
+
+
+def draw_strength(curve: LearningCurve, name: str, path: Path) -> None:
+    """Draw the learning curve of a network into a PNG or SVG file.
+
+    On top the shares of games won and lost against random play, by seat, below the mean points against all earlier
+    snapshots, and the share of states played without a mistake if that is known.
+
+    Args:
+        curve: Points as `dqn_training.train` adds them.
+        name: The name of the network.
+        path: The file; its suffix gives the format.
+
+    Raises:
+        As `draw_learning`.
+    """
+    with picture(path, "strength") as figure:
+        from matplotlib.ticker import LogLocator, NullFormatter
+
+        figure.set_size_inches(8.5, 7)
+        end, games = curve[-1], [point["games"] for point in curve]
+        set_headline(figure, f"{name} loses {end['loss_share']:.2%} against random play after {games[-1]:,.0f} games")
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        lines = [
+            (upper, "won, moving first", [point["first"]["win"] for point in curve]),
+            (upper, "won, moving second", [point["second"]["win"] for point in curve]),
+            (upper, "lost, moving first", [_lost(point["first"]) for point in curve]),
+            (upper, "lost, moving second", [_lost(point["second"]) for point in curve]),
+            (lower, "points against earlier snapshots", [_mean(point["earlier"]) for point in curve]),
+        ]
+        if end["perfect"] is not None:
+            lines.append((lower, "states played without a mistake", [point["perfect"] for point in curve]))
+        for look, (axes, label, shares) in zip(cycle(LOOKS), lines, strict=False):
+            percent = [100 * share for share in shares]
+            axes.plot(games, percent, color=look.colour, marker=look.marker, linestyle=look.line, label=label)
+        for axes, title in ((upper, "games against random play"), (lower, "earlier snapshots and perfect play")):
+            axes.set(title=title, ylabel="per cent", xscale="log")
+            axes.grid(color=FAINT)
+            axes.legend(loc="best")
+        lower.set(xlabel="games played (logarithmic)")
+        lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        lower.xaxis.set_major_formatter("{x:,.0f}")
+        lower.xaxis.set_minor_formatter(NullFormatter())  # in less than a decade it would label these in TeX
+
+
+def _lost(endings: Mapping[str, float]) -> float:
+    return endings["loss"] + endings["illegal"]
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    """The mean, NaN of nothing."""
+    return sum(numbers) / len(numbers) if numbers else math.nan
 
 
 def _draw_curves(axes: Axes, curves: Mapping[str, LearningCurve], key: str) -> None:

@@ -31,7 +31,7 @@ _MAX_PLIES = 1000
 # Games of a kernel call, few enough that an interrupt need not wait.
 _BATCH = 50_000
 MAX_GAMES = 1 << 48
-_LAST_SEED = (1 << 63) - 1
+LAST_SEED = (1 << 63) - 1
 # Measures of a point of the learning curve, and the largest value of each.
 _CURVE = {"games": MAX_GAMES, "win_share": 1, "draw_share": 1, "mistakes": MAX_GAMES, "perfect": 1}
 
@@ -217,8 +217,8 @@ def new_learner(positions: Positions, method: Hyperparameters, seed: int = 0) ->
     Raises:
         LearnError: The seed is out of range, or the author's scheme does not fit a game in which turns may be kept.
     """
-    if not 0 <= seed <= _LAST_SEED:
-        raise LearnError(f"seed: {seed} is not allowed, it must be from 0 to {_LAST_SEED}")
+    if not 0 <= seed <= LAST_SEED:
+        raise LearnError(f"seed: {seed} is not allowed, it must be from 0 to {LAST_SEED}")
     if method.scheme == "author" and (positions.sign > 0).any():
         raise LearnError("scheme: 'author' is impossible in a game where a player may move twice")
     shape = (2, positions.n_rows)
@@ -237,7 +237,7 @@ def learner_of(mapping: dict[str, Any], q: np.ndarray, visits: np.ndarray) -> QL
         curve = [{name: point[name] for name in _CURVE} for point in mapping["curve"]]
     except (KeyError, TypeError, ValueError) as error:
         raise LearnError(f"learner: its description is damaged ({error})") from None
-    sound = is_whole(seed, 0, _LAST_SEED) and isinstance(digest, str) and all(_is_possible(one) for one in sessions)
+    sound = is_whole(seed, 0, LAST_SEED) and isinstance(digest, str) and all(_is_possible(one) for one in sessions)
     sound = sound and all(is_number(point[name], 0, most) for point in curve for name, most in _CURVE.items())
     if not sound or not np.isfinite(q).all() or (visits < 0).any():
         raise LearnError("learner: its numbers are impossible")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
 from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.registry import vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.learn.agent_file import load_checkpoint, save_checkpoint
+from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.learn.agent_file import load_checkpoint, load_policy, save_checkpoint
+from punish_fast.learn.dqn import DqnMethod, new_dqn
+from punish_fast.learn.network_file import save_dqn
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+from punish_fast.learn.strength import network_policy
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.learners import save_learner
 
@@ -69,3 +76,33 @@ def test_impossible_tables_are_refused(saved):
     save_checkpoint(path, positions.game, learner)
     with pytest.raises(ReadError, match=r"agent\.h5: /learner/q: a number is not finite"):
         load_checkpoint(path)
+
+
+def test_a_table_plays_positions_and_a_network_all_states(saved, tmp_path):
+    path, positions, learner = saved
+    found, policy = load_policy(path, positions.game)
+    assert found.is_folded
+    assert np.array_equal(policy, learner.policy(positions))
+    if find_spec("jax") is None or find_spec("optax") is None:
+        return
+    network = new_dqn(vectorise(positions.game), DqnMethod(hidden=(4,)))
+    save_dqn(tmp_path / "network.h5", network)
+    found, policy = load_policy(tmp_path / "network.h5", positions.game)
+    assert not found.is_folded
+    assert np.array_equal(policy, network_policy(found, network.architecture, network.weights)[0])
+    assert load_policy(tmp_path / "network.h5", positions.game, errs=True)[1].tolist() == policy.tolist()
+    with pytest.raises(ReadError, match=r"network\.h5: its game is"):
+        load_policy(tmp_path / "network.h5", TapnSwap(Variant(limit=6)))
+
+
+def test_a_network_that_may_break_the_rules_has_no_policy_where_it_does(tmp_path):
+    pytest.importorskip("optax", reason="no network is made: pip install optax")
+    game = TicTacToe()
+    network = new_dqn(vectorise(game), DqnMethod(hidden=(4,), illegal="punish"))
+    save_dqn(tmp_path / "network.h5", network)
+    positions, policy = load_policy(tmp_path / "network.h5", game, errs=True)
+    _, is_illegal = network_policy(positions, network.architecture, network.weights)
+    plays = np.bincount(positions.position_of_row, policy, len(positions))
+    assert np.array_equal(plays == 0, is_illegal | positions.is_terminal)
+    assert 0 < is_illegal.sum() < len(positions.live)
+    assert (load_policy(tmp_path / "network.h5", game)[1] >= policy).all()

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from punish_fast.learn.plots import draw_learning
+from punish_fast.learn.plots import draw_learning, draw_strength
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs the extra plot")
 
@@ -50,3 +50,16 @@ def test_many_agents_are_named_by_their_families(tmp_path):
     text = (tmp_path / "x.svg").read_text()
     for word in ("negamax-... (20 agents)", "author-... (20 agents)"):
         assert text.count(f"<!-- {word} -->") == 1
+
+
+@pytest.mark.parametrize("perfect", [None, 0.75])
+def test_the_strength_of_a_network_is_drawn(tmp_path, perfect):
+    seat = {"win": 0.5, "draw": 0.2, "loss": 0.2, "illegal": 0.1}
+    point = {"first": seat, "second": seat, "loss_share": 0.3, "perfect": perfect}
+    curve = [point | {"games": 10**k, "earlier": [0.5] * k} for k in range(4)]
+    draw_strength(curve, "dqn-mc-mask", tmp_path / "x.svg")
+    text = (tmp_path / "x.svg").read_text()
+    for word in ("won, moving first", "lost, moving second", "points against earlier snapshots"):
+        assert f"<!-- {word} -->" in text
+    assert "dqn-mc-mask loses 30.00% against random play after 1,000 games" in text
+    assert ("states played without a mistake" in text) == (perfect is not None)

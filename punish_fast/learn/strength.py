@@ -1,0 +1,200 @@
+"""How strong networks are, against the random player, perfect play, and each other.
+
+A game that can be enumerated is judged exactly, all states told apart, since a network does not know symmetries. At
+larger games, networks play many games that begin with two random moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from punish_fast.games.contract import GameError, VectorGame
+from punish_fast.games.exact_matches import always_ends
+from punish_fast.games.judgement import judge
+from punish_fast.games.matches import both_scores
+from punish_fast.games.positions import Positions, enumerate_positions
+from punish_fast.games.retrograde import solve_game
+from punish_fast.learn.episodes import SeatPolicy, play, retrace
+from punish_fast.learn.q_network import Architecture, evaluate
+from punish_fast.mdp.policy import greedy
+
+# Games of a match, half of them in each seat, and the plies after which they stop.
+_GAMES = 400
+_MAX_PLIES = 200
+_N_RANDOM = 2
+
+
+class Strength(Protocol):
+    """Measures of networks at a game."""
+
+    def measure(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any]:
+        """How strong a network is.
+
+        Args:
+            architecture: Its shape.
+            weights: Its weights.
+            keeps_rules: Whether it considers legal actions only.
+
+        Returns:
+            ``first`` and ``second``: against the random player, moving first and second, the share of games with each
+            ending: ``win``, ``draw``, ``loss``, ``illegal`` (a move of its own). ``win_share``, ``draw_share`` and
+            ``loss_share``: the same for both seats, an illegal move being a loss. ``mistakes``: the states in which it
+            gives away a win or a draw, or errs against the rules, and ``perfect``, the share of the others; both None
+            if they are unknown.
+        """
+
+    def points(self, architecture: Architecture, weights: np.ndarray, others: Sequence[np.ndarray]) -> list[float]:
+        """The mean points against each of other networks, both seats alike: 1 for a win, 1/2 for a draw."""
+
+    def judge(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any] | None:
+        """What `judgement.judge` says, as JSON values, probabilities as texts such as ``"191/192"``.
+
+        Returns:
+            None if the game is too large, or may go on for ever.
+        """
+
+
+class ExactStrength:
+    """Exact measures at a game that can be enumerated; see `Strength`.
+
+    Attributes:
+        positions: All states, each a position of its own.
+    """
+
+    def __init__(self, positions: Positions) -> None:
+        """Solve the game.
+
+        Args:
+            positions: All states, not folded.
+        """
+        self.positions = positions
+        self._perfect = solve_game(positions)
+        self._keeps_value = self._perfect.keeps_value()
+
+    def measure(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any]:
+        """How strong a network is."""
+        positions = self.positions
+        policy, is_illegal = network_policy(positions, architecture, weights)
+        errs = np.zeros_like(is_illegal) if keeps_rules else is_illegal
+        gives_away = (policy > 0) & ~self._keeps_value
+        wrong = errs | (np.bincount(positions.position_of_row, gives_away, len(positions)) > 0)
+        first, second = both_scores(positions, policy, positions.uniform(), errs)
+        mistakes = int(wrong.sum())
+        perfect = 1 - mistakes / len(positions.live)
+        return _both_seats(asdict(first), asdict(second)) | {"mistakes": mistakes, "perfect": perfect}
+
+    def points(self, architecture: Architecture, weights: np.ndarray, others: Sequence[np.ndarray]) -> list[float]:
+        """The mean points against each of other networks."""
+        own, found = network_policy(self.positions, architecture, weights)[0], []
+        for other in others:
+            scores = both_scores(self.positions, own, network_policy(self.positions, architecture, other)[0])
+            found.append(sum(score.points for score in scores) / 2)
+        return found
+
+    def judge(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any] | None:
+        """What `judgement.judge` says."""
+        positions = self.positions
+        if not always_ends(positions):
+            return None
+        policy, is_illegal = network_policy(positions, architecture, weights)
+        if not keeps_rules:
+            policy = np.where(is_illegal[positions.position_of_row], 0.0, policy)
+        told = judge(self._perfect, policy)._asdict()
+        seats = {seat: {end: str(p) for end, p in told[seat]._asdict().items()} for seat in ("first", "second")}
+        return told | seats | {"losing_lines": told["losing_lines"]._asdict()}
+
+
+class SampledStrength:
+    """Measures by many games; see `Strength`."""
+
+    def __init__(self, vector: VectorGame, seed: int = 0) -> None:
+        """Choose the game.
+
+        Args:
+            vector: A game of two players.
+            seed: The random seed of all games.
+        """
+        self._vector, self._seed = vector, seed
+
+    def measure(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any]:
+        """How strong a network is; what perfect play would say is unknown."""
+        own = self._seat(architecture, weights, keeps_rules)
+        first, second = (self._shares(own, SeatPolicy(), seat) for seat in (0, 1))
+        return _both_seats(first, second) | {"mistakes": None, "perfect": None}
+
+    def points(self, architecture: Architecture, weights: np.ndarray, others: Sequence[np.ndarray]) -> list[float]:
+        """The mean points against each of other networks."""
+        own, found = self._seat(architecture, weights), []
+        for other in others:
+            shares = [self._shares(own, self._seat(architecture, other), seat) for seat in (0, 1)]
+            found.append(sum(share["win"] + share["draw"] / 2 for share in shares) / 2)
+        return found
+
+    def judge(self, _architecture: Architecture, _weights: np.ndarray, _keeps_rules: bool) -> None:
+        """Nothing: the game is too large."""
+
+    def _seat(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool = True) -> SeatPolicy:
+        vector = self._vector
+        return SeatPolicy(lambda states: evaluate(architecture, weights, vector.features(states)), 0.0, keeps_rules)
+
+    def _shares(self, own: SeatPolicy, other: SeatPolicy, seat: int) -> dict[str, float]:
+        """The share of games with each ending, for ``own``, which has a seat."""
+        seats = (own, other) if seat == 0 else (other, own)
+        generator = np.random.default_rng([self._seed, seat])
+        # Against the random player there is enough chance.
+        n_random = _N_RANDOM if other.values is not None else 0
+        action = play(self._vector, seats, _GAMES // 2, generator, _MAX_PLIES, n_random)
+        played = retrace(self._vector, action)
+        returns, n = played.returns[:, seat], len(action)
+        illegal = int(((action >= 0) & ~played.is_legal).sum())
+        win, loss = int((returns > 0).sum()), int((returns < 0).sum())
+        return {"win": win / n, "draw": (n - win - loss - illegal) / n, "loss": loss / n, "illegal": illegal / n}
+
+
+def _both_seats(first: dict[str, float], second: dict[str, float]) -> dict[str, Any]:
+    shares = {f"{end}_share": (first[end] + second[end]) / 2 for end in ("win", "draw", "loss")}
+    shares["loss_share"] += (first["illegal"] + second["illegal"]) / 2
+    return {"first": first, "second": second} | shares
+
+
+def network_policy(
+    positions: Positions, architecture: Architecture, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How a network plays in all states.
+
+    Args:
+        positions: All states, not folded.
+        architecture: The shape of the network.
+        weights: Its weights.
+
+    Returns:
+        The policy that takes the first best legal action, float64 ``[n_rows]``; and bool ``[n]``, whether an illegal
+        one has a higher value than all legal ones, False in terminal states.
+
+    Raises:
+        ExtraError: JAX is not installed.
+    """
+    values = evaluate(architecture, weights, _features_of(positions))
+    policy = greedy(positions.live_ptr, values[positions.position_of_row, positions.action])
+    best = values.argmax(axis=1)
+    legal = np.zeros(values.shape, dtype=np.bool_)
+    legal[positions.position_of_row, positions.action] = True
+    return policy, ~legal[np.arange(len(positions)), best] & ~positions.is_terminal
+
+
+@lru_cache(maxsize=4)
+def _features_of(positions: Positions) -> np.ndarray:
+    return np.stack([positions.game.features(state) for state in positions.states])
+
+
+def strength_of(vector: VectorGame) -> Strength:
+    """Measures at a game: exact ones if it can be enumerated."""
+    try:
+        return ExactStrength(enumerate_positions(vector.game, is_folded=False))
+    except GameError:
+        return SampledStrength(vector)

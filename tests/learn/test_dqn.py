@@ -1,0 +1,162 @@
+"""Deep Q-networks: one round against plain NumPy, and learning."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from games.small import Corridor
+
+from learn.test_q_network import by_hand
+from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.vector_positions import vectorise_positions
+from punish_fast.learn.dqn import DqnMethod, check_method, new_dqn, values_of
+from punish_fast.learn.qlearning import LearnError
+
+pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
+
+SMALL = {"hidden": (8,), "games": 16, "memory": 3, "steps": 2, "batch": 16, "renewal": 2, "decay": 64}
+FORMS = [(target, illegal) for target in ("mc", "td") for illegal in ("mask", "punish")]
+
+
+@pytest.fixture(scope="module")
+def tictactoe():
+    return vectorise(make_game("tictactoe", {}))
+
+
+def trained(vector, rounds, seed=1, **method):
+    learner = new_dqn(vector, DqnMethod(**SMALL | method), seed)
+    for _ in range(rounds):
+        learner.learn()
+    return learner
+
+
+@pytest.mark.parametrize(("target", "illegal"), FORMS)
+def test_the_same_seed_learns_the_same_to_the_bit(tictactoe, target, illegal):
+    one, two, other = (trained(tictactoe, 3, seed, target=target, illegal=illegal) for seed in (1, 1, 2))
+    assert one.digest == two.digest
+    assert np.array_equal(one.weights, two.weights)
+    assert other.digest != one.digest
+    assert np.isfinite(one.weights).all()
+    assert (one.rounds, one.games) == (3, 48)
+
+
+def squared_error(learner, weights, samples, is_compared):
+    """The mean squared error of samples, by plain NumPy in float64."""
+    vector, architecture, method = learner.vector, learner.architecture, learner.method
+    found, later = (
+        by_hand(architecture, each.astype(np.float64), vector.features(states).astype(np.float64))
+        for each, states in ((weights, samples.state), (learner.target, samples.after))
+    )
+    best = np.where(is_compared(samples.after), later, -np.inf).max(axis=1)
+    follows = np.where(samples.sign == 0, 0, samples.sign * method.discount * np.where(samples.sign == 0, 0, best))
+    return np.mean((found[np.arange(len(found)), samples.action] - samples.value - follows) ** 2)
+
+
+@pytest.mark.parametrize(("target", "illegal"), FORMS)
+def test_the_first_step_descends_the_squared_error(tictactoe, target, illegal):
+    """Adam's first step has the size of the rate in the direction of each gradient."""
+    learner = trained(tictactoe, 0, target=target, illegal=illegal, steps=1, rate=1e-3)
+    before = learner.weights
+    learner.learn()
+    (samples,) = learner._samples
+    drawn = np.random.Generator(np.random.Philox(key=np.array([1, 1], dtype=np.uint64))).integers(
+        len(samples.state), size=16
+    )
+    batch = type(samples)(*(part[drawn] for part in samples))
+    mean = learner.momentum / 0.1
+
+    def is_compared(states):
+        return tictactoe.legal(states) | (illegal == "punish")
+
+    for k in np.argsort(-np.abs(mean))[:12]:
+        nudge = np.zeros(len(before))
+        nudge[k] = 1e-4
+        errors = [squared_error(learner, before + sign * nudge, batch, is_compared) for sign in (1, -1)]
+        assert mean[k] == pytest.approx((errors[0] - errors[1]) / 2e-4, rel=2e-2, abs=1e-5)
+        assert learner.weights[k] - before[k] == pytest.approx(-1e-3 * np.sign(mean[k]), rel=1e-2)
+
+
+def test_only_the_latest_rounds_are_remembered(tictactoe):
+    learner = trained(tictactoe, 4)
+    assert len(learner.memory) == len(learner._samples) == 3
+    assert all(len(action) == 16 for action in learner.memory)
+
+
+def test_the_target_network_is_renewed_now_and_then(tictactoe):
+    learner = trained(tictactoe, 1)
+    assert not np.array_equal(learner.target, learner.weights)
+    learner.learn()
+    assert np.array_equal(learner.target, learner.weights)
+    learner.learn()
+    assert not np.array_equal(learner.target, learner.weights)
+
+
+@pytest.mark.parametrize("target", ["mc", "td"])
+def test_a_short_game_is_learned(target):
+    """From place 0 a player steps on or stays, and hands the next one a win or not."""
+    vector = vectorise_positions(Corridor({3: 1.0}))
+    learner = trained(vector, 60, target=target, hidden=(16,), games=32, steps=8, rate=0.01, decay=640, max_plies=20)
+    values = values_of(vector, learner.architecture, learner.weights)(vector.initial(1))
+    assert values.shape == (1, 2)
+    places = np.array([[number] for number, state in enumerate(vector.positions.states) if state[0] == 2], np.uint64)
+    # Whoever steps onto 3 hands the other a win.
+    assert values_of(vector, learner.architecture, learner.weights)(places)[:, 1] == pytest.approx(-1, abs=0.15)
+
+
+def test_epsilon_falls_to_its_last_value():
+    method = DqnMethod(epsilon=0.2, decay=100)
+    assert [method.epsilon_after(n) for n in (0, 50, 100, 1000)] == pytest.approx([1, 0.6, 0.2, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"target": "x"}, "target: 'x' is not allowed, it must be one of mc, td"),
+        ({"illegal": "x"}, "illegal: 'x' is not allowed, it must be one of mask, punish"),
+        ({"hidden": (0,)}, r"hidden: \(0,\) is not allowed, it must be up to 8 numbers from 1 to 4096"),
+        ({"filters": (1,) * 9}, "filters: .* is not allowed, it must be up to 8 numbers from 1 to 512"),
+        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed, it must be a number from 0.0 to 1.0"),
+        ({"games": 0}, "games: 0 is not allowed, it must be a whole number from 1 to 16384"),
+        ({"steps": 2.5}, "steps: 2.5 is not allowed, it must be a whole number from 0"),
+        ({"rate": float("nan")}, "rate: nan is not allowed"),
+    ],
+)
+def test_wrong_methods_are_refused(wrong, text):
+    with pytest.raises(LearnError, match=f"^{text}"):
+        DqnMethod(**wrong)
+
+
+def test_methods_that_do_not_fit_a_game_are_refused(monkeypatch):
+    vector = vectorise(make_game("tapnswap", {}))
+    with pytest.raises(LearnError, match=r"^filters: \(4,\) are impossible, the features of tapnswap have no places$"):
+        check_method(vector, DqnMethod(filters=(4,)))
+    with pytest.raises(LearnError, match=r"^seed: -1 is not allowed"):
+        new_dqn(vector, DqnMethod(), -1)
+    monkeypatch.setattr(vector.game, "is_zero_sum", False, raising=False)
+    with pytest.raises(LearnError, match=r"^target: 'td' is impossible, tapnswap is no zero-sum game of two players$"):
+        new_dqn(vector, DqnMethod(target="td"))
+
+
+def test_filters_see_places(tictactoe):
+    learner = trained(tictactoe, 1, filters=(3,))
+    assert learner.architecture.shapes[0] == (3, 3, 2, 3)
+
+
+def test_weights_that_leave_all_bounds_are_an_error(tictactoe, monkeypatch):
+    learner = trained(tictactoe, 1)
+    before = learner.digest
+    monkeypatch.setattr(type(learner), "_updated", lambda *_: (np.array([np.nan], np.float32),) * 3)
+    with pytest.raises(LearnError, match=r"^rate: 0.001 is too high, the weights have left all bounds$"):
+        learner.learn()
+    assert learner.digest == before
+
+
+def test_plans_are_whole_rounds(tictactoe):
+    learner = new_dqn(tictactoe, DqnMethod(**SMALL))
+    learner.plan(17)
+    assert learner.wanted == 2
+    with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
+        learner.plan(0)
+    assert repr(learner) == "<DqnLearner dqn-mc-mask: 0 games of tictactoe>"

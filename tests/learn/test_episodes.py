@@ -1,0 +1,99 @@
+"""Whole games, played and traced again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from games.small import Corridor
+
+from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.games.vector_positions import vectorise_positions
+from punish_fast.learn.episodes import NONE, EpisodeError, SeatPolicy, first_best_actions, play, retrace
+
+
+@pytest.fixture(scope="module")
+def tictactoe():
+    return vectorise(make_game("tictactoe", {}))
+
+
+@pytest.fixture
+def generator():
+    return np.random.default_rng(5)
+
+
+def lowest(states):
+    return np.tile(-np.arange(9.0), (len(states), 1))
+
+
+def test_traces_agree_with_the_game(tictactoe, generator):
+    action = play(tictactoe, [SeatPolicy()] * 2, 50, generator, 9)
+    played, game = retrace(tictactoe, action), tictactoe.game
+    for number, actions in enumerate(action):
+        state = game.initial()
+        for ply, each in enumerate(actions[actions != NONE].tolist()):
+            assert played.player[number, ply] == game.player(state)
+            state = game.apply(state, each)
+        assert played.is_over[number]
+        assert game.is_terminal(state)
+        assert played.returns[number].tolist() == list(game.returns(state))
+    assert played.is_legal[action != NONE].all()
+
+
+def test_seats_move_by_their_own_values(tictactoe, generator):
+    action = play(tictactoe, [SeatPolicy(lowest), SeatPolicy(lambda states: -lowest(states))], 3, generator, 9)
+    assert action.tolist() == [[0, 8, 1, 7, 2]] * 3
+
+
+def test_epsilon_is_the_share_of_random_actions(tictactoe, generator):
+    first = play(tictactoe, [SeatPolicy(lowest, 0.45)] * 2, 4000, generator, 1)
+    # A random action may be the best one, too.
+    assert (first == 0).mean() == pytest.approx(0.55 + 0.45 / 9, abs=0.03)
+
+
+def test_illegal_actions_end_a_game(tictactoe, generator):
+    action = play(tictactoe, [SeatPolicy(lowest, keeps_rules=False)] * 2, 2, generator, 9)
+    assert action.tolist() == [[0, 0]] * 2
+    played = retrace(tictactoe, action)
+    assert played.is_legal.tolist() == [[True, False]] * 2
+    assert not played.is_over.any()
+    assert not played.returns.any()
+
+
+def test_openings_are_random(tictactoe, generator):
+    action = play(tictactoe, [SeatPolicy(lowest)] * 2, 200, generator, 9, n_random=2)
+    assert len(np.unique(action[:, :2], axis=0)) > 50
+    assert len(np.unique(action, axis=0)) == len(np.unique(action[:, :2], axis=0))
+
+
+def test_long_games_stop(generator):
+    vector = vectorise_positions(TapnSwap(Variant(rolls_over=True)))
+    action = play(vector, [SeatPolicy()] * 2, 20, generator, 6)
+    assert action.shape == (20, 6)
+    assert not retrace(vector, action).is_over.all()
+
+
+def test_turns_may_be_kept(generator):
+    vector = vectorise_positions(Corridor({5: 1.0}, keeps=True))
+    played = retrace(vector, play(vector, [SeatPolicy()] * 2, 20, generator, 30))
+    assert (played.player[:, 0] == played.player[:, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        ([[9]], "a number is not from -1 to 8"),
+        ([[-2]], "a number is not from -1 to 8"),
+        ([[0, NONE, 1]], "one follows the end of its game"),
+        ([[0, 0, 1]], "one follows the end of its game"),
+        ([[0, 3, 1, 4, 2, 5]], "one follows the end of its game"),
+    ],
+)
+def test_what_are_no_games_is_refused(tictactoe, action, text):
+    with pytest.raises(EpisodeError, match=text):
+        retrace(tictactoe, np.array(action, dtype=np.int16))
+
+
+def test_the_first_of_equals_is_taken():
+    values = np.array([[1.0, 2.0, 2.0], [5.0, 2.0, 2.0]])
+    assert first_best_actions(values, np.array([[True] * 3, [False, True, True]])).tolist() == [1, 1]

@@ -1,0 +1,97 @@
+"""How strong networks are: exact measures against sampled ones, and against policies that are known."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from punish_fast.games.contract import GameError
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.retrograde import solve_game
+from punish_fast.learn import strength
+from punish_fast.learn.q_network import Architecture, first_weights
+from punish_fast.learn.strength import ExactStrength, SampledStrength, network_policy, strength_of
+from punish_fast.learn.training import assess
+
+pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
+
+SHAPE = Architecture((2, 3, 3), (), (8,), 9)
+ENDINGS = {"win", "draw", "loss", "illegal"}
+
+
+@pytest.fixture(scope="module")
+def tictactoe():
+    return vectorise(make_game("tictactoe", {}))
+
+
+@pytest.fixture(scope="module")
+def exact(tictactoe):
+    return strength_of(tictactoe)
+
+
+@pytest.fixture(scope="module")
+def networks():
+    return [first_weights(SHAPE, np.random.default_rng(seed)) for seed in range(3)]
+
+
+def test_small_games_are_judged_exactly(exact):
+    assert isinstance(exact, ExactStrength)
+    assert len(exact.positions) == 5478
+
+
+def test_legal_play_is_measured_as_that_of_other_learners(exact, networks):
+    policy, _ = network_policy(exact.positions, SHAPE, networks[0])
+    found = exact.measure(SHAPE, networks[0], True)
+    wanted = assess(exact.positions, solve_game(exact.positions), policy)
+    assert {name: found[name] for name in wanted} == pytest.approx(wanted)
+    for seat in ("first", "second"):
+        assert found[seat].keys() == ENDINGS
+        assert sum(found[seat].values()) == pytest.approx(1)
+        assert found[seat]["illegal"] == 0
+
+
+@pytest.mark.parametrize("keeps_rules", [True, False])
+def test_sampled_measures_are_near_exact_ones(tictactoe, exact, networks, monkeypatch, keeps_rules):
+    monkeypatch.setattr(strength, "_GAMES", 4000)
+    found, sampled = (each.measure(SHAPE, networks[0], keeps_rules) for each in (exact, SampledStrength(tictactoe)))
+    assert (found["first"]["illegal"] > 0.1) != keeps_rules
+    for seat in ("first", "second"):
+        assert sampled[seat] == pytest.approx(found[seat], abs=0.05)
+    assert sampled["win_share"] == pytest.approx(found["win_share"], abs=0.03)
+    assert (sampled["mistakes"], sampled["perfect"]) == (None, None)
+
+
+def test_illegal_moves_are_mistakes(exact, networks):
+    _, is_illegal = network_policy(exact.positions, SHAPE, networks[0])
+    legal, free = (exact.measure(SHAPE, networks[0], keeps_rules) for keeps_rules in (True, False))
+    assert is_illegal.any()
+    assert not is_illegal[exact.positions.is_terminal].any()
+    assert max(legal["mistakes"], is_illegal.sum()) <= free["mistakes"] <= legal["mistakes"] + is_illegal.sum()
+
+
+def test_points_of_a_match_add_up(tictactoe, exact, networks):
+    one, other, third = networks
+    found = exact.points(SHAPE, one, [other, third, one])
+    assert found[0] == pytest.approx(1 - exact.points(SHAPE, other, [one])[0])
+    assert found[2] == pytest.approx(0.5)
+    sampled = SampledStrength(tictactoe).points(SHAPE, one, [other, third])
+    assert all(0 <= points <= 1 for points in sampled)
+    assert SampledStrength(tictactoe).points(SHAPE, one, [other, third]) == sampled
+
+
+def test_large_games_are_sampled(tictactoe, monkeypatch):
+    def refuse(*_args, **_settings):
+        raise GameError("too large")
+
+    monkeypatch.setattr(strength, "enumerate_positions", refuse)
+    assert isinstance(strength_of(tictactoe), SampledStrength)
+
+
+def test_networks_know_no_symmetries(networks):
+    """Two states of one position may be played differently, so both count."""
+    positions = enumerate_positions(make_game("tictactoe", {}), is_folded=False)
+    policy, _ = network_policy(positions, SHAPE, networks[0])
+    assert np.array_equal(np.bincount(positions.position_of_row, policy)[positions.live], np.ones(len(positions.live)))
