@@ -141,7 +141,9 @@ def best_response(
     if found is None or found.win_probability < _COPY:
         duel = head_to_head(graph, policy, policy, _TOLERANCE)
         tell("copy", duel.win_probability)
-        return Exploiter(policy, duel, told)
+        # Rounding may set two halves apart.
+        if found is None or duel.win_probability >= found.win_probability:
+            return Exploiter(policy, duel, told)
     return found
 
 

@@ -30,7 +30,7 @@ class BoardView:
 class BoardMatch:
     """A match of a game without secrets.
 
-    Policies are float64 ``[n_rows]`` along ``positions.action``.
+    Policies are float64 ``[n_rows]`` along the rows of ``positions``.
 
     Attributes:
         positions: The positions of the game.
@@ -73,9 +73,8 @@ class BoardMatch:
 
     def draw_choice(self, seat: int, policy: np.ndarray) -> int:  # noqa: ARG002 - the turn says who moves
         """The action that a policy plays now."""
-        rows = self.positions.rows(self.positions.find(self._state))
-        weight = policy[rows.start : rows.stop]
-        return int(self.positions.action[rows.start + self._generator.choice(len(rows), p=weight / weight.sum())])
+        weight = policy[self.positions.rows_of(self._state)]
+        return int(self._game.actions(self._state)[self._generator.choice(len(weight), p=weight / weight.sum())])
 
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Make the move of the player whose turn it is."""

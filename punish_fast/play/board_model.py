@@ -9,21 +9,21 @@ import numpy as np
 
 from punish_fast.games.contract import TableGame
 from punish_fast.games.positions import Positions, enumerate_positions
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.retrograde import OUTCOMES, PerfectPlay, move_values, solve_game
 from punish_fast.play.board_face import BoardFace
-from punish_fast.play.board_match import BoardMatch
+from punish_fast.play.board_match import BoardMatch, BoardView
 from punish_fast.play.model import NoAnswerError
 from punish_fast.play.seats import Agent
 from punish_fast.punish.identity import identity
 
 # How much each level plays at random.
-LEVELS = {"casual": 0.3, "perfect": 0.0}
+LEVELS = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 # Perfect players may go on for ever.
 _MOST_MOVES = 200
 
 
 class BoardModel:
-    """An agent that plays perfectly, or nearly so.
+    """An agent that plays perfectly, or at random in some of its moves, or in all.
 
     Attributes:
         name: Its name.
@@ -48,15 +48,17 @@ class BoardModel:
         """What it is, JSON-like; the keys are those of `Model.facts`."""
         answers = dict.fromkeys(("coaches", "values", "explains", "judges"), False)
         nothing = dict.fromkeys(("information", "enemy", "objective", "discount", "against"))
+        often = "" if self._random == 1 else f" {self._random:.0%} of the time"
         return {
             "name": self.name,
-            "about": f"plays at random {self._random:.0%} of the time" if self._random else "plays perfectly",
+            "about": f"plays at random{often}" if self._random else "plays perfectly",
             "game": self.face.game,
             "rules": self._game.variant_text(),
             "rules_digest": None,
             "temperatures": [],
             "plays": True,
             **answers,
+            "hints": True,
             **nothing,
         }
 
@@ -73,8 +75,27 @@ class BoardModel:
     @cached_property
     def strategy(self) -> np.ndarray:
         """How it plays, float64 ``[n_rows]``."""
-        perfect, uniform = solve_game(self.positions).policy(), self.positions.uniform()
-        return (1 - self._random) * perfect + self._random * uniform
+        return (1 - self._random) * self._perfect.policy() + self._random * self.positions.uniform()
+
+    @cached_property
+    def _perfect(self) -> PerfectPlay:
+        return solve_game(self.positions)
+
+    def hint(self, view: BoardView) -> dict[str, Any]:
+        """What perfect play knows of a position, JSON-like: the outcome of each move, and which are the best."""
+        moves = move_values(self._perfect, view.state)
+        return {
+            "moves": [
+                {
+                    "action": move.action,
+                    "name": self._game.action_text(view.state, move.action),
+                    "outcome": OUTCOMES[move.value],
+                    "plies": move.plies,
+                    "best": move.is_best,
+                }
+                for move in moves
+            ]
+        }
 
     @cached_property
     def identity(self) -> str:

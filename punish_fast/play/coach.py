@@ -28,21 +28,23 @@ class Coach:
 
     Attributes:
         space: The information states, of the view.
+        name: The name of the enemy whose strategy it is.
     """
 
-    def __init__(self, space: StateSpace, enemy: np.ndarray, solution: Solution | None = None) -> None:
+    def __init__(self, space: StateSpace, enemy: np.ndarray, name: str, solution: Solution | None = None) -> None:
         """Remember whom to advise against.
 
         Args:
             space: The information states.
             enemy: The enemy's policy, float64 ``[n_rows]``.
+            name: The enemy's name.
             solution: What `win_solution` finds against it; None to find it when it is needed.
 
         Raises:
             InformationError: the states are not of the view.
         """
         space.must_be_view()
-        self.space = space
+        self.space, self.name = space, name
         self._enemy, self._solution = enemy, solution
 
     @cached_property

@@ -73,14 +73,18 @@ def _now(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> Iterator[s
             f"is played instead. {_times(rules.feints)} in a measure."
         )
     if max(damage[:, 5]) >= min(state.own_hp, state.enemy_hp):
-        order = sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
-        yield f"If both fall at once, the lower card wins: {' < '.join(order)}."
+        yield f"If both fall at once, the lower card wins: {' < '.join(by_priority(rules))}."
     left = rules.breaths - state.breath
     when = "After this breath" if left == 0 else f"After {left + 1} breaths"
     yield (
         f"{when}, the measure ends: both heal {rules.healing} HP and draw back up to {rules.hand_size} cards; cards in "
         "hand are kept."
     )
+
+
+def by_priority(rules: Rules) -> list[str]:
+    """The cards and rest, the one that wins if both fall at once first."""
+    return sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
 
 
 def _times(n: int) -> str:

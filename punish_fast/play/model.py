@@ -103,6 +103,7 @@ class Model:
             "temperatures": list(self.temperatures),
             "plays": True,
             "coaches": self.information == "view",
+            "hints": False,
             "values": self.has_values,
             "explains": self.information == "view",
             # A strategy judges by the best choices against it.
@@ -215,7 +216,7 @@ class Model:
             self._must_play_at(temperature)
             policy = self.strategy if temperature is None else self._policy(temperature)
             best = self.best_choices if temperature is None else win_solution(self.space, policy)
-            self._coaches[temperature] = Coach(self.space, policy, best)
+            self._coaches[temperature] = Coach(self.space, policy, self.name, best)
         return self._coaches[temperature]
 
     @cached_property

@@ -26,7 +26,8 @@ def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
     answer = ask(prompt).strip()
     if answer.lower() in _FEINT and any(action % 10 == 1 for action in legal):
         card = ask("  Feint with which card? ").strip()
-        return f"f {card}" if card else ""
+        # Anything else is an answer of its own, such as ? or q.
+        return f"f {card}" if card and any(name.startswith(card.lower()) for name in CARDS) else card
     return answer
 
 
@@ -73,6 +74,11 @@ def moves_text(legal: Sequence[int]) -> str:
     listed = ", ".join(f"{card[0]} {card}" for card in plain)
     feint = "; feint: f and a card" if any(action % 10 for action in legal) else ""
     return f"Moves: {listed}{feint}."
+
+
+def typed_text(action: int) -> str:
+    """What a person types for an action, for example ``"f strike"``."""
+    return f"f {_card(action)}" if action % 10 else action_name(action)
 
 
 def _card(action: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.play.events import Clash, Deal, Event, Reveal
-from punish_fast.play.guide import effect, guide
+from punish_fast.play.guide import by_priority, effect, guide
 from punish_fast.play.view import View
 from punish_fast.play.words import Teller
 from punish_fast.punish._actions import REST_ACTION
@@ -52,6 +52,7 @@ class PunishFace:
             "breaths": rules.breaths,
             "feints": rules.feints,
             "healing": rules.healing,
+            "priority": by_priority(rules),
         }
 
     def view(self, view: View) -> dict[str, Any]:

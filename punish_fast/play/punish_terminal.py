@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from punish_fast.play.coach import Coach
 from punish_fast.play.events import Deal
 from punish_fast.play.guide import guide
-from punish_fast.play.moves import MoveError, ask_move, moves_text, parse_move
+from punish_fast.play.moves import MoveError, ask_move, moves_text, parse_move, typed_text
 from punish_fast.play.screen import Screen
 from punish_fast.play.session import PlaySession
 from punish_fast.play.table import Table
@@ -18,7 +18,7 @@ from punish_fast.punish.codes import action_name
 
 _HELP, _COACH, _BACK, _LEAVE = ("?", "h", "help"), ("c", "coach"), ("u", "undo"), ("q", "quit", "exit")
 _MOST_EXPECTED = 5
-_KEYS = "u takes a move back, c asks the coach, ? shows the rules, q leaves."
+_KEYS = "u takes a move back before it is revealed, c asks the coach, ? shows the rules, q leaves."
 
 
 @dataclass(eq=False)
@@ -32,7 +32,7 @@ class PunishTerminal:
         ask: Asks for a line; raises EOFError when there is none.
         coach: Advises people; None without.
         coaches: Whether it does so before every move, unasked.
-        confirms: Whether a move has to be confirmed, and may be taken back.
+        confirms: Whether a move has to be confirmed, and may be taken back. Spectators press Enter for each breath.
         hides: With two people at one screen, called with the name of the one whose turn begins, and with None when it
             ends.
     """
@@ -59,7 +59,7 @@ class PunishTerminal:
         while session.is_on:
             told = self._tell(told)
             if not session.waiting:
-                self.screen.draw_open([session.view(seat) for seat in (0, 1)])
+                self._show()
             for seat in session.waiting:
                 self._take_turn(seat)
             session.reveal()
@@ -73,6 +73,12 @@ class PunishTerminal:
                 self.screen.tell(event)
         return len(self.session.events)
 
+    def _show(self) -> None:
+        """Draw both hands for spectators."""
+        self.screen.draw_open([self.session.view(seat) for seat in (0, 1)])
+        if self.confirms and self.ask("  Enter shows the breath, q leaves: ").strip().lower() in _LEAVE:
+            raise LeaveError
+
     def _take_turn(self, seat: int) -> None:
         if self.hides is not None:
             self.hides(self.screen.names[seat])
@@ -83,9 +89,10 @@ class PunishTerminal:
     def _choose(self, seat: int) -> None:
         view = self.session.view(seat)
         self.screen.draw(view, seat)
-        if self.coaches:
+        if self.coaches and len(view.actions) > 1:
             self._advise(view, seat)
-        self.screen.say(moves_text(view.actions))
+        else:
+            self.screen.say(moves_text(view.actions))
         while True:
             answer = ask_move(self.ask, f"  {self._prompt(seat)}", view.actions)
             if answer.lower() in (*_HELP, *_COACH, *_BACK, *_LEAVE):
@@ -97,24 +104,25 @@ class PunishTerminal:
                 self.screen.say(str(error))
                 continue
             self.session.choose(seat, action)
-            if not self.confirms or self._is_sure(seat, action, view.actions):
+            if not self.confirms or len(view.actions) == 1 or self._is_sure(view, seat, action):
                 return
 
     def _prompt(self, seat: int) -> str:
         name = self.screen.names[seat]
         return "Your move (? for help): " if name == "you" else f"{name}, your move (? for help): "
 
-    def _is_sure(self, seat: int, action: int, legal: Sequence[int]) -> bool:
+    def _is_sure(self, view: View, seat: int, action: int) -> bool:
         """Let a move be confirmed, changed for another one, or taken back."""
         while True:
             answer = self.ask(f"  {action_name(action)}: Enter plays it, u takes it back: ").strip().lower()
             if not answer:
                 return True
-            if answer in _LEAVE:
-                raise LeaveError
+            if answer in (*_HELP, *_COACH, *_LEAVE):
+                self._reply(answer, view, seat)
+                continue
             if answer not in _BACK:
                 try:
-                    action = parse_move(answer, legal)
+                    action = parse_move(answer, view.actions)
                 except MoveError:
                     self.screen.say(f"Press Enter to play {action_name(action)}, or u to choose again.")
                     continue
@@ -139,14 +147,11 @@ class PunishTerminal:
         if self.coach is None:
             self.screen.say("There is no coach at this table.")
             return
+        other = self.screen.names[1 - seat]
+        plays = "plays on like this" if self.coach.name == other else f"plays like {self.coach.name}"
+        self.screen.say(f"Win chances, best first, if {other} {plays} and you your best:")
         chances = self.coach.win_chances(view)
-        best = next(iter(chances))
-        self.screen.say(
-            f"Win chance of each move, if {self.screen.names[1 - seat]} plays on like this and you play your best:"
-        )
-        for action, chance in chances.items():
-            mark = "  <- best" if action == best and len(chances) > 1 else ""
-            self.screen.console.print(f"    {action_name(action):<18} {chance:7.2%}{mark}")
+        self.screen.columns([f"{typed_text(action):<9} {chance:7.2%}" for action, chance in chances.items()])
         expected = list(self.coach.expected(view).items())
         listed = ", ".join(f"{action_name(action)} {p:.0%}" for action, p in expected[:_MOST_EXPECTED])
         more = " ..." if len(expected) > _MOST_EXPECTED else ""

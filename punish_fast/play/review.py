@@ -20,6 +20,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
+from punish_fast.records.listing import latest_game
 from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.store.reader import Artefact
 
@@ -157,14 +158,14 @@ def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:
-    """Read one game of a database, the latest for None.
+    """Read one game of a database: for None the latest that a person has played, or the latest of all.
 
     Raises:
         RecordsError: the database cannot be read, or has no such game.
     """
     with open_to_read(path) as connection:
         n, first, last = connection.execute("SELECT count(*), min(game_id), max(game_id) FROM games").fetchone()
-        wanted = last if game_id is None else game_id
+        wanted = latest_game(connection) if game_id is None else game_id
         for _, game in read_games(connection, Selection(since=wanted, until=wanted)) if n else ():
             return game
     known = f"{n:,} games from {first} to {last}" if n else "no games"

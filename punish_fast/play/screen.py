@@ -27,7 +27,7 @@ from punish_fast.runtime.plot_style import INK, is_dark
 _WIDEST, _NARROWEST = 100, 40
 _CARD = 8
 _TITLE = 14
-_LINES = {"unicode": "╭─╮│╰╯♥·▒━", "ascii": "+-+|++#.#-"}
+_LINES = {"unicode": "╭─╮│╰╯♥·▒━", "ascii": "+-+|++*.#-"}
 
 
 def open_console(stream: IO[str]) -> Console:
@@ -104,6 +104,13 @@ class Screen:
     def say(self, text: str) -> None:
         """Print a paragraph."""
         self.console.print(fill(text, self.console.width - 1, initial_indent="  ", subsequent_indent="  "))
+
+    def columns(self, texts: Sequence[str]) -> None:
+        """Print short texts of one length side by side, row by row; the first stands out."""
+        cells = [Text(text, "" if number else "bold") for number, text in enumerate(texts)]
+        most = max(1, (self.console.width - 2) // (len(texts[0]) + 2))
+        for begin in range(0, len(cells), most):
+            self.console.print(Text("    ") + Text("  ").join(cells[begin : begin + most]), no_wrap=True)
 
     def tell(self, event: Event) -> None:
         """Tell of an event in words."""

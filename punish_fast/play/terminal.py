@@ -129,5 +129,6 @@ class TerminalGame:
     def _hint(self, view: BoardView) -> str:
         perfect = solve_game(self.positions)
         number = self.positions.find(view.state)
-        action = self.game.action_text(view.state, int(self.positions.action[perfect.best_rows()[number]]))
+        best = view.actions[self.positions.rows_of(view.state).index(int(perfect.best_rows()[number]))]
+        action = self.game.action_text(view.state, best)
         return f"{action} ({outcome_text(int(perfect.value[number]), int(perfect.distance[number]))} with perfect play)"

@@ -91,6 +91,7 @@ class Explanation:
                 _named(reason.action)
                 | {
                     "value": reason.value,
+                    "contrast": self.contrast(reason.action),
                     "against": [
                         _named(answer.action)
                         | {"probability": answer.probability, "value": answer.value, "words": answer.words}
@@ -101,7 +102,6 @@ class Explanation:
             ],
             "hands": [{"hand": list(hand), "probability": p} for hand, p in self.hands.items()],
             "answers": [_named(action) | {"probability": p} for action, p in self.answers.items()],
-            "contrast": self.contrast(self.reasons[0].action),
         }
 
 

@@ -63,7 +63,8 @@ class StateSpace:
         Args:
             rules: The rules.
             information: Name of an information model: ``view`` or ``memory``.
-            progress: Called as ``progress("states", done, layers)`` after each layer.
+            progress: Called as ``progress(what, done, layers)`` after each layer; ``what`` tells how many states there
+                are so far.
 
         Raises:
             RulesError: the rules name no game.
@@ -79,7 +80,7 @@ class StateSpace:
         for number in range(n_layers):
             self.layers.append(self._next_layer(number))
             if progress is not None:
-                progress("states", number + 1, n_layers)
+                progress(f"states ({int(self.layers[-1].first[-1]):,} so far), breaths", number + 1, n_layers)
         self.layer_ptr = np.array([0, *(layer.first[-1] for layer in self.layers)], dtype=np.int64)
 
     def __repr__(self) -> str:

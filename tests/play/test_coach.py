@@ -39,7 +39,7 @@ def views_of(space, seed):
 
 def test_win_chances_are_those_of_the_one_player_model(space):
     enemy = mixed(space, 3)
-    coach = Coach(space, enemy)
+    coach = Coach(space, enemy, "enemy")
     q = solve(build(space, enemy), objective="win-probability").q
     for view in views_of(space, 1):
         row = space.row(view.state)
@@ -51,7 +51,7 @@ def test_win_chances_are_those_of_the_one_player_model(space):
 
 def test_expectations_are_means_over_the_slow_models_hands(space):
     enemy = mixed(space, 4)
-    coach = Coach(space, enemy)
+    coach = Coach(space, enemy, "enemy")
     for view in [view for seed in range(4) for view in views_of(space, seed)]:
         hands = reference.hands(view.unseen, view.state.enemy_hand)
         assert dict(enemy_hands(view)) == pytest.approx({hand: float(p) for hand, p in hands.items()})
@@ -67,4 +67,4 @@ def test_expectations_are_means_over_the_slow_models_hands(space):
 def test_only_the_view_can_be_coached():
     space = StateSpace(RULES, "memory")
     with pytest.raises(InformationError, match="only 'view' is"):
-        Coach(space, mixed(space, 1))
+        Coach(space, mixed(space, 1), "enemy")

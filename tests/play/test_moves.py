@@ -65,7 +65,14 @@ def test_who_must_rest_can_do_nothing_else():
 
 @pytest.mark.parametrize(
     ("answers", "legal", "move"),
-    [(["f", "s"], LEGAL, "f s"), (["Feint", " g "], LEGAL, "f g"), (["f", ""], LEGAL, ""), (["f"], (10, 40), "f")],
+    [
+        (["f", "s"], LEGAL, "f s"),
+        (["Feint", " g "], LEGAL, "f g"),
+        (["f", ""], LEGAL, ""),
+        (["f"], (10, 40), "f"),
+        (["f", "?"], LEGAL, "?"),
+        (["f", "f p"], LEGAL, "f p"),
+    ],
 )
 def test_the_card_of_a_feint_may_follow(answers, legal, move):
     prompts, left = [], iter(answers)

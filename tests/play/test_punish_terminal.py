@@ -17,6 +17,7 @@ from punish_fast.play.seats import Agent, Person, Script
 from punish_fast.play.session import PlaySession
 from punish_fast.play.table import Table
 from punish_fast.play.terminal import LeaveError
+from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -111,6 +112,36 @@ def test_a_move_is_confirmed_or_taken_back(table):
     assert evening.prompts.count("  Your move (? for help): ") >= 2
 
 
+def test_questions_are_answered_at_the_confirmation_too(table):
+    start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
+    start.begin()
+    evening = Evening(table, (Person("Ann"), BOT), in_order(typed(start.legal(0)[0]), "?", "c", "q"))
+    with pytest.raises(LeaveError):
+        evening.terminal.play()
+    assert "Whoever has no HP left loses" in evening.text
+    assert "There is no coach at this table." in evening.text
+
+
+def test_the_only_legal_move_needs_no_confirmation(table):
+    had_choice = []
+
+    def answer(prompt, session):
+        if "Enter plays" in prompt:
+            return ""
+        legal = session.legal(0)
+        had_choice.append(len(legal) > 1)
+        return typed(legal[-1])
+
+    for seed in range(8):
+        had_choice.clear()
+        evening = Evening(table, (Person("Ann"), BOT), answer, seed=seed)
+        evening.terminal.play()
+        assert sum("Enter plays" in prompt for prompt in evening.prompts) == sum(had_choice)
+        if REST_ACTION in evening.picks:
+            return
+    raise AssertionError("nobody had to rest")
+
+
 def test_another_move_may_be_typed_instead_of_a_confirmation(table):
     start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
     start.begin()
@@ -148,7 +179,7 @@ def test_questions_are_answered_before_the_move(table):
 
 def test_the_coach_advises_before_every_move_or_when_asked(table):
     enemy = uniform(table.space)
-    coach = Coach(table.space, enemy)
+    coach = Coach(table.space, enemy, "bot")
     seats = Person("Ann"), Agent("bot", table.thresholds(enemy))
     unasked = Evening(table, seats, in_order("q"), coach=coach, coaches=True)
     asked = Evening(table, seats, in_order("c", "q"), coach=coach)
@@ -157,11 +188,20 @@ def test_the_coach_advises_before_every_move_or_when_asked(table):
             evening.terminal.play()
         view = evening.session.view(0)
         chances = coach.win_chances(view)
-        best = next(iter(chances))
-        assert f"{action_name(best)} {chances[best]:.2%} <- best" in evening.text
+        told = evening.text.partition("you your best: ")[2]
+        assert told.startswith(" ".join(f"{typed(action)} {chance:.2%}" for action, chance in chances.items()))
         likely, p = next(iter(coach.expected(view).items()))
         assert f"Expect: {action_name(likely)} {p:.0%}" in evening.text
-    assert unasked.text.index("<- best") < unasked.text.index("Your move")
+    assert unasked.text.index("Win chances") < unasked.text.index("Your move")
+    assert "if bot plays on like this and you your best:" in asked.text
+
+
+def test_between_people_the_coach_says_whose_play_it_expects(table):
+    coach = Coach(table.space, uniform(table.space), "random")
+    evening = Evening(table, (Person("Ann"), Person("Ben")), in_order("c", "q"), ("Ann", "Ben"), coach=coach)
+    with pytest.raises(LeaveError):
+        evening.terminal.play()
+    assert "if Ben plays like random and you your best:" in evening.text
 
 
 def test_two_people_are_hidden_from_each_other(table):
@@ -177,11 +217,22 @@ def test_two_people_are_hidden_from_each_other(table):
     }
 
 
-def test_spectators_see_both_hands(table):
+def watched(table, confirms):
     generator = np.random.default_rng(2)
     seats = tuple(Script(name, lambda _view, legal: int(generator.choice(legal))) for name in ("Ann", "Ben"))
-    evening = Evening(table, seats, in_order(), names=("Ann", "Ben"))
+    return Evening(table, seats, lambda *_: "", names=("Ann", "Ben"), confirms=confirms)
+
+
+def test_spectators_turn_the_pages_at_a_terminal_alone(table):
+    evening, piped = watched(table, True), watched(table, False)
+    for each in (evening, piped):
+        each.terminal.play()
+    assert evening.prompts == ["  Enter shows the breath, q leaves: "] * len(evening.picks)
+    assert (piped.prompts, piped.picks) == ([], evening.picks)
+
+
+def test_spectators_see_both_hands(table):
+    evening = watched(table, True)
     evening.terminal.play()
-    assert evening.prompts == []
     assert "not seen yet" not in evening.text
     assert evening.text.count(" of 2 --") == len(evening.picks)

@@ -88,7 +88,18 @@ def test_a_terminal_without_lines_gets_ascii(table, view):
     text = drawn(table, lambda screen: screen.draw(view, 0), Stream("ascii"))
     assert text.isascii()
     assert "|  rush  | | strike |" in text
-    assert "++  2 HP" in text.replace("##", "++")
+    assert "**  2 HP" in text
+    assert "## ##" in text
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_short_texts_stand_side_by_side(table, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    texts = [f"f strike  {number:6.2f}%" for number in range(9)]
+    rows = drawn(table, lambda screen: screen.columns(texts)).splitlines()
+    assert max(map(len, rows)) <= width
+    assert " ".join(" ".join(rows).split()) == " ".join(" ".join(texts).split())
+    assert len(rows) == -(-len(texts) // {40: 2, 80: 4}[width])
 
 
 def test_cards_have_their_colour_and_readable_ink(table, view, monkeypatch):

@@ -82,7 +82,7 @@ def test_consequences_are_the_rows_of_the_tensor(tiny, table):
 
 def test_answers_are_those_the_coach_expects(tiny, table):
     enemy = mixed(tiny, 7)
-    explainer, coach = Explainer(table, enemy, solve(build(tiny, enemy))), Coach(tiny, enemy)
+    explainer, coach = Explainer(table, enemy, solve(build(tiny, enemy))), Coach(tiny, enemy, "enemy")
     for state in played_states(tiny)[::7]:
         explanation = explainer.explain(state)
         assert explanation.answers == pytest.approx(coach.expected(explanation.view))

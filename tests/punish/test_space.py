@@ -164,8 +164,9 @@ def test_invalid_rules_are_refused():
 
 def test_progress_is_reported_after_each_layer():
     told = []
-    StateSpace(PRESETS["tiny"], progress=lambda *args: told.append(args))
-    assert told == [("states", number, 3) for number in (1, 2, 3)]
+    space = StateSpace(PRESETS["tiny"], progress=lambda *args: told.append(args))
+    counts = space.layer_ptr[1:].tolist()
+    assert told == [(f"states ({n:,} so far), breaths", number, 3) for number, n in enumerate(counts, 1)]
 
 
 def test_a_space_names_its_rules_model_and_size():
