@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,9 +49,9 @@ def _describe(path: Path) -> dict[str, Any]:
         file = load(path)
         return {"file": path, "kind": file.kind, "rules": name_of(file.rules), "about": about(file)}
     except (ReadError, RulesError) as error:
-        game = game_of_learner(path)
-        told = str(error).removeprefix(f"{path}: ") if game is None else f"trained at {game}"
-        return {"file": path, "kind": None if game is None else "learner", "rules": None, "about": told}
+        kind, game = learner_at(path)
+        told = str(error).removeprefix(f"{path}: ") if kind is None else f"trained at {game}"
+        return {"file": path, "kind": kind, "rules": None, "about": told}
 
 
 def about(file: Any) -> str:
@@ -66,15 +67,17 @@ def about(file: Any) -> str:
     return f"{file.information}, checkpoint after {file.attributes['iterations']:,} iterations"
 
 
-def game_of_learner(path: Path) -> str | None:
-    """The game that the learner in a file was trained at; None if it holds no learner."""
+def learner_at(path: Path) -> tuple[str | None, str]:
+    """The kind of learner in a file, ``"learner"`` or ``"network"``, and its game; None if it holds no learner."""
     from punish_fast.runtime.files import ReadError
-    from punish_fast.store.learners import load_learner
+    from punish_fast.store.schema import LEARNER, NETWORK
+    from punish_fast.store.sealed_file import SealedFile
 
-    try:
-        return str(load_learner(path).game.get("name", "another game"))
-    except ReadError:
-        return None
+    with suppress(ReadError):
+        file = SealedFile(path)
+        if file.kind in (LEARNER, NETWORK):
+            return file.kind, str(file.json_object("game").get("name", "another game"))
+    return None, ""
 
 
 def _print_report(report: dict[str, Any]) -> None:

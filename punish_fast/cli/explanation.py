@@ -59,10 +59,10 @@ def print_explanation(report: dict[str, Any]) -> None:
         ]
         if rows:
             print_table([["against", "likely", "then", ""], *rows], left=4, indent="  ")
-    if report["contrast"] is not None:
+    if len(report["actions"]) > 1:
         best, second = report["actions"][:2]
         print()
-        print_text(f"{best['name']} or {second['name']}? {report['contrast']}")
+        print_text(f"{best['name']} or {second['name']}? {best['contrast']}")
 
 
 def _hands_text(hands: list[dict[str, Any]]) -> str:

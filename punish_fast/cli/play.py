@@ -22,7 +22,7 @@ from punish_fast.cli.options import (
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Progress, print_json
 from punish_fast.cli.streams import must_have_input
-from punish_fast.cli.table import asks_on, games_database, seed_of
+from punish_fast.cli.table import asks_on, games_database, seed_of, table_stream
 
 if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
@@ -150,7 +150,7 @@ class _Evening:
         self.is_new = database is not None and options.db is None and not database.exists()
         self.seats = self._seated(people, opponents)
         self.opponent = opponents[0]
-        self.console = open_console(sys.stderr if options.as_json else sys.stdout)
+        self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
         names = [_shown(player.name) for player in self.seats]
         if len(people) == 1:
@@ -172,7 +172,7 @@ class _Evening:
         from punish_fast.play.coach import Coach
 
         if self.table.space.is_view:
-            return Coach(view, self.opponent.policy)
+            return Coach(view, self.opponent.policy, _shown(self.opponent.name))
         if self.options.coach:
             raise UsageError(f"--coach: {self.opponent.name} remembers more than the view, and cannot be seen through")
         return None

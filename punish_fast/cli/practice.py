@@ -17,9 +17,9 @@ from punish_fast.cli.options import (
     option,
     verb,
 )
-from punish_fast.cli.report import Progress, clear_progress, print_json
+from punish_fast.cli.report import Progress, print_json
 from punish_fast.cli.streams import must_have_input
-from punish_fast.cli.table import asks_on, seed_of
+from punish_fast.cli.table import asks_on, seed_of, table_stream
 
 if TYPE_CHECKING:
     from punish_fast.play.practice import Question, Verdict
@@ -75,7 +75,6 @@ def practice(options: PracticeOptions) -> None:
     quiz = _quiz(options, explainer, enemy)
     with Progress(options.quiet).stage("looking for positions"):
         questions = _questions(options, explainer, seed)
-    clear_progress()
     rules = name_of(explainer.table.space.rules)
     quiz.screen.say(f"Practice: rules {rules}, {judge}, seed {seed}")
     quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
@@ -143,7 +142,7 @@ def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> Practic
     from punish_fast.play.practice_terminal import PracticeTerminal
     from punish_fast.play.screen import Screen, open_console
 
-    console = open_console(sys.stderr if options.as_json else sys.stdout)
+    console = open_console(table_stream(options.as_json))
     table = explainer.table
     screen = Screen(console, table.space.rules, table.damage, ("you", enemy))
     return PracticeTerminal(explainer, screen, asks_on(console.file), waits=sys.stdin.isatty())

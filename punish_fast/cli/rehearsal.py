@@ -11,9 +11,14 @@ from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import Start, best_response
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.equilibrium.upper_bound import upper_bound
+from punish_fast.games.connect4 import Connect4
+from punish_fast.games.connect4_solver import Connect4Solver
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
+from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.games.vector_connect4 import VectorConnect4, play_random_games
+from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import greedy, softmax
@@ -34,6 +39,8 @@ from punish_fast.study.lessons import lessons
 from punish_fast.study.selfplay import self_play
 
 _RULES = PRESETS["tiny"]
+# A position of Connect Four that is solved in milliseconds.
+_LATE = "444444326555553233322676235"
 
 
 def rehearse() -> None:
@@ -115,3 +122,9 @@ def _play_small_games() -> None:
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", 2)
     learn(positions, [learner], 2)
+    for vector in (VectorTicTacToe(TicTacToe()), VectorConnect4(Connect4())):
+        states, _, _ = vector.step(vector.initial(1), np.zeros(1, dtype=np.int64))
+        for describe in (vector.player, vector.legal, vector.features):
+            describe(states)
+    play_random_games(1)
+    Connect4Solver(memory=1).solve(Connect4().state_of(_LATE))

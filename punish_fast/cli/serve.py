@@ -143,11 +143,16 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
 
 
 def _boards() -> list[BoardModel]:
-    """Agents of other games."""
+    """Agents of other games that can be solved whole."""
     from punish_fast.games.registry import GAMES
     from punish_fast.play.board_model import LEVELS, BoardModel
 
-    return [BoardModel(entry.make(entry.variant()), level) for entry in GAMES.values() for level in LEVELS]
+    return [
+        BoardModel(entry.make(entry.variant()), level)
+        for entry in GAMES.values()
+        if "play" in entry.verbs
+        for level in LEVELS
+    ]
 
 
 def _models(options: ServeOptions) -> tuple[list[Model], Rules]:

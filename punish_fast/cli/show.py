@@ -6,7 +6,7 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.agents import game_of_learner
+from punish_fast.cli.agents import learner_at
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.explanation import explanation_report, print_explanation
 from punish_fast.cli.options import verb
@@ -66,12 +66,12 @@ def _load(path: Path) -> Artefact:
     try:
         return load(path)
     except ReadError:
-        game = game_of_learner(path)
+        kind, game = learner_at(path)
         if str(path) in NAMES and not path.exists():
             raise UsageError(f"{path}: is a built-in player, not a file; see: punish-fast agents") from None
-        if game is None:
+        if kind is None:
             raise
-        raise UsageError(f"{path}: is a learner of {game}, not a file of Punish; see: punish-fast games") from None
+        raise UsageError(f"{path}: is a {kind} of {game}, not a file of Punish; see: punish-fast games") from None
 
 
 def _file_report(file: Artefact) -> dict[str, Any]:

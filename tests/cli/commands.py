@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import typer
 from playing import some_games
 
@@ -15,6 +17,7 @@ from cli.conftest import COMMAND, clean_environment
 from punish_fast.cli.app import app
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
+from punish_fast.runtime.folder_lock import folder_lock
 from punish_fast.store.formats.flux import write_flux
 
 HOUSE = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 2\nredeal = 'reshuffle'\n"
@@ -40,6 +43,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "enemy validate": ("--db", "games.db", "--rules", "house.toml", "--models", "uniform,parless", "--folds", "2"),
     "enemy show": ("strategy.h5",),
     "records import": ("log.json", "--db", "games.db", "--rules", "house.toml"),
+    "records list": ("--db", "games.db"),
     "records summary": ("--db", "games.db", "--rules", "house.toml"),
     "records review": ("1600000000", "--db", "games.db", "--agent", "judge.h5"),
     "records plot": ("win-rates", "--db", "games.db"),
@@ -51,6 +55,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "games grid": ("tapnswap", "agents", "--epsilons", "0.5,1", *_LEAGUE),
     "games tournament": ("tapnswap", "agents", "--processes", "1"),
     "games retrain": ("tapnswap", "agents", "--best", "0", "--games", "20", "--processes", "1"),
+    "games judge": ("tictactoe", "perfect"),
     "games play": ("tapnswap", "--level", "random", "--limit", "3", "--seed", "1"),
     "play": ("naive", "--rules", "tiny", "--seed", "1", "--db", "played.db", "--log", "played.json"),
     "serve": ("agent.h5", "--rules", "tiny", "--db", "games.db", "--port", "0", "--check"),
@@ -86,8 +91,23 @@ def all_verbs() -> dict[str, Any]:
     return found
 
 
-def make_files(files: Path, folder: Path) -> None:
-    """Put what ``EXAMPLES`` read into a folder: copies of ``files``, rules, logs, a database and weights."""
+def make_files(files: Path, factory: pytest.TempPathFactory, folder: Path) -> None:
+    """Put what ``EXAMPLES`` read into a folder: copies of ``files``, rules, logs, a database and weights.
+
+    They are made once for all processes of a test run.
+    """
+    place = factory.getbasetemp()
+    place = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
+    made = place / "examples"
+    with folder_lock(place):
+        if not made.exists():
+            parts = factory.mktemp("parts")
+            _make_files(files, parts)
+            parts.rename(made)
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+
+
+def _make_files(files: Path, folder: Path) -> None:
     for path in files.iterdir():
         shutil.copy(path, folder)
     (folder / "house.toml").write_text(HOUSE, encoding="utf-8")

@@ -10,6 +10,7 @@ from punish_fast.arena.players import NAMES
 from punish_fast.cli import agents
 from punish_fast.punish.rules import PRESETS
 from punish_fast.store.learners import save_learner
+from punish_fast.store.networks import NetworkFile, save_network
 
 
 def test_every_built_in_agent_and_preset_is_listed(run):
@@ -21,7 +22,13 @@ def test_every_built_in_agent_and_preset_is_listed(run):
     assert "no .h5 or .toml files here" in text
 
 
+def save_small_network(path):
+    numbers, nothing = np.zeros(3, np.float32), np.zeros((0, 3), np.float32)
+    save_network(path, NetworkFile({"name": "tictactoe"}, {}, *[numbers] * 4, nothing, np.zeros((0, 0), np.int16)))
+
+
 def test_every_file_is_named_with_its_kind(run, files):
+    save_small_network(files / "network.h5")
     (files / "house.toml").write_text("hp = 2\n")
     (files / "foreign.h5").write_text("not ours")
     save_learner(files / "learner.h5", {"name": "tapnswap"}, {}, np.zeros((1, 2)), np.zeros((1, 2), dtype=np.int64))
@@ -32,6 +39,7 @@ def test_every_file_is_named_with_its_kind(run, files):
     assert {name: found[name]["kind"] for name in kinds} == kinds
     assert (found["foreign.h5"]["kind"], found["learner.h5"]["kind"]) == (None, "learner")
     assert found["learner.h5"]["about"] == "trained at tapnswap"
+    assert (found["network.h5"]["kind"], found["network.h5"]["about"]) == ("network", "trained at tictactoe")
     assert found["agent.h5"]["rules"] == "tiny"
     text = run("agents").out
     assert all(name in text for name in found)
@@ -48,3 +56,5 @@ def test_the_folder_may_be_another(run, files):
 def test_a_learner_is_shown_elsewhere(run, files):
     save_learner(files / "learner.h5", {"name": "tapnswap"}, {}, np.zeros((1, 2)), np.zeros((1, 2), dtype=np.int64))
     run("show", "learner.h5").refused("learner.h5: is a learner of tapnswap", "punish-fast games")
+    save_small_network(files / "network.h5")
+    run("show", "network.h5").refused("network.h5: is a network of tictactoe", "punish-fast games")

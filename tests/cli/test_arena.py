@@ -15,6 +15,7 @@ from fuzz.damage import change, put
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.arena import lineup, tournament
 from punish_fast.arena.players import Player
+from punish_fast.cli import report as reporting
 from punish_fast.duel import simulated_evaluation
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
@@ -28,6 +29,20 @@ TINY = ("--rules", "tiny", "--quiet")
 @pytest.fixture(scope="module")
 def graph():
     return Graph(StateSpace(true_rules(PRESETS["tiny"])))
+
+
+def test_every_stage_is_told_on_stderr(run, folder, monkeypatch):  # noqa: ARG001
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    command = ("arena", "random", "careful", "--rules", "tiny", "--games", "8", "--record", "new.db", "--json")
+    told = [line for line in run(*command).err.splitlines() if not line.endswith(" s")]
+    stages = [line for line in told if line.startswith(("game: ", "arena: ")) and " of 3" not in line]
+    assert stages == [
+        "game: agents (1 of 2)",
+        "game: graph (2 of 2)",
+        "arena: matches",
+        "arena: lengths of games",
+        "arena: recording games",
+    ]
 
 
 def test_a_tournament_is_a_round_robin_of_exact_duels(run, graph):
@@ -328,6 +343,7 @@ def test_an_agent_is_exploited(run, graph):
     assert (report["off_policy_weight"], plain["off_policy_weight"]) == (0.01, 1.0)
 
 
+@pytest.mark.slow
 def test_bayes_looks_further_ahead_if_told_to(run):
     near, far = (
         run("exploit", "naive", "--exploiter", "bayes", "--depth", depth, "--seed", "1", *TINY, "--json").report

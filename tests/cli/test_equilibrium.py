@@ -7,6 +7,7 @@ import signal
 import numpy as np
 import pytest
 
+from punish_fast.cli import report as reporting
 from punish_fast.cli.equilibrium import status_line
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.run import IterationStatus
@@ -209,6 +210,7 @@ def test_players_with_a_memory_meet_all_others(run):
     assert games["win"][0][1] == pytest.approx(report["win"][0][2], abs=0.02)
 
 
+@pytest.mark.slow
 def test_better_informed_exploiters_win_no_less(run):
     run("equilibrium", *TINY, "--iterations", "40")
     report = run("exploit", "tiny-equilibrium.h5", "-q", "--json", "--upper-bound", "--seed", "1").report
@@ -244,6 +246,24 @@ def test_better_informed_exploiters_win_no_less(run):
 )
 def test_progress_says_how_far_it_is(status, line):
     assert status_line(status) == f"equilibrium: {line}"
+
+
+def test_every_stage_is_told_on_stderr(run, folder, monkeypatch):  # noqa: ARG001
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    err = run("equilibrium", "--rules", "tiny", "--iterations", "2", "-o", "x.h5", "--json").err
+    stages = [
+        line for line in err.splitlines() if line.startswith(("game: ", "equilibrium")) and not line.endswith(" s")
+    ]
+    beginnings = (
+        "game: information",
+        "game: graph (2",
+        "equilibrium",
+        "equilibrium: iteration 1",
+        "equilibrium: iteration 2",
+    )
+    assert len(stages) == len(beginnings) + 1, err
+    assert all(line.startswith(each) for line, each in zip(stages, beginnings, strict=False)), err
+    assert stages[-1] == "equilibrium: writing"
 
 
 @pytest.mark.parametrize("information", ["view", "memory"])

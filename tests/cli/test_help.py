@@ -19,7 +19,7 @@ VERBS = (
 # Verbs that are groups of commands.
 GROUPS = {
     "enemy": ("parless", "show", "pawnn", "import-flux", "model", "validate"),
-    "records": ("import", "summary", "plot", "player"),
+    "records": ("import", "list", "summary", "plot", "review", "player"),
     "games": ("list", "solve", "show", "train", "grid", "tournament", "retrain", "play"),
 }
 COMMANDS = [

@@ -47,7 +47,7 @@ def test_every_verb_has_an_example():
 @pytest.fixture(scope="module")
 def folder(_files, tmp_path_factory):
     folder = tmp_path_factory.mktemp("commands")
-    make_files(_files, folder)
+    make_files(_files, tmp_path_factory, folder)
     return folder
 
 

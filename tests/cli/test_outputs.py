@@ -148,7 +148,7 @@ READING = {
 @pytest.fixture(scope="module")
 def made(_files, tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
-    make_files(_files, folder)
+    make_files(_files, tmp_path_factory, folder)
     (folder / "learner.h5").write_bytes((folder / "strategy.h5").read_bytes())
     return folder
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fastapi.testclient import TestClient
 from numba import config
+from serving import BASE, entries_of, hall_of, open_table, play_out
 
 from cli.conftest import clean_environment, run_apart
 from cli.terminal import plain, run_in_terminal
@@ -20,6 +22,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
+from punish_fast.web.app import create_app
 
 JSON_PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
@@ -62,6 +65,31 @@ def test_a_game_through_a_pipe_is_the_simulators(run, say, seed):
     assert [game_id for game_id, _ in stored()] == [game["game"]]
     documented = set(re.findall(r"`(\w+)`", JSON_PAGE.read_text(encoding="utf-8")))
     assert report.keys() | game.keys() | game["breaths"][0].keys() <= documented
+
+
+def sides(database):
+    """What both players knew and did in the one game of a database."""
+    ((_, game),) = stored(database)
+    return {side.name: (side.states, side.actions) for side in (game.winner, game.loser)}, game.winner.name
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_over_http_and_in_the_simulator(run, say, folder, seed):
+    actions, won = first_moves(seed)
+    answers = [line for move in typed(actions) for line in (move, "")]
+    played = ("play", "naive", "--rules", "tiny", "--seed", str(seed), "--db")
+    code, drawn = run_in_terminal([*played, "terminal.db"], [*answers, "n"])
+    assert code == 0, plain(drawn)
+    say(*typed(actions))
+    assert run(*played, "pipe.db").code == 0
+    with TestClient(create_app(hall_of("naive", database=folder / "http.db")), base_url=BASE) as client:
+        (naive,) = entries_of(client)
+        play_out(client, open_table(client, naive["hash"], name="you", seed=str(seed)))
+    found, winner = sides(folder / "terminal.db")
+    assert sides(folder / "pipe.db") == sides(folder / "http.db") == (found, winner)
+    told = [[action_name(action) for action in found[name][1]] for name in ("you", "naive")]
+    assert list(map(list, zip(*told, strict=True))) == actions
+    assert winner == ("you" if won else "naive")
 
 
 def test_a_game_in_a_terminal_is_the_simulators(folder):
@@ -127,7 +155,7 @@ def test_help_and_coach_answer_at_the_table(run, say):
     done = run(*TINY, "naive", "--seed", "3")
     assert done.code == 0
     assert "Whoever has no HP left loses" in done.out.replace("\n  ", " ")
-    assert "<- best" in done.out
+    assert "Win chances, best first" in done.out
     assert "Expect: " in done.out
     assert "'x' is no move." in done.out
     assert done.out.endswith("You left; a game that is not finished is not kept.\n")
@@ -136,7 +164,7 @@ def test_help_and_coach_answer_at_the_table(run, say):
 def test_the_coach_speaks_before_every_move(run, say):
     say("q")
     text = run(*TINY, "naive", "--seed", "3", "--coach").out
-    assert text.index("<- best") < text.index("Your move")
+    assert text.index("Win chances") < text.index("Your move")
 
 
 def test_the_end_of_the_input_leaves_the_game(run, say, folder):

@@ -112,7 +112,9 @@ def test_a_port_that_is_taken_is_refused(run):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        run(*TINY, "--check", "--port", str(port)).refused(f"127.0.0.1 port {port} cannot be listened on")
+        run(*TINY, "--check", "--port", str(port)).refused(
+            f"--port: {port} of 127.0.0.1 cannot be listened on (Address already in use)"
+        )
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(run, monkeypatch):

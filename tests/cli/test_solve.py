@@ -520,7 +520,7 @@ def test_results_go_to_stdout_and_progress_to_stderr(run, monkeypatch):
     done = run("solve", "--rules", "tiny", "--json")
     assert done.code == 0
     json.loads(done.out)
-    assert "states: 3 of 3" in done.err
+    assert "states (558 so far), breaths: 3 of 3" in done.err
     assert "tensor: 3 of 3" in done.err
     assert re.search(r"solve: sweep 9, error bound", done.err)
     quiet = run("solve", "--rules", "tiny", "--json", "--quiet")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from punish_fast.cli.games.grid import grid
+from punish_fast.cli.games.judge import judge
 from punish_fast.cli.games.list import list_
 from punish_fast.cli.games.play import play
 from punish_fast.cli.games.retrain import retrain
@@ -19,5 +20,5 @@ games = family(
     "punish-fast games solve tapnswap",
     "punish-fast games play tapnswap",
 )
-for added in (list_, solve, show, train, grid, tournament, retrain, play):
+for added in (list_, solve, show, train, grid, tournament, retrain, judge, play):
     add_verb(games, added)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from textwrap import fill
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import SeedOption, option, verb
-from punish_fast.cli.report import clear_progress, print_json, terminal_width
+from punish_fast.cli.report import print_json, terminal_width
 from punish_fast.cli.streams import must_have_input
-from punish_fast.cli.table import asks_on
+from punish_fast.cli.table import asks_on, table_stream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +33,9 @@ class GamesPlayOptions(VariantOptions):
     level: Annotated[Literal["random", "trained", "perfect"], option("The opponent.")] = "trained"
     agent: Annotated[
         Path | None,
-        option("The trained agent.  [default: one that is trained in a second]", metavar="FILE.h5"),
+        option(
+            "The trained agent, a table or a network.  [default: one that is trained in a second]", metavar="FILE.h5"
+        ),
     ] = None
     players: Annotated[int, option("Number of people.", metavar="1|2", min=1, max=2)] = 1
     second: Annotated[bool, option("Let the opponent move first.", "--second")] = False
@@ -52,15 +53,12 @@ def play(options: GamesPlayOptions) -> None:
 
     ? shows what else to type: hint, undo, rules. With --json, the board goes to stderr.
     """
-    from punish_fast.games.positions import enumerate_positions
-
     game = options.make("play")
     must_have_input("moves")
     if options.agent is not None and (options.level != "trained" or options.players == 2):
         raise UsageError("--agent goes with --level trained and one person only")
-    positions = enumerate_positions(game)
-    seats = _seats(options, positions)
-    clear_progress()
+    positions, policy = _opponent(options, game)
+    seats = _seats(options, policy)
     result = play_at_terminal(game, positions, seats, options.seed, options.as_json)
     if options.as_json:
         names = [seat.name for seat in seats]
@@ -79,7 +77,7 @@ def play_at_terminal(
     from punish_fast.play.session import PlaySession
     from punish_fast.play.terminal import TerminalGame
 
-    out = sys.stderr if to_stderr else sys.stdout
+    out = table_stream(to_stderr)
 
     def tell(text: str) -> None:
         print("\n".join(_wrapped(line) for line in text.split("\n")), file=out, flush=True)
@@ -96,27 +94,30 @@ def _wrapped(line: str) -> str:
     return line if len(line) <= width else fill(line, width)
 
 
-def _seats(options: GamesPlayOptions, positions: Positions) -> tuple[Person, Person]:
+def _seats(options: GamesPlayOptions, policy: np.ndarray) -> tuple[Person, Person]:
     from punish_fast.play.seats import Agent, Person
 
     if options.players == 2:
         return Person("player 1"), Person("player 2")
-    seats = Person("you"), Agent(options.level, _policy(options, positions))
+    seats = Person("you"), Agent(options.level, policy)
     return (seats[1], seats[0]) if options.second else seats
 
 
-def _policy(options: GamesPlayOptions, positions: Positions) -> np.ndarray:
+def _opponent(options: GamesPlayOptions, game: TableGame) -> tuple[Positions, np.ndarray]:
+    """The positions that the opponent tells apart, and its policy there."""
+    from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import solve_game
-    from punish_fast.learn.agent_file import load_checkpoint
+    from punish_fast.learn.agent_file import load_policy
     from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 
-    if options.level == "random":
-        return positions.uniform()
-    if options.level == "perfect":
-        return solve_game(positions).policy()
     if options.agent is not None:
-        return load_checkpoint(options.agent, positions.game)[1].policy(positions)
+        return load_policy(options.agent, game)
+    positions = enumerate_positions(game)
+    if options.level == "random" or options.players == 2:
+        return positions, positions.uniform()
+    if options.level == "perfect":
+        return positions, solve_game(positions).policy()
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", _TRAINING)
     learn(positions, [learner], _TRAINING)
-    return learner.policy(positions)
+    return positions, learner.policy(positions)

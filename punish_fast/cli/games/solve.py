@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import VariantOptions
-from punish_fast.cli.options import verb
+from punish_fast.cli.options import ComputeOptions, argument, option, verb
 from punish_fast.cli.report import Stopwatch, print_table, print_text
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    import numpy as np
+
+    from punish_fast.games.connect4 import Connect4
+    from punish_fast.games.positions import Positions
+
+_SEATS = ("first", "second")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GamesSolveOptions(VariantOptions, ComputeOptions):
+    """Options of ``games solve``."""
+
+    position: Annotated[
+        str | None, argument("[POSITION]", "Connect Four only: the columns played so far, 4455.  [default: none]")
+    ] = None
+    value_only: Annotated[
+        bool, option("Connect Four only: find who wins, but not how soon; this is faster.", "--value-only")
+    ] = False
+    memory: Annotated[
+        int | None, option("Connect Four only: memory for positions, in MB.  [default: 256]", metavar="MB")
+    ] = None
 
 
 @verb(
     "punish-fast games solve tapnswap",
     "punish-fast games solve tapnswap --roll-over",
     "punish-fast games solve tapnswap --limit 6 --no-emptying --json",
+    "punish-fast games solve connect4 444444326555 --threads 1",
+    "punish-fast games solve tictactoe",
 )
-def solve(options: VariantOptions) -> None:
-    """Solve a game: who wins with perfect play, and how often the random player loses to the best response."""
-    from punish_fast.games.matches import best_response, error_bound, exact_score
+def solve(options: GamesSolveOptions) -> None:
+    """Solve a game: who wins with perfect play, and how often the random player loses to the best response.
+
+    Connect Four has too many positions to list them; a search finds the score of every move of one POSITION.
+    """
+    from punish_fast.games.connect4 import Connect4
+    from punish_fast.games.matches import exact_score
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import OUTCOMES, check_perfect_play, outcome_text, solve_game
 
     clock, game = Stopwatch(), options.make("solve")
+    if isinstance(game, Connect4):
+        _search(options, game)
+        return
+    if options.position is not None or options.value_only or options.memory is not None:
+        raise UsageError(f"{game.name}: is solved whole; POSITION, --value-only and --memory are for connect4")
     with clock("positions"):
         positions, counts = enumerate_positions(game), game.counts()
     with clock("solve"):
@@ -28,9 +66,12 @@ def solve(options: VariantOptions) -> None:
     with clock("certificate"):
         check_perfect_play(perfect)
     with clock("random"):
+        # A player who loses with perfect play has no safe response.
+        may_be_safe = (perfect.value[0] >= 0, perfect.value[0] <= 0)
+        best = _response(positions, None, (True, True))
+        safe = _response(positions, perfect.is_safe(), may_be_safe)
         random = positions.uniform()
-        response, even = best_response(positions, random), exact_score(positions, random, random)
-        error = error_bound(positions, random, response)
+        even = exact_score(positions, random, random)
     values = perfect.value[positions.live].tolist()
     value, distance = int(perfect.value[0]), int(perfect.distance[0])
     report: dict[str, Any] = {
@@ -43,11 +84,13 @@ def solve(options: VariantOptions) -> None:
         "losses": values.count(-1),
         "draws": values.count(0),
         **counts,
+        "value": OUTCOMES[value],
         "start": OUTCOMES[value],
         "plies": None if distance < 0 else distance,
         "longest": int(perfect.distance.max()),
         "certified": True,
-        "best_response_vs_random": {"first": response.first, "second": response.second, "error_bound": error},
+        "best_response_vs_random": best,
+        "safe_best_response_vs_random": safe,
         "random_vs_random": even.win,
         "line": perfect.line_text(),
         "seconds": clock.seconds | {"total": clock.total()},
@@ -56,12 +99,49 @@ def solve(options: VariantOptions) -> None:
     options.print(report, lambda report: _print(report, title, list(counts), start))
 
 
+def _search(options: GamesSolveOptions, game: Connect4) -> None:
+    """Solve a position of Connect Four."""
+    from punish_fast.cli.games.connect4 import print_solution, solution
+    from punish_fast.games.connect4_solver import DEFAULT_MEMORY, Connect4Solver, plies_to_end
+
+    position = options.position or ""
+    state = game.state_of(position)
+    solver = Connect4Solver(DEFAULT_MEMORY if options.memory is None else options.memory)
+    report = solution(game, position, solver, not options.value_only, options.quiet)
+    board = game.draw(state, game.player(state), ("first", "second"))
+    plies = None if options.value_only else plies_to_end(state, report["score"])
+    options.print(report, lambda report: print_solution(report, board, plies))
+
+
+def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
+    """How the best response to random play fares in the seats that have one: exactly, if the game always ends."""
+    from punish_fast.games.exact_matches import always_ends, exact_response
+    from punish_fast.games.matches import best_response, error_bound
+
+    random, is_exact, bound = positions.uniform(), always_ends(positions), 0.0
+    if is_exact:
+        exact = exact_response(positions, random, allowed)
+        wins: list[Fraction | float] = [exact.first, exact.second]
+    else:
+        response = best_response(positions, random, allowed)
+        wins, bound = [response.first, response.second], error_bound(positions, random, response, allowed)
+    found = {name: win for name, win, is_there in zip(_SEATS, wins, seats, strict=True) if is_there}
+    fractions = {name: str(win) for name, win in found.items()} if is_exact else None
+    return {name: float(found[name]) if name in found else None for name in _SEATS} | {
+        "error_bound": bound,
+        "fractions": fractions,
+    }
+
+
 def _print(report: dict[str, Any], title: str, counts: list[str], start: str) -> None:
     print(title)
     print()
-    names = ("wins", "losses", "draws", "terminals", "states")
+    numbers = [report[name] for name in ("wins", "losses", "draws", "terminals")]
     print_table(
-        [["positions", "wins", "losses", "draws", "terminal", "all"], ["", *(f"{report[name]:,}" for name in names)]]
+        [
+            ["positions", "wins", "losses", "draws", "terminal", "all"],
+            ["", *(f"{number:,}" for number in (*numbers, sum(numbers)))],
+        ]
     )
     print("; ".join(f"{report[name]:,} {name.replace('_', ' ')}" for name in ("moves", *counts)))
     print()
@@ -72,12 +152,16 @@ def _print(report: dict[str, Any], title: str, counts: list[str], start: str) ->
 
 
 def _print_random(report: dict[str, Any]) -> None:
-    best = report["best_response_vs_random"]
-    print(f"win probability against the random player (error below {best['error_bound']:.0e})")
-    print_table(
-        [
-            ["", "moving first", "moving second"],
-            ["best response", f"{best['first']:.12f}", f"{best['second']:.12f}"],
-            ["random player", f"{report['random_vs_random']:.12f}", ""],
-        ]
-    )
+    best, safe = report["best_response_vs_random"], report["safe_best_response_vs_random"]
+    error = max(best["error_bound"], safe["error_bound"])
+    print(f"win probability against the random player ({f'error below {error:.0e}' if error else 'exact'})")
+    rows = [["", "moving first", "moving second"]]
+    for name, response in (("best response", best), ("safe best response", safe)):
+        rows.append([name, *(_cell(response[seat], (response["fractions"] or {}).get(seat)) for seat in _SEATS)])
+    print_table([*rows, ["random player", f"{report['random_vs_random']:.12f}", ""]])
+
+
+def _cell(probability: float | None, fraction: str | None) -> str:
+    if probability is None:
+        return "-"
+    return f"{fraction} = {probability:.12f}" if fraction else f"{probability:.12f}"

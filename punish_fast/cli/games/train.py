@@ -14,10 +14,14 @@ from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table
 from punish_fast.cli.streams import must_have_input
 
 if TYPE_CHECKING:
-    from punish_fast.games.contract import Game
+    from punish_fast.games.contract import Game, TableGame
     from punish_fast.games.positions import Positions
     from punish_fast.learn.qlearning import QLearner
 
+# What only one of the methods has, by the other one.
+_OTHERS = {"q": ("target", "illegal", "filters", "hidden"), "dqn": ("against", "scheme", "play_every")}
+_OF_TABLES = ("scheme", "epsilon", "rate", "discount")
+_HYPERPARAMETERS = (*_OF_TABLES, *_OTHERS["q"])
 # Rows of the learning curve to print.
 _MAX_ROWS = 12
 
@@ -26,26 +30,55 @@ _MAX_ROWS = 12
 class TrainOptions(VariantOptions):
     """Options of ``games train``."""
 
+    method: Annotated[
+        Literal["q", "dqn"],
+        option("Learn a table of values, or a deep Q-network in self-play (needs the extra `learn`)."),
+    ] = "q"
     against: Annotated[
-        str, option("The opponent of each session: random, self, or several.", metavar="OPPONENT,...")
-    ] = "self"
+        str | None,
+        option(
+            "Of q: the opponent of each session: random, self, or several.  [default: self]", metavar="OPPONENT,..."
+        ),
+    ] = None
     games: GamesOption = 200_000
     scheme: Annotated[
         Literal["negamax", "author"] | None,
-        option("Learn from legal replies, or from all as the game's author did.  [default: negamax]"),
+        option("Of q: learn from legal replies, or from all as the game's author did.  [default: negamax]"),
     ] = None
     epsilon: Annotated[
-        float | None, option("Probability of a random move (epsilon-greedy).  [default: 0.5]", metavar="E")
+        float | None,
+        option(
+            "Probability of a random move (epsilon-greedy), the last one of dqn.  [default: 0.5 for q, 0.2 for dqn]",
+            metavar="E",
+        ),
     ] = None
     rate: Annotated[
         str | None,
         option(
-            "Learning rate; visits for one over the visits of a move.  [default: 1 for negamax, visits for author]",
+            "Learning rate; visits for one over the visits of a move.  "
+            "[default: 1 for negamax, visits for author, 0.001 for dqn]",
             metavar="R|visits",
         ),
     ] = None
-    discount: Annotated[
-        float | None, option("Discount of each move.  [default: 0.95 for negamax, 1 for author]", metavar="G")
+    discount: Annotated[float | None, option("Discount of each move.  [default: 0.95, 1 for author]", metavar="G")] = (
+        None
+    )
+    target: Annotated[
+        Literal["mc", "td"] | None,
+        option("Of dqn: learn from the ends of games, or from the next values of a target network.  [default: mc]"),
+    ] = None
+    illegal: Annotated[
+        Literal["mask", "punish"] | None,
+        option("Of dqn: take legal moves only, or lose the game by an illegal one.  [default: mask]"),
+    ] = None
+    filters: Annotated[
+        str | None,
+        option(
+            "Of dqn: 3 x 3 filters of each convolution.  [default: 32,32 for large boards, else none]", metavar="N,..."
+        ),
+    ] = None
+    hidden: Annotated[
+        str | None, option("Of dqn: units of each hidden layer.  [default: 128,128]", metavar="N,...")
     ] = None
     seed: FixedSeedOption = 0
     former: Annotated[Path | None, option("Train this agent further.", "--from", metavar="FILE.h5")] = None
@@ -55,11 +88,18 @@ class TrainOptions(VariantOptions):
     output: OutputOption = None
     force: ForceOption = False
 
-    @property
-    def method(self) -> dict[str, Any]:
-        """The hyperparameters that were given."""
-        names = ("scheme", "epsilon", "rate", "discount")
+    def given(self, *names: str) -> dict[str, Any]:
+        """The options among these that were given, by name."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def refuse(self, *names: str) -> None:
+        """Check that no option of the other method was given.
+
+        Raises:
+            UsageError: One was.
+        """
+        for name in self.given(*names):
+            raise UsageError(f"--{name.replace('_', '-')} does not go with --method {self.method}")
 
 
 @verb(
@@ -67,22 +107,38 @@ class TrainOptions(VariantOptions):
     "punish-fast games train tapnswap --against random,self --games 50000 -o mine.h5",
     "punish-fast games train tapnswap --from mine.h5 --against self -o better.h5",
     "punish-fast games train tapnswap --scheme author --epsilon 0.2 --plot curve.png",
+    "punish-fast games train tictactoe --method dqn",
+    "punish-fast games train tictactoe --method dqn --target td --illegal punish",
 )
 def train(options: TrainOptions) -> None:
     """Train an agent by self-play or against the random player, and draw its learning curve.
 
     By default written to GAME.h5, which is a checkpoint during training.
     """
+    game = options.make("train")
+    output = options.output or Path(f"{game.name}.h5")
+    _check(options, output)
+    if options.method == "dqn":
+        from punish_fast.cli.games.train_network import train_network
+
+        train_network(options, game, output)
+    else:
+        _train_table(options, game, output)
+
+
+def _train_table(options: TrainOptions, game: TableGame, output: Path) -> None:
+    """Learn a table of values."""
+    from punish_fast.games.contract import GameError
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import solve_game
     from punish_fast.learn import training
     from punish_fast.learn.agent_file import load_checkpoint, save_checkpoint
 
-    game = options.make("train")
-    output = options.output or Path(f"{game.name}.h5")
-    _check(options, output)
     clock, progress = Stopwatch(), Progress(options.quiet)
-    positions = enumerate_positions(game)
+    try:
+        positions = enumerate_positions(game)
+    except GameError as error:
+        raise UsageError(f"{error}, too many for a table; learn a network: --method dqn") from None
     learner = _learner(options, positions, output)
     if options.output is None and not options.resume:
         default_output(output, options.force, _settings(game, learner), lambda path: _settings(*load_checkpoint(path)))
@@ -121,10 +177,11 @@ def train(options: TrainOptions) -> None:
 def _check(options: TrainOptions, output: Path) -> None:
     """Check files and options before any work."""
     check_outputs([output], [options.former], "train further", options.plot)
+    options.refuse(*_OTHERS[options.method])
     if options.play_every is not None:
         must_have_input("moves")
-    if options.former is not None and options.method:
-        raise UsageError("--from keeps the agent's scheme, epsilon, rate and discount; they cannot be given")
+    if options.former is not None and options.given(*_HYPERPARAMETERS):
+        raise UsageError("--from keeps the agent's hyperparameters, such as epsilon and rate; they cannot be given")
 
 
 def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLearner:
@@ -132,17 +189,17 @@ def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLear
     from punish_fast.learn.agent_file import load_checkpoint
     from punish_fast.learn.qlearning import hyperparameters, new_learner
 
-    method = hyperparameters(**options.method)
+    method = hyperparameters(**options.given(*_OF_TABLES))
     if options.resume and output.exists():
         _, learner = load_checkpoint(output, positions.game)
-        if options.method and learner.method != method:
+        if options.given(*_OF_TABLES) and learner.method != method:
             raise UsageError(f"{output}: has {learner.method}, not {method}")
         return learner
     if options.former is not None:
         _, learner = load_checkpoint(options.former, positions.game)
     else:
         learner = new_learner(positions, method, options.seed)
-    for opponent in options.against.split(","):
+    for opponent in (options.against or "self").split(","):
         learner.plan(opponent.strip(), options.games)
     return learner
 
@@ -174,11 +231,20 @@ def _print(report: dict[str, Any], method: str) -> None:
     for session in report["sessions"]:
         print(f"{session['games']:,} games against {session['opponent']}")
     print()
-    curve = report["curve"]
-    shown = [*curve[:-1][:: max(-(-len(curve) // _MAX_ROWS), 1)], *curve[-1:]]
+    shown = shown_points(report["curve"])
     rows = [[f"{point['games']:,.0f}", f"{point['win_share']:.6f}", f"{point['mistakes']:.0f}"] for point in shown]
     print_table([["games", "wins against random", "mistakes"], *rows], left=0)
     print()
+    print_end(report)
+
+
+def shown_points(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Some points of a learning curve, evenly spread, and the last one."""
+    return [*curve[:-1][:: max(-(-len(curve) // _MAX_ROWS), 1)], *curve[-1:]]
+
+
+def print_end(report: dict[str, Any]) -> None:
+    """Print how long training took, and the files that it wrote."""
     seconds, played = report["seconds"]["games"], report["played"]
     speed = f" ({in_units(played / max(seconds, 1e-9))} games/s)" if played else ""
     print(f"{played:,} games in {seconds:.1f} s{speed}, {report['seconds']['train']:.1f} s with measurements")

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, game_rules_option, option, verb
+from punish_fast.cli.options import CommonOptions, argument, game_rules_option, option, verb
+from punish_fast.cli.records.selection import PlayedDatabaseOption
 from punish_fast.cli.report import Progress, print_table, print_text
+from punish_fast.cli.table import played_database
 
 if TYPE_CHECKING:
     from punish_fast.play.review import Judge
@@ -18,9 +20,10 @@ class ReviewOptions(CommonOptions):
     """Options of ``records review``."""
 
     game: Annotated[
-        int | None, argument("[GAME_ID]", "The game, by its id in the database.  [default: the latest]")
+        int | None,
+        argument("[GAME_ID]", "The game, by its id in the database.  [default: the latest that a person played]"),
     ] = None
-    database: DatabaseOption
+    db: PlayedDatabaseOption = None
     agent: Annotated[
         Path | None,
         option(
@@ -32,7 +35,7 @@ class ReviewOptions(CommonOptions):
 
 
 @verb(
-    "punish-fast records review --db games.db",
+    "punish-fast records review",
     "punish-fast records review 1668053480 --db games.db",
     "punish-fast records review 1668053480 --db games.db --agent win-probability.h5",
 )
@@ -47,7 +50,7 @@ def review(options: ReviewOptions) -> None:
     from punish_fast.play.review import review as judge
     from punish_fast.play.review_report import review_report
 
-    game = read_game(options.database, options.game)
+    game = read_game(played_database(options.db), options.game)
     jury, enemy = _jury(options)
     players = review_report(judge(jury, game))
     report = {"game": game.id, "agent": options.agent, "enemy": enemy, "players": players}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from punish_fast.cli.options import CommonOptions, DatabaseOption, option
+from punish_fast.cli.options import CommonOptions, option
+from punish_fast.cli.table import played_database
 
 if TYPE_CHECKING:
     from punish_fast.records.choices import Selection
 
+PlayedDatabaseOption = Annotated[
+    Path | None, option("A database of recorded games.  [default: that of play]", "--db", metavar="DB")
+]
 PlayedRulesOption = Annotated[str, option("The rules of the games: a preset or a TOML file.", metavar="RULES")]
 SinceOption = Annotated[int | None, option("Leave out games before this one (Unix seconds).", metavar="GAME_ID")]
 UntilOption = Annotated[int | None, option("Leave out games after this one (Unix seconds).", metavar="GAME_ID")]
@@ -19,11 +24,16 @@ UntilOption = Annotated[int | None, option("Leave out games after this one (Unix
 class SelectionOptions(CommonOptions):
     """A database and the games of it to use."""
 
-    database: DatabaseOption
+    db: PlayedDatabaseOption = None
     humans_only: Annotated[bool, option("Leave out games with bots.")] = False
     since: SinceOption = None
     until: UntilOption = None
     player: Annotated[str | None, option("Leave out games without this player.", metavar="NAME")] = None
+
+    @property
+    def database(self) -> Path:
+        """The database, of which there may be none."""
+        return played_database(self.db)
 
     def selection(self) -> Selection:
         """The games to use."""

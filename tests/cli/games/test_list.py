@@ -6,9 +6,11 @@ from punish_fast.games.registry import VERBS
 
 
 def test_games_are_listed_with_verbs_and_options(run):
-    (game,) = run("games", "list", "--json").report["games"]
-    assert (game["name"], game["verbs"]) == ("tapnswap", list(VERBS))
-    assert game["options"] == ["--limit", "--roll-over", "--no-emptying", "--taps-only"]
+    games = {game["name"]: game for game in run("games", "list", "--json").report["games"]}
+    assert list(games) == ["tapnswap", "tictactoe", "connect4"]
+    assert games["tapnswap"]["verbs"] == games["tictactoe"]["verbs"] == list(VERBS)
+    assert games["tictactoe"]["options"] == []
+    assert games["tapnswap"]["options"] == ["--limit", "--roll-over", "--no-emptying", "--taps-only"]
     done = run("games", "list")
     assert (done.code, done.err) == (0, "")
     assert "tapnswap" in done.out
@@ -17,9 +19,9 @@ def test_games_are_listed_with_verbs_and_options(run):
 
 def test_unknown_games_are_refused_in_one_line(run):
     for verb in ("solve", "train", "play"):
-        run("games", verb, "chess").refused("game: 'chess' is unknown, allowed: tapnswap")
+        run("games", verb, "chess").refused("game: 'chess' is unknown, allowed: tapnswap, tictactoe, connect4")
     for arguments in (["show", "chess", "e4"], ["grid", "chess", "x"], ["tournament", "chess", "x"]):
-        run("games", *arguments).refused("game: 'chess' is unknown, allowed: tapnswap")
+        run("games", *arguments).refused("game: 'chess' is unknown, allowed: tapnswap, tictactoe, connect4")
 
 
 def test_a_verb_that_a_game_does_not_offer_is_refused_in_one_line(run, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 
 import pytest
 
@@ -45,10 +46,36 @@ def test_the_default_agent_plays(run, say):
     assert "trained: " in run(*PLAY).out
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize("level", ["random", "trained", "perfect"])
+def test_tic_tac_toe_is_played_at_every_level(run, say, level):
+    say("hint", "centre", "undo", *["1"] * 9)
+    done = run("games", "play", "tictactoe", "--level", level, "--seed", "2", "--json")
+    result = json.loads(done.out)
+    assert (result["game"], result["players"], result["ended"]) == ("tictactoe", ["you", level], True)
+    assert 5 <= len(result["actions"]) == len(set(result["actions"])) <= 9
+    assert "(draw with perfect play)" in done.err
+    assert level != "perfect" or result["winner"] != "you"
+
+
+def test_a_perfect_player_sees_every_board_as_it_lies(run, say):
+    # X has two corners of one side; O must take the edge between them, wherever that is.
+    for first, second, between in (("top left", "top right", "top"), ("top right", "bottom right", "right")):
+        say(first, second, "q")
+        assert f"perfect: {between}\n" in run("games", "play", "tictactoe", "--level", "perfect").out
+
+
 def test_a_trained_agent_plays(run, say):
     run("games", "train", "tapnswap", "--games", "300", "--quiet")
     say("1", "q")
     assert "trained: " in run(*PLAY, "--agent", "tapnswap.h5").out
+
+
+@pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
+def test_a_trained_network_plays(run, say):
+    run("games", "train", "tictactoe", "--method", "dqn", "--games", "300", "--hidden", "8", "--quiet")
+    say("1", "q")
+    assert "trained: " in run("games", "play", "tictactoe", "--agent", "tictactoe.h5").out
 
 
 def test_agents_of_other_variants_are_refused(run):

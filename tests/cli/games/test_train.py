@@ -30,6 +30,18 @@ def test_an_agent_learns_and_is_trained_further(run, folder):
     assert load_checkpoint(folder / "tapnswap.h5")[1].digest == report["digest"]
 
 
+@pytest.mark.compiled
+def test_tic_tac_toe_is_learned_without_a_mistake(run):
+    report = run("games", "train", "tictactoe", "--games", "60000", "--json").report
+    point = report["curve"][-1]
+    assert (point["games"], point["mistakes"], point["perfect"]) == (60_000, 0, 1)
+    (agent,) = run("games", "judge", "tictactoe", "tictactoe.h5", "--json").report["agents"]
+    assert agent["losing_lines"] == {"first": 0, "second": 0}
+    assert agent["keeps_value"] == 1
+    wins = (agent["first"]["win"] + agent["second"]["win"]) / 2
+    assert wins == pytest.approx(point["win_share"], abs=1e-12)
+
+
 def test_training_prints_a_table(run):
     done = run(*TRAIN, "--games", "1000", "--quiet")
     assert (done.code, done.err) == (0, "")
@@ -86,7 +98,7 @@ def test_curves_are_drawn(run, folder):
         (["--seed", "-1"], ["seed: -1 is not allowed"]),
         (["--from", "no.h5"], ["no.h5: there is no such file"]),
         (["--from", "tapnswap.h5"], ["tapnswap.h5", "will not be replaced"]),
-        (["--from", "a.h5", "--rate", "1"], ["--from keeps the agent's scheme"]),
+        (["--from", "a.h5", "--rate", "1"], ["--from keeps the agent's hyperparameters"]),
         (["--play-every", "0"], ["--play-every", "0 is not allowed, it must be from 1"]),
         (["-o", "no/x.h5"], ["there is no folder no"]),
     ],

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from datetime import datetime
 
 import pytest
 from playing import FIRST_ID, RULES, some_games, with_side
@@ -20,7 +21,7 @@ from punish_fast.punish.rules import CARDS
 from punish_fast.records import database
 from punish_fast.records.logs import write_log
 
-COMMANDS = ("import", "summary", "plot", "player")
+COMMANDS = ("import", "list", "summary", "plot", "player")
 PLOTS = ("durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups")
 
 
@@ -303,6 +304,21 @@ def test_an_import_that_is_killed_loses_nothing(house):
         ).fetchone()
     assert n_games in (25, 300)
     assert orphans == 0
+
+
+def test_games_are_listed_from_the_latest_on(run, db):
+    report = run("records", "list", "--db", "x.db", "--json").report
+    with closing(sqlite3.connect(db)) as connection:
+        ids = [game for (game,) in connection.execute("SELECT game_id FROM games ORDER BY game_id DESC LIMIT 20")]
+    assert (len(ids), report["database"]) == (20, "x.db")
+    assert [game["game"] for game in report["games"]] == ids
+    text = run("records", "list", "--db", "x.db", "--player", "Ann", "-n", "3").out
+    rows = [line.split() for line in text.splitlines()]
+    assert rows[0] == ["game", "played", "(UTC)", "winner", "loser", "breaths"]
+    assert (len(rows), all("Ann" in row[3:5] for row in rows[1:])) == (4, True)
+    for number, day, time, *_ in rows[1:]:
+        assert datetime.fromisoformat(f"{day}T{time}+00:00").timestamp() // 60 == int(number) // 60
+    assert run("records", "list", "--db", "x.db", "--until", "1").out == "no games\n"
 
 
 def test_the_group_shows_its_help(run):

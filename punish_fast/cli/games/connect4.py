@@ -1,0 +1,151 @@
+"""Connect Four for ``games solve``, ``show`` and ``judge``: positions solved by search."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table, print_text
+from punish_fast.runtime.printable import printable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from punish_fast.games.connect4 import Connect4, Connect4State
+    from punish_fast.games.connect4_sets import PositionSet
+    from punish_fast.games.connect4_solver import Connect4Solver
+
+_YARDSTICKS = ("random", "search-2", "search-4", "search-8")
+
+
+def solution(game: Connect4, position: str, solver: Connect4Solver, exact: bool, quiet: bool) -> dict[str, Any]:
+    """The report of ``games solve`` on a position."""
+    from punish_fast.games.connect4_solver import value_of
+
+    clock, state = Stopwatch(), game.state_of(position)
+    with clock("solve"), Progress(quiet).stage("solve"):
+        scores, nodes = solver.score_moves(state, exact)
+    score = _best(scores, solver, state)
+    line = None
+    if exact:
+        with clock("line"), Progress(quiet).stage("line"):
+            line = solver.line(state, score)
+    return {
+        "game": game.name,
+        "variant": game.parameters(),
+        "position": position,
+        "score": score if exact else None,
+        "value": value_of(score),
+        "scores": scores if exact else None,
+        "values": [None if each is None else value_of(each) for each in scores],
+        "line": None if line is None else "".join(str(column + 1) for column in line),
+        "nodes": nodes,
+        "seconds": clock.seconds | {"total": clock.total()},
+    }
+
+
+def print_solution(report: dict[str, Any], board: str, plies: int | None) -> None:
+    """Print a report of `solution`, with a drawing of the position and the moves to the end."""
+    print(board)
+    print()
+    numbers = [str(column) for column in range(1, len(report["values"]) + 1)]
+    known = report["values"] if report["scores"] is None else report["scores"]
+    print_table([["column", *numbers], ["score", *("-" if each is None else str(each) for each in known)]])
+    print()
+    ending = "" if plies is None else f" in {plies} (score {report['score']})"
+    print(f"the player to move: {report['value']}{ending}")
+    if report["line"]:
+        print_text("perfect play: " + " ".join(report["line"]))
+    seconds = max(report["seconds"]["solve"], 1e-9)
+    print(f"{report['nodes']:,} nodes in {seconds:.1f} s ({in_units(report['nodes'] / seconds)} nodes/s)")
+
+
+def shown_position(game: Connect4, position: str, solver: Connect4Solver, quiet: bool) -> dict[str, Any]:
+    """The report of ``games show`` on a position."""
+    from punish_fast.games.connect4_solver import best_column, plies_to_end, value_of
+
+    state = game.state_of(position)
+    with Progress(quiet).stage("solve"):
+        scores, _ = solver.score_moves(state)
+        score = _best(scores, solver, state)
+        line = solver.line(state, score)
+    moves = [
+        {
+            "move": game.action_text(state, column),
+            "outcome": value_of(worth),
+            "plies": plies_to_end(state, worth),
+            "best": column == best_column(scores),
+        }
+        for column, worth in enumerate(scores)
+        if worth is not None
+    ]
+    return {
+        "game": game.name,
+        "variant": game.parameters(),
+        "state": position,
+        "value": value_of(score),
+        "plies": plies_to_end(state, score),
+        "moves": moves,
+        "line": [game.action_text(state, column) for column in line],
+    }
+
+
+def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State) -> int:
+    """The score of a position with these scores of moves; after the end there are none."""
+    known = [score for score in scores if score is not None]
+    return max(known) if known else solver.solve(state)[0]
+
+
+def judged(game: Connect4, agents: list[str] | None) -> dict[str, Any]:
+    """The report of ``games judge``: the shares of each agent in each set."""
+    from punish_fast.games.connect4_sets import position_sets, shares
+
+    clock, sets = Stopwatch(), position_sets()
+
+    def told(name: str) -> dict[str, Any]:
+        found = {each: shares(positions, _policy(game, name, positions)) for each, positions in sets.items()}
+        return {"agent": name, "sets": {each: share._asdict() for each, share in found.items()}}
+
+    with clock("judge"):
+        judgements = [told(name) for name in agents or _YARDSTICKS]
+    return {"game": game.name, "variant": game.parameters(), "agents": judgements, "seconds": clock.seconds}
+
+
+def _policy(game: Connect4, name: str, found: PositionSet) -> np.ndarray:
+    """How an agent plays in the positions of a set."""
+    from punish_fast.games.connect4_sets import search_policy
+
+    depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
+    if name == "random" or depth:
+        return search_policy(found, int(depth[1]) if depth else 0)
+    if Path(name).suffix != ".h5":
+        allowed = "random, search-N that sees N moves, and files .h5"
+        raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}")
+    return _network_policy(game, Path(name), found)
+
+
+def _network_policy(game: Connect4, path: Path, found: PositionSet) -> np.ndarray:
+    """The move of a network in each position: of legal ones alone, if it was kept to them."""
+    import numpy as np
+
+    from punish_fast.learn.dqn import values_of
+    from punish_fast.learn.network_file import load_dqn
+
+    network = load_dqn(path, game)
+    values = values_of(network.vector, network.architecture, network.weights)(found.boards)
+    if network.keeps_rules:
+        values = np.where(network.vector.legal(found.boards), values, -np.inf)
+    policy = np.zeros(values.shape)
+    policy[np.arange(len(policy)), values.argmax(axis=1)] = 1
+    return policy
+
+
+def print_judged(report: dict[str, Any]) -> None:
+    """Print a report of `judged`."""
+    for key, title in (("keeps_value", "moves that keep the value"), ("best_score", "moves of the best score")):
+        names = list(report["agents"][0]["sets"])
+        rows = [[each["agent"], *(f"{each['sets'][name][key]:.3f}" for name in names)] for each in report["agents"]]
+        print_table([[f"share of {title}", *(name.replace("-", " ") for name in names)], *rows])
+        print()

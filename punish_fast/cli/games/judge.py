@@ -1,0 +1,112 @@
+"""``punish-fast games judge``: agents against the random player and perfect play, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.errors import UsageError
+from punish_fast.cli.games.options import VariantOptions
+from punish_fast.cli.options import argument, verb
+from punish_fast.cli.report import Stopwatch, print_table
+from punish_fast.runtime.printable import printable
+
+if TYPE_CHECKING:
+    from punish_fast.games.judgement import Judgement
+    from punish_fast.games.retrograde import PerfectPlay
+
+_BUILT_IN = ("random", "perfect", "best-response", "safe-response")
+_SEATS = ("first", "second")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(VariantOptions):
+    """Options of ``games judge``."""
+
+    agents: Annotated[
+        list[str] | None,
+        argument(
+            "AGENT...",
+            f"Files of agents, or some of {', '.join(_BUILT_IN)} (the default is all four). Connect Four: files, "
+            "random, or search-4 for a search of four moves.",
+        ),
+    ] = None
+
+
+@verb(
+    "punish-fast games judge tictactoe",
+    "punish-fast games judge tictactoe perfect tictactoe.h5",
+    "punish-fast games judge tapnswap --taps-only --json",
+    "punish-fast games judge connect4 random search-4 search-8",
+)
+def judge(options: JudgeOptions) -> None:
+    """Judge agents at a game that always ends: exact scores against the random player, losing lines, mistakes.
+
+    In Connect Four, by the share of moves that keep the value and of best moves, in four sets of positions.
+    """
+    from punish_fast.games.connect4 import Connect4
+    from punish_fast.games.exact_matches import last_first
+    from punish_fast.games.positions import enumerate_positions
+    from punish_fast.games.retrograde import solve_game
+
+    clock, game = Stopwatch(), options.make("judge")
+    if isinstance(game, Connect4):
+        from punish_fast.cli.games.connect4 import judged, print_judged
+
+        options.print(judged(game, options.agents), print_judged)
+        return
+    with clock("solve"):
+        # Networks know no symmetries, so each state is a position of its own.
+        perfect = solve_game(enumerate_positions(game, is_folded=False))
+        last_first(perfect.positions)
+    with clock("judge"):
+        agents = [_told(name, _judged(name, perfect)) for name in options.agents or _BUILT_IN]
+    report = {"game": game.name, "variant": game.parameters(), "agents": agents, "seconds": clock.seconds}
+    options.print(report, _print)
+
+
+def _judged(name: str, perfect: PerfectPlay) -> Judgement:
+    """The judgement of a built-in agent or a file."""
+    from punish_fast.games.exact_matches import exact_response
+    from punish_fast.games.judgement import judge, unfold_policy
+    from punish_fast.learn.agent_file import load_policy
+
+    positions = perfect.positions
+    random = positions.uniform()
+    if name == "random":
+        return judge(perfect, random)
+    if name == "perfect":
+        return judge(perfect, perfect.policy())
+    if name in _BUILT_IN:
+        return judge(perfect, exact_response(positions, random, perfect.is_safe() if "safe" in name else None).policy)
+    if Path(name).suffix != ".h5":
+        raise UsageError(f"{printable(name)}: is no agent, allowed are {', '.join(_BUILT_IN)} and files .h5")
+    told_apart, policy = load_policy(Path(name), positions.game, errs=True)
+    return judge(perfect, unfold_policy(told_apart, policy, positions))
+
+
+def _told(name: str, judgement: Judgement) -> dict[str, Any]:
+    return {
+        "agent": name,
+        **{seat: {k: float(p) for k, p in getattr(judgement, seat)._asdict().items()} for seat in _SEATS},
+        "losing_lines": judgement.losing_lines._asdict(),
+        "keeps_value": judgement.keeps_value,
+        "keeps_choice": judgement.keeps_choice,
+    }
+
+
+def _print(report: dict[str, Any]) -> None:
+    print("against the random player, exactly")
+    rows = [["agent", "moving", "win", "draw", "loss", "illegal", "losing lines"]]
+    for each in report["agents"]:
+        for seat in _SEATS:
+            shares = [f"{each[seat][name]:.6f}" for name in ("win", "draw", "loss", "illegal")]
+            rows.append([each["agent"] * (seat == "first"), seat, *shares, f"{each['losing_lines'][seat]:,}"])
+    print_table(rows, left=2)
+    print()
+    print("share of positions in which the value is kept")
+    kept = [
+        [str(each["agent"]), f"{each['keeps_value']:.3f}", f"{each['keeps_choice']:.3f}"] for each in report["agents"]
+    ]
+    print_table([["agent", "of all", "where it matters"], *kept])

@@ -1,0 +1,37 @@
+"""``punish-fast games judge``."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_built_in_agents_are_judged_exactly(run):
+    report = run("games", "judge", "tictactoe", "--json").report
+    agents = {each["agent"]: each for each in report["agents"]}
+    assert list(agents) == ["random", "perfect", "best-response", "safe-response"]
+    assert agents["best-response"]["second"]["win"] == 887 / 945
+    assert agents["safe-response"]["second"]["win"] == 866 / 945
+    assert agents["safe-response"]["second"]["loss"] == agents["perfect"]["first"]["loss"] == 0
+    assert agents["random"]["losing_lines"] == {"first": 77_904, "second": 131_184}
+    assert (agents["perfect"]["keeps_value"], agents["perfect"]["keeps_choice"]) == (1, 1)
+
+
+def test_agents_of_files_are_judged(run):
+    run("games", "train", "tictactoe", "--games", "300", "--quiet")
+    done = run("games", "judge", "tictactoe", "tictactoe.h5", "perfect")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[2].startswith("tictactoe.h5  first ")
+    assert lines[5].split() == ["second", "0.806349", "0.193651", "0.000000", "0.000000", "0"]
+    assert lines[-1].split() == ["perfect", "1.000", "1.000"]
+
+
+def test_variants_that_end_are_judged_and_others_refused(run):
+    (agent,) = run("games", "judge", "tapnswap", "best-response", "--taps-only", "--json").report["agents"]
+    assert (agent["first"]["win"], agent["second"]["win"]) == (15 / 16, 1)
+    run("games", "judge", "tapnswap").refused("tapnswap: play can go on for ever, so there are no exact fractions")
+
+
+@pytest.mark.parametrize("agent", ["nobody", "\x1b[31m", "perfekt"])
+def test_unknown_agents_are_refused(run, agent):
+    run("games", "judge", "tictactoe", agent).refused("is no agent, allowed are random, perfect, best-response, safe-")
