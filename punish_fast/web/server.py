@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 from collections.abc import Callable
 
@@ -29,6 +31,9 @@ def listen(host: str, port: int) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:
+        number = getattr(error, "errno", None)
+        if number in (errno.EADDRINUSE, errno.EACCES):
+            raise AddressError(f"port: {port} of {host} cannot be listened on ({os.strerror(number)})") from None
         reason = getattr(error, "strerror", None) or error
         raise AddressError(f"host: {host} port {port} cannot be listened on ({reason})") from None
 

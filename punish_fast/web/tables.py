@@ -43,7 +43,7 @@ class NewTable(_Body):
     """Whom to play."""
 
     opponent: str = Field(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")
-    game: str | None = Field(None, pattern="^[a-z]{1,40}$", description="The game that it plays, or null.")
+    game: str | None = Field(None, pattern="^[a-z0-9]{1,40}$", description="The game that it plays, or null.")
     name: str = Field(YOU, min_length=1, max_length=40, description="Your name in the records.")
     temperature: float | None = Field(None, description="One of the agent's temperatures, or null.")
     seed: str | None = Field(None, pattern="^[0-9]{1,20}$", description="Deals that can be repeated.")
@@ -172,6 +172,17 @@ class OpenTables:
         table.touched = self._clock()
         return table
 
+    def find_on(self, table_id: str) -> OpenTable:
+        """A table whose game is on.
+
+        Raises:
+            HTTPException: there is none, or the game is over.
+        """
+        table = self.find(table_id)
+        if not table.session.is_on:
+            raise HTTPException(409, "table: the game is over")
+        return table
+
     def clear(self, table_id: str) -> None:
         """Clear a table; errors as in `find`."""
         del self._tables[self.find(table_id).id]
@@ -224,10 +235,8 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
     @routes.post("/{table}/choice")
     async def choose(table: TableId, choice: Choice) -> dict[str, Any]:
         """Make a move; both cards are revealed, and the answer tells what happens."""
-        found = tables.find(table)
+        found = tables.find_on(table)
         session, seen = found.session, len(found.session.events)
-        if not session.is_on:
-            raise HTTPException(409, "table: the game is over")
         if choice.n_events != seen:
             raise HTTPException(409, f"n_events: {choice.n_events}, but {seen} events have happened; look first")
         try:
@@ -257,17 +266,22 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
     @routes.get("/{table}/guide")
     async def guide(table: TableId) -> dict[str, Any]:
         """The rules that matter now, in paragraphs."""
-        found = tables.find(table)
-        if not found.session.is_on:
-            raise HTTPException(409, "table: the game is over")
+        found = tables.find_on(table)
         return {"paragraphs": found.model.face.guide(found.session.view(_SEAT), found.session.seats[1].name)}
+
+    @routes.get("/{table}/hint")
+    async def hint(table: TableId) -> dict[str, Any]:
+        """The outcome of each move with perfect play, and which are the best."""
+        found = tables.find_on(table)
+        view, model, n_events = found.session.view(_SEAT), found.model, len(found.session.events)
+        if not isinstance(model, BoardModel):
+            raise HTTPException(409, f"table: there are no hints at {model.face.game}, ask the coach")
+        return {"n_events": n_events, **await workers.answer(lambda: model.hint(view), True)}
 
     @routes.get("/{table}/coach")
     async def advise(table: TableId) -> dict[str, Any]:
         """The win chance of each move, best first, and what the enemy is expected to do."""
-        found = tables.find(table)
-        if not found.session.is_on:
-            raise HTTPException(409, "table: the game is over")
+        found = tables.find_on(table)
         view, model, n_events = found.session.view(_SEAT), found.model, len(found.session.events)
         if isinstance(model, BoardModel):
             raise HTTPException(409, f"table: there is no coach at {model.face.game}")

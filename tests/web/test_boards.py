@@ -9,13 +9,14 @@ from fastapi.testclient import TestClient
 from serving import BASE, choose, entries_of, hall_of, open_table, play_out
 
 from punish_fast.games.tapnswap import TapnSwap
+from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.board_model import LEVELS, BoardModel
 from punish_fast.web.app import create_app
 
 
 @pytest.fixture(scope="module")
 def boards() -> list[BoardModel]:
-    return [BoardModel(TapnSwap(), level) for level in LEVELS]
+    return [BoardModel(game, level) for game in (TapnSwap(), TicTacToe()) for level in LEVELS]
 
 
 @pytest.fixture
@@ -34,9 +35,10 @@ def test_agents_of_all_games_are_listed_with_the_same_keys(client):
     entries = entries_of(client)
     assert [(entry["name"], entry["game"]) for entry in entries] == [
         *[("random", "punish")],
-        *[("casual-tapnswap", "tapnswap"), ("perfect-tapnswap", "tapnswap")],
+        *[(f"{level}-{game}", game) for game in ("tapnswap", "tictactoe") for level in LEVELS],
     ]
-    assert len({entry["hash"] for entry in entries}) == 3
+    assert len({entry["hash"] for entry in entries}) == 1 + 2 * len(LEVELS)
+    assert [entry["hints"] for entry in entries] == [False] + [True] * 2 * len(LEVELS)
     assert len({frozenset(entry) for entry in entries}) == 1
 
 
@@ -76,6 +78,31 @@ def test_a_seed_decides_the_game(client):
     opponent = hash_of(client, "casual-tapnswap")
     games = [play_out(client, open_table(client, opponent, seed=seed))[1] for seed in ("1", "1", "2")]
     assert games[0] == games[1] != games[2]
+
+
+def test_a_hint_tells_the_outcome_of_each_move(client):
+    table = open_table(client, hash_of(client, "perfect-tictactoe"))
+    for square in (0, 5):
+        table = choose(client, table, square).json()
+    hint = client.get(f"/tables/{table['table']}/hint").json()
+    assert hint["n_events"] == table["n_events"] == 4
+    assert [(move["action"], move["name"]) for move in hint["moves"]] == [
+        (move["action"], move["name"]) for move in table["legal"]
+    ]
+    outcomes = {move["name"]: (move["outcome"], move["plies"], move["best"]) for move in hint["moves"]}
+    assert outcomes.pop("bottom left") == ("draw", None, True)
+    assert set(outcomes.values()) == {("loss", 2, False)}
+
+
+def test_hints_are_for_other_games_that_are_not_over(client):
+    table = open_table(client, hash_of(client, "random"))
+    answer = client.get(f"/tables/{table['table']}/hint")
+    assert (answer.status_code, answer.json()["detail"]) == (
+        409,
+        "table: there are no hints at punish, ask the coach",
+    )
+    table, _ = play_out(client, open_table(client, hash_of(client, "random-tictactoe"), seed="3"))
+    assert client.get(f"/tables/{table['table']}/hint").status_code == 409
 
 
 def test_what_another_game_does_not_have_is_refused_in_one_line(client):

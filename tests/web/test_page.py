@@ -98,9 +98,10 @@ def sit_down(visit: Visit, name: str, opponent: str = "naive") -> Page:
     page = visit.go("#/play", ".seat-form")
     page.get_by_label("Opponent").select_option(page.locator("option", has_text=opponent).first.get_attribute("value"))
     assert page.locator(".about").inner_text().startswith(f"{opponent} plays ")
-    page.get_by_label("Your name").fill(name)
+    if page.get_by_label("Your name").is_visible():
+        page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Start the game").click()
-    page.wait_for_selector(".controls")
+    page.wait_for_selector(".controls, .squares")
     return page
 
 
@@ -210,17 +211,154 @@ def test_a_pick_can_be_taken_back_and_a_reload_goes_on_with_the_game(visit):
         assert breath_of(page) == log
 
 
+def test_a_game_goes_on_once_the_server_answers_again(browser, address):
+    # Lost connections are errors in the console.
+    each = Visit(browser, address)
+    page = sit_down(each, "Lea")
+    page.context.set_offline(True)
+    page.locator(".hand button:enabled").first.click()
+    page.locator(".confirm").click()
+    page.get_by_text("The server does not answer.").wait_for()
+    assert page.locator(".confirm").is_visible()
+    page.context.set_offline(False)
+    play_by_clicks(page)
+    assert page.locator(".ending").is_visible()
+    each.end()
+
+
+def test_a_table_can_be_left_and_the_rules_are_there_after_the_game(visit):
+    page = sit_down(visit(), "Mia")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("button", name="Leave").click()
+    assert page.locator(".controls").is_visible()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Leave").click()
+    page.wait_for_selector(".seat-form")
+    page.reload()
+    page.wait_for_selector(".seat-form")
+    page.get_by_role("button", name="Start the game").click()
+    page.wait_for_selector(".controls")
+    play_by_clicks(page)
+    assert page.get_by_role("button", name="Leave").count() == 0
+    page.get_by_role("button", name="Rules").click()
+    assert "the lower card wins: rest < guard < rush < dodge < strike < punish" in page.locator("dialog").inner_text()
+
+
 def test_another_game_has_a_board_of_its_own(visit):
     page = sit_down(visit(), "Gil", "casual-tapnswap")
     assert page.locator(".fingers").count() == 4
     assert page.get_by_role("button", name="Coach").count() == 0
-    for move in range(1, 4):
+    # No game is over after two moves each, whatever the opponent plays.
+    for move in range(1, 3):
         page.keyboard.press("1")
         page.keyboard.press("Enter")
-        page.wait_for_function("(n) => document.querySelectorAll('.log p').length >= n", arg=2 * move)
+        said(page, 2 * move)
     assert breath_of(page).startswith("you: tap 1 on 1")
+    page.keyboard.press("h")
+    page.wait_for_selector(".controls .good")
+    assert page.locator(".coach").inner_text().startswith("Best: ")
     page.keyboard.press("?")
     assert "Both players have two hands" in page.get_by_role("dialog").inner_text()
+
+
+def said(page: Page, n: int) -> None:
+    """Wait until the log has so many lines."""
+    page.wait_for_function("(n) => document.querySelectorAll('.log p').length >= n", arg=n)
+
+
+def test_tic_tac_toe_is_played_by_keys_with_hints(visit):
+    each = visit()
+    page = sit_down(each, "Ina", "perfect-tictactoe")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    said(page, 2)
+    assert page.locator(".log p").all_inner_texts() == ["you: top left", "perfect-tictactoe: centre"]
+    assert page.get_by_role("button", name="centre: O").get_attribute("aria-disabled") == "true"
+    # From the top left one to the right, two down, and against the edge.
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.ariaLabel") == "bottom: empty"
+    page.keyboard.press("h")
+    page.wait_for_selector(".outcome")
+    assert page.locator(".outcome").all_inner_texts() == ["draw"] * 7
+    assert page.evaluate("document.activeElement.ariaLabel") == "bottom: empty, draw, best"
+    assert page.locator(".coach").inner_text() == "All moves are as good (draw with perfect play)."
+    assert each.flaws() == []
+    page.keyboard.press("Enter")
+    said(page, 4)
+    assert page.locator(".outcome").count() == 0
+    # A taken square is not played.
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    assert page.locator(".log p").count() == 4
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_tic_tac_toe_fits_a_phone_and_shows_the_line_that_won(visit, scheme):
+    each = visit(size=PHONE, has_touch=True, is_mobile=True, color_scheme=scheme)
+    page = sit_down(each, "Jo", "perfect-tictactoe")
+    for number, square in enumerate(("top left", "right", "top"), 1):
+        page.get_by_role("button", name=f"{square}: empty", exact=True).tap()
+        said(page, 2 * number)
+    page.wait_for_selector(".ending:visible")
+    assert page.locator(".ending p").inner_text() == "perfect-tictactoe wins!"
+    won = page.locator(".spot.won").evaluate_all("(spots) => spots.map((spot) => spot.ariaLabel)")
+    assert won == ["top right: O", "centre: O", "bottom left: O"]
+    assert each.width() <= PHONE["width"]
+    assert each.flaws() == []
+
+
+def test_connect_four_is_drawn_in_columns(visit):
+    each = visit(size=PHONE, color_scheme="dark")
+    change_answers(
+        each.page,
+        "**/models",
+        lambda models: [model | {"game": "connect4"} if model["game"] == "tictactoe" else model for model in models],
+    )
+    legal = [{"action": column, "name": f"column {column + 1}", "key": str(column + 1)} for column in range(7)]
+    cells = [0] * 35 + [1, 1, 1, 1, 0, 2, 2]
+    cells[34] = 2
+    board = {"rows": 6, "columns": 7, "cells": cells, "own": 2, "line": [35, 36, 37, 38]}
+    chosen = []
+
+    def deal(route):
+        # The server deals a board of the game that it knows, and the page is told of another one.
+        answered = route.fetch(post_data=route.request.post_data_json | {"game": "tictactoe"})
+        events = [{"n": 0, "kind": "move", "seat": 0, "action": 3, "name": "column 4", "words": "red: column 4"}]
+        changed = {"game": "connect4", "legal": legal[:6], "events": events, "n_events": 1}
+        view = {"board": board, "to_move": 0, "words": ""}
+        route.fulfill(response=answered, json=answered.json() | changed | {"view": view})
+
+    each.page.route("**/tables", deal)
+    hints = [{"action": 4, "name": "column 5", "outcome": "win", "plies": 3, "best": True}]
+    each.page.route("**/tables/*/hint", lambda route: route.fulfill(json={"n_events": 1, "moves": hints}))
+    each.page.route("**/tables/*/choice", lambda route: chosen.append(route.request.post_data_json) or route.abort())
+    page = sit_down(each, "Kim", "perfect-tictactoe")
+    labels = page.locator(".spot").evaluate_all("(spots) => spots.map((spot) => spot.ariaLabel)")
+    assert labels[:1] + labels[4:] == [
+        "column 1: from the bottom red",
+        "column 5: empty",
+        "column 6: from the bottom yellow",
+        "column 7: from the bottom yellow, yellow",
+    ]
+    assert page.locator(".hole").count() == 42
+    assert page.locator(".hole.won").count() == 4
+    assert page.locator(".hole.last").count() == 1
+    assert "perfect-tictactoe: red" in page.locator(".stones-of").inner_text()
+    page.keyboard.press("h")
+    page.wait_for_selector(".outcome.win")
+    page.keyboard.press("4")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.ariaLabel") == "column 5: empty, win in 3, best"
+    assert each.width() <= PHONE["width"]
+    assert each.flaws() == []
+    page.keyboard.press("7")
+    page.keyboard.press("Enter")
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#trouble:visible")
+    assert [choice["action"] for choice in chosen] == [4]
+    each.troubles.clear()
 
 
 def test_the_coach_and_the_rules_are_a_key_away(visit):

@@ -6,6 +6,8 @@ import { h, percent, title } from "./dom.js";
 
 // Plots of fewer games show chance.
 const FEWEST_TO_PLOT = 10;
+// Of a chart that still shows each length.
+const MOST_COLUMNS = 40;
 
 export async function show(main, _rest, isCurrent) {
   const found = await get("/dashboard");
@@ -37,12 +39,20 @@ function body(found) {
         "section",
         { class: "panel" },
         h("h2", {}, "How long games last"),
-        columns(Object.entries(durations.counts), `Games by their number of breaths, ${durations.median} in the middle`, "Games by number of breaths"),
+        columns(withGaps(durations.counts), `Games by their number of breaths, ${durations.median} in the middle`, "Games by number of breaths"),
         correlation(found.correlation),
       ),
     ),
     found.games < FEWEST_TO_PLOT ? found.plots.length > 0 && h("p", { class: "quiet" }, "Play more games to see plots.") : h("div", { class: "plots" }, found.plots.map(plot)),
   );
+}
+
+/** Games by length, with lengths that no game had, unless these are very many. */
+function withGaps(counts) {
+  const lengths = Object.keys(counts).map(Number);
+  const [shortest, longest] = [Math.min(...lengths), Math.max(...lengths)];
+  if (longest - shortest > MOST_COLUMNS) return Object.entries(counts);
+  return Array.from({ length: longest - shortest + 1 }, (_, k) => [String(shortest + k), counts[shortest + k] ?? 0]);
 }
 
 const tile = (label, value, more) => h("div", { class: "panel tile" }, h("dt", {}, label), h("dd", {}, String(value), more && h("span", { class: "quiet" }, ` ${more}`)));

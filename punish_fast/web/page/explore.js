@@ -111,6 +111,8 @@ class Explorer {
     const deck = rules.deck_size - f.own_feinted - f.enemy_feinted;
     const needed = rules.n_cards - deck - sum(f.hand) - f.enemy_hand;
     const has = sum(f.discard);
+    const held = sum(f.hand);
+    if (held > rules.hand_size) return `Your hand has ${counted(held, "card")}, but may have ${rules.hand_size} at most.`;
     if (f.breath > rules.breaths || has === needed) return null;
     return `The discard pile has ${counted(has, "card")}, but must have ${needed}: ${rules.n_cards} in play, less ${sum(f.hand)} in your hand, ${f.enemy_hand} in the enemy's and ${deck} in the deck.`;
   }

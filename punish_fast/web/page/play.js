@@ -4,23 +4,31 @@ import { get, modelsThat, pause, post, remove } from "./api.js";
 import { announce, calm, complain, h, isTouch, percent } from "./dom.js";
 import { RENDERERS } from "./games.js";
 import { keep, recall } from "./memory.js";
+import { outcome } from "./open_game.js";
 import { lastChoice, opponents, welcome } from "./welcome.js";
 
 // The table that this browser sits at, so that a reload goes on with the game.
 const SEAT = "table";
 // How often to look whether a finished game is kept; five times a second.
 const TRIES = 25;
+// What the server answers about a table that it has cleared.
+const GONE = 404;
 
 export async function show(main, _rest, isCurrent) {
   const models = await opponents(isCurrent);
   if (!isCurrent()) return null;
   const known = recall(SEAT, null);
-  const table = known && (await get(`/tables/${known}`).catch(() => null));
+  const table = known && (await get(`/tables/${known}`).catch(nothingIfGone));
   if (!isCurrent()) return null;
   const seat = new Seat(main, models);
   if (table?.is_on) seat.sitDown(table);
   else seat.welcome();
   return () => seat.leave();
+}
+
+function nothingIfGone(error) {
+  if (error.status !== GONE) throw error;
+  return null;
 }
 
 /** A person's place: the form before a game, and the game. */
@@ -66,7 +74,7 @@ class Seat {
     const side = h(
       "aside",
       { class: "stack" },
-      h("section", { class: "panel stack" }, h("div", { class: "row" }, this.coaches(table) && this.coachToggle(), this.helpButton()), this.coach),
+      h("section", { class: "panel stack" }, h("div", { class: "row" }, this.offers("coaches", table) && this.coachToggle(), this.offers("hints", table) && this.hintButton(), this.helpButton(), this.leaveButton()), this.coach),
       h("section", { class: "panel" }, h("h2", {}, "Log"), this.log),
       h("section", { class: "panel" }, this.renderer.legend(table.rules)),
     );
@@ -77,9 +85,9 @@ class Seat {
     this.take(table);
   }
 
-  /** Whether there is a coach against this opponent. */
-  coaches({ opponent }) {
-    return this.models.find(({ hash }) => hash === opponent)?.coaches;
+  /** Whether there is a coach against this opponent, or hints. */
+  offers(what, { opponent }) {
+    return this.models.find(({ hash }) => hash === opponent)?.[what];
   }
 
   coachToggle() {
@@ -96,8 +104,39 @@ class Seat {
     return button;
   }
 
+  hintButton() {
+    return h("button", { type: "button", id: "hint", onclick: () => this.hint() }, "Hint ", h("kbd", { "aria-hidden": "true" }, "h"));
+  }
+
+  /** Ask once what perfect play would do. */
+  async hint() {
+    const { table, n_events: n, is_on: isOn } = this.table;
+    if (!isOn) return;
+    calm();
+    try {
+      const { moves } = await get(`/tables/${table}/hint`);
+      if (this.table.table !== table || this.table.n_events !== n) return;
+      this.renderer.hint(moves);
+      const best = moves.filter((move) => move.best);
+      const names = best.length === moves.length && best.length > 1 ? "All moves are as good" : `Best: ${best.map(({ name }) => name).join(", ")}`;
+      const words = `${names} (${outcome(best[0])} with perfect play).`;
+      this.coach.replaceChildren(h("p", {}, words));
+      announce(words);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
   helpButton() {
     return h("button", { type: "button", onclick: () => this.help() }, "Rules ", h("kbd", { "aria-hidden": "true" }, "?"));
+  }
+
+  leaveButton() {
+    const ask = () => {
+      if (confirm("Leave this game? It is not kept.")) this.stand();
+    };
+    this.exit = h("button", { type: "button", id: "leave", onclick: ask }, "Leave");
+    return this.exit;
   }
 
   /** Take an answer of the server: draw it, log it, say it. */
@@ -132,8 +171,9 @@ class Seat {
     try {
       const table = await get(`/tables/${this.table.table}`);
       if (table.n_events > this.seen) this.take(table);
-    } catch {
-      this.welcome();
+    } catch (problem) {
+      // Only a table that is gone is left; a connection may come back.
+      if (problem.status === GONE) this.welcome();
     }
   }
 
@@ -150,7 +190,7 @@ class Seat {
   async advise() {
     const { table, n_events: n, is_on: isOn } = this.table;
     this.renderer.advise(null);
-    if (!recall("coach", false) || !isOn || !this.coaches(this.table)) {
+    if (!recall("coach", false) || !isOn || !this.offers("coaches", this.table)) {
       this.coach.replaceChildren();
       return;
     }
@@ -167,6 +207,7 @@ class Seat {
 
   finish(words) {
     this.coach.replaceChildren();
+    this.exit.hidden = true;
     this.ending.hidden = false;
     this.ending.replaceChildren(
       h("p", {}, words),
@@ -205,8 +246,9 @@ class Seat {
 
   async help() {
     if (document.querySelector("dialog[open]")) return;
-    const paragraphs = this.table.is_on ? await guide(this.table.table) : [];
-    const keys = isTouch() ? [] : [...this.renderer.keys, ["c", "ask the coach, or send it away"], ["n", "play again, once the game is over"], ["?", "this help"]];
+    const { table, is_on: isOn, rules, game } = this.table;
+    const paragraphs = isOn ? await guide(table) : [];
+    const keys = isTouch() ? [] : [...this.renderer.keys, this.offers("coaches", this.table) && ["c", "ask the coach, or send it away"], ["n", "play again, once the game is over"], ["?", "this help"]].filter(Boolean);
     const dialog = h(
       "dialog",
       { "aria-labelledby": "help-title", onclose: () => dialog.remove() },
@@ -214,8 +256,8 @@ class Seat {
         "div",
         { class: "stack" },
         // Reading starts here: otherwise a long text is scrolled down to the button.
-        h("h2", { id: "help-title", tabindex: "-1", autofocus: true }, paragraphs.length ? "The rules that matter now" : "The game is over"),
-        paragraphs.map((text) => h("p", {}, text)),
+        h("h2", { id: "help-title", tabindex: "-1", autofocus: true }, paragraphs.length ? "The rules that matter now" : "Rules"),
+        paragraphs.length ? paragraphs.map((text) => h("p", {}, text)) : RENDERERS[game].primer(rules),
         keys.length > 0 && h("dl", { class: "effects" }, keys.map(([key, meaning]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)])),
         h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => dialog.close() }, "Back to the table")),
       ),
@@ -233,6 +275,7 @@ class Seat {
     if (this.isBusy) return;
     if (key === "?") this.help();
     else if (key === "c") document.getElementById("coach")?.click();
+    else if (key === "h" && document.getElementById("hint")) this.hint();
     else if (key === "n" && !this.table.is_on) this.deal();
     else if (!this.renderer.press(key)) return;
     event.preventDefault();

@@ -128,21 +128,19 @@ class Quiz {
     this.verdict.replaceChildren(
       h("p", { class: isRight ? "verdict good" : "verdict bad" }, isRight ? "✓ " : "✗ ", words),
       this.reason(state, action),
-      player && h("p", { class: "quiet" }, `${player} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
+      player && h("p", { class: "quiet" }, `In the recorded game, ${player} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
       h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "All about this position"), game && h("a", { href: `#/review/${game}` }, "The game it is from")),
     );
     announce(words);
     next.focus();
   }
 
-  /** Why the best move is better than the next best, as soon as the server says it. */
-  reason(state, action) {
+  /** Why the best move is better than this one, as soon as the server says it. */
+  reason(state, { action }) {
     const place = h("p", { class: "why" });
     get(`/models/${this.model}/why/${state}`).then(
-      ({ contrast, actions: [best, next] }) => {
-        if (!contrast) return;
-        const isAbout = [best, next].some((each) => each.action === action.action);
-        place.textContent = isAbout ? contrast : `The two best moves are ${best.name} and ${next.name}. ${contrast}`;
+      ({ actions }) => {
+        place.textContent = actions.find((each) => each.action === action).contrast;
       },
       () => place.remove(),
     );

@@ -4,10 +4,12 @@
  *  update(table, events)           a new answer of the server, and the events in it that are new
  *  press(key)                      a key of the keyboard; whether it meant something
  *  advise(coach)                   what the coach says of this position; null takes it back
+ *  hint(moves)                     the outcome of each move, where agents give hints; the next update takes it back
  *  heading(event)                  the heading of the log that an event begins, or null
  *  words(event, events)            what is said of an event among those of one move, or null
  *  keys                            [key, meaning] pairs for the help
  *  legend(rules)                   what to look up during a game
+ *  Game.isKept                     whether finished games go into the records
  *  Game.title                      a heading and a sentence for whoever has never seen it
  *  Game.primer(rules)              what to know before the first game
  */
@@ -20,6 +22,8 @@ import { h, isTouch, percent, unseen } from "./dom.js";
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
 
 export class Punish {
+  static isKept = true;
+
   static title = ["A duel of five cards", "You and your opponent pick a card in secret. Both are revealed at once and clash. Whoever has no HP left loses."];
 
   keys = [
@@ -47,6 +51,7 @@ export class Punish {
     const lines = [
       `A measure is ${breaths} breaths; in each of them, both play a card. Then both heal ${healing} HP, and draw back up to ${full} cards.`,
       feints && `${often} in a measure you may feint: throw a card away, and play the top card of the deck instead.`,
+      `If both fall at once, the lower card wins: ${rules.priority.join(" < ")}.`,
       "You see your hand, the discard pile, and so which cards the other may still hold.",
     ];
     const face = (name, kind) => h("li", {}, card(name, rules.damage[kind]), h("span", { class: "quiet small" }, rules.effects[kind]));
@@ -261,6 +266,11 @@ export class Punish {
     );
   }
 
+  /** Whether the coach's best move is a feint, which no card shows now. */
+  get advisesFeint() {
+    return this.coach && !this.feints && isFeint(this.coach.chances[0].action);
+  }
+
   controls() {
     const name = this.picked ? this.move(this.picked.kind)?.name : null;
     const button = (label, key, css, onclick) =>
@@ -274,9 +284,10 @@ export class Punish {
       this.mayFeint &&
         h(
           "button",
-          { type: "button", "aria-pressed": String(this.feints), "data-focus": "feint", onclick: () => this.toggleFeint() },
+          { type: "button", class: "feint", "aria-pressed": String(this.feints), "data-focus": "feint", onclick: () => this.toggleFeint() },
           "Feint ",
           h("kbd", { "aria-hidden": "true" }, "f"),
+          this.advisesFeint && h("span", { class: "chance best" }, unseen("best: "), percent(this.coach.chances[0].win, 0)),
         ),
       h("p", { class: "words", "aria-live": "polite" }, this.hint(name)),
     );

@@ -39,7 +39,7 @@ async function showList(main, isCurrent) {
     return add();
   });
   main.replaceChildren(
-    title("Review", "Every finished game is kept. Open one to see the chance to win over time, and which choices cost most."),
+    title("Review", "Every finished game of Punish is kept. Open one to see the chance to win over time, and which choices cost most."),
     h(
       "section",
       { class: "panel stack" },

@@ -2,6 +2,7 @@
  * renderer has. */
 
 import { h, svg } from "./dom.js";
+import { OpenGame, outcome } from "./open_game.js";
 
 const WIDTH = 96;
 const [UP, FOLDED] = [8, 40];
@@ -28,22 +29,18 @@ function hand(fingers, limit, label) {
   );
 }
 
-const paragraphs = (words) => words.split("\n").map((line) => h("p", {}, line));
-
-export class TapnSwap {
+export class TapnSwap extends OpenGame {
   static title = ["A duel of four hands", "Tap the other's hands until both are dead, or swap fingers between your own."];
 
   keys = [
     ["1 2 3 …", "pick a move by its number"],
     ["Enter", "play what you have picked"],
     ["Escape", "take it back"],
+    ["h", "ask for a hint"],
   ];
 
-  static primer(rules) {
-    return [h("h2", {}, rules.name), h("div", { class: "stack" }, paragraphs(rules.words))];
-  }
-
   constructor(place, choose) {
+    super();
     this.choose = choose;
     this.hands = h("div", { class: "four-hands" });
     this.said = h("div", { class: "result" });
@@ -51,28 +48,20 @@ export class TapnSwap {
     place.replaceChildren(this.hands, this.said, this.moves);
   }
 
-  legend(rules) {
-    return TapnSwap.primer(rules);
-  }
-
-  heading() {
-    return null;
-  }
-
-  words(event) {
-    return event.words;
-  }
-
-  /** There is no coach: nothing is hidden in this game. */
-  advise() {}
-
   update(table, events) {
     this.table = table;
     this.picked = null;
+    this.hints = [];
     const { board } = table.view;
     const row = (name, pair) => [h("h2", {}, name), h("div", { class: "pair" }, hand(pair[0], board.limit, "left"), hand(pair[1], board.limit, "right"))];
     this.hands.replaceChildren(...row(table.names[1], board.other), ...row(table.names[0], board.own));
     this.said.replaceChildren(...(events.length ? events.map(({ words }) => h("span", {}, words)) : ["Pick a move."]));
+    this.drawMoves();
+  }
+
+  /** What perfect play says of each move. */
+  hint(moves) {
+    this.hints = moves;
     this.drawMoves();
   }
 
@@ -101,13 +90,16 @@ export class TapnSwap {
   }
 
   drawMoves() {
-    const button = (move) =>
-      h(
+    const button = (move) => {
+      const hint = this.hints.find(({ action }) => action === move.action);
+      return h(
         "button",
         { type: "button", class: move === this.picked ? "confirm" : null, "aria-pressed": String(move === this.picked), onclick: () => this.pick(move) },
         move === this.picked ? `Play: ${move.name} ` : `${move.name} `,
+        hint && h("span", { class: hint.best ? "good" : "quiet" }, `(${outcome(hint)}) `),
         h("kbd", { "aria-hidden": "true" }, move === this.picked ? "Enter" : move.key),
       );
+    };
     this.moves.replaceChildren(...this.legal.map(button));
   }
 }

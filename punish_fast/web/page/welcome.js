@@ -24,12 +24,14 @@ export function welcome(models, deal) {
   const wanted = recall("opponent", {});
   const find = (hash) => models.find((each) => each.hash === hash);
   const name = h("input", { value: recall("name", "you"), maxlength: 40, required: true, autocomplete: "nickname" });
+  const named = h("label", { class: "field" }, h("span", {}, "Your name in the records"), name);
   const [heading, heat] = [h("div"), h("div")];
   const [about, rules] = [h("p", { class: "quiet small about" }), h("section", { class: "panel primer" })];
   let temperature = null;
   const offer = (hash) => {
     const model = find(hash);
     heading.replaceChildren(title(...RENDERERS[model.game].title));
+    named.hidden = name.disabled = !RENDERERS[model.game].isKept;
     temperature = temperatures(model, wanted.temperature);
     heat.replaceChildren(temperature.field);
     about.textContent = model.about ? `${model.name} ${model.about}.` : "";
@@ -67,7 +69,7 @@ export function welcome(models, deal) {
         { class: "seat-form", onsubmit },
         opponent.field,
         heat,
-        h("label", { class: "field" }, h("span", {}, "Your name in the records"), name),
+        named,
         h("button", { class: "main" }, "Start the game"),
       ),
       about,
@@ -80,7 +82,7 @@ function temperatures(model, past) {
   const known = model.temperatures ?? [];
   const none = known.length ? "0 (always its best move)" : "none (it mixes its moves)";
   const pairs = [["", none], ...known.map((t) => [String(t), `${t}${LABELS[t] ?? ""}`])];
-  const made = choice("Temperature", pairs, pairs.some(([value]) => value === past) ? past : "");
+  const made = choice("Temperature (how random it plays)", pairs, pairs.some(([value]) => value === past) ? past : "");
   made.select.disabled = !known.length;
   return made;
 }

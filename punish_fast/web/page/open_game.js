@@ -1,0 +1,28 @@
+/** What games share in which nothing is hidden: rules, words of the log, and no coach but hints. */
+
+import { h } from "./dom.js";
+
+/** The outcome of a move: "draw", "win in 3". */
+export const outcome = ({ outcome: found, plies }) => (plies === null ? found : `${found} in ${plies}`);
+
+const paragraphs = (words) => words.split("\n").map((line) => h("p", {}, line));
+
+export class OpenGame {
+  static primer(rules) {
+    return [h("h2", {}, rules.name), h("div", { class: "stack" }, paragraphs(rules.words))];
+  }
+
+  legend(rules) {
+    return OpenGame.primer(rules);
+  }
+
+  heading() {
+    return null;
+  }
+
+  words(event) {
+    return event.words;
+  }
+
+  advise() {}
+}

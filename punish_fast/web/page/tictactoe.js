@@ -1,0 +1,40 @@
+/** Tic-tac-toe at the table: nine squares. */
+
+import { Squares, mark } from "./squares.js";
+
+const PLACES = ["top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right"];
+const STONES = ["X", "O"];
+const [SIDE, CENTRE] = [3, 4];
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+export class TicTacToe extends Squares {
+  static title = ["Three in a row", "Put stones on empty squares in turn. Three in a line win."];
+
+  keys = [
+    ["1 … 9", "go to a square"],
+    ["← ↑ → ↓", "go to the square beside it"],
+    ["Enter", "put a stone there"],
+    ["h", "ask for a hint"],
+  ];
+
+  constructor(place, choose) {
+    super(place, choose, { css: "three", names: STONES, n_buttons: PLACES.length, kind: "sign" });
+  }
+
+  /** A square: its place, and the stone on it. */
+  look(square) {
+    const { cells, line } = this.table.view.board;
+    const stone = cells[square];
+    this.buttons[square].classList.toggle("last", square === this.last);
+    this.buttons[square].classList.toggle("won", line.includes(square));
+    return { label: `${PLACES[square]}: ${stone ? STONES[stone - 1] : "empty"}`, parts: [mark(this.kind, stone)].filter(Boolean) };
+  }
+
+  neighbour(here, key) {
+    if (!STEPS[key]) return null;
+    if (here < 0) return CENTRE;
+    const [row, column] = [Math.floor(here / SIDE) + STEPS[key][0], (here % SIDE) + STEPS[key][1]];
+    const isInside = [row, column].every((k) => k >= 0 && k < SIDE);
+    return isInside ? row * SIDE + column : here;
+  }
+}
