@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from fuzz.samples import TRUE_RULES
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.learn.agent_file import load_checkpoint as load_agent_of_game
+from punish_fast.learn.network_file import load_dqn
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.checkpoints import load_checkpoint
 from punish_fast.store.learners import load_learner
+from punish_fast.store.networks import load_network
 from punish_fast.store.reader import Artefact, load
 
 # No file of a larger game is made; one that only claims to be of one is refused for that.
@@ -31,9 +34,11 @@ def read_everything(path: Path) -> dict[str, Any]:
     try:
         file = load(path)
     except ReadError as error:
-        if "a learner is none of" not in str(error):
-            raise
-        return _read_learner(path)
+        if "a learner is none of" in str(error):
+            return _read_learner(path, load_learner, load_agent_of_game)
+        if "a network is none of" in str(error):
+            return _read_learner(path, load_network, load_dqn)
+        raise
     read: dict[str, Any] = {"kind": file.kind, "rules": file.rules, "attributes": repr(sorted(file.attributes.items()))}
     read["shapes"] = file.shapes
     for name, array in arrays_of(file).items():
@@ -50,10 +55,10 @@ def read_everything(path: Path) -> dict[str, Any]:
     return read
 
 
-def _read_learner(path: Path) -> dict[str, Any]:
-    learner = load_learner(path)
+def _read_learner(path: Path, load_content: Callable[[Path], Any], load_it: Callable[[Path], object]) -> dict[str, Any]:
+    learner = load_content(path)
     try:
-        load_agent_of_game(path)
+        load_it(path)
     except ReadError as error:
         # The learner is none of a game, but a file of this kind all the same.
         if not str(error).isprintable() or len(str(error)) > 500 or "unexpected" in str(error):

@@ -17,6 +17,7 @@ from punish_fast.punish.tensor import build
 from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
 from punish_fast.store.formats.notebook_json import Values, export_notebook, import_notebook
 from punish_fast.store.learners import save_learner
+from punish_fast.store.networks import NetworkFile, save_network
 from punish_fast.store.policies import save_policy
 from punish_fast.store.tensors import ModelSource, save, solve_file
 
@@ -55,4 +56,7 @@ def make(folder: Path) -> dict[str, Path]:
     generator = np.random.default_rng(1)
     numbers, visits = generator.random((2, 50)), generator.integers(0, 9, (2, 50))
     save_learner(path("learner"), GAME, {"seed": 1}, numbers, visits)
+    weights = [generator.random(50, dtype=np.float32) for _ in range(4)]
+    snapshots, action = generator.random((3, 50), dtype=np.float32), generator.integers(-1, 9, (20, 5), dtype=np.int16)
+    save_network(path("network"), NetworkFile(GAME, {"seed": 1}, *weights, snapshots, action))
     return paths

@@ -93,7 +93,7 @@ ENDINGS = {"serve": ["--check"]}
 @pytest.fixture(scope="module")
 def made(_files, tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
-    make_files(_files, folder)
+    make_files(_files, tmp_path_factory, folder)
     (folder / "link.h5").symlink_to("agent.h5")
     return folder
 

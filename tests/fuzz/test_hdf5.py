@@ -22,7 +22,10 @@ from punish_fast.store.checksum import SIZE, seal
 from punish_fast.store.reader import load
 from punish_fast.store.structure import data_ranges
 
-NAMES = ("tensor", "agent", "jacobi", "wins", "imported", "strategy", "memory", "self-play", "response", "learner")
+NAMES = (
+    *("tensor", "agent", "jacobi", "wins", "imported", "strategy", "memory", "self-play", "response"),
+    *("learner", "network"),
+)
 # Of those damaged in their structure, which is fast: others need a process each.
 SHARE_OF_BYTES = 0.1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, write_log
 from punish_fast.store.learners import save_learner
+from punish_fast.store.networks import load_network, save_network
 
 __all__ = ["folder", "house", "run"]
 
@@ -179,6 +181,29 @@ def test_learners_that_describe_themselves_wrongly(run, folder, n_files, generat
         trials.attempt(number, ["games", "train", "tapnswap", "--quiet", *verb], ["more.h5", "bad.h5", "sound.h5"])
     nothing_found(trials.wrong)
     assert trials.ended[2] > n_files / 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
+def test_networks_that_describe_themselves_wrongly(run, folder, n_files, generator):
+    train = ["games", "train", "tapnswap", "--method", "dqn", "--limit", "3", "--hidden", "4", "--quiet"]
+    run(*train, "--games", "20", "-o", "sound.h5")
+    sound = load_network(folder / "sound.h5")
+    mappings = json.dumps({"game": sound.game, "learner": sound.learner}).encode()
+    further = ["games", "train", "tapnswap", "--method", "dqn", "--limit", "3", "--quiet"]
+    verbs = [["--from", "bad.h5", "--games", "20", "-o", "more.h5"], ["--resume", "-o", "bad.h5"]]
+    files, trials = contents(folder), Trials(run, folder)
+    # Every one that is sound trains a network.
+    for number in range(n_files // 4):
+        restore(folder, files)
+        try:
+            mapping = json.loads(mutated(mappings, generator))
+            save_network(folder / "bad.h5", sound._replace(game=mapping["game"], learner=mapping["learner"]))
+        except (ValueError, RecursionError, TypeError, KeyError):
+            continue
+        trials.attempt(number, [*further, *verbs[generator.integers(len(verbs))]], ["more.h5", "bad.h5"])
+    nothing_found(trials.wrong)
+    assert trials.ended[2] > n_files / 80
 
 
 def test_mutations_follow_from_the_seed():

@@ -97,7 +97,7 @@ def faults_of_files(folder: Path, before: dict[str, bytes], own: str, number: in
 def test_signals_at_random_instants(_files, folder, tmp_path_factory, request):
     pytest.importorskip("matplotlib")
     made = tmp_path_factory.mktemp("made")
-    make_files(_files, made)
+    make_files(_files, tmp_path_factory, made)
     copy_tree(made, folder)
     for suffix in ("h5", "json", "png", "svg"):
         (folder / f"out.{suffix}").write_bytes(OLD)
