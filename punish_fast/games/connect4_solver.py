@@ -126,6 +126,25 @@ class Connect4Solver:
         scores = dict(zip(actions, (-found.score).tolist(), strict=True))
         return MoveScores([scores.get(column) for column in range(WIDTH)], int(found.nodes.sum()))
 
+    def best_column(self, state: Connect4State, score: int) -> int:
+        """The column that keeps the score; of several, the one nearest to the centre.
+
+        Args:
+            state: A position that is not over.
+            score: Its score.
+        """
+        columns = sorted(_GAME.actions(state), key=distance_to_centre)
+        # No move is worth more, so one question tells whether a move is worth less; and the last one needs none.
+        return next((c for c in columns[:-1] if self._is_at_most(_GAME.apply(state, c), -score)), columns[-1])
+
+    def _is_at_most(self, state: Connect4State, score: int) -> bool:
+        """Whether a position, whose score is this or more, has this score."""
+        job = _jobs([state], exact=True)
+        if job[0, LOW] < job[0, HIGH]:
+            job[0, LOW], job[0, HIGH] = score, score + 1
+            self._finish(job)
+        return bool(job[0, LOW] == job[0, HIGH] == score)
+
     def line(self, state: Connect4State, score: int) -> list[int]:
         """The columns of best play to the end, of equal ones the one nearest to the centre.
 
@@ -135,34 +154,13 @@ class Connect4Solver:
         """
         columns = []
         while not _GAME.is_terminal(state):
-            # No successor is worth less to its player, so one question tells whether one is worth more.
-            score = -score
-            for column in sorted(_GAME.actions(state), key=_distance_to_centre):
-                after = _GAME.apply(state, column)
-                job = _jobs([after], exact=True)
-                if job[0, LOW] < job[0, HIGH]:
-                    job[0, LOW], job[0, HIGH] = score, score + 1
-                    self._finish(job)
-                if job[0, LOW] == job[0, HIGH] == score:
-                    break
-            columns.append(column)
-            state = after
+            columns.append(self.best_column(state, score))
+            state, score = _GAME.apply(state, columns[-1]), -score
         return columns
 
 
-def best_column(scores: Sequence[int | None]) -> int:
-    """The column with the highest score; of equal ones, the one nearest to the centre.
-
-    Args:
-        scores: Of each column; None where it is full, but not all are.
-    """
-    ranked = (
-        (score, -_distance_to_centre(column), -column) for column, score in enumerate(scores) if score is not None
-    )
-    return -max(ranked)[2]
-
-
-def _distance_to_centre(column: int) -> int:
+def distance_to_centre(column: int) -> int:
+    """Columns between a column and the one in the centre."""
     return abs(column - WIDTH // 2)
 
 

@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from punish_fast.games.connect4 import Connect4, Connect4Variant
+from punish_fast.games.connect4_oracle import Connect4Oracle
 from punish_fast.games.contract import Game, GameError, TableGame, VectorGame
+from punish_fast.games.oracle import Oracle
+from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe, TicTacToeVariant
 from punish_fast.games.vector_connect4 import VectorConnect4
@@ -26,6 +29,7 @@ class GameEntry(NamedTuple):
         variant_of: Makes a variant; its keyword arguments are the options of the game.
         verbs: What the game offers, of `VERBS`.
         vectorise: Makes the `VectorGame` of a game.
+        oracle: Makes the perfect play of a game.
     """
 
     name: str
@@ -35,6 +39,7 @@ class GameEntry(NamedTuple):
     variant_of: Callable[..., Any]
     verbs: tuple[str, ...]
     vectorise: Callable[[TableGame], VectorGame] = vectorise_positions
+    oracle: Callable[[Any], Oracle] = RetrogradeOracle
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -62,8 +67,9 @@ GAMES = {
             Connect4,
             Connect4Variant,
             Connect4Variant,
-            ("solve", "show", "train", "judge"),
+            ("solve", "show", "train", "judge", "play"),
             VectorConnect4,
+            Connect4Oracle,
         ),
     )
 }
@@ -131,3 +137,12 @@ def vectorise(game: TableGame) -> VectorGame:
         GameError: The game is not in the registry, or cannot be enumerated and has no kernels of its own.
     """
     return entry_of(game.name).vectorise(game)
+
+
+def oracle_of(game: TableGame) -> Oracle:
+    """Perfect play of a game.
+
+    Raises:
+        GameError: The game is not in the registry.
+    """
+    return entry_of(game.name).oracle(game)

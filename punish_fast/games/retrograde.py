@@ -10,13 +10,16 @@ avoid losing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from punish_fast.games import _retrograde
 from punish_fast.games._retrograde import DRAW, ENDLESS, LOSS, WIN
-from punish_fast.games.positions import Positions
+from punish_fast.games.contract import TableGame
+from punish_fast.games.oracle import MoveValue
+from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.mdp.policy import first_best, greedy
 from punish_fast.runtime.parallel import cumulated
 
@@ -97,39 +100,8 @@ class PerfectPlay:
         return texts
 
 
-class MoveValue(NamedTuple):
-    """The value of an action with perfect play.
-
-    Attributes:
-        action: The action.
-        value: 1, 0 or -1 for the player who takes it.
-        plies: Actions to the end, this one included; None for a draw.
-        is_best: Whether no other action is better.
-    """
-
-    action: int
-    value: int
-    plies: int | None
-    is_best: bool
-
-
-def move_values(perfect: PerfectPlay, state: Any) -> list[MoveValue]:
-    """The value of each action of a state, in the order of ``game.actions``.
-
-    Raises:
-        GameError: The state is unreachable.
-    """
-    positions, rows = perfect.positions, perfect.positions.rows_of(state)
-    values, ranks = perfect.row_values()[rows].tolist(), perfect.ranks()[rows].tolist()
-    away = perfect.distance[positions.after[rows]].tolist()
-    return [
-        MoveValue(action, value, None if value == DRAW else distance + 1, rank == max(ranks))
-        for action, value, distance, rank in zip(positions.game.actions(state), values, away, ranks, strict=True)
-    ]
-
-
-def outcome_text(value: int, distance: int) -> str:
-    """For example ``"win in 3"``."""
+def outcome_text(value: int, distance: int | None) -> str:
+    """For example ``"win in 3"``; a draw needs no distance."""
     return OUTCOMES[value] if value == DRAW else f"{OUTCOMES[value]} in {distance}"
 
 
@@ -174,3 +146,75 @@ def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
             name = OUTCOMES.get(int(value[number]), f"value {value[number]}")
             raise CertificateError(f"{positions.game.text(state)}: {name} in {distance[number]} does not follow")
     return perfect
+
+
+class RetrogradeOracle:
+    """Perfect play of a game that can be enumerated; see `oracle.Oracle`."""
+
+    is_quick = True
+
+    def __init__(self, game: TableGame, origin: Any = None) -> None:
+        """Remember the game.
+
+        Args:
+            game: The game.
+            origin: The state from which positions are reachable; the initial one by default.
+        """
+        self.game, self._origin = game, origin
+
+    @cached_property
+    def perfect(self) -> PerfectPlay:
+        """The certified solution of the game."""
+        return check_perfect_play(solve_game(enumerate_positions(self.game, self._origin)))
+
+    @property
+    def n_positions(self) -> int:
+        """The number of positions of the game."""
+        return len(self.perfect.positions)
+
+    def open(self) -> None:
+        """Solve the game."""
+        _ = self._best_rows
+
+    def move_values(self, state: Any) -> list[MoveValue]:
+        """The value of each action of a state, in the order of ``game.actions``.
+
+        Raises:
+            GameError: The state is unreachable.
+        """
+        positions, rows = self.perfect.positions, self.perfect.positions.rows_of(state)
+        values, ranks = self._row_values[rows].tolist(), self._ranks[rows].tolist()
+        away = self.perfect.distance[positions.after[rows]].tolist()
+        return [
+            MoveValue(action, value, None if value == DRAW else distance + 1, rank == max(ranks))
+            for action, value, distance, rank in zip(self.game.actions(state), values, away, ranks, strict=True)
+        ]
+
+    def best_action(self, state: Any) -> int:
+        """The first best action of a state's position; errors as in `move_values`."""
+        positions = self.perfect.positions
+        row = int(self._best_rows[positions.find(state)])
+        return int(self.game.actions(state)[positions.rows_of(state).index(row)])
+
+    def line(self, state: Any) -> list[int]:
+        """The best actions of both players to the end, or until a position repeats; errors as in `move_values`."""
+        actions, seen = [], set()
+        number = self.perfect.positions.find(state)
+        while number not in seen and not self.game.is_terminal(state):
+            seen.add(number)
+            actions.append(self.best_action(state))
+            state = self.game.apply(state, actions[-1])
+            number = self.perfect.positions.find(state)
+        return actions
+
+    @cached_property
+    def _row_values(self) -> np.ndarray:
+        return self.perfect.row_values()
+
+    @cached_property
+    def _ranks(self) -> np.ndarray:
+        return self.perfect.ranks()
+
+    @cached_property
+    def _best_rows(self) -> np.ndarray:
+        return self.perfect.best_rows()

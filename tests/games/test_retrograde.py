@@ -10,7 +10,7 @@ import pytest
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import CertificateError, check_perfect_play, move_values, solve_game
+from punish_fast.games.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 
@@ -145,17 +145,19 @@ def test_the_certificate_refuses_a_loop_of_wins():
 
 
 def test_moves_have_the_values_of_the_positions_they_lead_to(tapnswap):
-    positions = tapnswap.positions
+    positions, oracle = tapnswap.positions, RetrogradeOracle(tapnswap.positions.game)
+    assert oracle.n_positions == len(positions)
     for number in positions.live:
         state = positions.states[number]
-        moves = move_values(tapnswap, state)
+        moves = oracle.move_values(state)
+        assert oracle.best_action(state) == next(move.action for move in moves if move.is_best)
         assert [move.action for move in moves] == positions.game.actions(state)
         assert max(move.value for move in moves) == tapnswap.value[number]
         if tapnswap.value[number]:
             assert {move.plies for move in moves if move.is_best} == {int(tapnswap.distance[number])}
         else:
             assert all((move.plies is None) == (move.value == 0) for move in moves)
-    assert move_values(tapnswap, positions.states[int(np.flatnonzero(positions.is_terminal)[0])]) == []
+    assert oracle.move_values(positions.states[int(np.flatnonzero(positions.is_terminal)[0])]) == []
 
 
 def test_unreachable_positions_are_not_numbered(tapnswap):

@@ -1,0 +1,57 @@
+"""What is asked of perfect play in any game: the outcome of each move, and the move to make."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from punish_fast.games.contract import TableGame
+
+
+class MoveValue(NamedTuple):
+    """The value of an action with perfect play.
+
+    Attributes:
+        action: The action.
+        value: 1, 0 or -1 for the player who takes it.
+        plies: Actions to the end, this one included; None for a draw.
+        is_best: Whether no other action is better.
+    """
+
+    action: int
+    value: int
+    plies: int | None
+    is_best: bool
+
+
+class Oracle(Protocol):
+    """Perfect play of a game for two: it wins fast, else draws, else loses slowly.
+
+    Attributes:
+        is_quick: Whether answers take no time once `open` was called.
+    """
+
+    is_quick: bool
+
+    @property
+    def game(self) -> TableGame:
+        """The game."""
+
+    @property
+    def n_positions(self) -> int:
+        """The number of positions of the game."""
+
+    def open(self) -> None:
+        """Do what takes longer now."""
+
+    def move_values(self, state: Any) -> list[MoveValue]:
+        """The value of each action of a state, in the order of ``game.actions``.
+
+        Raises:
+            GameError: The state is unreachable, which not every oracle notices.
+        """
+
+    def best_action(self, state: Any) -> int:
+        """A best action of a state that is not terminal; errors as in `move_values`."""
+
+    def line(self, state: Any) -> list[int]:
+        """The best actions of both players to the end, or until a position repeats; errors as in `move_values`."""

@@ -1,0 +1,71 @@
+"""Perfect play of Connect Four."""
+
+from __future__ import annotations
+
+import pytest
+
+from punish_fast.games.connect4 import WIDTH, Connect4
+from punish_fast.games.connect4_oracle import Connect4Oracle
+from punish_fast.games.connect4_sets import position_sets
+from punish_fast.games.connect4_solver import distance_to_centre
+
+GAME = Connect4()
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    oracle = Connect4Oracle(GAME)
+    oracle.open()
+    return oracle
+
+
+def test_the_values_of_moves_are_those_of_the_position_sets(oracle):
+    found = position_sets()["easy-ends"]
+    for state, scores in zip(found.states[:20], found.scores.tolist(), strict=False):
+        moves = oracle.move_values(state)
+        assert [move.action for move in moves] == GAME.actions(state)
+        assert [move.value for move in moves] == [(s > 0) - (s < 0) for s in (scores[move.action] for move in moves)]
+        assert [move.is_best for move in moves] == [scores[move.action] == max(scores) for move in moves]
+        best = [move.action for move in moves if move.is_best]
+        action = oracle.best_action(state)
+        assert action in best
+        assert distance_to_centre(action) == min(map(distance_to_centre, best))
+
+
+def test_openings_come_from_the_book(oracle):
+    moves = oracle.move_values(GAME.initial())
+    assert [(move.value, move.plies, move.is_best) for move in moves] == [
+        (-1, 40, False),
+        (-1, 42, False),
+        (0, None, False),
+        (1, 41, True),
+        (0, None, False),
+        (-1, 42, False),
+        (-1, 40, False),
+    ]
+    assert oracle.best_action(GAME.initial()) == WIDTH // 2
+
+
+def test_a_mirrored_position_has_the_mirrored_move(oracle):
+    for text in ("1", "12", "4411", "44711"):
+        other = "".join(str(WIDTH + 1 - int(column)) for column in text)
+        found = [oracle.best_action(GAME.state_of(each)) for each in (text, other)]
+        assert sum(found) == WIDTH - 1
+
+
+def test_a_win_at_once_is_made(oracle):
+    assert oracle.best_action(GAME.state_of("112233")) == 3
+    assert oracle.best_action(GAME.state_of("7717276")) == 6
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_perfect_player_beats_the_columns_from_the_left_in_turn(oracle, seat):
+    state, number = GAME.initial(), 0
+    while not GAME.is_terminal(state):
+        if GAME.player(state) == seat:
+            state = GAME.apply(state, oracle.best_action(state))
+        else:
+            state = GAME.apply(state, GAME.actions(state)[number % len(GAME.actions(state))])
+            number += 1
+    assert GAME.returns(state)[seat] == 1
