@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import Game, GameError
+from punish_fast.games.contract import Game, GameError, TableGame
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.registry import describe, game_of
 from punish_fast.learn.network_file import load_dqn
@@ -35,7 +35,7 @@ def save_checkpoint(path: Path, game: Game, learner: QLearner, **notes: Any) -> 
     save_learner(path, describe(game), learner.to_mapping() | notes, learner.q, learner.visits)
 
 
-def load_checkpoint(path: Path, game: Game | None = None) -> tuple[Game, QLearner]:
+def load_checkpoint(path: Path, game: Game | None = None) -> tuple[TableGame, QLearner]:
     """Read a learner and its game.
 
     Args:
@@ -55,16 +55,16 @@ def load_checkpoint(path: Path, game: Game | None = None) -> tuple[Game, QLearne
     return found, learner
 
 
-def load_policy(path: Path, game: Game, errs: bool = False) -> tuple[Positions, np.ndarray]:
+def load_policy(path: Path, game: Game) -> tuple[Positions, np.ndarray]:
     """How the agent of a file plays, be it a table or a network.
 
     Args:
         path: The file.
         game: The game that it must have.
-        errs: Whether a network that was not kept to legal moves plays illegal ones, too; it has no policy there.
 
     Returns:
-        The positions that it tells apart (a network knows no symmetries), and its policy there, float64 ``[n_rows]``.
+        The positions that it tells apart (a network knows no symmetries), and its policy there, float64 ``[n_rows]``,
+        all 0 where a network that may break the rules does.
 
     Raises:
         ReadError: The file is not readable, not an agent, or of another game.
@@ -78,6 +78,6 @@ def load_policy(path: Path, game: Game, errs: bool = False) -> tuple[Positions, 
     network = load_dqn(path, game)
     positions = enumerate_positions(game, is_folded=False)
     policy, is_illegal = network_policy(positions, network.architecture, network.weights)
-    if errs and not network.keeps_rules:
+    if not network.keeps_rules:
         policy[is_illegal[positions.position_of_row]] = 0.0
     return positions, policy

@@ -38,7 +38,8 @@ _MOST_STEPS = 1_000_000_000
 _MAX_LAYERS = 8
 # Planes, rows and columns; a board with a shorter side needs no filters.
 _N_AXES, _LEAST_SIDE = 3, 4
-_FILTERS = (32, 32)
+# What boards have instead of the defaults of `DqnMethod`: as strong as larger ones, and faster.
+_OF_BOARDS: dict[str, Any] = {"filters": (24, 24), "hidden": (64,)}
 _LARGEST_LAYER = {"filters": 512, "hidden": 4096}
 # Whole numbers between whole ones.
 _RANGES: dict[str, tuple[Any, Any]] = {
@@ -283,13 +284,13 @@ def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarra
 
 
 def method_for(vector: VectorGame, **given: Any) -> DqnMethod:
-    """A method with the defaults of a game for what is not given: filters for boards of four and more rows and columns.
+    """A method with the defaults of a game for what is not given: with filters on boards of four and more a side.
 
     Raises:
         LearnError: A hyperparameter is out of range.
     """
     is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
-    return DqnMethod(**({"filters": _FILTERS} if is_board else {}) | given)
+    return DqnMethod(**(_OF_BOARDS if is_board else {}) | given)
 
 
 def check_method(vector: VectorGame, method: DqnMethod) -> Architecture:

@@ -16,9 +16,13 @@ def require(extra: str, *modules: str) -> None:
         ExtraError: one is missing.
     """
     for module in modules:
-        try:
-            is_missing = find_spec(module) is None
-        except ValueError:  # sys.modules[module] is None
-            is_missing = True
-        if is_missing:
+        if not are_installed(module):
             raise ExtraError(f'{module} is missing, install with: pip install "punish-fast[{extra}]"')
+
+
+def are_installed(*modules: str) -> bool:
+    """Whether modules are installed; none is imported."""
+    try:
+        return all(find_spec(module) is not None for module in modules)
+    except ValueError:  # sys.modules[module] is None
+        return False

@@ -74,11 +74,12 @@ class TrainOptions(VariantOptions):
     filters: Annotated[
         str | None,
         option(
-            "Of dqn: 3 x 3 filters of each convolution.  [default: 32,32 for large boards, else none]", metavar="N,..."
+            "Of dqn: 3 x 3 filters of each convolution.  [default: 24,24 for large boards, else none]", metavar="N,..."
         ),
     ] = None
     hidden: Annotated[
-        str | None, option("Of dqn: units of each hidden layer.  [default: 128,128]", metavar="N,...")
+        str | None,
+        option("Of dqn: units of each hidden layer.  [default: 64 for large boards, else 128,128]", metavar="N,..."),
     ] = None
     seed: FixedSeedOption = 0
     former: Annotated[Path | None, option("Train this agent further.", "--from", metavar="FILE.h5")] = None
@@ -150,12 +151,14 @@ def _train_table(options: TrainOptions, game: TableGame, output: Path) -> None:
 
     def play() -> None:
         from punish_fast.cli.games.play import play_at_terminal
+        from punish_fast.games.registry import oracle_of
+        from punish_fast.play.board_choices import policy_choices
         from punish_fast.play.seats import Agent, Person
 
         progress.clear()
         say(f"after {learner.games:,} games")
-        seats = Person("you"), Agent("learner", learner.policy(positions))
-        play_at_terminal(game, positions, seats, options.seed, options.as_json)
+        seats = Person("you"), Agent("learner", policy_choices(positions, learner.policy(positions)))
+        play_at_terminal(oracle_of(game), seats, options.seed, options.as_json)
 
     pause = None if options.play_every is None else (options.play_every, play)
     with clock("train"):

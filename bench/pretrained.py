@@ -1,0 +1,31 @@
+"""Put a network into the package: ``python -m bench.pretrained connect4.h5``.
+
+The one of Connect Four is trained by::
+
+    punish-fast games train connect4 --method dqn --games 400000 --filters 24,24 --hidden 64 --seed 2
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from punish_fast.games.registry import describe, game_of
+from punish_fast.learn import pretrained
+from punish_fast.learn.network_file import load_dqn
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the file of a network."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
+    parser.add_argument("file", type=Path, help="a checkpoint")
+    learner = load_dqn(parser.parse_args(arguments).file)
+    path = pretrained.file_of(game_of(describe(learner.vector.game)))
+    pretrained.save_pretrained(learner, path)
+    print(f"{path}: {path.stat().st_size:,} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,49 @@
+"""Networks that come with the package."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bench import pretrained as maker
+from punish_fast.games.connect4 import Connect4
+from punish_fast.games.connect4_sets import position_sets, shares
+from punish_fast.games.registry import vectorise
+from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.learn import pretrained
+from punish_fast.learn.dqn import DqnMethod, new_dqn
+from punish_fast.learn.network_file import save_dqn
+from punish_fast.learn.pretrained import file_of, pretrained_network
+from punish_fast.learn.q_network import evaluate
+
+
+def test_a_network_is_read_as_it_was_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    learner = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8, 4)), seed=3)
+    save_dqn(tmp_path / "network.h5", learner)
+    assert pretrained_network(TicTacToe()) is None
+    maker.main([str(tmp_path / "network.h5")])
+    assert "tictactoe_network.npz: " in capsys.readouterr().out
+    found = pretrained_network(TicTacToe())
+    assert found.architecture == learner.architecture
+    assert found.weights.dtype == np.float32
+    assert np.allclose(found.weights, learner.weights, rtol=1e-3)
+
+
+def test_the_network_of_connect_four_knows_the_game():
+    pytest.importorskip("optax", reason="no network can be asked: pip install optax")
+    game = Connect4()
+    architecture, weights = pretrained_network(game)
+    vector = vectorise(game)
+    for name, least in (("easy-ends", 0.85), ("easy-middles", 0.85), ("hard-middles", 0.7)):
+        found = position_sets()[name]
+        values = evaluate(architecture, weights, vector.features(found.boards))
+        values = np.where(vector.legal(found.boards), values, -np.inf)
+        policy = np.zeros(values.shape)
+        policy[np.arange(len(policy)), values.argmax(axis=1)] = 1
+        assert shares(found, policy).keeps_value > least, name
+
+
+def test_only_games_that_take_long_have_one():
+    assert file_of(Connect4()).exists()
+    assert not file_of(TicTacToe()).exists()
