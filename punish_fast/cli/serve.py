@@ -38,7 +38,7 @@ class ServeOptions(CommonOptions):
 
     agents: Annotated[
         list[str] | None,
-        argument("[AGENT]...", "More opponents: agents of `agents`, or files.", complete_agents),
+        argument("[AGENT]...", "More opponents: agents of `agents`, or files, also of other games.", complete_agents),
     ] = None
     db: Annotated[
         Path | None,
@@ -79,6 +79,7 @@ class ServeOptions(CommonOptions):
 @verb(
     "punish-fast serve",
     "punish-fast serve agent.h5 --db games.db",
+    "punish-fast serve tictactoe.h5",
     "punish-fast serve --port 8000 --allow-writes",
     "punish-fast serve --check",
 )
@@ -99,6 +100,7 @@ def serve(options: ServeOptions) -> None:
     report = {
         "address": address_of(listening),
         "agents": [model.name for model in hall.models],
+        "other_games": [model.name for model in hall.boards],
         "database": hall.database,
         "writes": hall.token is not None,
         "token": token,
@@ -119,9 +121,12 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
     from punish_fast.web.app import Hall
     from punish_fast.web.guard import Limits
 
-    models, rules = _models(options)
+    wanted = options.agents or []
+    board_files = [agent for agent in wanted if _is_board(agent)]
+    models, rules = _models([agent for agent in wanted if agent not in board_files], options)
     database = games_database(options.db, rules)
-    sources = [*(model.file.path for model in models if model.file is not None), options.token_file]
+    files = [model.file.path for model in models if model.file is not None]
+    sources = [*files, *map(Path, board_files), options.token_file]
     check_outputs([database], [*sources, *rules_files(options.rules)], "read")
     if database is not None and database.exists() and database.stat().st_size > 0:
         from punish_fast.records.database import open_to_read
@@ -139,31 +144,17 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
         raise UsageError("--token-file: does nothing without --allow-writes")
     hosts = frozenset(name.lower() for name in (options.host, *(options.allow_host or [])))
     limits = Limits(tables=options.tables, rate=options.rate or None, burst=_LEAST_BURST + options.rate)
-    return Hall(models, database, rules, hosts, token, limits, _boards()), made_up
+    return Hall(models, database, rules, hosts, token, limits, _boards(board_files)), made_up
 
 
-def _boards() -> list[BoardModel]:
-    """Agents of other games that can be solved whole."""
-    from punish_fast.games.registry import GAMES
-    from punish_fast.play.board_model import LEVELS, BoardModel
-
-    return [
-        BoardModel(entry.make(entry.variant()), level)
-        for entry in GAMES.values()
-        if "play" in entry.verbs
-        for level in LEVELS
-    ]
-
-
-def _models(options: ServeOptions) -> tuple[list[Model], Rules]:
-    """The agents, and the rules of built-in ones."""
+def _models(wanted: list[str], options: ServeOptions) -> tuple[list[Model], Rules]:
+    """The agents of Punish, those wanted and built-in ones, and the rules of the latter."""
     from punish_fast.arena import veteran
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.players import names_of
     from punish_fast.play.model import Model, Tables
     from punish_fast.punish.rules import load_rules
 
-    wanted = options.agents or []
     rules = None if options.rules is None else load_rules(options.rules)
     main = Lineup(wanted[:1] or ["naive"], rules).rules
     at_home = [veteran.NAME] if veteran.is_at_home(main) else []
@@ -174,6 +165,27 @@ def _models(options: ServeOptions) -> tuple[list[Model], Rules]:
         own = Lineup([each], rules).files
         models.append(Model(each, tables, rules if own else main, name))
     return models, main
+
+
+def _boards(files: list[str]) -> list[BoardModel]:
+    """Agents of other games: those of files, and one for each level."""
+    from punish_fast.arena.players import names_of
+    from punish_fast.games.registry import GAMES
+    from punish_fast.play.board_model import file_model, level_models
+
+    oracles = [entry.oracle(entry.make(entry.variant())) for entry in GAMES.values() if "play" in entry.verbs]
+    learned = [file_model(Path(file), name, oracles) for name, file in zip(names_of(files), files, strict=True)]
+    return [*learned, *(model for oracle in oracles for model in level_models(oracle))]
+
+
+def _is_board(agent: str) -> bool:
+    """Whether an agent is a file of another game."""
+    from punish_fast.store import schema
+    from punish_fast.store.sealed_file import SealedFile
+
+    # Unlike the methods of Path, this takes names that no file can have.
+    is_file = agent.endswith(".h5") and os.path.isfile(agent)  # noqa: PTH113
+    return is_file and SealedFile(agent).kind in (schema.LEARNER, schema.NETWORK)
 
 
 def _token(path: Path | None) -> str | None:
@@ -219,6 +231,7 @@ def _print(options: ServeOptions, report: dict[str, Any]) -> None:
 def _print_report(report: dict[str, Any]) -> None:
     print(f"{report['address']}\n")
     print_text(f"opponents: {', '.join(report['agents'])}")
+    print_text(f"at other games: {', '.join(report['other_games'])}")
     print_text(f"games: {report['database'] or 'not kept'}")
     if report["writes"]:
         print_text(f"games may be posted{'' if report['token'] is None else ' with the token ' + report['token']}")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from punish_fast.games.positions import Positions
+from punish_fast.games.contract import Game
 from punish_fast.play.events import End, Event, Moved
 from punish_fast.play.match import UndoError
+
+# A policy: the weight of each legal action of a state, in the order of ``game.actions``; not all are 0.
+Choices = Callable[[Any], Sequence[float] | np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -28,24 +32,17 @@ class BoardView:
 
 
 class BoardMatch:
-    """A match of a game without secrets.
+    """A match of a game without secrets, in which policies are `Choices`."""
 
-    Policies are float64 ``[n_rows]`` along the rows of ``positions``.
-
-    Attributes:
-        positions: The positions of the game.
-    """
-
-    def __init__(self, positions: Positions, generator: np.random.Generator, most_moves: int | None = None) -> None:
+    def __init__(self, game: Game, generator: np.random.Generator, most_moves: int | None = None) -> None:
         """Set the board up.
 
         Args:
-            positions: The positions of the game.
+            game: The game.
             generator: Draws the actions of policies.
             most_moves: After so many moves the game is a draw; None for no end.
         """
-        self.positions = positions
-        self._game = positions.game
+        self._game = game
         self._generator, self._most_moves = generator, most_moves
         self._states: list[Any] = [self._game.initial()]
 
@@ -71,9 +68,9 @@ class BoardMatch:
         """The legal actions of a seat: none unless it is its turn."""
         return tuple(self._game.actions(self._state)) if seat in self.to_move else ()
 
-    def draw_choice(self, seat: int, policy: np.ndarray) -> int:  # noqa: ARG002 - the turn says who moves
+    def draw_choice(self, seat: int, policy: Choices) -> int:  # noqa: ARG002 - the turn says who moves
         """The action that a policy plays now."""
-        weight = policy[self.positions.rows_of(self._state)]
+        weight = np.asarray(policy(self._state), dtype=np.float64)
         return int(self._game.actions(self._state)[self._generator.choice(len(weight), p=weight / weight.sum())])
 
     def move(self, actions: dict[int, int]) -> list[Event]:

@@ -2,58 +2,72 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import TableGame
-from punish_fast.games.positions import Positions, enumerate_positions
-from punish_fast.games.retrograde import OUTCOMES, PerfectPlay, move_values, solve_game
+from punish_fast.games.oracle import Oracle
+from punish_fast.games.registry import describe, oracle_of
+from punish_fast.games.retrograde import OUTCOMES
+from punish_fast.play.board_choices import RANDOM_SHARES, file_choices, level_choices, levels_of
 from punish_fast.play.board_face import BoardFace
-from punish_fast.play.board_match import BoardMatch, BoardView
+from punish_fast.play.board_match import BoardMatch, BoardView, Choices
 from punish_fast.play.model import NoAnswerError
 from punish_fast.play.seats import Agent
-from punish_fast.punish.identity import identity
 
-# How much each level plays at random.
-LEVELS = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
+_ABOUT = {
+    "random": "plays at random",
+    "casual": f"plays at random {RANDOM_SHARES['casual']:.0%} of the time",
+    "trained": "plays as it has learned by playing itself",
+    "perfect": "plays perfectly",
+}
 # Perfect players may go on for ever.
 _MOST_MOVES = 200
 
 
 class BoardModel:
-    """An agent that plays perfectly, or at random in some of its moves, or in all.
+    """An agent at a game without secrets, and the perfect play that gives hints against it.
 
     Attributes:
         name: Its name.
+        oracle: Perfect play of its game.
         face: How its game looks.
-        file: None: it is built in.
+        identity: 32 hexadecimal digits that follow from what it is.
+        file: None: it is not read while the server runs.
     """
 
     file = None
 
-    def __init__(self, game: TableGame, level: str) -> None:
+    def __init__(self, name: str, about: str, oracle: Oracle, make: Callable[[], Choices], source: str) -> None:
         """Name the agent.
 
         Args:
-            game: The game.
-            level: One of `LEVELS`.
+            name: Its name.
+            about: How it plays, in a few words.
+            oracle: Perfect play of its game.
+            make: Makes its choices; called once.
+            source: What tells it apart from other agents at the game.
         """
-        self.name = f"{level}-{game.name}"
-        self.face = BoardFace(game)
-        self._game, self._random = game, LEVELS[level]
+        self.name, self.oracle = name, oracle
+        self.face = BoardFace(oracle.game)
+        self._about, self._make = about, make
+        described = json.dumps([describe(oracle.game), source], sort_keys=True)
+        self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
 
     def facts(self) -> dict[str, Any]:
         """What it is, JSON-like; the keys are those of `Model.facts`."""
         answers = dict.fromkeys(("coaches", "values", "explains", "judges"), False)
         nothing = dict.fromkeys(("information", "enemy", "objective", "discount", "against"))
-        often = "" if self._random == 1 else f" {self._random:.0%} of the time"
         return {
             "name": self.name,
-            "about": f"plays at random{often}" if self._random else "plays perfectly",
+            "about": self._about,
             "game": self.face.game,
-            "rules": self._game.variant_text(),
+            "rules": self.oracle.game.variant_text(),
             "rules_digest": None,
             "temperatures": [],
             "plays": True,
@@ -63,49 +77,39 @@ class BoardModel:
         }
 
     @cached_property
-    def positions(self) -> Positions:
-        """The positions of its game."""
-        return enumerate_positions(self._game)
+    def choices(self) -> Choices:
+        """How it plays."""
+        return self._make()
 
     @property
     def n_states(self) -> int:
-        """The number of positions."""
-        return len(self.positions)
+        """The number of positions of its game."""
+        return self.oracle.n_positions
 
-    @cached_property
-    def strategy(self) -> np.ndarray:
-        """How it plays, float64 ``[n_rows]``."""
-        return (1 - self._random) * self._perfect.policy() + self._random * self.positions.uniform()
-
-    @cached_property
-    def _perfect(self) -> PerfectPlay:
-        return solve_game(self.positions)
+    @property
+    def is_quick(self) -> bool:
+        """Whether it moves, and gives hints, at once when it is open."""
+        return self.oracle.is_quick
 
     def hint(self, view: BoardView) -> dict[str, Any]:
         """What perfect play knows of a position, JSON-like: the outcome of each move, and which are the best."""
-        moves = move_values(self._perfect, view.state)
         return {
             "moves": [
                 {
                     "action": move.action,
-                    "name": self._game.action_text(view.state, move.action),
+                    "name": self.oracle.game.action_text(view.state, move.action),
                     "outcome": OUTCOMES[move.value],
                     "plies": move.plies,
                     "best": move.is_best,
                 }
-                for move in moves
+                for move in self.oracle.move_values(view.state)
             ]
         }
 
-    @cached_property
-    def identity(self) -> str:
-        """Its identity (``punish/identity.py``), by the numbers of positions and its probabilities."""
-        positions = self.positions
-        return identity(np.arange(len(positions)), positions.state_ptr, positions.action, self.strategy)
-
     def open(self) -> None:
         """Do what takes longer now."""
-        _ = self.identity
+        self.oracle.open()
+        _ = self.choices(self.oracle.game.initial())
 
     def is_ready(self, temperature: float | None) -> bool:  # noqa: ARG002 - it plays in one way alone
         """Whether `agent` answers at once: it does once it is open."""
@@ -119,8 +123,37 @@ class BoardModel:
         """
         if temperature is not None:
             raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}, allowed is none")
-        return Agent(self.name, self.strategy)
+        return Agent(self.name, self.choices)
 
     def match(self, seed: int) -> BoardMatch:
         """A match of its game."""
-        return BoardMatch(self.positions, np.random.default_rng(seed), _MOST_MOVES)
+        return BoardMatch(self.oracle.game, np.random.default_rng(seed), _MOST_MOVES)
+
+
+def level_models(oracle: Oracle) -> list[BoardModel]:
+    """An agent for each level of a game."""
+
+    def model(level: str) -> BoardModel:
+        name = f"{level}-{oracle.game.name}"
+        return BoardModel(name, _ABOUT[level], oracle, lambda: level_choices(oracle, level), level)
+
+    return [model(level) for level in levels_of(oracle.game)]
+
+
+def file_model(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> BoardModel:
+    """The agent of a file.
+
+    Args:
+        path: The file.
+        name: Its name.
+        oracles: Perfect play that is known already, of its game or others.
+
+    Raises:
+        ReadError: The file is not readable, or no agent.
+        ExtraError: It is a network, and JAX is not installed.
+    """
+    game, choices = file_choices(path)
+    known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))
+    oracle = next(known, None) or oracle_of(game)
+    source = hashlib.sha256(path.read_bytes()).hexdigest()
+    return BoardModel(name, "plays as it has learned", oracle, lambda: choices, source)

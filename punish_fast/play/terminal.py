@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from punish_fast.games.contract import TableGame
-from punish_fast.games.positions import Positions
-from punish_fast.games.retrograde import outcome_text, solve_game
+from punish_fast.games.oracle import Oracle
+from punish_fast.games.retrograde import outcome_text
 from punish_fast.play.board_match import BoardView
 from punish_fast.play.events import Moved
 from punish_fast.play.match import UndoError
@@ -45,15 +44,13 @@ class TerminalGame:
 
     Attributes:
         session: A session with a `BoardMatch`.
-        game: The game.
-        positions: Its positions.
+        oracle: Perfect play, which gives hints.
         ask: Asks a person for a line; raises EOFError when there is none.
         tell: Prints a text.
     """
 
     session: PlaySession
-    game: TableGame
-    positions: Positions
+    oracle: Oracle
     ask: Ask
     tell: Tell
 
@@ -85,12 +82,12 @@ class TerminalGame:
 
     def _drawing(self, viewer: int) -> str:
         first, second = self.session.seats
-        return self.game.draw(self.session.view(viewer).state, viewer, (first.name, second.name))
+        return self.oracle.game.draw(self.session.view(viewer).state, viewer, (first.name, second.name))
 
     def _chosen(self, seat: int) -> bool:
         """Let a person choose; False after an undo."""
         view: BoardView = self.session.view(seat)
-        texts = [self.game.action_text(view.state, action) for action in view.actions]
+        texts = [self.oracle.game.action_text(view.state, action) for action in view.actions]
         numbers = [str(number) for number in range(1, len(texts) + 1)]
         self.tell(self._drawing(seat) + "\n")
         for number, text in zip(numbers, texts, strict=True):
@@ -121,14 +118,13 @@ class TerminalGame:
         if answer in {"?", "h", "help"}:
             return _HELP
         if answer == "rules":
-            return self.game.rules_text()
+            return self.oracle.game.rules_text()
         if answer == "hint":
             return self._hint(view)
         return f"{printable(answer)!r} is not a move. {_HELP}"
 
     def _hint(self, view: BoardView) -> str:
-        perfect = solve_game(self.positions)
-        number = self.positions.find(view.state)
-        best = view.actions[self.positions.rows_of(view.state).index(int(perfect.best_rows()[number]))]
-        action = self.game.action_text(view.state, best)
-        return f"{action} ({outcome_text(int(perfect.value[number]), int(perfect.distance[number]))} with perfect play)"
+        best = self.oracle.best_action(view.state)
+        move = next(each for each in self.oracle.move_values(view.state) if each.action == best)
+        text = self.oracle.game.action_text(view.state, best)
+        return f"{text} ({outcome_text(move.value, move.plies)} with perfect play)"

@@ -49,6 +49,7 @@ def test_a_server_ends_when_it_is_told_to(folder, number, code):
         assert report == {
             "address": report["address"],
             "agents": ["naive"],
+            "other_games": report["other_games"],
             "database": "games.db",
             "writes": False,
             "token": None,
@@ -72,8 +73,10 @@ def test_a_check_opens_everything_and_ends(run):
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[0].startswith("http://127.0.0.1:")
-    assert lines[2:4] == ["opponents: random, naive", "games: games.db"]
-    assert lines[4].startswith("games may be posted with the token ")
+    assert lines[2] == "opponents: random, naive"
+    assert lines[3].startswith("at other games: random-tapnswap, casual-tapnswap, ")
+    assert "games: games.db" in lines
+    assert lines[-1].startswith("games may be posted with the token ")
 
 
 def test_a_token_comes_from_a_file_or_a_variable_and_is_not_printed(run, folder, monkeypatch):
@@ -120,3 +123,13 @@ def test_a_port_that_is_taken_is_refused(run):
 def test_without_the_extra_the_error_says_how_to_install_it(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastapi", None)
     run(*TINY, "--check").refused('fastapi is missing, install with: pip install "punish-fast[web]"')
+
+
+def test_agents_of_other_games_are_served_from_their_files(run):
+    run("games", "train", "tictactoe", "--games", "100", "--output", "noughts.h5", "--quiet")
+    report = run(*TINY, "noughts.h5", "random", "--check", "--json").report
+    assert report["agents"] == ["random", "naive"]
+    assert report["other_games"][0] == "noughts"
+    assert "perfect-connect4" in report["other_games"]
+    run(*TINY, "no.h5", "--check").refused("no.h5")
+    run(*TINY, "noughts.h5", "noughts.h5", "--check").refused("noughts.h5: given twice")

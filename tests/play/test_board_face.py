@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 
-from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.play.board_face import BoardFace
 from punish_fast.play.board_match import BoardMatch
@@ -20,7 +19,7 @@ NAMES = "you", "perfect"
 
 @pytest.fixture
 def session():
-    session = PlaySession(BoardMatch(enumerate_positions(TapnSwap()), np.random.default_rng(1)), (Person("a"),) * 2)
+    session = PlaySession(BoardMatch(TapnSwap(), np.random.default_rng(1)), (Person("a"),) * 2)
     session.begin()
     return session
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from games.small import Corridor, Nim
 
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.retrograde import RetrogradeOracle
+from punish_fast.play.board_choices import level_choices
 from punish_fast.play.board_match import BoardMatch, BoardView
 from punish_fast.play.events import End, Moved
 from punish_fast.play.match import UndoError
@@ -18,7 +18,7 @@ PEOPLE = Person("Ann"), Person("Ben")
 
 
 def begun(game, seats=PEOPLE, seed=1):
-    session = PlaySession(BoardMatch(enumerate_positions(game), np.random.default_rng(seed)), seats)
+    session = PlaySession(BoardMatch(game, np.random.default_rng(seed)), seats)
     session.begin()
     return session
 
@@ -50,8 +50,7 @@ def test_a_draw_has_no_winner():
 
 
 def test_a_long_game_is_a_draw():
-    positions = enumerate_positions(Nim(9))
-    session = PlaySession(BoardMatch(positions, np.random.default_rng(1), most_moves=3), PEOPLE)
+    session = PlaySession(BoardMatch(Nim(9), np.random.default_rng(1), most_moves=3), PEOPLE)
     play(session, 1, 1, 1)
     assert session.events[-1] == End(None)
     assert not session.is_on
@@ -61,8 +60,7 @@ def test_a_long_game_is_a_draw():
 
 def test_agents_play_their_policy_alone():
     game = Nim(30)
-    positions = enumerate_positions(game)
-    perfect = solve_game(positions).policy()
+    perfect = level_choices(RetrogradeOracle(game), "perfect")
     script = Script("first", lambda view, legal: legal[view.state.size % len(legal)])
     session = begun(game, (script, Agent("perfect", perfect)))
     while session.is_on:
@@ -71,8 +69,7 @@ def test_agents_play_their_policy_alone():
 
 
 def test_the_seed_decides_what_a_mixed_policy_plays():
-    positions = enumerate_positions(Nim(30))
-    agents = Agent("a", positions.uniform()), Agent("b", positions.uniform())
+    agents = (Agent("a", level_choices(RetrogradeOracle(Nim(30)), "random")),) * 2
 
     def moves(seed):
         session = begun(Nim(30), agents, seed)
@@ -112,4 +109,4 @@ def test_undo_takes_back_what_agents_have_moved_since():
 
 def test_a_match_without_moves_has_nothing_to_undo():
     with pytest.raises(UndoError, match="no move"):
-        BoardMatch(enumerate_positions(Nim(3)), np.random.default_rng(1)).undo()
+        BoardMatch(Nim(3), np.random.default_rng(1)).undo()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from punish_fast.games.matches import exact_score
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.registry import oracle_of
+from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.learn.agent_file import save_checkpoint
+from punish_fast.learn.qlearning import Hyperparameters, new_learner
+from punish_fast.play.board_choices import LEVELS
 from punish_fast.play.board_match import BoardView
-from punish_fast.play.board_model import LEVELS, BoardModel
+from punish_fast.play.board_model import file_model, level_models
 from punish_fast.play.model import NoAnswerError
 from punish_fast.play.seats import Person
 from punish_fast.play.session import PlaySession
@@ -17,21 +21,14 @@ from punish_fast.play.session import PlaySession
 
 @pytest.fixture(scope="module")
 def models():
-    return {level: BoardModel(TapnSwap(), level) for level in LEVELS}
+    return dict(zip(LEVELS, level_models(RetrogradeOracle(TapnSwap())), strict=True))
 
 
-def test_a_casual_player_can_be_beaten(models):
-    casual, perfect = models["casual"], models["perfect"]
-    assert exact_score(casual.positions, perfect.strategy, casual.strategy).win > 0.5
-    assert exact_score(casual.positions, casual.strategy, perfect.strategy).win == 0
-    assert np.array_equal(perfect.strategy, solve_game(perfect.positions).policy())
-
-
-def test_a_random_player_is_random_and_each_level_says_how_it_plays(models):
-    assert np.array_equal(models["random"].strategy, models["random"].positions.uniform())
+def test_each_level_says_how_it_plays(models):
     assert [models[level].facts()["about"] for level in LEVELS] == [
         "plays at random",
         "plays at random 30% of the time",
+        "plays as it has learned by playing itself",
         "plays perfectly",
     ]
 
@@ -51,10 +48,11 @@ def test_hints_are_those_of_perfect_play(models):
 
 
 def test_levels_and_variants_are_told_apart(models):
-    short = BoardModel(TapnSwap(Variant(limit=4)), "perfect")
+    short = level_models(RetrogradeOracle(TapnSwap(Variant(limit=4))))[-1]
     assert len({model.identity for model in (*models.values(), short)}) == len(LEVELS) + 1
-    assert BoardModel(TapnSwap(), "perfect").identity == models["perfect"].identity
+    assert level_models(RetrogradeOracle(TapnSwap()))[-1].identity == models["perfect"].identity
     assert [model.facts()["rules"] for model in (short, models["casual"])] == ["TapnSwap, limit 4", "TapnSwap, limit 5"]
+    assert models["casual"].n_states == len(enumerate_positions(TapnSwap()))
 
 
 def test_it_plays_in_one_way_alone(models):
@@ -77,10 +75,9 @@ def test_a_match_follows_from_its_seed_and_ends(models):
     assert events(1) != events(2)
 
 
-def test_endless_play_is_a_draw():
+def test_endless_play_is_a_draw(models):
     # Swaps back and forth, where nobody has to tap.
-    model = BoardModel(TapnSwap(), "perfect")
-    session = PlaySession(model.match(1), (Person("Ann"), Person("Ben")))
+    session = PlaySession(models["perfect"].match(1), (Person("Ann"), Person("Ben")))
     session.begin()
     while session.is_on:
         (seat,) = session.waiting
@@ -88,3 +85,16 @@ def test_endless_play_is_a_draw():
         session.reveal()
     assert session.winner is None
     assert len(session.events) == 201
+
+
+def test_the_agent_of_a_file_shares_the_perfect_play_of_its_game(models, tmp_path):
+    game = TapnSwap()
+    positions = enumerate_positions(game)
+    save_checkpoint(tmp_path / "mine.h5", game, new_learner(positions, Hyperparameters()))
+    known = [oracle_of(TicTacToe()), models["perfect"].oracle]
+    model = file_model(tmp_path / "mine.h5", "mine", known)
+    model.open()
+    assert model.oracle is known[1]
+    assert (model.facts()["name"], model.facts()["hints"]) == ("mine", True)
+    assert model.identity not in {each.identity for each in models.values()}
+    assert file_model(tmp_path / "mine.h5", "mine").identity == model.identity

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from games.small import Nim
 
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
+from punish_fast.play.board_choices import level_choices
 from punish_fast.play.board_match import BoardMatch
 from punish_fast.play.seats import Agent, Person
 from punish_fast.play.session import PlaySession
@@ -26,7 +26,6 @@ class TableNim(Nim):
 
 
 def play(game, seats, answers):
-    positions = enumerate_positions(game)
     said, answers = [], iter(answers)
 
     def ask(prompt):
@@ -36,8 +35,8 @@ def play(game, seats, answers):
             raise EOFError
         return answer
 
-    session = PlaySession(BoardMatch(positions, np.random.default_rng(1)), seats)
-    return TerminalGame(session, game, positions, ask, said.append).play(), said
+    session = PlaySession(BoardMatch(game, np.random.default_rng(1)), seats)
+    return TerminalGame(session, RetrogradeOracle(game), ask, said.append).play(), said
 
 
 TWO = Person("Anna"), Person("Ben")
@@ -89,17 +88,16 @@ def test_undo_takes_back_one_move_between_people():
 
 
 def test_undo_takes_back_the_reply_of_a_policy():
-    policy = solve_game(enumerate_positions(TableNim(5))).policy()
-    result, _ = play(TableNim(5), (Person("you"), Agent("perfect", policy)), ["1", "undo", "2", "1"])
+    perfect = level_choices(RetrogradeOracle(TableNim(5)), "perfect")
+    result, _ = play(TableNim(5), (Person("you"), Agent("perfect", perfect)), ["1", "undo", "2", "1"])
     assert result.actions[0] == "take 2"
 
 
 @pytest.mark.parametrize("perfect_seat", [0, 1])
 def test_perfect_play_beats_the_first_legal_move(perfect_seat):
     game = TapnSwap()
-    policy = solve_game(enumerate_positions(game)).policy()
     seats = [Person("you"), Person("you")]
-    seats[perfect_seat] = Agent("perfect", policy)
+    seats[perfect_seat] = Agent("perfect", level_choices(RetrogradeOracle(game), "perfect"))
     result, said = play(game, tuple(seats), ["1"] * 50)
     assert result.winner == perfect_seat
     pictures = [text for text in said if "(=======)" in text]
@@ -108,7 +106,7 @@ def test_perfect_play_beats_the_first_legal_move(perfect_seat):
 
 
 def test_policies_take_legal_actions():
-    positions = enumerate_positions(TableNim(9))
-    result, _ = play(TableNim(9), (Agent("a", positions.uniform()), Agent("b", positions.uniform())), [])
+    random = level_choices(RetrogradeOracle(TableNim(9)), "random")
+    result, _ = play(TableNim(9), (Agent("a", random), Agent("b", random)), [])
     assert result.ended
     assert set(result.actions) <= {"take 1", "take 2"}

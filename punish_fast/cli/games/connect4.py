@@ -62,36 +62,6 @@ def print_solution(report: dict[str, Any], board: str, plies: int | None) -> Non
     print(f"{report['nodes']:,} nodes in {seconds:.1f} s ({in_units(report['nodes'] / seconds)} nodes/s)")
 
 
-def shown_position(game: Connect4, position: str, solver: Connect4Solver, quiet: bool) -> dict[str, Any]:
-    """The report of ``games show`` on a position."""
-    from punish_fast.games.connect4_solver import best_column, plies_to_end, value_of
-
-    state = game.state_of(position)
-    with Progress(quiet).stage("solve"):
-        scores, _ = solver.score_moves(state)
-        score = _best(scores, solver, state)
-        line = solver.line(state, score)
-    moves = [
-        {
-            "move": game.action_text(state, column),
-            "outcome": value_of(worth),
-            "plies": plies_to_end(state, worth),
-            "best": column == best_column(scores),
-        }
-        for column, worth in enumerate(scores)
-        if worth is not None
-    ]
-    return {
-        "game": game.name,
-        "variant": game.parameters(),
-        "state": position,
-        "value": value_of(score),
-        "plies": plies_to_end(state, score),
-        "moves": moves,
-        "line": [game.action_text(state, column) for column in line],
-    }
-
-
 def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State) -> int:
     """The score of a position with these scores of moves; after the end there are none."""
     known = [score for score in scores if score is not None]

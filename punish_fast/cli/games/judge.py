@@ -82,7 +82,7 @@ def _judged(name: str, perfect: PerfectPlay) -> Judgement:
         return judge(perfect, exact_response(positions, random, perfect.is_safe() if "safe" in name else None).policy)
     if Path(name).suffix != ".h5":
         raise UsageError(f"{printable(name)}: is no agent, allowed are {', '.join(_BUILT_IN)} and files .h5")
-    told_apart, policy = load_policy(Path(name), positions.game, errs=True)
+    told_apart, policy = load_policy(Path(name), positions.game)
     return judge(perfect, unfold_policy(told_apart, policy, positions))
 
 

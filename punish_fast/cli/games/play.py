@@ -15,26 +15,29 @@ from punish_fast.cli.streams import must_have_input
 from punish_fast.cli.table import asks_on, table_stream
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from punish_fast.games.contract import TableGame
-    from punish_fast.games.positions import Positions
+    from punish_fast.games.oracle import Oracle
+    from punish_fast.play.board_match import Choices
     from punish_fast.play.seats import Person
     from punish_fast.play.terminal import Result
-
-# Games of the default agent, enough for perfect play in TapnSwap.
-_TRAINING = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class GamesPlayOptions(VariantOptions):
     """Options of ``games play``."""
 
-    level: Annotated[Literal["random", "trained", "perfect"], option("The opponent.")] = "trained"
+    level: Annotated[
+        Literal["random", "casual", "trained", "perfect"] | None,
+        option(
+            "The opponent: random; casual, which plays at random in 30% of its moves and else perfectly; trained; or "
+            "perfect.  [default: trained, or casual if that needs the extra `learn`]"
+        ),
+    ] = None
     agent: Annotated[
         Path | None,
         option(
-            "The trained agent, a table or a network.  [default: one that is trained in a second]", metavar="FILE.h5"
+            "The trained agent, a table or a network.  [default: one that learns in a second; Connect Four: one that "
+            "comes with the package]",
+            metavar="FILE.h5",
         ),
     ] = None
     players: Annotated[int, option("Number of people.", metavar="1|2", min=1, max=2)] = 1
@@ -47,6 +50,7 @@ class GamesPlayOptions(VariantOptions):
     "punish-fast games play tapnswap --level perfect --second",
     "punish-fast games play tapnswap --agent tapnswap.h5",
     "punish-fast games play tapnswap --players 2",
+    "punish-fast games play connect4 --level perfect",
 )
 def play(options: GamesPlayOptions) -> None:
     """Play a game at the terminal, against an agent or between two people.
@@ -55,11 +59,13 @@ def play(options: GamesPlayOptions) -> None:
     """
     game = options.make("play")
     must_have_input("moves")
-    if options.agent is not None and (options.level != "trained" or options.players == 2):
+    if options.agent is not None and (options.level not in (None, "trained") or options.players == 2):
         raise UsageError("--agent goes with --level trained and one person only")
-    positions, policy = _opponent(options, game)
-    seats = _seats(options, policy)
-    result = play_at_terminal(game, positions, seats, options.seed, options.as_json)
+    from punish_fast.games.registry import oracle_of
+
+    oracle = oracle_of(game)
+    seats = _seats(options, oracle)
+    result = play_at_terminal(oracle, seats, options.seed, options.as_json)
     if options.as_json:
         names = [seat.name for seat in seats]
         winner = None if result.winner is None else names[result.winner]
@@ -67,10 +73,8 @@ def play(options: GamesPlayOptions) -> None:
         print_json(told | asdict(result) | {"winner": winner})
 
 
-def play_at_terminal(
-    game: TableGame, positions: Positions, seats: tuple[Person, Person], seed: int | None, to_stderr: bool
-) -> Result:
-    """Play a game at the terminal."""
+def play_at_terminal(oracle: Oracle, seats: tuple[Person, Person], seed: int | None, to_stderr: bool) -> Result:
+    """Play a game at the terminal, with hints from its perfect play."""
     import numpy as np
 
     from punish_fast.play.board_match import BoardMatch
@@ -82,10 +86,10 @@ def play_at_terminal(
     def tell(text: str) -> None:
         print("\n".join(_wrapped(line) for line in text.split("\n")), file=out, flush=True)
 
-    tell(game.rules_text() + "\n")
+    tell(oracle.game.rules_text() + "\n")
 
-    session = PlaySession(BoardMatch(positions, np.random.default_rng(seed)), seats)
-    return TerminalGame(session, game, positions, asks_on(out), tell).play()
+    session = PlaySession(BoardMatch(oracle.game, np.random.default_rng(seed)), seats)
+    return TerminalGame(session, oracle, asks_on(out), tell).play()
 
 
 def _wrapped(line: str) -> str:
@@ -94,30 +98,21 @@ def _wrapped(line: str) -> str:
     return line if len(line) <= width else fill(line, width)
 
 
-def _seats(options: GamesPlayOptions, policy: np.ndarray) -> tuple[Person, Person]:
+def _seats(options: GamesPlayOptions, oracle: Oracle) -> tuple[Person, Person]:
     from punish_fast.play.seats import Agent, Person
 
     if options.players == 2:
         return Person("player 1"), Person("player 2")
-    seats = Person("you"), Agent(options.level, policy)
+    level, choices = _opponent(options, oracle)
+    seats = Person("you"), Agent(level, choices)
     return (seats[1], seats[0]) if options.second else seats
 
 
-def _opponent(options: GamesPlayOptions, game: TableGame) -> tuple[Positions, np.ndarray]:
-    """The positions that the opponent tells apart, and its policy there."""
-    from punish_fast.games.positions import enumerate_positions
-    from punish_fast.games.retrograde import solve_game
-    from punish_fast.learn.agent_file import load_policy
-    from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+def _opponent(options: GamesPlayOptions, oracle: Oracle) -> tuple[str, Choices]:
+    """The level of the opponent, and how it plays."""
+    from punish_fast.play.board_choices import file_choices, level_choices, levels_of
 
     if options.agent is not None:
-        return load_policy(options.agent, game)
-    positions = enumerate_positions(game)
-    if options.level == "random" or options.players == 2:
-        return positions, positions.uniform()
-    if options.level == "perfect":
-        return positions, solve_game(positions).policy()
-    learner = new_learner(positions, Hyperparameters())
-    learner.plan("self", _TRAINING)
-    learn(positions, [learner], _TRAINING)
-    return positions, learner.policy(positions)
+        return "trained", file_choices(options.agent, oracle.game)[1]
+    level = options.level or ("trained" if "trained" in levels_of(oracle.game) else "casual")
+    return level, level_choices(oracle, level)

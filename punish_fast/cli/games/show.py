@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import argument, verb
-from punish_fast.cli.report import print_text
+from punish_fast.cli.report import Progress, print_text
 
 if TYPE_CHECKING:
-    from punish_fast.games.contract import TableGame
+    from punish_fast.games.oracle import Oracle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,48 +35,58 @@ class GameShowOptions(VariantOptions):
 )
 def show(options: GameShowOptions) -> None:
     """Show a position: the value of each move, and the line of perfect play."""
-    from punish_fast.games.connect4 import Connect4
+    from punish_fast.games.registry import oracle_of
+    from punish_fast.games.retrograde import RetrogradeOracle
 
     game = options.make("show")
     state = game.state_of(options.position)
-    if isinstance(game, Connect4):
-        from punish_fast.cli.games.connect4 import shown_position
-        from punish_fast.games.connect4_solver import Connect4Solver
-
-        report = shown_position(game, options.position, Connect4Solver(), options.quiet)
-    else:
-        report = _enumerated(options.position, game, state)
+    oracle = oracle_of(game)
+    if isinstance(oracle, RetrogradeOracle):
+        # Also of positions that no game comes to.
+        oracle = RetrogradeOracle(game, state)
+    with Progress(options.quiet).stage("solve"):
+        report = _report(options.position, oracle, state)
     mover = game.player(state)
     board = game.draw(state, mover, ("to move", "opponent") if mover == 0 else ("opponent", "to move"))
     options.print(report, lambda report: _print(report, board))
 
 
-def _enumerated(position: str, game: TableGame, state: Any) -> dict[str, Any]:
-    """The report on a position of a game whose positions can be listed."""
-    from punish_fast.games.positions import enumerate_positions
-    from punish_fast.games.retrograde import OUTCOMES, check_perfect_play, solve_game
+def _report(position: str, oracle: Oracle, state: Any) -> dict[str, Any]:
+    from punish_fast.games.retrograde import OUTCOMES
 
-    perfect = check_perfect_play(solve_game(enumerate_positions(game, state)))
-    positions, row_values = perfect.positions, perfect.row_values()
-    value, distance = int(perfect.value[0]), int(perfect.distance[0])
-    moves = [
-        {
-            "move": game.action_text(state, action),
-            "outcome": OUTCOMES[int(row_values[row])],
-            "plies": None if row_values[row] == 0 else int(perfect.distance[positions.after[row]]) + 1,
-            "best": bool(row == perfect.best_rows()[0]),
-        }
-        for action, row in zip(game.actions(state), positions.rows_of(state), strict=True)
-    ]
+    game, moves = oracle.game, oracle.move_values(state)
+    best = oracle.best_action(state) if moves else None
+    if game.is_terminal(state):
+        value = int(game.returns(state)[game.player(state)])
+        plies = 0 if value else None
+    else:
+        value, plies = next((move.value, move.plies) for move in moves if move.action == best)
     return {
         "game": game.name,
         "variant": game.parameters(),
         "state": position,
         "value": OUTCOMES[value],
-        "plies": None if value == 0 else distance,
-        "moves": moves,
-        "line": perfect.line_text(),
+        "plies": plies,
+        "moves": [
+            {
+                "move": game.action_text(state, move.action),
+                "outcome": OUTCOMES[move.value],
+                "plies": move.plies,
+                "best": move.action == best,
+            }
+            for move in moves
+        ],
+        "line": _line_text(oracle, state),
     }
+
+
+def _line_text(oracle: Oracle, state: Any) -> list[str]:
+    """Perfect play in words."""
+    texts = []
+    for action in oracle.line(state):
+        texts.append(oracle.game.action_text(state, action))
+        state = oracle.game.apply(state, action)
+    return texts
 
 
 def _print(report: dict[str, Any], board: str) -> None:

@@ -7,6 +7,9 @@ from importlib.util import find_spec
 
 import pytest
 
+from punish_fast.play import board_choices
+from punish_fast.runtime.extras import are_installed
+
 PLAY = ("games", "play", "tapnswap")
 
 
@@ -47,7 +50,7 @@ def test_the_default_agent_plays(run, say):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("level", ["random", "trained", "perfect"])
+@pytest.mark.parametrize("level", ["random", "casual", "trained", "perfect"])
 def test_tic_tac_toe_is_played_at_every_level(run, say, level):
     say("hint", "centre", "undo", *["1"] * 9)
     done = run("games", "play", "tictactoe", "--level", level, "--seed", "2", "--json")
@@ -63,6 +66,28 @@ def test_a_perfect_player_sees_every_board_as_it_lies(run, say):
     for first, second, between in (("top left", "top right", "top"), ("top right", "bottom right", "right")):
         say(first, second, "q")
         assert f"perfect: {between}\n" in run("games", "play", "tictactoe", "--level", "perfect").out
+
+
+@pytest.mark.compiled
+def test_a_perfect_player_of_connect_four_wins_and_gives_hints(run, say):
+    say("hint", *"123456" * 7)
+    done = run("games", "play", "connect4", "--level", "perfect", "--second", "--json")
+    result = json.loads(done.out)
+    assert (result["players"], result["winner"], result["ended"]) == (["perfect", "you"], "perfect", True)
+    assert result["actions"][0] == "column 4"
+    assert "column 4 (loss in 40 with perfect play)" in done.err
+    assert "1 2 3 4 5 6 7\n" in done.err
+
+
+@pytest.mark.compiled
+def test_a_trained_network_is_the_default_of_connect_four_and_else_a_casual_player(run, say, monkeypatch):
+    say("4", "q")
+    with monkeypatch.context() as patch:
+        patch.setattr(board_choices, "are_installed", lambda *_: False)
+        assert "casual: column " in run("games", "play", "connect4", "--seed", "1").out
+    if are_installed("jax", "optax"):
+        say("4", "q")
+        assert "trained: column " in run("games", "play", "connect4").out
 
 
 def test_a_trained_agent_plays(run, say):
@@ -86,9 +111,10 @@ def test_agents_of_other_variants_are_refused(run):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["--level", "hard"], ["--level", "'hard' is not one of 'random', 'trained', 'perfect'"]),
+        (["--level", "hard"], ["--level", "'hard' is not one of 'random', 'casual', 'trained', 'perfect'"]),
         (["--players", "3"], ["--players", "3 is not allowed, it must be from 1 to 2"]),
         (["--agent", "no.h5"], ["no.h5: there is no such file"]),
+        (["--agent", "no.h5", "--players", "2"], ["--agent goes with --level trained and one person"]),
         (["--agent", "x.h5", "--level", "random"], ["--agent goes with --level trained"]),
         (["--seed", "-1"], ["'--seed': -1"]),
     ],

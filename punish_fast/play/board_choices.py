@@ -1,0 +1,106 @@
+"""How agents choose at games without secrets: at random, perfectly, in between, or as they learned to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from punish_fast.games.contract import Game, TableGame
+from punish_fast.games.oracle import Oracle
+from punish_fast.games.positions import Positions, enumerate_positions
+from punish_fast.games.registry import describe, game_of
+from punish_fast.learn.agent_file import load_checkpoint
+from punish_fast.learn.network_file import load_dqn
+from punish_fast.learn.pretrained import file_of, pretrained_network
+from punish_fast.learn.q_network import Architecture, evaluate
+from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+from punish_fast.play.board_match import Choices
+from punish_fast.runtime.extras import are_installed, require
+from punish_fast.store import schema
+from punish_fast.store.sealed_file import SealedFile
+
+# How much an agent of each level plays at random; the rest is perfect.
+RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
+LEVELS = ("random", "casual", "trained", "perfect")
+# Games of a table that learns, enough for perfect play in TapnSwap.
+_TRAINING = 50_000
+
+
+def level_choices(oracle: Oracle, level: str) -> Choices:
+    """The choices of one of the `LEVELS`.
+
+    Raises:
+        ExtraError: They are those of a network, and JAX is not installed.
+    """
+    if level == "trained":
+        return trained_choices(oracle.game)
+    game, random = oracle.game, RANDOM_SHARES[level]
+
+    def choices(state: object) -> np.ndarray:
+        actions = list(game.actions(state))
+        weight = np.full(len(actions), random / len(actions))
+        if random < 1:
+            weight[actions.index(oracle.best_action(state))] += 1 - random
+        return weight
+
+    return choices
+
+
+def trained_choices(game: TableGame) -> Choices:
+    """The choices of the network that comes with the package, or else of a table that learns in a second.
+
+    Raises:
+        ExtraError: There is a network, and JAX is not installed.
+    """
+    network = pretrained_network(game)
+    if network is not None:
+        require("learn", "jax", "optax")
+        return network_choices(game, *network)
+    positions = enumerate_positions(game)
+    learner = new_learner(positions, Hyperparameters())
+    learner.plan("self", _TRAINING)
+    learn(positions, [learner], _TRAINING)
+    return policy_choices(positions, learner.policy(positions))
+
+
+def levels_of(game: TableGame) -> list[str]:
+    """The levels of a game with what is installed."""
+    has_trained = not file_of(game).exists() or are_installed("jax", "optax")
+    return [level for level in LEVELS if level != "trained" or has_trained]
+
+
+def policy_choices(positions: Positions, policy: np.ndarray) -> Choices:
+    """The choices of a policy, float64 ``[n_rows]`` along the rows of ``positions``."""
+    return lambda state: policy[positions.rows_of(state)]
+
+
+def network_choices(game: Game, architecture: Architecture, weights: np.ndarray) -> Choices:
+    """The choices of a network: the legal action of the highest value."""
+
+    def choices(state: object) -> np.ndarray:
+        actions = list(game.actions(state))
+        values = evaluate(architecture, weights, game.features(state)[np.newaxis])[0, actions]
+        return np.asarray(np.arange(len(actions)) == values.argmax())
+
+    return choices
+
+
+def file_choices(path: Path, game: Game | None = None) -> tuple[TableGame, Choices]:
+    """The game and the choices of the agent in a file, be it a table or a network.
+
+    Args:
+        path: The file.
+        game: The game that it must have; None for any.
+
+    Raises:
+        ReadError: The file is not readable, not an agent, or of another game.
+        ExtraError: It is a network, and JAX is not installed.
+    """
+    if SealedFile(path).kind == schema.NETWORK:
+        network = load_dqn(path, game)
+        found = game_of(describe(network.vector.game))
+        return found, network_choices(found, network.architecture, network.weights)
+    found, learner = load_checkpoint(path, game)
+    positions = enumerate_positions(found)
+    return found, policy_choices(positions, learner.policy(positions))

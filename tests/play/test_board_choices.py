@@ -1,0 +1,103 @@
+"""How agents choose at games without secrets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.games.connect4 import Connect4
+from punish_fast.games.matches import exact_score
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.registry import vectorise
+from punish_fast.games.retrograde import RetrogradeOracle, solve_game
+from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.learn.agent_file import save_checkpoint
+from punish_fast.learn.dqn import DqnMethod, new_dqn
+from punish_fast.learn.network_file import save_dqn
+from punish_fast.learn.qlearning import Hyperparameters, new_learner
+from punish_fast.learn.strength import network_policy
+from punish_fast.play import board_choices
+from punish_fast.play.board_choices import (
+    LEVELS,
+    file_choices,
+    level_choices,
+    levels_of,
+    network_choices,
+    policy_choices,
+)
+from punish_fast.runtime.files import ReadError
+
+
+def policy_of(positions, choices):
+    """The policy of choices, along the rows of positions."""
+    policy = np.zeros(positions.n_rows)
+    for number in positions.live.tolist():
+        policy[positions.rows_of(positions.states[number])] = choices(positions.states[number])
+    return policy
+
+
+@pytest.fixture(scope="module")
+def positions():
+    return enumerate_positions(TapnSwap())
+
+
+@pytest.fixture(scope="module")
+def policies(positions):
+    oracle = RetrogradeOracle(TapnSwap())
+    return {level: policy_of(positions, level_choices(oracle, level)) for level in LEVELS}
+
+
+def test_levels_go_from_random_to_perfect_play(positions, policies):
+    assert np.allclose(policies["random"], positions.uniform())
+    assert np.array_equal(policies["perfect"], solve_game(positions).policy())
+    assert np.allclose(policies["casual"], 0.7 * policies["perfect"] + 0.3 * policies["random"])
+
+
+def test_a_trained_table_plays_perfectly_in_tapnswap(positions, policies):
+    assert (solve_game(positions).keeps_value()[policies["trained"] > 0]).all()
+
+
+def test_a_network_is_no_level_where_it_cannot_be_asked(monkeypatch):
+    assert levels_of(TapnSwap()) == list(LEVELS)
+    monkeypatch.setattr(board_choices, "are_installed", lambda *_: False)
+    assert levels_of(TapnSwap()) == list(LEVELS)
+    assert levels_of(Connect4()) == ["random", "casual", "perfect"]
+
+
+def test_a_casual_player_can_be_beaten(positions, policies):
+    assert exact_score(positions, policies["perfect"], policies["casual"]).win > 0.5
+    assert exact_score(positions, policies["casual"], policies["perfect"]).win == 0
+
+
+def test_a_policy_chooses_by_its_rows(positions):
+    policy = np.random.default_rng(1).random(positions.n_rows)
+    assert np.array_equal(policy_of(positions, policy_choices(positions, policy)), policy)
+
+
+def test_a_network_chooses_the_legal_action_of_the_highest_value():
+    pytest.importorskip("jax")
+    network = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8,)), seed=3)
+    positions = enumerate_positions(TicTacToe(), is_folded=False)
+    expected = network_policy(positions, network.architecture, network.weights)[0]
+    choices = network_choices(TicTacToe(), network.architecture, network.weights)
+    for number in positions.live[::50].tolist():
+        state = positions.states[number]
+        assert np.array_equal(choices(state), expected[positions.rows_of(state)])
+
+
+def test_files_of_tables_and_networks_are_read(positions, tmp_path):
+    learner = new_learner(positions, Hyperparameters())
+    save_checkpoint(tmp_path / "table.h5", TapnSwap(), learner)
+    game, choices = file_choices(tmp_path / "table.h5")
+    assert (game.name, game.parameters()) == ("tapnswap", TapnSwap().parameters())
+    assert np.array_equal(policy_of(positions, choices), learner.policy(positions))
+    with pytest.raises(ReadError, match=r"table\.h5: its game is"):
+        file_choices(tmp_path / "table.h5", TapnSwap(Variant(limit=4)))
+    pytest.importorskip("jax")
+    network = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8,)))
+    save_dqn(tmp_path / "network.h5", network)
+    game, choices = file_choices(tmp_path / "network.h5", TicTacToe())
+    assert game.name == "tictactoe"
+    same = network_choices(game, network.architecture, network.weights)
+    assert np.array_equal(choices(game.initial()), same(game.initial()))
