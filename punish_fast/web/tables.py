@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Response
@@ -245,6 +246,8 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
             raise HTTPException(422, str(error)) from None
         session.reveal()
         while session.is_on and not session.waiting:
+            if isinstance(found.model, BoardModel) and not found.model.is_quick:
+                await workers.think(partial(found.model.choices, session.view(1 - _SEAT).state))
             session.reveal()
         if book is not None and found.keeps and not found.session.is_on:
             book.add(found.finished, found.keep)
@@ -276,7 +279,10 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
         view, model, n_events = found.session.view(_SEAT), found.model, len(found.session.events)
         if not isinstance(model, BoardModel):
             raise HTTPException(409, f"table: there are no hints at {model.face.game}, ask the coach")
-        return {"n_events": n_events, **await workers.answer(lambda: model.hint(view), True)}
+        if _SEAT not in found.session.waiting:
+            raise HTTPException(409, "table: it is not your turn")
+        work = workers.read if model.is_quick else workers.think
+        return {"n_events": n_events, **await work(lambda: model.hint(view))}
 
     @routes.get("/{table}/coach")
     async def advise(table: TableId) -> dict[str, Any]:

@@ -13,7 +13,7 @@ _READERS = 4
 
 
 class Workers:
-    """Four kinds of work, each in threads of its own, so that none waits for another kind.
+    """Five kinds of work, each in threads of its own, so that none waits for another kind.
 
     Requests themselves are answered in one thread, that of the event loop, and all that is shared changes only there.
     """
@@ -22,6 +22,7 @@ class Workers:
         self._solver = ThreadPoolExecutor(1, "solver")
         self._writer = ThreadPoolExecutor(1, "writer")
         self._drawer = ThreadPoolExecutor(1, "drawer")
+        self._thinker = ThreadPoolExecutor(1, "thinker")
         self._readers = ThreadPoolExecutor(_READERS, "reader")
 
     async def solve(self, work: Callable[[], T]) -> T:
@@ -31,6 +32,10 @@ class Workers:
     async def answer(self, work: Callable[[], T], is_solved: bool) -> T:
         """Ask an agent; what is solved already does not wait for what is being solved."""
         return await (self.read(work) if is_solved else self.solve(work))
+
+    async def think(self, work: Callable[[], T]) -> T:
+        """Search for a move, for seconds at most."""
+        return await asyncio.get_running_loop().run_in_executor(self._thinker, work)
 
     async def read(self, work: Callable[[], T]) -> T:
         """Read a database, or do other work of a moment."""
@@ -48,5 +53,6 @@ class Workers:
         """Finish what was begun and drop what was not; writes are all done."""
         self._solver.shutdown(wait=False, cancel_futures=True)
         self._drawer.shutdown(wait=False, cancel_futures=True)
+        self._thinker.shutdown(wait=False, cancel_futures=True)
         self._readers.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=True)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, choose, entries_of, hall_of, open_table, play_out
 
+from punish_fast.games.connect4 import Connect4
+from punish_fast.games.registry import oracle_of
+from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play.board_model import LEVELS, BoardModel
+from punish_fast.play.board_choices import LEVELS, level_choices
+from punish_fast.play.board_model import BoardModel, level_models
 from punish_fast.web.app import create_app
 
 
 @pytest.fixture(scope="module")
 def boards() -> list[BoardModel]:
-    return [BoardModel(game, level) for game in (TapnSwap(), TicTacToe()) for level in LEVELS]
+    return [model for game in (TapnSwap(), TicTacToe(), Connect4()) for model in level_models(oracle_of(game))]
 
 
 @pytest.fixture
@@ -35,10 +41,10 @@ def test_agents_of_all_games_are_listed_with_the_same_keys(client):
     entries = entries_of(client)
     assert [(entry["name"], entry["game"]) for entry in entries] == [
         *[("random", "punish")],
-        *[(f"{level}-{game}", game) for game in ("tapnswap", "tictactoe") for level in LEVELS],
+        *[(f"{level}-{game}", game) for game in ("tapnswap", "tictactoe", "connect4") for level in LEVELS],
     ]
-    assert len({entry["hash"] for entry in entries}) == 1 + 2 * len(LEVELS)
-    assert [entry["hints"] for entry in entries] == [False] + [True] * 2 * len(LEVELS)
+    assert len({entry["hash"] for entry in entries}) == 1 + 3 * len(LEVELS)
+    assert [entry["hints"] for entry in entries] == [False] + [True] * 3 * len(LEVELS)
     assert len({frozenset(entry) for entry in entries}) == 1
 
 
@@ -92,6 +98,50 @@ def test_a_hint_tells_the_outcome_of_each_move(client):
     outcomes = {move["name"]: (move["outcome"], move["plies"], move["best"]) for move in hint["moves"]}
     assert outcomes.pop("bottom left") == ("draw", None, True)
     assert set(outcomes.values()) == {("loss", 2, False)}
+
+
+def test_connect_four_is_searched_while_others_are_answered(client):
+    table = open_table(client, hash_of(client, "perfect-connect4"))
+    assert client.get(f"/models/{table['opponent']}/meta").json()["states"] == Connect4().n_positions
+    table = choose(client, table, 3).json()
+    assert [(event["seat"], event["name"]) for event in table["events"]] == [(0, "column 4"), (1, "column 4")]
+    hint = client.get(f"/tables/{table['table']}/hint").json()
+    assert [(move["name"], move["outcome"], move["plies"]) for move in hint["moves"] if move["best"]] == [
+        ("column 4", "win", 39)
+    ]
+
+
+class SlowOracle(RetrogradeOracle):
+    """Perfect play that takes its time."""
+
+    is_quick = False
+
+
+def test_others_are_answered_while_an_agent_thinks():
+    oracle, may_answer, is_asked = SlowOracle(TicTacToe()), Event(), Event()
+    perfect = level_choices(oracle, "perfect")
+
+    def choices(state):
+        if state != oracle.game.initial():
+            is_asked.set()
+            assert may_answer.wait(30)
+        return perfect(state)
+
+    hall = hall_of("random", boards=[BoardModel("slow", "thinks", oracle, lambda: choices, "slow")])
+    with TestClient(create_app(hall), base_url=BASE) as client, ThreadPoolExecutor(1) as pool:
+        entries_of(client)
+        table = open_table(client, hash_of(client, "slow"))
+        answer = pool.submit(choose, client, table, 0)
+        assert is_asked.wait(30)
+        try:
+            seen = client.get(f"/tables/{table['table']}").json()
+            assert (seen["view"]["to_move"], seen["legal"]) == (1, [])
+            hint = client.get(f"/tables/{table['table']}/hint")
+            assert (hint.status_code, hint.json()["detail"]) == (409, "table: it is not your turn")
+            assert choose(client, seen, 1).status_code == 422
+        finally:
+            may_answer.set()
+        assert [event["name"] for event in answer.result().json()["events"]] == ["top left", "centre"]
 
 
 def test_hints_are_for_other_games_that_are_not_over(client):

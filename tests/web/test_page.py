@@ -361,6 +361,23 @@ def test_connect_four_is_drawn_in_columns(visit):
     each.troubles.clear()
 
 
+def test_connect_four_is_played_by_keys_with_hints(visit):
+    each = visit()
+    page = sit_down(each, "Lea", "perfect-connect4")
+    page.keyboard.press("4")
+    page.keyboard.press("Enter")
+    said(page, 2)
+    assert page.locator(".log p").all_inner_texts() == ["you: column 4", "perfect-connect4: column 4"]
+    page.keyboard.press("h")
+    page.wait_for_selector(".outcome")
+    outcomes = page.locator(".outcome").all_inner_texts()
+    assert len(outcomes) == 7
+    assert outcomes[3] == "win in 39"
+    assert page.locator(".coach").inner_text() == "Best: column 4 (win in 39 with perfect play)."
+    assert page.locator(".spot.best").count() == 1
+    assert each.flaws() == []
+
+
 def test_the_coach_and_the_rules_are_a_key_away(visit):
     page = sit_down(visit(), "Dora")
     page.keyboard.press("c")

@@ -11,6 +11,8 @@ import { lastChoice, opponents, welcome } from "./welcome.js";
 const SEAT = "table";
 // How often to look whether a finished game is kept; five times a second.
 const TRIES = 25;
+// Milliseconds that an answer may take before the page says what it waits for.
+const PATIENCE = 300;
 // What the server answers about a table that it has cleared.
 const GONE = 404;
 
@@ -114,7 +116,7 @@ class Seat {
     if (!isOn) return;
     calm();
     try {
-      const { moves } = await get(`/tables/${table}/hint`);
+      const { moves } = await this.patiently("Looking ahead …", get(`/tables/${table}/hint`));
       if (this.table.table !== table || this.table.n_events !== n) return;
       this.renderer.hint(moves);
       const best = moves.filter((move) => move.best);
@@ -152,12 +154,25 @@ class Seat {
     else this.finish(events.at(-1)?.words ?? "The game is over.");
   }
 
+  /** Wait for an answer, and say so if it takes long. */
+  async patiently(words, answer) {
+    const line = h("p", { class: "quiet small" }, words);
+    const timer = setTimeout(() => this.coach.replaceChildren(line), PATIENCE);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+      line.remove();
+    }
+  }
+
   async play(action) {
     if (this.isBusy) return;
     this.isBusy = true;
     calm();
     try {
-      this.take(await post(`/tables/${this.table.table}/choice`, { action, n_events: this.seen }));
+      const choice = post(`/tables/${this.table.table}/choice`, { action, n_events: this.seen });
+      this.take(await this.patiently(`${this.table.names[1]} is thinking …`, choice));
     } catch (error) {
       await this.mend(error);
     } finally {
