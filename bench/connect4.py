@@ -3,7 +3,9 @@
 * ``sets`` makes the position sets of ``punish_fast/games/connect4_sets.py`` anew: by random play, scored by our solver.
 * ``compare`` solves them with our solver and with BitBully, one thread and one core each, without books, one set after
   the other, and compares all scores. Time is that of the process. Both start each set with an empty table.
-* ``empty`` proves who wins on the empty board, and by which first move; ``empty --exact`` finds the score too.
+* ``empty`` proves who wins on the empty board, and by which first move; ``empty --exact`` finds the scores too. Either
+  fails if the opening book says anything else.
+* ``moves`` tells how long a perfect player takes for its first move after the opening book, with an empty table.
 
 BitBully (``bitbully`` on PyPI, of the extra ``bench``) is another program, and no part of this one.
 """
@@ -22,6 +24,8 @@ import numpy as np
 from bench.tables import markdown
 from punish_fast.games import connect4_sets
 from punish_fast.games.connect4 import N_SQUARES, WIDTH, Connect4, Connect4State
+from punish_fast.games.connect4_book import opening_book
+from punish_fast.games.connect4_oracle import Connect4Oracle
 from punish_fast.games.connect4_sets import FULL, SETS, STONES, PositionSet, position_sets, set_of
 from punish_fast.games.connect4_solver import Connect4Solver, plies_to_end, value_of
 from punish_fast.runtime._jit import set_threads
@@ -122,8 +126,8 @@ def compare(names: Sequence[str], size: int) -> int:
     return different
 
 
-def report(state: Connect4State, exact: bool) -> None:
-    """Print the value of a position, and of each move."""
+def report(state: Connect4State, exact: bool) -> int:
+    """Print the value of a position, and of each move; return how many of them the opening book has otherwise."""
     solver = Connect4Solver(_MEMORY)
     begin = time.process_time()
     score, nodes = solver.solve(state, exact)
@@ -133,12 +137,36 @@ def report(state: Connect4State, exact: bool) -> None:
     words = ["-" if each is None else str(each) if exact else value_of(each) for each in scores]
     seconds = time.process_time() - begin
     print(f"columns 1 to 7: {', '.join(words)}, {nodes:,} nodes more, {seconds:.1f} s in all")
+    after = {action: _GAME.apply(state, action) for action in _GAME.actions(state)}
+    found = [(state, score), *((after[action], -score) for action, score in enumerate(scores) if score is not None)]
+    known = [(opening_book().score(each), score) for each, score in found]
+    return sum(a is not None and (a if exact else np.sign(a)) != b for a, b in known)
+
+
+def time_moves(size: int, seed: int = 0) -> None:
+    """Print how long the moves after the opening book take, in both seats."""
+    generator, book = random.Random(seed), opening_book()
+    for seat in range(_GAME.n_players):
+        last = max(state.n_stones for state in book.columns if state.n_stones % 2 == seat)
+        edge = sorted(state for state in book.columns if state.n_stones == last)
+        seconds = []
+        for state in generator.sample(edge, min(size, len(edge))):
+            answer = _GAME.apply(state, book.columns[state])
+            if _GAME.is_terminal(answer):
+                continue
+            after = _GAME.apply(answer, generator.choice(_GAME.actions(answer)))
+            if not _GAME.is_terminal(after):
+                oracle, begin = Connect4Oracle(_GAME), time.perf_counter()
+                oracle.best_action(after)
+                seconds.append(time.perf_counter() - begin)
+        mean, most = sum(seconds) / len(seconds), max(seconds)
+        print(f"player {seat + 1}, {last + 2} stones: {len(seconds):,} moves, {mean:.3f} s each, {most:.2f} s at most")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a verb; 1 if scores differ."""
+    """Run a verb; 1 if scores differ from those of another solver or the book."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
-    parser.add_argument("verb", choices=("sets", "compare", "empty"))
+    parser.add_argument("verb", choices=("sets", "compare", "empty", "moves"))
     parser.add_argument("names", nargs="*", default=list(SETS), metavar="SET", help="the sets to compare")
     parser.add_argument("--size", type=int, default=_SIZE, help="positions of each set")
     parser.add_argument("--exact", action="store_true", help="the exact score of the empty board")
@@ -150,8 +178,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         save_sets(make_sets(options.size))
     elif options.verb == "compare":
         return int(compare(options.names, options.size) > 0)
+    elif options.verb == "moves":
+        time_moves(options.size)
     else:
-        report(_GAME.initial(), options.exact)
+        return int(report(_GAME.initial(), options.exact) > 0)
     return 0
 
 

@@ -8,6 +8,7 @@ import pytest
 from bench import connect4
 from punish_fast.games import connect4_sets
 from punish_fast.games.connect4 import Connect4
+from punish_fast.games.connect4_book import OpeningBook
 from punish_fast.games.connect4_sets import SETS, STONES, position_sets
 
 GAME = Connect4()
@@ -62,7 +63,25 @@ def test_a_position_is_reported_with_its_moves(monkeypatch, capsys):
         (True, "-1", "-1, -1, -, -, -, -7, -1"),
         (False, "loss", "loss, loss, -, -, -, loss, loss"),
     ):
-        connect4.report(state, exact)
+        assert connect4.report(state, exact) == 0
         first, second = capsys.readouterr().out.splitlines()
         assert first.startswith(f"{GAME.text(state)}: {value}, ")
         assert second.startswith(f"columns 1 to 7: {moves}, ")
+
+
+def test_a_book_that_says_anything_else_is_noticed(monkeypatch, capsys):
+    monkeypatch.setattr(connect4, "_MEMORY", 1)
+    state = GAME.state_of("444444326555553233322676235")
+    book = OpeningBook()
+    book.scores = {GAME.position(state): 2, GAME.position(GAME.apply(state, 5)): -2}
+    monkeypatch.setattr(connect4, "opening_book", lambda: book)
+    assert [connect4.report(state, exact) for exact in (True, False)] == [2, 2]
+    capsys.readouterr()
+
+
+@pytest.mark.compiled
+def test_moves_after_the_book_are_timed(capsys):
+    assert connect4.main(["moves", "--size", "2"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("player 1, 12 stones: ")
+    assert second.startswith("player 2, 13 stones: ")
