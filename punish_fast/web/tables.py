@@ -27,7 +27,6 @@ from punish_fast.web.models import Shelf
 from punish_fast.web.workers import Workers
 
 YOU = "you"
-_SEAT = 0
 # Seconds that a table waits for its player, and that a finished game stays to be looked at.
 _IDLE, _OVER = 3600.0, 900.0
 _ID_BYTES = 24
@@ -48,6 +47,7 @@ class NewTable(_Body):
     name: str = Field(YOU, min_length=1, max_length=40, description="Your name in the records.")
     temperature: float | None = Field(None, description="One of the agent's temperatures, or null.")
     seed: str | None = Field(None, pattern="^[0-9]{1,20}$", description="Deals that can be repeated.")
+    second: bool = Field(False, description="Whether the agent moves first, at games in which players move in turn.")
 
 
 class Choice(_Body):
@@ -70,6 +70,7 @@ class OpenTable:
         seed: What deals and choices follow from.
         is_told: Whether the person asked for this seed; nobody else knows it before the end.
         touched: When it was last used.
+        seat: The person's seat.
         keeps: Whether it goes to a database when it is over.
         kept: The id under which it is kept.
         flaw: Why it could not be kept.
@@ -83,6 +84,7 @@ class OpenTable:
     seed: int
     is_told: bool
     touched: float
+    seat: int = 0
     keeps: bool = False
     kept: int | None = None
     flaw: str | None = None
@@ -90,20 +92,22 @@ class OpenTable:
     def shown(self, since: int) -> dict[str, Any]:
         """What the person may know, with the events from number ``since`` on."""
         session, face = self.session, self.model.face
-        names = YOU, session.seats[1].name
+        players = session.seats[self.seat], session.seats[1 - self.seat]
+        names = (YOU, players[1].name) if self.seat == 0 else (players[1].name, YOU)
         told = session.events[since:]
-        events = [{"n": n, **face.event(event, _SEAT, names)} for n, event in enumerate(told, since)]
+        events = [{"n": n, **face.event(event, self.seat, names)} for n, event in enumerate(told, since)]
         return {
             "table": self.id,
             "game": face.game,
             "rules": face.rules(),
             "opponent": self.model.identity,
             "temperature": self.temperature,
-            "names": [player.name for player in session.seats],
+            "names": [player.name for player in players],
+            "seat": self.seat,
             "is_on": session.is_on,
             "winner": session.winner,
-            "legal": face.moves(session.view(_SEAT)),
-            "view": face.view(session.view(_SEAT)),
+            "legal": face.moves(self.view),
+            "view": face.view(self.view),
             "events": events,
             "n_events": len(session.events),
             # Deals and choices to come follow from the seed.
@@ -112,6 +116,19 @@ class OpenTable:
             "kept": self.kept,
             "flaw": self.flaw,
         }
+
+    @property
+    def view(self) -> Any:
+        """What the person sees."""
+        return self.session.view(self.seat)
+
+    async def play_on(self, workers: Workers) -> None:
+        """Reveal what was chosen, and let the agent move until it is the person's turn; it may think meanwhile."""
+        session, model = self.session, self.model
+        while session.is_on and not session.waiting:
+            if isinstance(model, BoardModel) and not model.is_quick and (1 - self.seat) in self.match.to_move:
+                await workers.think(partial(model.choices, session.view(1 - self.seat).state))
+            session.reveal()
 
     @property
     def finished(self) -> Finished:
@@ -141,8 +158,10 @@ class OpenTables:
     def __len__(self) -> int:
         return len(self._tables)
 
-    def open(self, model: Model | BoardModel, name: str, temperature: float | None, seed: int | None) -> OpenTable:
-        """Set a table and deal.
+    def open(
+        self, model: Model | BoardModel, name: str, temperature: float | None, seed: int | None, seat: int = 0
+    ) -> OpenTable:
+        """Set a table with a person in a seat, and deal.
 
         Raises:
             HTTPException: there are too many.
@@ -153,11 +172,12 @@ class OpenTables:
             raise HTTPException(429, f"tables: {self.most:,} games are played here now; try again later")
         dealt = secrets.randbits(64) if seed is None else seed
         match = model.match(dealt)
-        session = PlaySession(match, (Person(name), model.agent(temperature)))
+        person, agent = Person(name), model.agent(temperature)
+        session = PlaySession(match, (person, agent) if seat == 0 else (agent, person))
         session.begin()
         table_id = secrets.token_urlsafe(_ID_BYTES)
         self._tables[table_id] = OpenTable(
-            table_id, model, temperature, session, match, dealt, seed is not None, self._clock()
+            table_id, model, temperature, session, match, dealt, seed is not None, self._clock(), seat
         )
         return self._tables[table_id]
 
@@ -221,10 +241,13 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
         seed = None if wanted.seed is None else int(wanted.seed)
         if seed is not None and seed > _LAST_SEED:
             raise HTTPException(422, f"seed: {seed}, allowed are 0 to {_LAST_SEED}")
+        if wanted.second and not isinstance(model, BoardModel):
+            raise HTTPException(422, f"second: at {model.face.game} both players move at once, allowed is false")
         _check_name(wanted.name, shelf)
         if not model.is_ready(wanted.temperature):
             await workers.solve(lambda: model.agent(wanted.temperature))
-        table = tables.open(model, wanted.name, wanted.temperature, seed)
+        table = tables.open(model, wanted.name, wanted.temperature, seed, int(wanted.second))
+        await table.play_on(workers)
         table.keeps = book is not None and isinstance(model, Model) and book.rules == model.rules
         return table.shown(0)
 
@@ -241,14 +264,10 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
         if choice.n_events != seen:
             raise HTTPException(409, f"n_events: {choice.n_events}, but {seen} events have happened; look first")
         try:
-            session.choose(_SEAT, choice.action)
+            session.choose(found.seat, choice.action)
         except ChoiceError as error:
             raise HTTPException(422, str(error)) from None
-        session.reveal()
-        while session.is_on and not session.waiting:
-            if isinstance(found.model, BoardModel) and not found.model.is_quick:
-                await workers.think(partial(found.model.choices, session.view(1 - _SEAT).state))
-            session.reveal()
+        await found.play_on(workers)
         if book is not None and found.keeps and not found.session.is_on:
             book.add(found.finished, found.keep)
         return found.shown(seen)
@@ -270,16 +289,16 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
     async def guide(table: TableId) -> dict[str, Any]:
         """The rules that matter now, in paragraphs."""
         found = tables.find_on(table)
-        return {"paragraphs": found.model.face.guide(found.session.view(_SEAT), found.session.seats[1].name)}
+        return {"paragraphs": found.model.face.guide(found.view, found.session.seats[1 - found.seat].name)}
 
     @routes.get("/{table}/hint")
     async def hint(table: TableId) -> dict[str, Any]:
         """The outcome of each move with perfect play, and which are the best."""
         found = tables.find_on(table)
-        view, model, n_events = found.session.view(_SEAT), found.model, len(found.session.events)
+        view, model, n_events = found.view, found.model, len(found.session.events)
         if not isinstance(model, BoardModel):
             raise HTTPException(409, f"table: there are no hints at {model.face.game}, ask the coach")
-        if _SEAT not in found.session.waiting:
+        if found.seat not in found.session.waiting:
             raise HTTPException(409, "table: it is not your turn")
         work = workers.read if model.is_quick else workers.think
         return {"n_events": n_events, **await work(lambda: model.hint(view))}
@@ -288,7 +307,7 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
     async def advise(table: TableId) -> dict[str, Any]:
         """The win chance of each move, best first, and what the enemy is expected to do."""
         found = tables.find_on(table)
-        view, model, n_events = found.session.view(_SEAT), found.model, len(found.session.events)
+        view, model, n_events = found.view, found.model, len(found.session.events)
         if isinstance(model, BoardModel):
             raise HTTPException(409, f"table: there is no coach at {model.face.game}")
         try:

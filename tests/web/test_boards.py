@@ -144,6 +144,30 @@ def test_others_are_answered_while_an_agent_thinks():
         assert [event["name"] for event in answer.result().json()["events"]] == ["top left", "centre"]
 
 
+@pytest.mark.parametrize("opponent", ["perfect-tapnswap", "perfect-connect4"])
+def test_the_agent_may_begin(client, opponent):
+    table = open_table(client, hash_of(client, opponent), second=True, name="Ann")
+    assert (table["seat"], table["names"]) == (1, ["Ann", opponent])
+    (event,) = table["events"]
+    assert (event["seat"], event["words"].startswith(f"{opponent}: ")) == (0, True)
+    assert (table["view"]["to_move"], table["n_events"]) == (1, 1)
+    assert client.get(f"/tables/{table['table']}/hint").json()["moves"]
+    table = choose(client, table, table["legal"][0]["action"]).json()
+    assert [event["seat"] for event in table["events"]] == [1, 0]
+    assert table["events"][0]["words"].startswith("you: ")
+    if opponent == "perfect-connect4":
+        assert table["view"]["board"]["own"] == 2
+        assert table["view"]["board"]["cells"].count(1) == 2
+
+
+def test_nobody_begins_where_both_move_at_once(client):
+    answer = client.post("/tables", json={"opponent": hash_of(client, "random"), "second": True})
+    assert (answer.status_code, answer.json()["detail"]) == (
+        422,
+        "second: at punish both players move at once, allowed is false",
+    )
+
+
 def test_hints_are_for_other_games_that_are_not_over(client):
     table = open_table(client, hash_of(client, "random"))
     answer = client.get(f"/tables/{table['table']}/hint")

@@ -361,6 +361,19 @@ def test_connect_four_is_drawn_in_columns(visit):
     each.troubles.clear()
 
 
+def test_the_opponent_begins_if_it_is_asked_to(visit):
+    page = visit().go("#/play", ".seat-form")
+    option = page.locator("option", has_text="perfect-connect4").first
+    assert not page.get_by_label("Who begins").is_visible()
+    page.get_by_label("Opponent").select_option(option.get_attribute("value"))
+    assert not page.get_by_label("Temperature").is_visible()
+    page.get_by_label("Who begins").select_option("the agent")
+    page.get_by_role("button", name="Start the game").click()
+    page.wait_for_selector(".squares")
+    assert page.locator(".log p").all_inner_texts() == ["perfect-connect4: column 4"]
+    assert "you: yellow" in page.locator(".stones-of").inner_text()
+
+
 def test_connect_four_is_played_by_keys_with_hints(visit):
     each = visit()
     page = sit_down(each, "Lea", "perfect-connect4")

@@ -8,6 +8,10 @@ import { keep, recall } from "./memory.js";
 // What the extremes mean to whoever has never heard of softmax.
 const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
 
+const [YOU, OTHER] = ["you", "other"];
+// In Punish, both players choose at once, games are kept under a name, and agents have temperatures.
+const isInTurn = (game) => !RENDERERS[game]?.isKept;
+
 /** The agents that can be played here and are open. */
 export async function opponents(isWanted) {
   return (await modelsThat("plays", isWanted)).filter(({ game }) => RENDERERS[game]);
@@ -16,7 +20,8 @@ export async function opponents(isWanted) {
 /** The last choice of opponent, temperature and name, as the server takes it for a new table. */
 export function lastChoice() {
   const { hash, temperature, game } = recall("opponent", {});
-  return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", "you"), game };
+  const second = isInTurn(game) && recall("begins", YOU) !== YOU;
+  return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", "you"), game, second };
 }
 
 /** The form, and the game in short; `deal` is called once an opponent is chosen. */
@@ -25,13 +30,15 @@ export function welcome(models, deal) {
   const find = (hash) => models.find((each) => each.hash === hash);
   const name = h("input", { value: recall("name", "you"), maxlength: 40, required: true, autocomplete: "nickname" });
   const named = h("label", { class: "field" }, h("span", {}, "Your name in the records"), name);
+  const begins = choice("Who begins", [[YOU, "you"], [OTHER, "the agent"]], recall("begins", YOU));
   const [heading, heat] = [h("div"), h("div")];
   const [about, rules] = [h("p", { class: "quiet small about" }), h("section", { class: "panel primer" })];
   let temperature = null;
   const offer = (hash) => {
     const model = find(hash);
     heading.replaceChildren(title(...RENDERERS[model.game].title));
-    named.hidden = name.disabled = !RENDERERS[model.game].isKept;
+    named.hidden = heat.hidden = name.disabled = isInTurn(model.game);
+    begins.field.hidden = !isInTurn(model.game);
     temperature = temperatures(model, wanted.temperature);
     heat.replaceChildren(temperature.field);
     about.textContent = model.about ? `${model.name} ${model.about}.` : "";
@@ -53,6 +60,7 @@ export function welcome(models, deal) {
   const onsubmit = (event) => {
     event.preventDefault();
     keep("name", name.value.trim() || "you");
+    keep("begins", begins.select.value);
     const { hash, game } = find(opponent.select.value);
     keep("opponent", { hash, game, temperature: temperature.select.value });
     deal();
@@ -70,6 +78,7 @@ export function welcome(models, deal) {
         opponent.field,
         heat,
         named,
+        begins.field,
         h("button", { class: "main" }, "Start the game"),
       ),
       about,
