@@ -2,7 +2,7 @@
 
 The one of Connect Four is trained by::
 
-    punish-fast games train connect4 --method dqn --games 400000 --filters 24,24 --hidden 64 --seed 2
+    punish-fast games train connect4 --method dqn --games 450000
 """
 
 from __future__ import annotations

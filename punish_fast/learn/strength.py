@@ -112,14 +112,15 @@ class ExactStrength:
 class SampledStrength:
     """Measures by many games; see `Strength`."""
 
-    def __init__(self, vector: VectorGame, seed: int = 0) -> None:
+    def __init__(self, vector: VectorGame, seed: int = 0, games: int = _GAMES) -> None:
         """Choose the game.
 
         Args:
             vector: A game of two players.
             seed: The random seed of all games.
+            games: Games of a match, half of them in each seat.
         """
-        self._vector, self._seed = vector, seed
+        self._vector, self._seed, self._games = vector, seed, games
 
     def measure(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any]:
         """How strong a network is; what perfect play would say is unknown."""
@@ -148,7 +149,7 @@ class SampledStrength:
         generator = np.random.default_rng([self._seed, seat])
         # Against the random player there is enough chance.
         n_random = _N_RANDOM if other.values is not None else 0
-        action = play(self._vector, seats, _GAMES // 2, generator, _MAX_PLIES, n_random)
+        action = play(self._vector, seats, self._games // 2, generator, _MAX_PLIES, n_random)
         played = retrace(self._vector, action)
         returns, n = played.returns[:, seat], len(action)
         illegal = int(((action >= 0) & ~played.is_legal).sum())

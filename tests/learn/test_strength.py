@@ -54,9 +54,9 @@ def test_legal_play_is_measured_as_that_of_other_learners(exact, networks):
 
 
 @pytest.mark.parametrize("keeps_rules", [True, False])
-def test_sampled_measures_are_near_exact_ones(tictactoe, exact, networks, monkeypatch, keeps_rules):
-    monkeypatch.setattr(strength, "_GAMES", 4000)
-    found, sampled = (each.measure(SHAPE, networks[0], keeps_rules) for each in (exact, SampledStrength(tictactoe)))
+def test_sampled_measures_are_near_exact_ones(tictactoe, exact, networks, keeps_rules):
+    measures = exact, SampledStrength(tictactoe, games=4000)
+    found, sampled = (each.measure(SHAPE, networks[0], keeps_rules) for each in measures)
     assert (found["first"]["illegal"] > 0.1) != keeps_rules
     for seat in ("first", "second"):
         assert sampled[seat] == pytest.approx(found[seat], abs=0.05)

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from punish_fast.games.connect4 import Connect4, Connect4State
     from punish_fast.games.connect4_sets import PositionSet
     from punish_fast.games.connect4_solver import Connect4Solver
+    from punish_fast.learn.dqn import DqnLearner
 
 _YARDSTICKS = ("random", "search-2", "search-4", "search-8")
+# Against the random player, in each seat.
+_GAMES = 2000
 
 
 def solution(game: Connect4, position: str, solver: Connect4Solver, exact: bool, quiet: bool) -> dict[str, Any]:
@@ -69,47 +72,55 @@ def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State
 
 
 def judged(game: Connect4, agents: list[str] | None) -> dict[str, Any]:
-    """The report of ``games judge``: the shares of each agent in each set."""
-    from punish_fast.games.connect4_sets import position_sets, shares
-
-    clock, sets = Stopwatch(), position_sets()
-
-    def told(name: str) -> dict[str, Any]:
-        found = {each: shares(positions, _policy(game, name, positions)) for each, positions in sets.items()}
-        return {"agent": name, "sets": {each: share._asdict() for each, share in found.items()}}
-
+    """The report of ``games judge``: the shares of each agent in each set; of networks, also games with random play."""
+    clock = Stopwatch()
     with clock("judge"):
-        judgements = [told(name) for name in agents or _YARDSTICKS]
+        judgements = [_told(game, name) for name in agents or _YARDSTICKS]
     return {"game": game.name, "variant": game.parameters(), "agents": judgements, "seconds": clock.seconds}
 
 
-def _policy(game: Connect4, name: str, found: PositionSet) -> np.ndarray:
-    """How an agent plays in the positions of a set."""
-    from punish_fast.games.connect4_sets import search_policy
+def _told(game: Connect4, name: str) -> dict[str, Any]:
+    from punish_fast.games.connect4_sets import position_sets, search_policy, shares
+    from punish_fast.learn.network_file import load_dqn
 
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
-    if name == "random" or depth:
-        return search_policy(found, int(depth[1]) if depth else 0)
-    if Path(name).suffix != ".h5":
+    network = None
+    if Path(name).suffix == ".h5":
+        network = load_dqn(Path(name), game)
+    elif name != "random" and not depth:
         allowed = "random, search-N that sees N moves, and files .h5"
         raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}")
-    return _network_policy(game, Path(name), found)
+
+    def policy(found: PositionSet) -> np.ndarray:
+        return search_policy(found, int(depth[1]) if depth else 0) if network is None else _choices(network, found)
+
+    sets = {each: shares(found, policy(found))._asdict() for each, found in position_sets().items()}
+    return {"agent": name, "sets": sets} | _against_random(network)
 
 
-def _network_policy(game: Connect4, path: Path, found: PositionSet) -> np.ndarray:
+def _choices(network: DqnLearner, found: PositionSet) -> np.ndarray:
     """The move of a network in each position: of legal ones alone, if it was kept to them."""
     import numpy as np
 
     from punish_fast.learn.dqn import values_of
-    from punish_fast.learn.network_file import load_dqn
 
-    network = load_dqn(path, game)
     values = values_of(network.vector, network.architecture, network.weights)(found.boards)
     if network.keeps_rules:
         values = np.where(network.vector.legal(found.boards), values, -np.inf)
     policy = np.zeros(values.shape)
     policy[np.arange(len(policy)), values.argmax(axis=1)] = 1
     return policy
+
+
+def _against_random(network: DqnLearner | None) -> dict[str, Any]:
+    """The endings of games against the random player, moving first and second; None if there is no network."""
+    from punish_fast.learn.strength import SampledStrength
+
+    if network is None:
+        return dict.fromkeys(("first", "second"))
+    strength = SampledStrength(network.vector, games=2 * _GAMES)
+    measures = strength.measure(network.architecture, network.weights, network.keeps_rules)
+    return {seat: measures[seat] for seat in ("first", "second")}
 
 
 def print_judged(report: dict[str, Any]) -> None:
@@ -119,3 +130,7 @@ def print_judged(report: dict[str, Any]) -> None:
         rows = [[each["agent"], *(f"{each['sets'][name][key]:.3f}" for name in names)] for each in report["agents"]]
         print_table([[f"share of {title}", *(name.replace("-", " ") for name in names)], *rows])
         print()
+    for each in report["agents"]:
+        if each["first"] is not None:
+            wins = [f"{each[seat]['win']:.2%} moving {seat}" for seat in ("first", "second")]
+            print_text(f"{each['agent']} wins against random play: {', '.join(wins)} ({_GAMES:,} games each)")

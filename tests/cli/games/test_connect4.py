@@ -88,6 +88,11 @@ def test_networks_are_judged_by_positions(run, illegal):
     assert run("games", "train", "connect4", "--method", "dqn", *size, "--quiet").code == 0
     (agent,) = run("games", "judge", "connect4", "connect4.h5", "--json").report["agents"]
     assert all(0 < shares["best_score"] <= shares["keeps_value"] < 1 for shares in agent["sets"].values())
+    for seat in ("first", "second"):
+        assert sum(agent[seat].values()) == pytest.approx(1)
+        assert (agent[seat]["illegal"] == 0) == (illegal == "mask")
+    done = run("games", "judge", "connect4", "connect4.h5", "random")
+    assert f"connect4.h5 wins against random play: {agent['first']['win']:.2%} moving first, " in done.out
 
 
 @pytest.mark.parametrize(
