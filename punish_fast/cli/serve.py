@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -100,7 +100,7 @@ def serve(options: ServeOptions) -> None:
     report = {
         "address": address_of(listening),
         "agents": [model.name for model in hall.models],
-        "other_games": [model.name for model in hall.boards],
+        "other_games": _by_game(hall.boards),
         "database": hall.database,
         "writes": hall.token is not None,
         "token": token,
@@ -178,6 +178,12 @@ def _boards(files: list[str]) -> list[BoardModel]:
     return [*learned, *(model for oracle in oracles for model in level_models(oracle))]
 
 
+def _by_game(boards: Sequence[BoardModel]) -> dict[str, list[str]]:
+    """The names of agents by their games."""
+    games = dict.fromkeys(model.face.game for model in boards)
+    return {game: [model.name for model in boards if model.face.game == game] for game in games}
+
+
 def _is_board(agent: str) -> bool:
     """Whether an agent is a file of another game."""
     from punish_fast.store import schema
@@ -231,7 +237,8 @@ def _print(options: ServeOptions, report: dict[str, Any]) -> None:
 def _print_report(report: dict[str, Any]) -> None:
     print(f"{report['address']}\n")
     print_text(f"opponents: {', '.join(report['agents'])}")
-    print_text(f"at other games: {', '.join(report['other_games'])}")
+    for game, agents in report["other_games"].items():
+        print_text(f"{game}: {', '.join(agents)}")
     print_text(f"games: {report['database'] or 'not kept'}")
     if report["writes"]:
         print_text(f"games may be posted{'' if report['token'] is None else ' with the token ' + report['token']}")

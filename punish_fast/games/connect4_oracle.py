@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from punish_fast.games.connect4 import WIDTH, Connect4, Connect4State
+from punish_fast.games.connect4 import Connect4, Connect4State
 from punish_fast.games.connect4_book import opening_book
 from punish_fast.games.connect4_solver import DEFAULT_MEMORY, Connect4Solver, plies_to_end
 from punish_fast.games.oracle import MoveValue
@@ -58,9 +58,7 @@ class Connect4Oracle:
 
     def best_action(self, state: Connect4State) -> int:
         """Of the best actions, the one nearest to the centre."""
-        position = self.game.position(state)
-        column = self._best_column(position)
-        return column if position == state else WIDTH - 1 - column
+        return self._best_column(state)
 
     def line(self, state: Connect4State) -> list[int]:
         """The best actions of both players to the end."""
@@ -77,6 +75,6 @@ class Connect4Oracle:
         found = iter(self._solver.solve_many(unknown).score.tolist())
         return [next(found) if score is None else score for score in known]
 
-    def _find_best_column(self, position: Connect4State) -> int:
-        column = opening_book().best_column(position)
-        return self._solver.best_column(position, self._scores([position])[0]) if column is None else column
+    def _find_best_column(self, state: Connect4State) -> int:
+        column = opening_book().best_column(state)
+        return self._solver.best_column(state, self._scores([state])[0]) if column is None else column

@@ -74,7 +74,7 @@ def test_a_check_opens_everything_and_ends(run):
     lines = done.out.splitlines()
     assert lines[0].startswith("http://127.0.0.1:")
     assert lines[2] == "opponents: random, naive"
-    assert lines[3].startswith("at other games: random-tapnswap, casual-tapnswap, ")
+    assert lines[3] == "tapnswap: random-tapnswap, casual-tapnswap, trained-tapnswap, perfect-tapnswap"
     assert "games: games.db" in lines
     assert lines[-1].startswith("games may be posted with the token ")
 
@@ -129,7 +129,8 @@ def test_agents_of_other_games_are_served_from_their_files(run):
     run("games", "train", "tictactoe", "--games", "100", "--output", "noughts.h5", "--quiet")
     report = run(*TINY, "noughts.h5", "random", "--check", "--json").report
     assert report["agents"] == ["random", "naive"]
-    assert report["other_games"][0] == "noughts"
-    assert "perfect-connect4" in report["other_games"]
+    assert list(report["other_games"]) == ["tictactoe", "tapnswap", "connect4"]
+    assert report["other_games"]["tictactoe"][:2] == ["noughts", "random-tictactoe"]
+    assert "perfect-connect4" in report["other_games"]["connect4"]
     run(*TINY, "no.h5", "--check").refused("no.h5")
     run(*TINY, "noughts.h5", "noughts.h5", "--check").refused("noughts.h5: given twice")
