@@ -22,6 +22,8 @@ game; ``s`` is a reachable state, ``a`` a legal action:
     number are equally probable, lead to equal positions and pass the turn alike; and at the end the player who would
     move next has the same return. Positions are hashable. A game without symmetries returns ``s``, and one whose
     symmetries renumber nothing returns ``actions(s)``.
+10. In a `SecretGame`, states with the same ``information(s)`` have the same player, actions and features. Its features
+    may summarise what the player to move knows, so law 8 does not ask that they differ.
 """
 
 from __future__ import annotations
@@ -101,6 +103,13 @@ class Game(Protocol):
 
     def features(self, state: Any) -> np.ndarray:
         """The position as numbers, float32 ``[n_features]``."""
+
+
+class SecretGame(Game, Protocol):
+    """A game whose player to move does not know all of the state, such as what others have just decided."""
+
+    def information(self, state: Any) -> Hashable:
+        """What the player to move knows: equal for states that this player cannot tell apart."""
 
 
 class VectorGame(Protocol):

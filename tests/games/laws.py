@@ -133,6 +133,7 @@ class _LawCheck:
         self._texts: dict[str, Any] = {}
         self._positions: dict[Hashable, tuple[Any, ...]] = {}
         self._features: dict[tuple[int, bytes], Hashable] = {}
+        self._known: dict[Hashable, tuple[Any, ...]] = {}
 
     def state(self, state: Any) -> None:
         """Test every law on a new state."""
@@ -193,6 +194,11 @@ class _LawCheck:
         sound = features.dtype == np.float32 and features.shape == (game.n_features,)
         yield 8, sound, f"features are {features.dtype} {features.shape}, not float32 of length {game.n_features}"
         yield 8, bool(np.isfinite(features).all()), "features are not finite"
+        if hasattr(game, "information"):
+            known = (game.player(state), tuple(game.actions(state)), features.tobytes())
+            other = self._known.setdefault(game.information(state), known)
+            yield 10, other == known, "the player to move is told what it does not know"
+            return
         position = game.position(state)
         other = self._features.setdefault((game.player(state), features.tobytes()), position)
         yield 8, other == position, f"features are also the features of {other}"
