@@ -83,7 +83,9 @@ def _played(
         raise GameError(f"artifact_value: {artifact_value!r} is not allowed, only {' or '.join(ARTIFACT_VALUES)}")
     points = np.empty((len(log), len(policies)), dtype=np.int32)
     stay = np.stack([_limits(policy) for policy in policies])
-    for_each(_incan_gold.play_temple_games, len(log), np.uint64(seed), stay, n_rounds, artifact_value == "taken", points, log)
+    for_each(
+        _incan_gold.play_temple_games, len(log), np.uint64(seed), stay, n_rounds, artifact_value == "taken", points, log
+    )
     return points
 
 

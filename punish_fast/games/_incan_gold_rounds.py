@@ -1,0 +1,311 @@
+"""Backward induction over a round of Incan Gold in kernels; ``incan_gold_rounds.py`` tells the mathematics.
+
+A *set* is the treasures seen, a number in mixed radix: ``sum(count * stride)``. Whatever is drawn makes it greater, so
+sets with as many cards as each other may be solved at the same time, from the largest to the empty one. Within a set,
+more hazards come first, and the artifact in the deck comes last.
+
+A ``deck`` is ``(values, copies, strides, numbers)``, all int64, with ``numbers`` the kinds of hazard, the copies of
+each, and the artifacts, 0 or 1. The artifact is taken (0), on the board (1) or in the deck (2).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.runtime._jit import kernel, routine
+
+TAKEN, ON_BOARD, IN_DECK = 0, 1, 2
+ARTIFACT_WORTH = 5
+
+
+@routine
+def find_further_sets(number, deck, after, weight, value):
+    """Write the sets after one treasure more, the cards that lead there and their values.
+
+    Returns:
+        The number of kinds that are left, and of all cards in the deck but those of hazards seen and the artifact.
+    """
+    values, copies, strides, numbers = deck
+    n_kinds, n_left = 0, numbers[0] * numbers[1]
+    for kind in range(len(values)):
+        left = copies[kind] - (number // strides[kind]) % (copies[kind] + 1)
+        if left > 0:
+            after[n_kinds] = number + strides[kind]
+            weight[n_kinds] = left
+            value[n_kinds] = values[kind]
+            n_kinds += 1
+            n_left += left
+    return n_kinds, n_left
+
+
+@kernel
+def solve_alone(begin, end, order, deck, worth, leave_at, go_on):
+    """The value of going on, for a player whose pay is known for each set.
+
+    Args:
+        begin: The first set, in ``order``.
+        end: The end of the range.
+        order: int64, sets with as many cards as each other; those with more are solved.
+        deck: See above.
+        worth: int64 ``[n_sets]``, what a player leaves with, without the artifact.
+        leave_at: int64 ``[n_hazards + 1]``, the points with which to leave by the hazards seen; -1 for the best rule.
+        go_on: float64 ``[n_sets, n_hazards + 1, 2]``, becomes the expected points of staying; last, whether the
+            artifact is in the deck.
+    """
+    n_hazards, n_copies, n_artifacts = deck[3]
+    after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
+    for place in range(begin, end):
+        number = order[place]
+        n_kinds, n_left = find_further_sets(number, deck, after, weight, value)
+        for hazards in range(n_hazards, -1, -1):
+            for in_deck in range(n_artifacts + 1):
+                total = 0.0
+                extra = ARTIFACT_WORTH * (n_artifacts - in_deck)
+                for k in range(n_kinds):
+                    stay = go_on[after[k], hazards, in_deck]
+                    total += weight[k] * _better(worth[after[k]] + extra, stay, leave_at[hazards])
+                if hazards < n_hazards:
+                    stay = go_on[number, hazards + 1, in_deck]
+                    fresh = n_copies * (n_hazards - hazards)
+                    total += fresh * _better(worth[number] + extra, stay, leave_at[hazards + 1])
+                if in_deck:
+                    stay = go_on[number, hazards, 0]
+                    total += _better(worth[number] + ARTIFACT_WORTH, stay, leave_at[hazards])
+                go_on[number, hazards, in_deck] = total / (n_left - hazards + in_deck)
+
+
+@routine
+def _better(pay, stay, limit):
+    """The value of a state, by the best rule or by one that leaves with ``limit`` points."""
+    if limit < 0:
+        return max(pay, stay)
+    return pay if pay >= limit else stay
+
+
+@kernel
+def reach_alone(order, deck, worth, leave_at, go_on, reach):
+    """The probability of each state of `solve_alone`, in float64 of the same shape, from the first set to the last."""
+    n_hazards, n_copies, n_artifacts = deck[3]
+    after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
+    for number in order:
+        n_kinds, n_left = find_further_sets(number, deck, after, weight, value)
+        for hazards in range(n_hazards + 1):
+            for in_deck in range(n_artifacts, -1, -1):
+                pay = worth[number] + ARTIFACT_WORTH * (n_artifacts - in_deck)
+                stay, limit = go_on[number, hazards, in_deck], leave_at[hazards]
+                is_first = number == 0 and hazards == 0 and in_deck == n_artifacts
+                if not is_first and (pay >= stay if limit < 0 else pay >= limit):
+                    continue
+                share = reach[number, hazards, in_deck] / (n_left - hazards + in_deck)
+                for k in range(n_kinds):
+                    reach[after[k], hazards, in_deck] += share * weight[k]
+                if hazards < n_hazards:
+                    reach[number, hazards + 1, in_deck] += share * n_copies * (n_hazards - hazards)
+                if in_deck:
+                    reach[number, hazards, 0] += share
+
+
+@kernel
+def solve_last(begin, end, order, deck, layout, last):
+    """The value of going on for the last player inside.
+
+    Args:
+        begin: The first set, in ``order``.
+        end: The end of the range.
+        order: Sets with as many cards as each other.
+        deck: See above.
+        layout: int64 ``[n_sets, 6]``: see `incan_gold_rounds.Layout`.
+        last: float64, becomes the expected points of staying, at `last_place`.
+    """
+    n_hazards, n_copies, n_artifacts = deck[3]
+    after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
+    for place in range(begin, end):
+        number = order[place]
+        n_kinds, n_left = find_further_sets(number, deck, after, weight, value)
+        first, width = layout[number, 0], layout[number, 2]
+        for hazards in range(n_hazards, -1, -1):
+            for in_deck in range(n_artifacts + 1):
+                n_cards = n_left - hazards + in_deck
+                # Beyond this, the artifact has not been collected yet.
+                for pay in range(first, first + width - ARTIFACT_WORTH * in_deck):
+                    total = 0.0
+                    for k in range(n_kinds):
+                        gain = pay + value[k]
+                        total += weight[k] * max(gain, last[last_place(layout, after[k], hazards, in_deck, gain)])
+                    if hazards < n_hazards:
+                        stay = last[last_place(layout, number, hazards + 1, in_deck, pay)]
+                        total += n_copies * (n_hazards - hazards) * max(pay, stay)
+                    if in_deck:
+                        gain = pay + ARTIFACT_WORTH
+                        total += max(gain, last[last_place(layout, number, hazards, 0, gain)])
+                    last[last_place(layout, number, hazards, in_deck, pay)] = total / n_cards
+
+
+@routine
+def last_place(layout, number, hazards, in_deck, pay):
+    """The place of a state with one player inside, who would leave with ``pay``."""
+    return layout[number, 1] + (2 * hazards + in_deck) * layout[number, 2] + pay - layout[number, 0]
+
+
+@routine
+def pair_place(layout, number, hazards, artifact, held, rest):
+    """The place of a state with two players inside, who hold ``held`` each, and ``rest`` on the board."""
+    row = (3 * hazards + artifact) * layout[number, 4] + held - layout[number, 0]
+    return layout[number, 3] + row * layout[number, 5] + rest
+
+
+@routine
+def go_on_in_pair(deck, layout, pair, found, state):
+    """The expected points of going on for each of two players; ``found`` has the successors of the set."""
+    n_kinds, n_left, after, weight, value = found
+    number, hazards, artifact, held, rest = state
+    n_hazards, n_copies = deck[3][0], deck[3][1]
+    total = 0.0
+    for k in range(n_kinds):
+        share = value[k] // 2
+        total += weight[k] * pair[pair_place(layout, after[k], hazards, artifact, held + share, rest + value[k] % 2)]
+    if hazards < n_hazards:
+        total += n_copies * (n_hazards - hazards) * pair[pair_place(layout, number, hazards + 1, artifact, held, rest)]
+    if artifact == IN_DECK:
+        total += pair[pair_place(layout, number, hazards, ON_BOARD, held, rest)]
+    return total / (n_left - hazards + (artifact == IN_DECK))
+
+
+@kernel
+def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
+    """Values and probabilities of staying of two players, at `pair_place`.
+
+    Args:
+        begin: The first set, in ``order``.
+        end: The end of the range.
+        order: Sets with as many cards as each other.
+        deck: See above.
+        layout: As in `solve_last`.
+        best: Of several equilibria, 1 takes the best and -1 the worst.
+        last: From `solve_last`.
+        pair: float64, becomes the expected points.
+        stay: float64, becomes the probability of staying.
+    """
+    n_hazards, n_artifacts = deck[3][0], deck[3][2]
+    after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
+    for place in range(begin, end):
+        number = order[place]
+        n_kinds, n_left = find_further_sets(number, deck, after, weight, value)
+        found = (n_kinds, n_left, after, weight, value)
+        first, n_held, n_rest = layout[number, 0], layout[number, 4], layout[number, 5]
+        for hazards in range(n_hazards, -1, -1):
+            for artifact in range(3 if n_artifacts else 1):
+                for held in range(first, first + n_held):
+                    # The other leaves alone, with all that is on the board.
+                    left = last[last_place(layout, number, hazards, artifact == IN_DECK, held)]
+                    for rest in range(n_rest):
+                        state = (number, hazards, artifact, held, rest)
+                        both = go_on_in_pair(deck, layout, pair, found, state)
+                        alone = held + rest + ARTIFACT_WORTH * (artifact == ON_BOARD)
+                        p, worth = equilibrium_of_two((both, left), (alone, held + rest // 2), best)
+                        at = pair_place(layout, number, hazards, artifact, held, rest)
+                        pair[at], stay[at] = worth, p
+
+
+@kernel
+def solve_three(begin, end, order, deck, layout, best, values, stay):
+    """Values and probabilities of staying of three players.
+
+    Args:
+        begin: The first set, in ``order``.
+        end: The end of the range.
+        order: Sets with as many cards as each other.
+        deck: See above.
+        layout: As in `solve_last`.
+        best: As in `solve_pair`.
+        values: From `solve_last` and `solve_pair`; last float64 ``[n_sets, n_hazards + 1, 3, 2]``, becomes the expected
+            points of going on and of the state.
+        stay: float64 ``[n_sets, n_hazards + 1, 3]``, becomes the probability of staying.
+    """
+    last, pair, three = values
+    n_hazards, n_copies, n_artifacts = deck[3]
+    after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
+    for place in range(begin, end):
+        number = order[place]
+        n_kinds, n_left = find_further_sets(number, deck, after, weight, value)
+        found = (n_kinds, n_left, after, weight, value)
+        held, rest = layout[number, 0], rest_of_three(number, deck)
+        for hazards in range(n_hazards, -1, -1):
+            for artifact in range(1, 3) if n_artifacts else range(1):
+                total = 0.0
+                for k in range(n_kinds):
+                    total += weight[k] * three[after[k], hazards, artifact, 1]
+                if hazards < n_hazards:
+                    total += n_copies * (n_hazards - hazards) * three[number, hazards + 1, artifact, 1]
+                if artifact == IN_DECK:
+                    total += three[number, hazards, ON_BOARD, 1]
+                all_stay = total / (n_left - hazards + (artifact == IN_DECK))
+                relic = ARTIFACT_WORTH * (artifact == ON_BOARD)
+                # Who leaves alone takes all of the board; of two, the artifact and an odd coin stay.
+                state = (number, hazards, IN_DECK if artifact == IN_DECK else TAKEN, held, 0)
+                two_stay = go_on_in_pair(deck, layout, pair, found, state)
+                own = held + rest % 2 + relic
+                one_stays = last[last_place(layout, number, hazards, artifact == IN_DECK, own)]
+                p, worth = equilibrium_of_three(
+                    (all_stay, two_stay, one_stays), (held + rest + relic, held + rest // 2, held + rest // 3), best
+                )
+                three[number, hazards, artifact, 0] = all_stay
+                three[number, hazards, artifact, 1] = worth
+                stay[number, hazards, artifact] = p
+
+
+@routine
+def rest_of_three(number, deck):
+    """What lies on the board while three players are inside."""
+    values, copies, strides = deck[0], deck[1], deck[2]
+    rest = 0
+    for kind in range(len(values)):
+        rest += (number // strides[kind]) % (copies[kind] + 1) * (values[kind] % 3)
+    return rest
+
+
+@routine
+def equilibrium_of_two(staying, leaving, best):
+    """The probability of staying in a symmetric equilibrium, and its value.
+
+    Args:
+        staying: Pay of staying if the other stays, and leaves.
+        leaving: The same of leaving.
+        best: Of several equilibria, 1 takes the best and -1 the worst.
+    """
+    with_stayer, with_leaver = staying[0] - leaving[0], staying[1] - leaving[1]
+    p, worth = -1.0, 0.0
+    if with_stayer >= 0:
+        p, worth = 1.0, float(staying[0])
+    if with_leaver <= 0 and (p < 0 or best * (leaving[1] - worth) > 0):
+        p, worth = 0.0, float(leaving[1])
+    if with_stayer * with_leaver < 0:
+        mixed = with_leaver / (with_leaver - with_stayer)
+        pay = mixed * leaving[0] + (1 - mixed) * leaving[1]
+        if p < 0 or best * (pay - worth) > 0:
+            p, worth = mixed, pay
+    return p, worth
+
+
+@routine
+def equilibrium_of_three(staying, leaving, best):
+    """Like `equilibrium_of_two`, with the pay if both others stay, one does, and none does."""
+    d2, d1, d0 = staying[0] - leaving[0], staying[1] - leaving[1], staying[2] - leaving[2]
+    p, worth = -1.0, 0.0
+    if d2 >= 0:
+        p, worth = 1.0, float(staying[0])
+    if d0 <= 0 and (p < 0 or best * (leaving[2] - worth) > 0):
+        p, worth = 0.0, float(leaving[2])
+    # Staying gains d2 p^2 + 2 d1 p (1 - p) + d0 (1 - p)^2 = a p^2 + 2 b p + d0 more than leaving.
+    a, b = d2 - 2 * d1 + d0, d1 - d0
+    root = np.sqrt(max(b * b - a * d0, 0.0))
+    q = -(b + root) if b >= 0 else -(b - root)
+    for first in range(2):
+        top, bottom = (q, a) if first else (d0, q)
+        if bottom == 0 or b * b < a * d0:
+            continue
+        mixed = top / bottom
+        pay = mixed * mixed * leaving[0] + 2 * mixed * (1 - mixed) * leaving[1] + (1 - mixed) ** 2 * leaving[2]
+        if 0 < mixed < 1 and (p < 0 or best * (pay - worth) > 0):
+            p, worth = mixed, pay
+    return p, worth

@@ -1,0 +1,77 @@
+"""The symmetric subgame-perfect equilibrium of the first round of Incan Gold.
+
+Three players maximise the expected points of the round. In each state all of them stay with the same probability ``p``,
+which is a best response to itself: 1 if staying is best against two who stay, 0 if leaving is best against two who
+leave, or a root of the gain of staying, which is a quadratic in ``p``. There is at least one: if neither pure one is an
+equilibrium, the gain of staying is positive at ``p = 0`` and negative at ``p = 1``. Where there are several, the one
+that pays the players most is taken, or the one that pays least.
+
+The state of three players is the set of treasures, the number of hazards and the place of the artifact (see
+`incan_gold_rounds`). After one has left, with all that was on the board, the two others go on with what each of them
+holds and what comes to lie on the board since. The last player needs no more than what it would leave with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from punish_fast.games import _incan_gold_rounds as kernels
+from punish_fast.games import _incan_gold_samples as samples
+from punish_fast.games.incan_gold import N_PLAYERS
+from punish_fast.games.incan_gold_rounds import RoundSets
+from punish_fast.runtime.parallel import for_each
+
+
+@dataclass(frozen=True)
+class RoundEquilibrium:
+    """A symmetric equilibrium of three players.
+
+    Attributes:
+        sets: The sets of treasures.
+        last: float64, the expected points of going on for the last player inside, at `last_place`.
+        pair: float64, the expected points of two players, at `pair_place`.
+        pair_stay: float64, their probability of staying.
+        three: float64 ``[n_sets, n_hazards + 1, 3, 2]``, the expected points of going on, and of the state, for three.
+        three_stay: float64 ``[n_sets, n_hazards + 1, 3]``, their probability of staying.
+    """
+
+    sets: RoundSets
+    last: np.ndarray
+    pair: np.ndarray
+    pair_stay: np.ndarray
+    three: np.ndarray
+    three_stay: np.ndarray
+
+    @property
+    def points(self) -> float:
+        """The expected points of the round, for each player."""
+        begin = kernels.IN_DECK if self.sets.deck.n_artifacts else kernels.TAKEN
+        return float(self.three[0, 0, begin, 0])
+
+    def sample(self, n_rounds: int, seed: int = 0) -> np.ndarray:
+        """Play rounds, int32 ``[n_rounds, 3]``: the points of each player."""
+        points = np.empty((n_rounds, N_PLAYERS), dtype=np.int32)
+        tables = (self.last, self.pair_stay, self.three_stay)
+        sets = self.sets
+        for_each(samples.sample_equilibrium, n_rounds, np.uint64(seed), sets.arrays, sets.places, tables, points)
+        return points
+
+
+def solve_equilibrium(sets: RoundSets, is_best: bool = True) -> RoundEquilibrium:
+    """Find a symmetric equilibrium by backward induction.
+
+    Args:
+        sets: The sets of treasures.
+        is_best: Take the equilibrium that pays most wherever there are several, instead of the one that pays least.
+    """
+    shape, best = (len(sets.counts), sets.deck.n_hazards + 1, 3), 1 if is_best else -1
+    last, pair, pair_stay = (np.zeros(n) for n in (sets.n_last, sets.n_pair, sets.n_pair))
+    three, three_stay = np.zeros((*shape, 2)), np.zeros(shape)
+    common = (sets.arrays, sets.places)
+    for layer in sets.layers:
+        for_each(kernels.solve_last, len(layer), layer, *common, last)
+        for_each(kernels.solve_pair, len(layer), layer, *common, best, last, pair, pair_stay)
+        for_each(kernels.solve_three, len(layer), layer, *common, best, (last, pair, three), three_stay)
+    return RoundEquilibrium(sets, last, pair, pair_stay, three, three_stay)

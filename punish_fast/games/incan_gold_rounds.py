@@ -1,0 +1,206 @@
+"""The first round of Incan Gold, solved exactly for a player who maximises the expected points of it.
+
+What matters of a round is the set of treasures seen, the number of hazards seen (all kinds are alike) and whether the
+artifact is in the deck. Everything else follows: each of ``n`` players inside holds ``sum(v // n)``, and ``sum(v % n)``
+lies on the board. A player alone leaves with all treasures seen and the artifact; one against two who never leave, with
+a third of each treasure, rounded down, the rest of each, and the artifact. Backward induction compares leaving with
+going on in every state, from the states with the most cards.
+
+The best rule turns out to be one of thresholds: leave with so many points; the more hazards are seen, the fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.games import _incan_gold_rounds as kernels
+from punish_fast.games import _incan_gold_samples as samples
+from punish_fast.games.contract import GameError
+from punish_fast.games.incan_gold import COPIES, HAZARD_COPIES, HAZARDS, N_PLAYERS, TREASURES
+from punish_fast.runtime.parallel import cumulated, for_each
+
+# In place of a threshold: the best rule.
+_BEST = -1
+
+
+class RoundDeck(NamedTuple):
+    """The cards of a round.
+
+    Attributes:
+        values: The different treasures.
+        copies: The copies of each.
+        n_hazards: Kinds of hazard.
+        hazard_copies: The copies of each, at least 2.
+        n_artifacts: 0 or 1.
+    """
+
+    values: tuple[int, ...] = TREASURES
+    copies: tuple[int, ...] = COPIES
+    n_hazards: int = len(HAZARDS)
+    hazard_copies: int = HAZARD_COPIES
+    n_artifacts: int = 1
+
+
+class RoundSets:
+    """The sets of treasures of a deck, and the places of states in arrays.
+
+    Attributes:
+        deck: The deck.
+        counts: int64 ``[n_sets, n_kinds]``, the copies of each treasure in a set.
+        arrays: The deck as kernels take it.
+        layers: Sets with as many cards as each other, from the largest.
+        places: int64 ``[n_sets, 6]``, for each set: the least that a last player may leave with, the first place of
+            these states and the number of pays; the first place of states of two players, the numbers of points held,
+            and of treasures on the board.
+        n_last: Places of states of one player.
+        n_pair: Places of states of two players.
+    """
+
+    def __init__(self, deck: RoundDeck = RoundDeck()) -> None:  # noqa: B008 - immutable
+        """List the sets.
+
+        Raises:
+            GameError: A round might not end.
+        """
+        if deck.n_hazards < 1 or deck.hazard_copies < 2:
+            raise GameError(f"deck: {deck.n_hazards} hazards with {deck.hazard_copies} copies, needed are 1 with 2")
+        self.deck = deck
+        sizes = np.array(deck.copies, dtype=np.int64) + 1
+        strides = np.cumprod([1, *sizes[:-1]])
+        self.counts = np.arange(np.prod(sizes))[:, np.newaxis] // strides % sizes
+        numbers = np.array([deck.n_hazards, deck.hazard_copies, deck.n_artifacts], dtype=np.int64)
+        self.arrays = (np.array(deck.values, dtype=np.int64), sizes - 1, strides, numbers)
+        size = self.counts.sum(axis=1)
+        self.layers = [np.flatnonzero(size == n) for n in range(int(size.max()), -1, -1)]
+        self.places = self._places()
+
+    def _places(self) -> np.ndarray:
+        values, n_hazards = self.arrays[0], self.deck.n_hazards + 1
+        least, most, half = (self.counts @ each for each in (values // N_PLAYERS, values, values // 2))
+        n_pays = most - least + 1 + kernels.ARTIFACT_WORTH * self.deck.n_artifacts
+        n_held, n_rests = half - least + 1, self.counts @ (values % 2) + 1
+        of_last, of_pair = cumulated(2 * n_hazards * n_pays), cumulated(3 * n_hazards * n_held * n_rests)
+        self.n_last, self.n_pair = int(of_last[-1]), int(of_pair[-1])
+        return np.stack([least, of_last[:-1], n_pays, of_pair[:-1], n_held, n_rests], axis=1)
+
+    def worth(self, n_inside: int) -> np.ndarray:
+        """What a player who leaves alone of ``n_inside`` gets without the artifact, int64 ``[n_sets]``."""
+        values = self.arrays[0]
+        return np.asarray(self.counts @ (values // n_inside + values % n_inside))
+
+
+@dataclass(frozen=True)
+class SoloRound:
+    """A round of one player who leaves, alone or against two who never do.
+
+    Attributes:
+        sets: The sets of treasures.
+        n_inside: Players inside, 1 or 3.
+        leave_at: The points with which the player leaves, by hazards seen; None for the best rule.
+        go_on: float64 ``[n_sets, n_hazards + 1, 2]``, the expected points of going on; last, whether the artifact is in
+            the deck.
+    """
+
+    sets: RoundSets
+    n_inside: int
+    leave_at: tuple[int, ...] | None
+    go_on: np.ndarray
+
+    @property
+    def points(self) -> float:
+        """The expected points of the round."""
+        return float(self.go_on[0, 0, self.sets.deck.n_artifacts])
+
+    def pay(self) -> np.ndarray:
+        """What the player leaves with, int64 of the shape of `go_on`."""
+        artifacts = self.sets.deck.n_artifacts - np.arange(2)
+        artifact = kernels.ARTIFACT_WORTH * np.maximum(artifacts, 0)
+        return np.broadcast_to(self.sets.worth(self.n_inside)[:, np.newaxis, np.newaxis] + artifact, self.go_on.shape)
+
+    def is_leaving(self) -> np.ndarray:
+        """Whether the player leaves, bool of the shape of `go_on`."""
+        if self.leave_at is None:
+            return np.asarray(self.pay() >= self.go_on)
+        return np.asarray(self.pay() >= np.array(self.leave_at)[:, np.newaxis])
+
+    def reach(self) -> np.ndarray:
+        """The probability of each state, float64 of the shape of `go_on`."""
+        reach = np.zeros_like(self.go_on)
+        reach[0, 0, self.sets.deck.n_artifacts] = 1
+        order, worth = np.concatenate(self.sets.layers[::-1]), self.sets.worth(self.n_inside)
+        kernels.reach_alone(order, self.sets.arrays, worth, _limits(self.sets, self.leave_at), self.go_on, reach)
+        return reach
+
+    def thresholds(self) -> list[tuple[int, int]]:
+        """By hazards seen: the least points with which the player leaves in some state that it reaches, and in all.
+
+        Both are one more than the most points if it never leaves.
+        """
+        pay, leaves, is_reached = self.pay(), self.is_leaving(), self.reach() > 0
+        # The first card comes before the first decision.
+        is_reached[0, 0, self.sets.deck.n_artifacts] = False
+        found = []
+        for hazards in range(self.sets.deck.n_hazards + 1):
+            points, is_left = (each[:, hazards][is_reached[:, hazards]] for each in (pay, leaves))
+            surely = points[~is_left].max(initial=-1) + 1
+            found.append((int(points[is_left].min(initial=points.max(initial=0) + 1)), int(surely)))
+        return found
+
+
+def sample_solo(solo: SoloRound, n_rounds: int, seed: int = 0) -> np.ndarray:
+    """Play rounds, int32 ``[n_rounds]``: the points of the player."""
+    points, sets = np.empty(n_rounds, dtype=np.int32), solo.sets
+    rule = (_limits(sets, solo.leave_at), solo.go_on)
+    for_each(samples.sample_solo, n_rounds, np.uint64(seed), sets.arrays, solo.n_inside, *rule, points)
+    return points
+
+
+def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
+    """Solve the round of a player who leaves by the best rule, or by thresholds.
+
+    Args:
+        sets: The sets of treasures.
+        n_inside: 1 for a player alone, 3 against two who never leave.
+        leave_at: The points with which to leave, by hazards seen; None for the best rule.
+    """
+    shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
+    rule = None if leave_at is None else tuple(leave_at)
+    found, worth = SoloRound(sets, n_inside, rule, np.zeros(shape)), sets.worth(n_inside)
+    for layer in sets.layers:
+        for_each(kernels.solve_alone, len(layer), layer, sets.arrays, worth, _limits(sets, rule), found.go_on)
+    return found
+
+
+def best_thresholds(best: SoloRound) -> SoloRound:
+    """The best rule among those that leave with so many points by hazards seen, near the best rule of all.
+
+    One threshold after the other takes the best of its values, until none improves.
+    """
+    sets, ranges = best.sets, best.thresholds()
+    rule = [first for first, _ in ranges]
+    found = solve_solo(sets, best.n_inside, rule)
+    while True:
+        before = found.points
+        for hazards, (first, surely) in enumerate(ranges):
+            for points in range(first, surely + 1):
+                tried = solve_solo(sets, best.n_inside, [*rule[:hazards], points, *rule[hazards + 1 :]])
+                if tried.points > found.points:
+                    found = tried
+            rule = list(found.leave_at or rule)
+        if found.points <= before:
+            return found
+
+
+def best_single_threshold(best: SoloRound) -> SoloRound:
+    """The best rule that leaves with so many points, whatever hazards are seen."""
+    n_hazards, most = best.sets.deck.n_hazards + 1, int(best.pay().max())
+    rules = (solve_solo(best.sets, best.n_inside, [points] * n_hazards) for points in range(1, most + 1))
+    return max(rules, key=lambda rule: rule.points)
+
+
+def _limits(sets: RoundSets, leave_at: tuple[int, ...] | None) -> np.ndarray:
+    return np.array(leave_at or (_BEST,) * (sets.deck.n_hazards + 1), dtype=np.int64)

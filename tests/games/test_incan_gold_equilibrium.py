@@ -1,0 +1,93 @@
+"""The symmetric equilibrium of three players in a round of Incan Gold, against recursion over cards and over states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from games.incan_gold_round_twin import round_of_three, symmetric_pay, totals_of_round
+from punish_fast.games._incan_gold_rounds import equilibrium_of_three, equilibrium_of_two
+from punish_fast.games.incan_gold import IncanGold
+from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
+from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets
+
+SMALL = RoundDeck((2, 5, 7), (1, 2, 1), n_hazards=2, hazard_copies=2)
+DECKS = [
+    SMALL,
+    SMALL._replace(n_artifacts=0),
+    RoundDeck((4, 11), (1, 1), n_hazards=2, hazard_copies=3),
+    RoundDeck((1, 8, 15), (1, 1, 1), n_hazards=3, hazard_copies=2),
+]
+GAME = IncanGold()
+# Everybody stays after each of these cards; few treasures are left.
+DEEP = [
+    "1 2 3 4 5 5 7 9 11 13 15 fire mummy rocks snakes",
+    "1 2 3 4 5 5 7 7 9 11 13 14 fire artifact mummy rocks",
+    "2 4 5 7 7 9 11 11 13 14 15 5 fire mummy rocks snakes spiders",
+    "fire artifact 3 4 1 5 15 7 14 13 11 11 9 2 7 spiders",
+]
+
+
+@pytest.fixture(scope="module")
+def whole() -> RoundEquilibrium:
+    """The equilibrium with all cards."""
+    return solve_equilibrium(RoundSets())
+
+
+@pytest.mark.parametrize("deck", DECKS)
+def test_the_equilibrium_has_the_value_of_a_recursion(deck):
+    expected = round_of_three(deck)
+    for is_best in (True, False):
+        assert solve_equilibrium(RoundSets(deck), is_best).points == pytest.approx(expected, abs=1e-9)
+
+
+def test_sampled_rounds_have_the_points_that_were_expected():
+    for deck in DECKS[:2]:
+        found = solve_equilibrium(RoundSets(deck))
+        means = found.sample(3000, seed=4).mean(axis=1)
+        assert means.mean() == pytest.approx(found.points, abs=3 * means.std() / np.sqrt(len(means)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_decisions_are_in_equilibrium(seed):
+    """Of two and of three players, on random pays with and without several equilibria."""
+    generator = np.random.default_rng(seed)
+    staying, leaving = generator.integers(0, 6, size=(2, 3)).astype(float)
+    for n, solve in ((2, equilibrium_of_two), (3, equilibrium_of_three)):
+        pays = {(answer, n - 1 - k): pay[k] for answer, pay in ((1, staying), (0, leaving)) for k in range(n)}
+        best = solve(tuple(staying[:n]), tuple(leaving[:n]), 1)
+        worst = solve(tuple(staying[:n]), tuple(leaving[:n]), -1)
+        assert best[1] == pytest.approx(symmetric_pay(pays, n), abs=1e-7)
+        assert worst[1] <= best[1]
+        for p, worth in (best, worst):
+            chances = np.array([p, 1 - p]) if n == 2 else np.array([p * p, 2 * p * (1 - p), (1 - p) ** 2])
+            of_staying, of_leaving = chances @ staying[:n], chances @ leaving[:n]
+            assert worth == pytest.approx(p * of_staying + (1 - p) * of_leaving)
+            assert worth >= max(of_staying, of_leaving) - 1e-9
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("cards", DEEP)
+def test_late_states_have_the_value_of_a_recursion_over_the_game(whole, cards):
+    state = GAME.state_of(" stay stay stay ".join([*cards.split(), ""]))
+    counts = state.drawn[:11]
+    hazards, artifact = sum(state.drawn[11:16]), 1 if state.drawn[16] else 2
+    number = int(np.flatnonzero((whole.sets.counts == counts).all(axis=1))[0])
+    totals = totals_of_round(GAME, state)
+    assert totals == pytest.approx([whole.three[number, hazards, artifact, 0]] * 3, abs=1e-7)
+
+
+@pytest.mark.compiled
+def test_the_first_round_has_one_value(whole):
+    assert whole.points == pytest.approx(5.712599, abs=1e-6)
+    worst = solve_equilibrium(whole.sets, is_best=False)
+    # Since the best and the worst equilibrium of every decision agree, there is no other symmetric one.
+    assert np.array_equal(whole.three, worst.three)
+    assert np.array_equal(whole.pair, worst.pair)
+
+
+@pytest.mark.compiled
+def test_a_million_rounds_have_the_points_that_were_expected(whole):
+    points = whole.sample(1_000_000, seed=2)
+    for player in range(3):
+        assert points[:, player].mean() == pytest.approx(whole.points, abs=3 * points[:, player].std() / 1000)

@@ -1,0 +1,117 @@
+"""The best rule of one player in a round of Incan Gold, against recursion over cards, and in sampled rounds."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from games.incan_gold_round_twin import solo_points
+from punish_fast.games.contract import GameError
+from punish_fast.games.incan_gold_rounds import (
+    RoundDeck,
+    RoundSets,
+    best_single_threshold,
+    best_thresholds,
+    sample_solo,
+    solve_solo,
+)
+from punish_fast.runtime._jit import set_threads, threads
+
+SMALL = RoundDeck((2, 5, 7), (1, 2, 1), n_hazards=2, hazard_copies=2)
+DECKS = [
+    SMALL,
+    SMALL._replace(n_artifacts=0),
+    SMALL._replace(hazard_copies=3),
+    RoundDeck((1, 4, 8, 11), (1, 1, 1, 1), n_hazards=3, hazard_copies=2),
+]
+
+
+@pytest.mark.parametrize("n_inside", [1, 3])
+@pytest.mark.parametrize("deck", DECKS)
+def test_the_best_rule_has_the_value_of_a_recursion(deck, n_inside):
+    sets = RoundSets(deck)
+    assert solve_solo(sets, n_inside).points == pytest.approx(float(solo_points(deck, n_inside)), abs=1e-12)
+
+
+@pytest.mark.parametrize("leave_at", [(9, 5, 3), (1, 1, 1), (30, 30, 30)])
+@pytest.mark.parametrize("n_inside", [1, 3])
+def test_rules_have_the_values_of_a_recursion(n_inside, leave_at):
+    found = solve_solo(RoundSets(SMALL), n_inside, leave_at).points
+    assert found == pytest.approx(
+        float(solo_points(SMALL, n_inside, lambda pay, seen: pay >= leave_at[seen])), abs=1e-12
+    )
+
+
+def test_a_round_of_three_cards_is_solved_by_hand():
+    # A treasure of 6 and two fires: the treasure comes before both with probability 1/3, after one with 1/3. In the
+    # first case the player leaves; in the second, too, since the last card is a fire.
+    sets = RoundSets(RoundDeck((6,), (1,), n_hazards=1, hazard_copies=2, n_artifacts=0))
+    assert solve_solo(sets).points == pytest.approx(float(Fraction(6, 3) + Fraction(6, 3)))
+
+
+def test_where_rounds_end_adds_up_to_their_value():
+    sets = RoundSets(SMALL)
+    for rule in (None, (9, 5, 3)):
+        solo = solve_solo(sets, 1, rule)
+        ends = solo.reach() * solo.is_leaving()
+        ends[0, 0, 1] = 0
+        assert (ends * solo.pay()).sum() == pytest.approx(solo.points, abs=1e-12)
+        assert 0 < ends.sum() < 1
+
+
+def test_thresholds_enclose_the_best_rule():
+    sets = RoundSets(SMALL)
+    solo = solve_solo(sets)
+    pay, leaves, reach = solo.pay(), solo.is_leaving(), solo.reach()
+    for hazards, (first, surely) in enumerate(solo.thresholds()):
+        here = reach[:, hazards] > 0
+        if hazards == 0:
+            here[0, 1] = False
+        assert not leaves[:, hazards][here & (pay[:, hazards] < first)].any()
+        assert leaves[:, hazards][here & (pay[:, hazards] >= surely)].all()
+    best = best_thresholds(solo)
+    assert best_single_threshold(solo).points <= best.points <= solo.points
+    tried = [solve_solo(sets, 1, (a, b, c)).points for a in range(1, 26) for b in range(1, 26) for c in (1, 5, 9, 25)]
+    assert max(tried) <= best.points + 1e-12
+
+
+def test_sampled_rounds_have_the_points_that_were_expected():
+    for n_inside in (1, 3):
+        solo = solve_solo(RoundSets(SMALL), n_inside)
+        points = sample_solo(solo, 4000, seed=3)
+        assert points.mean() == pytest.approx(solo.points, abs=3 * points.std() / math.sqrt(len(points)))
+
+
+def test_sampled_rounds_do_not_depend_on_threads():
+    solo, before = solve_solo(RoundSets(SMALL)), threads()
+    try:
+        set_threads(1)
+        one = sample_solo(solo, 100)
+    finally:
+        set_threads(before)
+    assert np.array_equal(one, sample_solo(solo, 100))
+
+
+@pytest.mark.compiled
+def test_the_first_round_is_solved():
+    sets = RoundSets()
+    alone, against = solve_solo(sets), solve_solo(sets, 3)
+    assert alone.points == pytest.approx(15.647246, abs=1e-6)
+    assert against.points == pytest.approx(7.186731, abs=1e-6)
+    # The best rule is one of thresholds: less than 112 points are in the deck, so it never leaves without a hazard.
+    assert alone.thresholds() == [(each, each) for each in (112, 38, 23, 16, 13, 11)]
+    assert best_thresholds(alone).points == alone.points
+    assert best_thresholds(against).points == against.points
+    for solo in (alone, against):
+        points = sample_solo(solo, 1_000_000, seed=1)
+        assert points.mean() == pytest.approx(solo.points, abs=3 * points.std() / 1000)
+
+
+def test_decks_without_an_end_are_refused():
+    with pytest.raises(GameError, match=r"^deck: 0 hazards with 3 copies, needed are 1 with 2$"):
+        RoundSets(RoundDeck(n_hazards=0))
+    with pytest.raises(GameError, match=r"^deck: 5 hazards with 1 copies, needed are 1 with 2$"):
+        RoundSets(RoundDeck(hazard_copies=1))
