@@ -30,6 +30,7 @@ def test_a_network_is_read_as_it_was_written(tmp_path, monkeypatch, capsys):
     assert np.allclose(found.weights, learner.weights, rtol=1e-3)
 
 
+@pytest.mark.compiled
 def test_the_network_of_connect_four_knows_the_game():
     pytest.importorskip("optax", reason="no network can be asked: pip install optax")
     game = Connect4()
