@@ -13,6 +13,9 @@ from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.equilibrium.upper_bound import upper_bound
 from punish_fast.games.connect4 import Connect4
 from punish_fast.games.connect4_solver import Connect4Solver
+from punish_fast.games.incan_gold_equilibrium import solve_equilibrium
+from punish_fast.games.incan_gold_playouts import play_games, random_policy
+from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets, sample_solo, solve_solo
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
@@ -127,4 +130,14 @@ def _play_small_games() -> None:
         for describe in (vector.player, vector.legal, vector.features):
             describe(states)
     play_random_games(1)
+    _play_incan_gold()
     Connect4Solver(memory=1).solve(Connect4().state_of(_LATE))
+
+
+def _play_incan_gold() -> None:
+    play_games([random_policy()] * 3, 1)
+    sets = RoundSets(RoundDeck((4,), (1,), n_hazards=1))
+    solo, equilibrium = solve_solo(sets), solve_equilibrium(sets)
+    sample_solo(solo, 1)
+    equilibrium.sample(1)
+    equilibrium.all_stay()

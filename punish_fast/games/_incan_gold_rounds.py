@@ -83,20 +83,24 @@ def _better(pay, stay, limit):
 
 
 @kernel
-def reach_alone(order, deck, worth, leave_at, go_on, reach):
-    """The probability of each state of `solve_alone`, in float64 of the same shape, from the first set to the last."""
+def reach_sets(order, deck, stay, reach):
+    """The probability that all players are still inside, from the first set to the last.
+
+    Args:
+        order: int64, all sets, those with fewer cards first.
+        deck: See above.
+        stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all go on; last, whether the artifact is
+            in the deck.
+        reach: float64 of the same shape: 1 for the first state, 0 elsewhere; becomes the probabilities.
+    """
     n_hazards, n_copies, n_artifacts = deck[3]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
     for number in order:
         n_kinds, n_left = find_further_sets(number, deck, after, weight, value)
         for hazards in range(n_hazards + 1):
             for in_deck in range(n_artifacts, -1, -1):
-                pay = worth[number] + ARTIFACT_WORTH * (n_artifacts - in_deck)
-                stay, limit = go_on[number, hazards, in_deck], leave_at[hazards]
-                is_first = number == 0 and hazards == 0 and in_deck == n_artifacts
-                if not is_first and (pay >= stay if limit < 0 else pay >= limit):
-                    continue
-                share = reach[number, hazards, in_deck] / (n_left - hazards + in_deck)
+                share = reach[number, hazards, in_deck] * stay[number, hazards, in_deck]
+                share /= n_left - hazards + in_deck
                 for k in range(n_kinds):
                     reach[after[k], hazards, in_deck] += share * weight[k]
                 if hazards < n_hazards:

@@ -50,6 +50,21 @@ class RoundEquilibrium:
         begin = kernels.IN_DECK if self.sets.deck.n_artifacts else kernels.TAKEN
         return float(self.three[0, 0, begin, 0])
 
+    def stay(self) -> np.ndarray:
+        """The probability with which each of three players stays, float64 ``[n_sets, n_hazards + 1, 2]``.
+
+        The last axis tells whether the artifact is in the deck.
+        """
+        begin = kernels.ON_BOARD if self.sets.deck.n_artifacts else kernels.TAKEN
+        return self.three_stay[..., begin : begin + 2]
+
+    def all_stay(self) -> float:
+        """The probability that all players are inside when the second hazard comes."""
+        stay = self.stay() ** N_PLAYERS
+        leaves = self.sets.reach(stay) * (1 - stay)
+        leaves[0, 0, self.sets.deck.n_artifacts] = 0
+        return float(1 - leaves.sum())
+
     def sample(self, n_rounds: int, seed: int = 0) -> np.ndarray:
         """Play rounds, int32 ``[n_rounds, 3]``: the points of each player."""
         points = np.empty((n_rounds, N_PLAYERS), dtype=np.int32)

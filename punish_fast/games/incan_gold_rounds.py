@@ -87,8 +87,50 @@ class RoundSets:
         self.n_last, self.n_pair = int(of_last[-1]), int(of_pair[-1])
         return np.stack([least, of_last[:-1], n_pays, of_pair[:-1], n_held, n_rests], axis=1)
 
+    def reach(self, stay: np.ndarray) -> np.ndarray:
+        """The probability that nobody has left before a state.
+
+        Args:
+            stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all stay; last, whether the artifact is
+                in the deck. Before the first card, nobody can leave.
+
+        Returns:
+            float64 of the same shape.
+        """
+        first = (0, 0, self.deck.n_artifacts)
+        stay, reach = np.array(stay, dtype=np.float64, order="C"), np.zeros(stay.shape)
+        stay[first] = reach[first] = 1
+        kernels.reach_sets(np.concatenate(self.layers[::-1]), self.arrays, stay, reach)
+        return reach
+
+    def thresholds(self, n_inside: int, stay: np.ndarray) -> list[tuple[int, int]]:
+        """From when on players leave, by hazards seen.
+
+        Args:
+            n_inside: Players inside.
+            stay: The probability that each of those who decide stays, as in `reach`.
+
+        Returns:
+            The least points with which a player would leave alone from some state that is reached, and those with which
+            it surely leaves from all; one more than the most points if there are none.
+        """
+        pay, is_reached = self.pay(n_inside), self.reach(stay) > 0
+        is_reached[0, 0, self.deck.n_artifacts] = False
+        found = []
+        for hazards in range(self.deck.n_hazards + 1):
+            points, p = (each[:, hazards][is_reached[:, hazards]] for each in (pay, stay))
+            surely = int(points[p > 0].max(initial=-1)) + 1
+            found.append((int(points[p < 1].min(initial=surely)), surely))
+        return found
+
+    def pay(self, n_inside: int) -> np.ndarray:
+        """What a player who leaves alone of ``n_inside`` gets, int64 ``[n_sets, n_hazards + 1, 2]``."""
+        artifact = kernels.ARTIFACT_WORTH * np.maximum(self.deck.n_artifacts - np.arange(2), 0)
+        shape = (len(self.counts), self.deck.n_hazards + 1, 2)
+        return np.broadcast_to(self.worth(n_inside)[:, np.newaxis, np.newaxis] + artifact, shape)
+
     def worth(self, n_inside: int) -> np.ndarray:
-        """What a player who leaves alone of ``n_inside`` gets without the artifact, int64 ``[n_sets]``."""
+        """The same without the artifact, int64 ``[n_sets]``."""
         values = self.arrays[0]
         return np.asarray(self.counts @ (values // n_inside + values % n_inside))
 
@@ -115,40 +157,15 @@ class SoloRound:
         """The expected points of the round."""
         return float(self.go_on[0, 0, self.sets.deck.n_artifacts])
 
-    def pay(self) -> np.ndarray:
-        """What the player leaves with, int64 of the shape of `go_on`."""
-        artifacts = self.sets.deck.n_artifacts - np.arange(2)
-        artifact = kernels.ARTIFACT_WORTH * np.maximum(artifacts, 0)
-        return np.broadcast_to(self.sets.worth(self.n_inside)[:, np.newaxis, np.newaxis] + artifact, self.go_on.shape)
-
-    def is_leaving(self) -> np.ndarray:
-        """Whether the player leaves, bool of the shape of `go_on`."""
-        if self.leave_at is None:
-            return np.asarray(self.pay() >= self.go_on)
-        return np.asarray(self.pay() >= np.array(self.leave_at)[:, np.newaxis])
-
-    def reach(self) -> np.ndarray:
-        """The probability of each state, float64 of the shape of `go_on`."""
-        reach = np.zeros_like(self.go_on)
-        reach[0, 0, self.sets.deck.n_artifacts] = 1
-        order, worth = np.concatenate(self.sets.layers[::-1]), self.sets.worth(self.n_inside)
-        kernels.reach_alone(order, self.sets.arrays, worth, _limits(self.sets, self.leave_at), self.go_on, reach)
-        return reach
+    def stay(self) -> np.ndarray:
+        """The probability of staying, 0 or 1, float64 of the shape of `go_on`."""
+        pay = self.sets.pay(self.n_inside)
+        limit = self.go_on if self.leave_at is None else np.array(self.leave_at)[:, np.newaxis]
+        return np.asarray(pay < limit, dtype=np.float64)
 
     def thresholds(self) -> list[tuple[int, int]]:
-        """By hazards seen: the least points with which the player leaves in some state that it reaches, and in all.
-
-        Both are one more than the most points if it never leaves.
-        """
-        pay, leaves, is_reached = self.pay(), self.is_leaving(), self.reach() > 0
-        # The first card comes before the first decision.
-        is_reached[0, 0, self.sets.deck.n_artifacts] = False
-        found = []
-        for hazards in range(self.sets.deck.n_hazards + 1):
-            points, is_left = (each[:, hazards][is_reached[:, hazards]] for each in (pay, leaves))
-            surely = points[~is_left].max(initial=-1) + 1
-            found.append((int(points[is_left].min(initial=points.max(initial=0) + 1)), int(surely)))
-        return found
+        """From when on the player leaves: see `RoundSets.thresholds`."""
+        return self.sets.thresholds(self.n_inside, self.stay())
 
 
 def sample_solo(solo: SoloRound, n_rounds: int, seed: int = 0) -> np.ndarray:
@@ -197,7 +214,7 @@ def best_thresholds(best: SoloRound) -> SoloRound:
 
 def best_single_threshold(best: SoloRound) -> SoloRound:
     """The best rule that leaves with so many points, whatever hazards are seen."""
-    n_hazards, most = best.sets.deck.n_hazards + 1, int(best.pay().max())
+    n_hazards, most = best.sets.deck.n_hazards + 1, int(best.sets.pay(best.n_inside).max())
     rules = (solve_solo(best.sets, best.n_inside, [points] * n_hazards) for points in range(1, most + 1))
     return max(rules, key=lambda rule: rule.points)
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from punish_fast.games.connect4 import Connect4, Connect4Variant
 from punish_fast.games.connect4_oracle import Connect4Oracle
 from punish_fast.games.contract import Game, GameError, TableGame, VectorGame
+from punish_fast.games.incan_gold import IncanGold, IncanGoldVariant
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap, Variant
@@ -70,6 +71,14 @@ GAMES = {
             ("solve", "show", "train", "judge", "play"),
             VectorConnect4,
             Connect4Oracle,
+        ),
+        GameEntry(
+            "incan-gold",
+            "three players leave a temple in time",
+            IncanGold,
+            IncanGoldVariant,
+            IncanGoldVariant,
+            ("solve",),
         ),
     )
 }

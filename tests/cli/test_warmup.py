@@ -40,6 +40,7 @@ for command in (
     "solve --rules tiny --quiet -o agent.h5",
     "show agent.h5",
     "games solve tapnswap",
+    "games solve incan-gold",
 ):
     assert run(command.split()) == 0, command
 print("compiled later", *sorted(name for name, n in kernels().items() if n > rehearsed[name]))

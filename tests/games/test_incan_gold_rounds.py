@@ -56,16 +56,16 @@ def test_where_rounds_end_adds_up_to_their_value():
     sets = RoundSets(SMALL)
     for rule in (None, (9, 5, 3)):
         solo = solve_solo(sets, 1, rule)
-        ends = solo.reach() * solo.is_leaving()
+        ends = sets.reach(solo.stay()) * (1 - solo.stay())
         ends[0, 0, 1] = 0
-        assert (ends * solo.pay()).sum() == pytest.approx(solo.points, abs=1e-12)
+        assert (ends * sets.pay(1)).sum() == pytest.approx(solo.points, abs=1e-12)
         assert 0 < ends.sum() < 1
 
 
 def test_thresholds_enclose_the_best_rule():
     sets = RoundSets(SMALL)
     solo = solve_solo(sets)
-    pay, leaves, reach = solo.pay(), solo.is_leaving(), solo.reach()
+    pay, leaves, reach = sets.pay(1), solo.stay() == 0, sets.reach(solo.stay())
     for hazards, (first, surely) in enumerate(solo.thresholds()):
         here = reach[:, hazards] > 0
         if hazards == 0:

@@ -33,7 +33,7 @@ def test_options_make_variants():
 
 @pytest.mark.parametrize("name", ["chess", None, 3, []])
 def test_unknown_games_are_refused(name):
-    with pytest.raises(GameError, match=r"^game: .* is unknown, allowed: tapnswap, tictactoe, connect4$"):
+    with pytest.raises(GameError, match=r"^game: .* is unknown, allowed: tapnswap, tictactoe, connect4, incan-gold$"):
         entry_of(name)
 
 

@@ -14,7 +14,7 @@ from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.vector_positions import VectorPositions, vectorise_positions
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if "train" in entry.verbs])
 def test_games_of_the_registry_are_the_same_many_at_once(name):
     vector = vectorise(make_game(name, {}))
     assert vector.game.name == name

@@ -45,12 +45,17 @@ class VariantOptions(CommonOptions):
     )
     no_emptying: Annotated[bool, option("TapnSwap only: forbid swaps that empty a hand.", "--no-emptying")] = False
     taps_only: Annotated[bool, option("TapnSwap only: forbid all swaps.", "--taps-only")] = False
+    artifact_value: Annotated[
+        str | None,
+        option("Incan Gold only: artifacts are valued when drawn or taken.  [default: drawn]", metavar="WHEN"),
+    ] = None
 
     def make(self, verb: str) -> TableGame:
         """The variant of the game, which must offer ``verb``."""
         from punish_fast.games.registry import make_game
 
-        options = {name: getattr(self, name) for name in ("limit", "roll_over", "no_emptying", "taps_only")}
+        names = ("limit", "roll_over", "no_emptying", "taps_only", "artifact_value")
+        options = {name: getattr(self, name) for name in names}
         return make_game(
             self.game,
             {name: value for name, value in options.items() if value is not None and value is not False},

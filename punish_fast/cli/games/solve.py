@@ -42,13 +42,16 @@ class GamesSolveOptions(VariantOptions, ComputeOptions):
     "punish-fast games solve tapnswap --limit 6 --no-emptying --json",
     "punish-fast games solve connect4 444444326555 --threads 1",
     "punish-fast games solve tictactoe",
+    "punish-fast games solve incan-gold",
 )
 def solve(options: GamesSolveOptions) -> None:
     """Solve a game: who wins with perfect play, and how often the random player loses to the best response.
 
-    Connect Four has too many positions to list them; a search finds the score of every move of one POSITION.
+    Connect Four has too many positions to list them; a search finds the score of every move of one POSITION. Of Incan
+    Gold, the first round is solved for players who want as many points as possible.
     """
     from punish_fast.games.connect4 import Connect4
+    from punish_fast.games.incan_gold import IncanGold
     from punish_fast.games.matches import exact_score
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import OUTCOMES, check_perfect_play, outcome_text, solve_game
@@ -59,6 +62,11 @@ def solve(options: GamesSolveOptions) -> None:
         return
     if options.position is not None or options.value_only or options.memory is not None:
         raise UsageError(f"{game.name}: is solved whole; POSITION, --value-only and --memory are for connect4")
+    if isinstance(game, IncanGold):
+        from punish_fast.cli.games.incan_gold import print_solution, solution
+
+        options.print(solution(game), lambda report: print_solution(report, game.variant_text()))
+        return
     with clock("positions"):
         positions, counts = enumerate_positions(game), game.counts()
     with clock("solve"):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from punish_fast.games.registry import VERBS
 
+ALLOWED = "tapnswap, tictactoe, connect4, incan-gold"
+
 
 def test_games_are_listed_with_verbs_and_options(run):
     games = {game["name"]: game for game in run("games", "list", "--json").report["games"]}
-    assert list(games) == ["tapnswap", "tictactoe", "connect4"]
+    assert list(games) == ["tapnswap", "tictactoe", "connect4", "incan-gold"]
     assert games["tapnswap"]["verbs"] == games["tictactoe"]["verbs"] == list(VERBS)
     assert games["tictactoe"]["options"] == []
     assert games["tapnswap"]["options"] == ["--limit", "--roll-over", "--no-emptying", "--taps-only"]
@@ -19,9 +21,9 @@ def test_games_are_listed_with_verbs_and_options(run):
 
 def test_unknown_games_are_refused_in_one_line(run):
     for verb in ("solve", "train", "play"):
-        run("games", verb, "chess").refused("game: 'chess' is unknown, allowed: tapnswap, tictactoe, connect4")
+        run("games", verb, "chess").refused(f"game: 'chess' is unknown, allowed: {ALLOWED}")
     for arguments in (["show", "chess", "e4"], ["grid", "chess", "x"], ["tournament", "chess", "x"]):
-        run("games", *arguments).refused("game: 'chess' is unknown, allowed: tapnswap, tictactoe, connect4")
+        run("games", *arguments).refused(f"game: 'chess' is unknown, allowed: {ALLOWED}")
 
 
 def test_a_verb_that_a_game_does_not_offer_is_refused_in_one_line(run, monkeypatch):
