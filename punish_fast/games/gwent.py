@@ -1,0 +1,372 @@
+"""Gwent Lite: two players spend the cards of a hand on the best of three rounds.
+
+Each player has a deck of at least 25 cards, whole numbers that add up to 100 at the most. Both draw ten cards, and a
+random player begins. In turn, players play a card, whose number is added to their total of the round, or pass. Whoever
+passes, or has no cards left, is out for the round; the other may go on alone. When both are out, the higher total wins
+the round; equal totals count as a round won for both. Then both draw three cards, or fewer: a hand has at most ten. The
+winner begins the next round, and after a tie the player who did not begin the first. With two rounds won a player wins
+the game; if both have two, it is a tie.
+
+Nobody sees the other's hand. Which of the other's cards are still to come is public, in hand or not: decks are known,
+and cards are played openly.
+
+Action 0 passes, and actions 1 to 10 play a slot; hands are in ascending order, so slot 1 has the lowest card. In a
+chance state an action is the card that is drawn, or at last the player who begins: 0 or 1. All cards of the first
+player are drawn before those of the second.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.gwent_decks import DEFAULT_DECK, MAX_CARD, MAX_SUM, MIN_CARDS, Deck, checked_deck
+from punish_fast.runtime.printable import printable
+
+N_PLAYERS = 2
+N_ROUNDS = 3
+WINNING = 2
+HAND_SIZE = 10
+DRAWS = 3
+PASS = 0
+# What players, not chance, choose from.
+N_MOVES = 1 + HAND_SIZE
+# The highest total of a round with ten cards.
+_MAX_TOTAL = MAX_CARD + HAND_SIZE - 1
+_SEATS = ("first", "second")
+
+Cards = tuple[int, ...]
+
+
+class GwentState(NamedTuple):
+    """A state; where there are two values, they are of the first and the second player.
+
+    Attributes:
+        round: The round, from 1.
+        hands: The cards in hand, ascending.
+        piles: The cards that are still to be drawn, ascending.
+        due: Cards to be drawn before the round.
+        totals: Points of the round.
+        wins: Rounds won.
+        out: Whether a player is out for the round.
+        beginner: The player who began the first round; -1 before that is drawn.
+        turn: The player to move, if no card is to be drawn.
+    """
+
+    round: int
+    hands: tuple[Cards, Cards]
+    piles: tuple[Cards, Cards]
+    due: tuple[int, int]
+    totals: tuple[int, int]
+    wins: tuple[int, int]
+    out: tuple[bool, bool]
+    beginner: int
+    turn: int
+
+
+class GwentVariant(NamedTuple):
+    """The decks, and numbers of the rules.
+
+    Attributes:
+        decks: The cards of both players.
+        hand_size: Cards drawn at first, and the limit of a hand.
+        draws: Cards drawn before each further round.
+        min_cards: The least number of cards in a deck.
+    """
+
+    decks: tuple[Sequence[int], Sequence[int]] = (DEFAULT_DECK, DEFAULT_DECK)
+    hand_size: int = HAND_SIZE
+    draws: int = DRAWS
+    min_cards: int = MIN_CARDS
+
+
+class Gwent:
+    """Gwent Lite; see `contract.TableGame` and `contract.SecretGame`.
+
+    Attributes:
+        variant: The decks and the rules.
+        decks: The decks, ascending.
+    """
+
+    name = "gwent"
+    n_players = N_PLAYERS
+    n_actions = MAX_CARD + 1
+    n_features = 100
+    is_zero_sum = True
+
+    def __init__(self, variant: GwentVariant | None = None) -> None:
+        """Make the game.
+
+        Raises:
+            GameError: A deck is not allowed, or a number is out of range.
+        """
+        self.variant = variant or GwentVariant()
+        for name, least, most in (("hand_size", 1, HAND_SIZE), ("draws", 0, HAND_SIZE), ("min_cards", 1, MAX_SUM)):
+            value = getattr(self.variant, name)
+            if not least <= value <= most:
+                raise GameError(f"{name}: {value} is not allowed, it must be from {least} to {most}")
+        if len(self.variant.decks) != N_PLAYERS:
+            raise GameError(f"decks: {len(self.variant.decks)} are not allowed, there must be {N_PLAYERS}")
+        first, second = (
+            checked_deck(deck, f"{seat} deck", self.variant.min_cards)
+            for seat, deck in zip(_SEATS, self.variant.decks, strict=True)
+        )
+        self.decks: tuple[Deck, Deck] = (first, second)
+
+    def parameters(self) -> dict[str, Any]:
+        """The fields of the variant, decks as lists."""
+        return {**self.variant._asdict(), "decks": [list(deck) for deck in self.decks]}
+
+    def initial(self) -> GwentState:
+        """All cards are to be drawn."""
+        due = (min(self.variant.hand_size, len(self.decks[0])), min(self.variant.hand_size, len(self.decks[1])))
+        return GwentState(1, ((), ()), self.decks, due, (0, 0), (0, 0), (False, False), -1, 0)
+
+    def player(self, state: GwentState) -> int:
+        """The player to move, or chance while cards or the beginner are to be drawn."""
+        return CHANCE if any(state.due) or state.beginner < 0 else state.turn
+
+    def is_terminal(self, state: GwentState) -> bool:
+        """Whether a player has won two rounds."""
+        return max(state.wins) >= WINNING
+
+    def actions(self, state: GwentState) -> list[int]:
+        """The different cards of a pile, the players who may begin, or to pass and the slots of the hand."""
+        if any(state.due):
+            return sorted(set(state.piles[_drawer(state)]))
+        if state.beginner < 0:
+            return list(range(N_PLAYERS))
+        return [] if self.is_terminal(state) else list(range(len(state.hands[state.turn]) + 1))
+
+    def probabilities(self, state: GwentState) -> list[float]:
+        """The share of each card in the pile, or one half for each player."""
+        if any(state.due):
+            pile = state.piles[_drawer(state)]
+            return [pile.count(card) / len(pile) for card in self.actions(state)]
+        return [1 / N_PLAYERS] * N_PLAYERS if state.beginner < 0 else []
+
+    def apply(self, state: GwentState, action: int) -> GwentState:
+        """The state after a draw or a move; players without cards are out, and a round ends when both are.
+
+        Raises:
+            GameError: The action is illegal.
+        """
+        if action not in self.actions(state):
+            raise GameError(f"action: {action} is illegal, legal: {self.actions(state)}")
+        action = int(action)
+        if any(state.due):
+            state = _with_card(state, action)
+            return state if self.player(state) == CHANCE else self._settled(state)
+        if state.beginner < 0:
+            return self._settled(state._replace(beginner=action, turn=action))
+        return self._settled(_with_move(state, action))
+
+    def _settled(self, state: GwentState) -> GwentState:
+        """Put players without cards out; the turn stays with a player who is in, or the round ends."""
+        out = (state.out[0] or not state.hands[0], state.out[1] or not state.hands[1])
+        state = state._replace(out=out)
+        if all(out):
+            return self._after_round(state)
+        return state._replace(turn=1 - state.turn) if out[state.turn] else state
+
+    def _after_round(self, state: GwentState) -> GwentState:
+        """Count the round, and begin the next one with draws."""
+        first, second = state.totals
+        state = state._replace(wins=(state.wins[0] + (first >= second), state.wins[1] + (second >= first)))
+        if self.is_terminal(state):
+            return state
+        turn = 1 - state.beginner if first == second else int(second > first)
+        due = (self._draws(state, 0), self._draws(state, 1))
+        state = state._replace(round=state.round + 1, due=due, totals=(0, 0), out=(False, False), turn=turn)
+        return state if any(due) else self._settled(state)
+
+    def _draws(self, state: GwentState, player: int) -> int:
+        """The cards that a player draws before a further round."""
+        room = self.variant.hand_size - len(state.hands[player])
+        return min(self.variant.draws, room, len(state.piles[player]))
+
+    def returns(self, state: GwentState) -> tuple[float, float]:
+        """1 for the winner and -1 for the other; 0 after a tie."""
+        if not self.is_terminal(state) or state.wins[0] == state.wins[1]:
+            return 0.0, 0.0
+        return (1.0, -1.0) if state.wins[0] > state.wins[1] else (-1.0, 1.0)
+
+    def information(self, state: GwentState) -> Hashable:
+        """What the player to move knows: not which of the other's cards are in hand. Chance knows everything."""
+        own = self.player(state)
+        if own == CHANCE:
+            return own, state
+        hand, pile = state.hands[1 - own], state.piles[1 - own]
+        known = state._replace(hands=((), ()), piles=((), ()))
+        return known, state.hands[own], state.piles[own], len(hand), tuple(sorted(hand + pile))
+
+    def position(self, state: GwentState) -> GwentState:
+        """The state: there are no symmetries."""
+        return state
+
+    def position_actions(self, state: GwentState) -> list[int]:
+        """The actions themselves."""
+        return self.actions(state)
+
+    def text(self, state: GwentState) -> str:
+        """All of a state in a line, hands included: for spectators, not for players."""
+        players = "; ".join(
+            f"{seat} player: hand {_cards_text(state.hands[k])}, pile {_cards_text(state.piles[k])}, "
+            f"to draw {state.due[k]}, total {state.totals[k]}, won {state.wins[k]}{', out' * state.out[k]}"
+            for k, seat in enumerate(_SEATS)
+        )
+        beginner = _SEATS[state.beginner] if state.beginner >= 0 else "nobody"
+        return f"round {state.round}; {players}; {beginner} began; {_SEATS[state.turn]} moves"
+
+    def action_text(self, state: GwentState, action: int) -> str:
+        """For example ``"pass"``, ``"play 4 from slot 2"``, ``"draw 4"`` or ``"first begins"``."""
+        if any(state.due):
+            return f"draw {action}"
+        if state.beginner < 0:
+            return f"{_SEATS[action]} begins"
+        return "pass" if action == PASS else f"play {state.hands[state.turn][action - 1]} from slot {action}"
+
+    def features(self, state: GwentState) -> np.ndarray:
+        """What the player to move knows, as 100 numbers; of other chance states, what the first player knows.
+
+        * 76: how many cards of 1, 2, ..., 76 the own deck began with, over its size.
+        * 10: the slots of the hand / 76, 0 where empty.
+        * 5: cards not played yet, in hand or pile, / 25; total / 85; rounds won / 2; the sum of the cards not played /
+          100, and their mean / 76.
+        * 7 of the other player: cards the deck began with / 25, cards in hand / 10, and the five above.
+        * 2: round / 3, players who are not out / 2.
+        """
+        own = max(self.player(state), 0)
+        deck, hand = self.decks[own], state.hands[own]
+        copies = Counter(deck)
+        numbers = [
+            *(copies[card] / len(deck) for card in range(1, MAX_CARD + 1)),
+            *(card / MAX_CARD for card in hand),
+            *(0 for _ in range(HAND_SIZE - len(hand))),
+            *_progress(state, own),
+            len(self.decks[1 - own]) / MIN_CARDS,
+            len(state.hands[1 - own]) / HAND_SIZE,
+            *_progress(state, 1 - own),
+            state.round / N_ROUNDS,
+            state.out.count(False) / N_PLAYERS,
+        ]
+        return np.array(numbers, dtype=np.float32)
+
+    def state_of(self, text: str) -> GwentState:
+        """The state after draws and moves from the beginning: cards as numbers, ``pass``, and who begins.
+
+        For example, with hands of two cards: ``"1 5 2 2 second 2 pass"``.
+
+        Raises:
+            GameError: A word is none of the actions there.
+        """
+        state = self.initial()
+        for number, word in enumerate(text.split(), 1):
+            actions = self._words(state)
+            if word not in actions:
+                allowed = ", ".join(actions) or "nothing, the game is over"
+                raise GameError(f"position: word {number}, {printable(word)!r}, is wrong, allowed: {allowed}")
+            state = self.apply(state, actions[word])
+        return state
+
+    def _words(self, state: GwentState) -> dict[str, int]:
+        """The actions as `state_of` reads them: of equal cards, the first."""
+        actions = self.actions(state)
+        if any(state.due):
+            return {str(card): card for card in actions}
+        if state.beginner < 0:
+            return {_SEATS[action]: action for action in actions}
+        hand = state.hands[state.turn]
+        return {"pass" if a == PASS else str(hand[a - 1]): a for a in reversed(actions)}
+
+    def variant_text(self) -> str:
+        """For example ``"Gwent Lite, decks of 25 and 30 cards"``."""
+        first, second = map(len, self.decks)
+        return f"Gwent Lite, decks of {first if first == second else f'{first} and {second}'} cards"
+
+    def rules_text(self) -> str:
+        """The rules, in a few lines."""
+        return (
+            "Play a card, which adds its number to your total of the round, or pass and be out for the round.\n"
+            "When both are out, the higher total wins the round; equal totals count for both.\n"
+            f"Then both draw {self.variant.draws} cards, up to {self.variant.hand_size} in hand.\n"
+            "The winner of a round begins the next. Two rounds won win the game; two for both are a tie."
+        )
+
+    def draw(self, state: GwentState, viewer: int, names: tuple[str, str]) -> str:
+        """The table and the hand of ``viewer``; the other's hand is only counted."""
+        lines = [f"round {state.round} of {N_ROUNDS}"]
+        for player, name in enumerate(names):
+            own = player == viewer
+            hand = f"hand {_cards_text(state.hands[player])}" if own else f"{len(state.hands[player])} cards in hand"
+            lines.append(
+                f"{name}{' (you)' * own}: {hand}, {len(state.piles[player])} to draw, "
+                f"total {state.totals[player]}, won {state.wins[player]}{', out' * state.out[player]}"
+            )
+        return "\n".join(lines)
+
+    def board(self, state: GwentState, viewer: int) -> dict[str, Any]:
+        """What ``viewer`` sees, as JSON values."""
+        return {
+            "round": state.round,
+            "hand": list(state.hands[viewer]),
+            "n_cards": [len(hand) for hand in state.hands],
+            "n_pile": [len(pile) for pile in state.piles],
+            "totals": list(state.totals),
+            "wins": list(state.wins),
+            "out": list(state.out),
+            "own": viewer + 1,
+        }
+
+    def counts(self) -> dict[str, int]:
+        """Empty."""
+        return {}
+
+
+def _drawer(state: GwentState) -> int:
+    """The player who draws next."""
+    return 0 if state.due[0] else 1
+
+
+def _with_card(state: GwentState, card: int) -> GwentState:
+    player = _drawer(state)
+    pile, hand = list(state.piles[player]), sorted((*state.hands[player], card))
+    pile.remove(card)
+    return state._replace(
+        hands=_at(state.hands, player, tuple(hand)),
+        piles=_at(state.piles, player, tuple(pile)),
+        due=_at(state.due, player, state.due[player] - 1),
+    )
+
+
+def _with_move(state: GwentState, action: int) -> GwentState:
+    player = state.turn
+    state = state._replace(turn=1 - player)
+    if action == PASS:
+        return state._replace(out=_at(state.out, player, True))
+    hand = state.hands[player]
+    return state._replace(
+        hands=_at(state.hands, player, hand[: action - 1] + hand[action:]),
+        totals=_at(state.totals, player, state.totals[player] + hand[action - 1]),
+    )
+
+
+def _at(pair: Any, player: int, value: Any) -> Any:
+    """A pair with the value of one player replaced."""
+    return (value, pair[1]) if player == 0 else (pair[0], value)
+
+
+def _progress(state: GwentState, player: int) -> tuple[float, ...]:
+    """Five features that both players know of ``player``."""
+    cards = state.hands[player] + state.piles[player]
+    mean = sum(cards) / max(len(cards), 1)
+    total, wins = state.totals[player] / _MAX_TOTAL, state.wins[player] / WINNING
+    return len(cards) / MIN_CARDS, total, wins, sum(cards) / MAX_SUM, mean / MAX_CARD
+
+
+def _cards_text(cards: Cards) -> str:
+    return " ".join(map(str, cards)) or "none"

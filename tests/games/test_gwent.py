@@ -1,0 +1,279 @@
+"""Gwent Lite against players with cards in lists, and each clause of its rules."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from games.gwent_twin import Duel
+from games.laws import LawError, check_game
+from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.gwent import N_MOVES, PASS, Gwent, GwentVariant
+from punish_fast.games.gwent_decks import DEFAULT_DECK
+from punish_fast.games.positions import enumerate_positions
+
+GAME = Gwent()
+# Both have four cards, hold two and draw one.
+SMALL = Gwent(GwentVariant(((1, 1, 2, 5), (1, 2, 3, 3)), hand_size=2, draws=1, min_cards=4))
+LIGHT = (*(1,) * 20, 2, 3, 4, 5, 6)
+HEAVY = (*(1,) * 24, 76)
+MIXED = Gwent(GwentVariant((LIGHT, HEAVY)))
+# Hands of ten: of MIXED for the first clauses, and of the default deck.
+DEAL = "1 1 1 1 1 2 3 4 5 6 1 1 1 1 1 1 1 1 1 76 "
+
+
+def after(game: Gwent, *words: str):
+    return game.state_of(" ".join(words))
+
+
+def test_it_obeys_the_laws():
+    assert check_game(SMALL, max_states=1000) > 1000
+
+
+def test_the_whole_game_obeys_the_laws_along_random_walks():
+    assert check_game(GAME, max_states=10, seed=1) > 1000
+
+
+def test_a_game_that_tells_the_hand_of_the_other_breaks_the_laws():
+    class Loud(Gwent):
+        def features(self, state):
+            return super().features(state) + np.float32(sum(state.hands[1 - max(self.player(state), 0)]))
+
+    with pytest.raises(LawError, match="law 10"):
+        check_game(Loud(SMALL.variant), max_states=1000)
+
+
+def compare(game: Gwent, state, duel: Duel) -> None:
+    """Compare a state after all draws with the players of a twin."""
+    assert state.totals == tuple(sum(player.played) for player in duel.players)
+    assert state.wins == tuple(player.rounds for player in duel.players)
+    assert [list(hand) for hand in state.hands] == [sorted(player.hand) for player in duel.players]
+    assert [list(pile) for pile in state.piles] == [sorted(player.deck) for player in duel.players]
+    assert list(state.out) == [player.stopped for player in duel.players]
+    assert (state.round, state.turn) == (duel.n_rounds, duel.mover)
+    assert game.is_terminal(state) == duel.over
+
+
+def shuffled(game: Gwent, state, decks):
+    """Draw as the decks lie, the last card first."""
+    while any(state.due):
+        state = game.apply(state, decks[0 if state.due[0] else 1].pop())
+    return state
+
+
+@pytest.mark.parametrize("game", [GAME, MIXED, SMALL], ids=["default", "mixed", "small"])
+@pytest.mark.parametrize("seed", range(20))
+def test_random_games_are_those_of_cards_in_lists(game, seed):
+    generator = random.Random(seed)
+    decks = [generator.sample(deck, len(deck)) for deck in game.decks]
+    beginner, passes = generator.randrange(2), generator.uniform(0, 0.4)
+    duel = Duel(decks, beginner, game.variant.hand_size, game.variant.draws)
+    state = game.apply(shuffled(game, game.initial(), decks), beginner)
+    while not game.is_terminal(state):
+        compare(game, state, duel)
+        assert game.actions(state) == list(range(len(duel.players[duel.mover].hand) + 1))
+        action = PASS if generator.random() < passes else generator.choice(game.actions(state)[1:])
+        duel.move(None if action == PASS else state.hands[state.turn][action - 1])
+        state = shuffled(game, game.apply(state, action), decks)
+    assert game.is_terminal(state) == duel.over
+    assert list(game.returns(state)) == duel.outcome()
+    assert state.wins == tuple(player.rounds for player in duel.players)
+    assert state.totals == tuple(duel.history[-1])
+
+
+def test_ten_cards_are_drawn_and_a_random_player_begins():
+    state = GAME.initial()
+    for due in range(20, 0, -1):
+        assert (sum(state.due), GAME.player(state)) == (due, CHANCE)
+        state = GAME.apply(state, GAME.actions(state)[-1])
+    assert [len(hand) for hand in state.hands] == [10, 10]
+    assert [len(pile) for pile in state.piles] == [15, 15]
+    assert (GAME.actions(state), GAME.probabilities(state)) == ([0, 1], [0.5, 0.5])
+    for beginner in (0, 1):
+        began = GAME.apply(state, beginner)
+        assert (GAME.player(began), GAME.actions(began)) == (beginner, list(range(N_MOVES)))
+
+
+def test_draws_have_the_shares_of_the_pile():
+    state = GAME.initial()
+    assert GAME.actions(state) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert GAME.probabilities(state) == pytest.approx([n / 25 for n in (2, 5, 4, 4, 4, 3, 2, 1)])
+    assert GAME.probabilities(GAME.apply(state, 2)) == pytest.approx([n / 24 for n in (2, 4, 4, 4, 4, 3, 2, 1)])
+
+
+def test_players_move_in_turn_and_cards_count():
+    state = after(MIXED, DEAL, "second 1 6 76 5")
+    assert (state.totals, state.turn) == ((11, 77), 1)
+    assert state.hands == ((1, 1, 1, 1, 1, 2, 3, 4), (1,) * 8)
+
+
+def test_after_a_pass_the_other_goes_on_alone():
+    state = after(MIXED, DEAL, "first pass 1 1")
+    assert (state.out, state.turn, state.totals) == ((True, False), 1, (0, 2))
+    state = after(MIXED, DEAL, "first pass 1 1 pass")
+    assert (state.round, state.wins, state.due) == (2, (0, 1), (0, 2))
+
+
+def test_an_empty_hand_passes_by_itself():
+    state = after(SMALL, "1 5 1 2 first 1 1 5")
+    # The first player has no card left; the other is still asked.
+    assert (state.hands, state.out, state.turn) == (((), (2,)), (True, False), 1)
+    state = after(SMALL, "1 5 1 2 first 1 1 5 2")
+    assert (state.wins, state.round, state.due) == ((1, 0), 2, (1, 1))
+
+
+def test_rounds_without_cards_are_ties():
+    game = Gwent(GwentVariant(((1, 2), (1, 2)), hand_size=2, draws=3, min_cards=2))
+    state = after(game, "1 2 1 2 first 2 1 1 2")
+    # 3 to 3, and there is nothing to draw: the second round is a tie, too.
+    assert game.is_terminal(state)
+    assert (state.wins, state.round, game.returns(state)) == ((2, 2), 2, (0, 0))
+    state = after(game, "1 2 1 2 first 2 1 1 pass")
+    assert (state.wins, state.turn, state.out) == ((1, 0), 1, (True, False))
+
+
+def test_the_higher_total_wins_and_the_winner_begins():
+    for words, wins, turn in (("first 6 1 pass pass", (1, 0), 0), ("first 6 76 pass pass", (0, 1), 1)):
+        state = after(MIXED, DEAL, words, "1 1")
+        assert (state.round, state.wins, state.totals, state.due) == (2, wins, (0, 0), (0, 0))
+        assert (state.turn, state.out) == (turn, (False, False))
+
+
+@pytest.mark.parametrize(("beginner", "other"), [("first", 1), ("second", 0)])
+def test_after_a_tie_the_player_begins_who_did_not_begin_the_first_round(beginner, other):
+    state = after(MIXED, DEAL, beginner, "1 1 pass pass 1 1")
+    assert (state.wins, state.turn, state.beginner) == ((1, 1), other, 1 - other)
+    # A tie in the second round, too: both have two, and it is a tie.
+    state = after(MIXED, DEAL, beginner, "1 1 pass pass 1 1 pass pass")
+    assert (state.wins, MIXED.returns(state)) == ((2, 2), (0, 0))
+
+
+def test_a_tie_after_a_win_wins_the_game():
+    state = after(MIXED, DEAL, "first 6 pass pass", "1 1 1 pass pass")
+    assert (state.wins, MIXED.returns(state), MIXED.is_terminal(state)) == ((2, 1), (1, -1), True)
+    state = after(MIXED, DEAL, "first pass 76 pass", "1 pass pass")
+    assert (state.wins, MIXED.returns(state)) == ((1, 2), (-1, 1))
+
+
+def test_the_third_round_decides():
+    words = [DEAL, "first 6 pass pass", "1", "1 1 pass 1 pass", "1 1 1"]
+    state = after(MIXED, *words)
+    assert (state.round, state.wins, state.turn) == (3, (1, 1), 1)
+    for end, wins, returns in (
+        ("1 pass pass", (1, 2), (-1, 1)),
+        ("pass 1 pass", (2, 1), (1, -1)),
+        ("1 1 pass pass", (2, 2), (0, 0)),
+    ):
+        state = after(MIXED, *words, end)
+        assert (state.wins, MIXED.returns(state), MIXED.is_terminal(state)) == (wins, returns, True)
+
+
+def test_three_cards_are_drawn_but_no_more_than_ten_held():
+    for played, due in ((0, 0), (1, 1), (2, 2), (3, 3), (5, 3)):
+        # The second player passes; the first plays some cards, and passes.
+        state = after(MIXED, DEAL, "second pass", "1 " * played, "pass")
+        assert (state.due, state.round) == ((due, 0), 2)
+        state = after(MIXED, DEAL, "second pass", "1 " * played, "pass", "1 " * due)
+        assert ([len(hand) for hand in state.hands], MIXED.player(state)) == ([10 - played + due, 10], 0)
+
+
+def test_slots_are_in_ascending_order_and_equal_cards_have_slots_of_their_own():
+    state = after(MIXED, DEAL, "first")
+    texts = [MIXED.action_text(state, action) for action in MIXED.actions(state)]
+    assert (texts[0], texts[1], texts[5], texts[10]) == (
+        "pass",
+        "play 1 from slot 1",
+        "play 1 from slot 5",
+        "play 6 from slot 10",
+    )
+    assert MIXED.apply(state, 1) == MIXED.apply(state, 5)
+    with pytest.raises(GameError, match=r"^action: 11 is illegal, legal: \[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10\]$"):
+        MIXED.apply(state, 11)
+
+
+def test_features_are_those_of_the_player_to_move():
+    state = after(MIXED, DEAL, "first 6 76 pass 1")
+    features = MIXED.features(state)
+    expected = [0.0] * 76
+    expected[0], expected[75] = 24 / 25, 1 / 25
+    expected += [1 / 76] * 8 + [0, 0]
+    expected += [23 / 25, 77 / 85, 0, 23 / 100, 1 / 76]
+    expected += [1, 9 / 10, 24 / 25, 6 / 85, 0, 34 / 100, 34 / 24 / 76]
+    expected += [1 / 3, 1 / 2]
+    assert len(expected) == MIXED.n_features
+    assert features == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_hands_of_the_other_are_hidden(seed):
+    generator, state = random.Random(seed), GAME.initial()
+    for _ in range(20 + generator.randrange(1, 15)):
+        if not GAME.is_terminal(state):
+            state = GAME.apply(state, generator.choice(GAME.actions(state)))
+    own = GAME.player(state)
+    if own == CHANCE or GAME.is_terminal(state):
+        return
+    cards = list(state.hands[1 - own] + state.piles[1 - own])
+    generator.shuffle(cards)
+    size = len(state.hands[1 - own])
+    hands, piles = list(state.hands), list(state.piles)
+    hands[1 - own], piles[1 - own] = tuple(sorted(cards[:size])), tuple(sorted(cards[size:]))
+    other = state._replace(hands=tuple(hands), piles=tuple(piles))
+    assert GAME.information(other) == GAME.information(state)
+    assert np.array_equal(GAME.features(other), GAME.features(state))
+    assert GAME.draw(other, own, ("a", "b")) == GAME.draw(state, own, ("a", "b"))
+    assert GAME.board(other, own) == GAME.board(state, own)
+    assert other == state or GAME.text(other) != GAME.text(state)
+
+
+def test_pictures_show_the_own_hand():
+    state = after(MIXED, DEAL, "second 1 pass")
+    assert MIXED.draw(state, 0, ("Ann", "Ben")).splitlines() == [
+        "round 1 of 3",
+        "Ann (you): hand 1 1 1 1 1 2 3 4 5 6, 15 to draw, total 0, won 0, out",
+        "Ben: 9 cards in hand, 15 to draw, total 1, won 0",
+    ]
+    assert MIXED.board(state, 1)["hand"] == [1] * 8 + [76]
+    assert MIXED.variant_text() == "Gwent Lite, decks of 25 cards"
+    assert "Then both draw 1 cards, up to 2 in hand" in SMALL.rules_text()
+
+
+def test_variants_have_the_same_game_after_json():
+    again = Gwent(GwentVariant(**json.loads(json.dumps(MIXED.parameters()))))
+    assert (again.decks, again.parameters()) == (MIXED.decks, MIXED.parameters())
+    assert GAME.decks == (DEFAULT_DECK, DEFAULT_DECK)
+
+
+@pytest.mark.parametrize(
+    ("variant", "message"),
+    [
+        ({"decks": ((4,) * 24, DEFAULT_DECK)}, "first deck: 24 cards are not allowed, it must have at least 25"),
+        ({"decks": (DEFAULT_DECK, (5,) * 25)}, "second deck: its sum is 125, it must be at most 100"),
+        (
+            {"decks": ((0, *DEFAULT_DECK), DEFAULT_DECK)},
+            "first deck: the card 0 is not allowed, only whole numbers from 1 to 76",
+        ),
+        ({"decks": (DEFAULT_DECK,)}, "decks: 1 are not allowed, there must be 2"),
+        ({"hand_size": 11}, "hand_size: 11 is not allowed, it must be from 1 to 10"),
+        ({"draws": -1}, "draws: -1 is not allowed, it must be from 0 to 10"),
+        ({"min_cards": 0}, "min_cards: 0 is not allowed, it must be from 1 to 100"),
+    ],
+)
+def test_impossible_variants_are_refused(variant, message):
+    with pytest.raises(GameError) as error:
+        Gwent(GwentVariant(**variant))
+    assert str(error.value) == message
+
+
+def test_positions_are_draws_and_moves_from_the_beginning():
+    with pytest.raises(GameError, match=r"^position: word 1, '9', is wrong, allowed: 1, 2, 5$"):
+        SMALL.state_of("9")
+    with pytest.raises(GameError, match=r"^position: word 6, '2', is wrong, allowed: 5, 1, pass$"):
+        SMALL.state_of("1 5 1 2 first 2")
+    with pytest.raises(GameError, match=r"^position: word 10, 'pass', is wrong, allowed: nothing, the game is over$"):
+        SMALL.state_of("1 5 1 2 first pass pass pass pass pass")
+    with pytest.raises(GameError):
+        enumerate_positions(GAME)
