@@ -159,7 +159,7 @@ def time_moves(size: int, seed: int = 0) -> None:
                 oracle, begin = Connect4Oracle(_GAME), time.perf_counter()
                 oracle.best_action(after)
                 seconds.append(time.perf_counter() - begin)
-        mean, most = sum(seconds) / len(seconds), max(seconds)
+        mean, most = sum(seconds) / max(len(seconds), 1), max(seconds, default=0)
         print(f"player {seat + 1}, {last + 2} stones: {len(seconds):,} moves, {mean:.3f} s each, {most:.2f} s at most")
 
 

@@ -178,10 +178,10 @@ def _boards(files: list[str]) -> list[BoardModel]:
     return [*learned, *(model for oracle in oracles for model in level_models(oracle))]
 
 
-def _by_game(boards: Sequence[BoardModel]) -> dict[str, list[str]]:
-    """The names of agents by their games."""
+def _by_game(boards: Sequence[BoardModel]) -> list[dict[str, Any]]:
+    """Games, and the names of the agents at each."""
     games = dict.fromkeys(model.face.game for model in boards)
-    return {game: [model.name for model in boards if model.face.game == game] for game in games}
+    return [{"game": game, "agents": [model.name for model in boards if model.face.game == game]} for game in games]
 
 
 def _is_board(agent: str) -> bool:
@@ -237,8 +237,8 @@ def _print(options: ServeOptions, report: dict[str, Any]) -> None:
 def _print_report(report: dict[str, Any]) -> None:
     print(f"{report['address']}\n")
     print_text(f"opponents: {', '.join(report['agents'])}")
-    for game, agents in report["other_games"].items():
-        print_text(f"{game}: {', '.join(agents)}")
+    for each in report["other_games"]:
+        print_text(f"{each['game']}: {', '.join(each['agents'])}")
     print_text(f"games: {report['database'] or 'not kept'}")
     if report["writes"]:
         print_text(f"games may be posted{'' if report['token'] is None else ' with the token ' + report['token']}")

@@ -35,8 +35,10 @@ class Shelf:
     async def open(self) -> None:
         """Open all agents."""
         for model in self.models:
+            # Whoever asks for a coach at Punish does not wait for networks to be loaded.
+            open_in_thread = self._workers.think if isinstance(model, BoardModel) else self._workers.solve
             try:
-                await self._workers.solve(model.open)
+                await open_in_thread(model.open)
             except (ValueError, StoreError) as error:
                 self.flaws[model.name] = (
                     str(error) if model.file is None else str(error).replace(str(model.file.path), model.name)

@@ -85,7 +85,7 @@ def test_stopped_training_resumes_to_the_same_end(run, monkeypatch, folder):
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_killed_training_resumes_to_the_same_network(run, folder):
-    options = (*TRAIN, "--games", "20000")
+    options = (*TRAIN, "--games", "40000")
     whole = run(*options, "-o", "whole.h5", "--json").report
     command, generator, n_killed = [*COMMAND, *options, "-o", "x.h5", "--resume"], random.Random(1), 0
     while not (folder / "x.h5").exists() or load_dqn(folder / "x.h5").games < whole["games"] / 4:
@@ -94,7 +94,7 @@ def test_killed_training_resumes_to_the_same_network(run, folder):
             while child.poll() is None and modified(folder / "x.h5") == before:
                 time.sleep(0.01)
             # Somewhere between the first checkpoint and those that follow.
-            time.sleep(generator.random())
+            time.sleep(generator.random() / 2)
             child.kill()
         n_killed += child.returncode == -signal.SIGKILL
     resumed = run(*options, "-o", "x.h5", "--resume", "--json").report
