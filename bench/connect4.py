@@ -27,7 +27,7 @@ from punish_fast.games.connect4 import N_SQUARES, WIDTH, Connect4, Connect4State
 from punish_fast.games.connect4_book import opening_book
 from punish_fast.games.connect4_oracle import Connect4Oracle
 from punish_fast.games.connect4_sets import FULL, SETS, STONES, PositionSet, position_sets, set_of
-from punish_fast.games.connect4_solver import Connect4Solver, plies_to_end, value_of
+from punish_fast.games.connect4_solver import Connect4Solver, compile_search, plies_to_end, value_of
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()
@@ -172,8 +172,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--exact", action="store_true", help="the exact score of the empty board")
     options = parser.parse_args(arguments)
     set_threads(1)
-    # Compile before the clock runs.
-    Connect4Solver(1).solve(_GAME.state_of("444444326555553233322676235"))
+    # Before the clock runs.
+    compile_search()
     if options.verb == "sets":
         save_sets(make_sets(options.size))
     elif options.verb == "compare":

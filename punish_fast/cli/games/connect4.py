@@ -25,9 +25,11 @@ _GAMES = 2000
 
 def solution(game: Connect4, position: str, solver: Connect4Solver, exact: bool, quiet: bool) -> dict[str, Any]:
     """The report of ``games solve`` on a position."""
-    from punish_fast.games.connect4_solver import value_of
+    from punish_fast.games.connect4_solver import compile_search, value_of
 
     clock, state = Stopwatch(), game.state_of(position)
+    with clock("kernels"), Progress(quiet).stage("kernels"):
+        compile_search()
     with clock("solve"), Progress(quiet).stage("solve"):
         scores, nodes = solver.score_moves(state, exact)
     score = _best(scores, solver, state)
@@ -88,7 +90,7 @@ def _told(game: Connect4, name: str) -> dict[str, Any]:
     if Path(name).suffix == ".h5":
         network = load_dqn(Path(name), game)
     elif name != "random" and not depth:
-        allowed = "random, search-N that sees N moves, and files .h5"
+        allowed = "random, search-N that sees 1 to 99 moves, and files .h5"
         raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}")
 
     def policy(found: PositionSet) -> np.ndarray:
