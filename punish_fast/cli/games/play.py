@@ -61,6 +61,8 @@ def play(options: GamesPlayOptions) -> None:
     must_have_input("moves")
     if options.agent is not None and (options.level not in (None, "trained") or options.players == 2):
         raise UsageError("--agent goes with --level trained and one person only")
+    if options.players == 2 and (options.level is not None or options.second):
+        raise UsageError("--level and --second go with one person only")
     from punish_fast.games.registry import oracle_of
 
     oracle = oracle_of(game)
