@@ -116,7 +116,7 @@ def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) ->
     entry = entry_of(name, verb)
     unknown = [option for option in options if option not in entry.options]
     if unknown:
-        allowed = f"only {', '.join(entry.options)}" if entry.options else "and no others"
+        allowed = f"only {', '.join(entry.options)}" if entry.options else "it has none"
         raise GameError(f"{name}: has no option {unknown[0]!r}, {allowed}")
     return entry.make(entry.variant_of(**options))
 

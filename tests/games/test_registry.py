@@ -40,7 +40,7 @@ def test_unknown_games_are_refused(name):
 def test_verbs_and_options_that_a_game_does_not_offer_are_refused(monkeypatch):
     with pytest.raises(GameError, match=r"^tapnswap: has no option 'size', only limit, roll_over, no_emptying, taps"):
         make_game("tapnswap", {"size": 3})
-    with pytest.raises(GameError, match=r"^tictactoe: has no option 'limit', and no others$"):
+    with pytest.raises(GameError, match=r"^tictactoe: has no option 'limit', it has none$"):
         make_game("tictactoe", {"limit": 3})
     monkeypatch.setitem(registry.GAMES, "tapnswap", GAMES["tapnswap"]._replace(verbs=("solve", "play")))
     assert entry_of("tapnswap", "play").name == "tapnswap"
