@@ -43,7 +43,15 @@ class BoardModel:
 
     file = None
 
-    def __init__(self, name: str, about: str, oracle: Oracle, make: Callable[[], Choices], source: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        about: str,
+        oracle: Oracle,
+        make: Callable[[], Choices],
+        source: str,
+        asks_oracle: bool = True,
+    ) -> None:
         """Name the agent.
 
         Args:
@@ -52,10 +60,11 @@ class BoardModel:
             oracle: Perfect play of its game.
             make: Makes its choices; called once.
             source: What tells it apart from other agents at the game.
+            asks_oracle: Whether its choices follow from perfect play.
         """
         self.name, self.oracle = name, oracle
         self.face = BoardFace(oracle.game)
-        self._about, self._make = about, make
+        self._about, self._make, self._asks_oracle = about, make, asks_oracle
         described = json.dumps([describe(oracle.game), source], sort_keys=True)
         self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
 
@@ -88,8 +97,13 @@ class BoardModel:
 
     @property
     def is_quick(self) -> bool:
-        """Whether it moves, and gives hints, at once when it is open."""
+        """Whether it gives hints at once when it is open."""
         return self.oracle.is_quick
+
+    @property
+    def moves_quickly(self) -> bool:
+        """Whether it moves at once when it is open."""
+        return self.oracle.is_quick or not self._asks_oracle
 
     def hint(self, view: BoardView) -> dict[str, Any]:
         """What perfect play knows of a position, JSON-like: the outcome of each move, and which are the best."""
@@ -135,7 +149,8 @@ def level_models(oracle: Oracle) -> list[BoardModel]:
 
     def model(level: str) -> BoardModel:
         name = f"{level}-{oracle.game.name}"
-        return BoardModel(name, _ABOUT[level], oracle, lambda: level_choices(oracle, level), level)
+        asks = RANDOM_SHARES.get(level, 1.0) < 1
+        return BoardModel(name, _ABOUT[level], oracle, lambda: level_choices(oracle, level), level, asks)
 
     return [model(level) for level in levels_of(oracle.game)]
 
@@ -156,4 +171,4 @@ def file_model(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> BoardMo
     known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))
     oracle = next(known, None) or oracle_of(game)
     source = hashlib.sha256(path.read_bytes()).hexdigest()
-    return BoardModel(name, "plays as it has learned", oracle, lambda: choices, source)
+    return BoardModel(name, "plays as it has learned", oracle, lambda: choices, source, asks_oracle=False)

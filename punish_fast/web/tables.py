@@ -126,7 +126,7 @@ class OpenTable:
         """Reveal what was chosen, and let the agent move until it is the person's turn; it may think meanwhile."""
         session, model = self.session, self.model
         while session.is_on and not session.waiting:
-            if isinstance(model, BoardModel) and not model.is_quick and (1 - self.seat) in self.match.to_move:
+            if isinstance(model, BoardModel) and not model.moves_quickly and (1 - self.seat) in self.match.to_move:
                 await workers.think(partial(model.choices, session.view(1 - self.seat).state))
             session.reveal()
 

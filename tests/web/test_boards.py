@@ -144,6 +144,30 @@ def test_others_are_answered_while_an_agent_thinks():
         assert [event["name"] for event in answer.result().json()["events"]] == ["top left", "centre"]
 
 
+def test_an_agent_that_does_not_search_moves_while_a_hint_is_searched(monkeypatch):
+    oracle, may_answer, is_asked = SlowOracle(TicTacToe()), Event(), Event()
+    found = oracle.move_values
+
+    def move_values(state):
+        is_asked.set()
+        assert may_answer.wait(30)
+        return found(state)
+
+    monkeypatch.setattr(oracle, "move_values", move_values)
+    hall = hall_of("random", boards=level_models(oracle))
+    with TestClient(create_app(hall), base_url=BASE) as client, ThreadPoolExecutor(2) as pool:
+        opponent = hash_of(client, "random-tictactoe")
+        table, other = open_table(client, opponent), open_table(client, opponent)
+        hint = pool.submit(client.get, f"/tables/{table['table']}/hint")
+        assert is_asked.wait(30)
+        try:
+            answer = pool.submit(choose, client, other, 0).result(timeout=10)
+            assert [event["seat"] for event in answer.json()["events"]] == [0, 1]
+        finally:
+            may_answer.set()
+        assert hint.result().json()["moves"]
+
+
 @pytest.mark.parametrize("opponent", ["perfect-tapnswap", "perfect-connect4"])
 def test_the_agent_may_begin(client, opponent):
     table = open_table(client, hash_of(client, opponent), second=True, name="Ann")
