@@ -14,7 +14,8 @@ from punish_fast.equilibrium.upper_bound import upper_bound
 from punish_fast.games.connect4 import Connect4
 from punish_fast.games.connect4_solver import Connect4Solver
 from punish_fast.games.incan_gold_equilibrium import solve_equilibrium
-from punish_fast.games.incan_gold_playouts import play_games, random_policy
+from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
+from punish_fast.games.incan_gold_responses import round_response
 from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets, sample_solo, solve_solo
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
@@ -141,3 +142,4 @@ def _play_incan_gold() -> None:
     sample_solo(solo, 1)
     equilibrium.sample(1)
     equilibrium.all_stay()
+    round_response(sets, [random_policy(), threshold_policy(1)])

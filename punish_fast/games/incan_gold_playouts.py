@@ -89,12 +89,21 @@ def _played(
     return points
 
 
-def _limits(policy: np.ndarray) -> np.ndarray:
-    """How many random words of 32 bits make a player stay."""
+def check_policy(policy: np.ndarray) -> None:
+    """Check that an array is a policy.
+
+    Raises:
+        GameError: It has another shape, or numbers that are no probabilities.
+    """
     if policy.shape != _SHAPE:
         raise GameError(f"policy: its shape is {policy.shape}, it must be {_SHAPE}")
     if not ((policy >= 0) & (policy <= 1)).all():
         raise GameError("policy: some numbers are no probabilities, they must be from 0 to 1")
+
+
+def _limits(policy: np.ndarray) -> np.ndarray:
+    """How many random words of 32 bits make a player stay."""
+    check_policy(policy)
     return np.rint(policy * 2.0**32).astype(np.uint64)
 
 
