@@ -1,24 +1,27 @@
 """Random games a second on one core: ``python -m bench.playouts [GAME ...]``.
 
 Plays many games at once the way a learner does, by ``legal`` and ``step`` of a `VectorGame`; a game that ends begins
-anew. The batch fits the cache. Time is that of the process, which has one thread; the best of three runs counts.
+anew. The batch fits the cache. Whole games of Incan Gold run in one kernel, at random and with a threshold. Time is
+that of all threads of the process together; the best of three runs counts.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from bench import _playouts
 from bench.tables import markdown
 from punish_fast.games.contract import VectorGame
+from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
 from punish_fast.games.registry import make_game, vectorise
 
-GAMES = ("tictactoe", "connect4")
+GAMES = ("tictactoe", "connect4", "incan-gold")
 # Games at once.
 _BATCH = 4096
 
@@ -59,6 +62,28 @@ def play(vector: VectorGame, seconds: float, seed: int = 0) -> Speed:
     return Speed(games, moves, passed, won / max(games, 1))
 
 
+def play_incan_gold(policy: np.ndarray, seconds: float, seed: int = 0) -> Speed:
+    """Play games of Incan Gold between three players of a policy for some seconds; moves are not counted."""
+    games = won = 0
+    clock = time.process_time()
+    while (passed := time.process_time() - clock) < seconds:
+        points = play_games([policy] * 3, 16 * _BATCH, seed + games)
+        games += len(points)
+        won += int(np.count_nonzero(points[:, 0] > points[:, 1:].max(axis=1)))
+    return Speed(games, 0, passed, won / max(games, 1))
+
+
+def _runs(name: str, seconds: float) -> dict[str, Callable[[int], Speed]]:
+    """What to measure of a game, by the name of its row."""
+    if name == "incan-gold":
+        policies = {"at random": random_policy(), "leave at 8": threshold_policy(8)}
+        play_incan_gold(policies["at random"], 0.01)
+        return {f"{name}, {how}": partial(play_incan_gold, policy, seconds) for how, policy in policies.items()}
+    vector = vectorise(make_game(name, {}))
+    play(vector, 0.01)
+    return {name: partial(play, vector, seconds)}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure games, three times each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
@@ -67,12 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     rows = [["game", "million games/s", "million moves/s", "won by the first player"]]
     for name in options.games:
-        vector = vectorise(make_game(name, {}))
-        play(vector, 0.01)
-        runs = [play(vector, options.seconds, seed) for seed in range(3)]
-        best = max(runs, key=lambda run: run.games / run.seconds)
-        millions = [count / best.seconds / 1e6 for count in (best.games, best.moves)]
-        rows.append([name, *(f"{number:.2f}" for number in millions), f"{best.first:.3f}"])
+        for title, run in _runs(name, options.seconds).items():
+            best = max((run(seed) for seed in range(3)), key=lambda speed: speed.games / speed.seconds)
+            millions = [count / best.seconds / 1e6 for count in (best.games, best.moves)]
+            rows.append([title, *(f"{number:.2f}" if number else "-" for number in millions), f"{best.first:.3f}"])
     print("\n".join(markdown(rows)))
     return 0
 

@@ -21,6 +21,7 @@ def test_random_games_are_won_as_often_as_they_should():
 
 
 def test_a_table_has_a_row_for_each_game(capsys):
-    assert playouts.main(["tictactoe", "tapnswap", "--seconds", "0.05"]) == 0
+    assert playouts.main(["tictactoe", "tapnswap", "incan-gold", "--seconds", "0.05"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split("|")[1].strip() for line in lines] == ["game", "---", "tictactoe", "tapnswap"]
+    temples = ["incan-gold, at random", "incan-gold, leave at 8"]
+    assert [line.split("|")[1].strip() for line in lines] == ["game", "---", "tictactoe", "tapnswap", *temples]
