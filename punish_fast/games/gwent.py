@@ -266,15 +266,15 @@ class Gwent:
         """
         state = self.initial()
         for number, word in enumerate(text.split(), 1):
-            actions = self._words(state)
+            actions = self.words(state)
             if word not in actions:
                 allowed = ", ".join(actions) or "nothing, the game is over"
                 raise GameError(f"position: word {number}, {printable(word)!r}, is wrong, allowed: {allowed}")
             state = self.apply(state, actions[word])
         return state
 
-    def _words(self, state: GwentState) -> dict[str, int]:
-        """The actions as `state_of` reads them: of equal cards, the first."""
+    def words(self, state: GwentState) -> dict[str, int]:
+        """The actions by what `state_of` calls them; of equal cards, only the first slot."""
         actions = self.actions(state)
         if any(state.due):
             return {str(card): card for card in actions}

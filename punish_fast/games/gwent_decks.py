@@ -48,6 +48,14 @@ def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_
     return deck
 
 
+def deck_rows(decks: Sequence[Deck]) -> np.ndarray:
+    """Decks as an array int8 ``[n, width]``, with zeros behind the last card of each."""
+    rows = np.zeros((len(decks), max(map(len, decks), default=0)), dtype=np.int8)
+    for row, deck in zip(rows, decks, strict=True):
+        row[: len(deck)] = deck
+    return rows
+
+
 def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARDS) -> np.ndarray:
     """Random decks with the sum 100, int64 ``[n, n_cards]``, each in ascending order.
 

@@ -1,0 +1,117 @@
+"""Millions of games of Gwent Lite between random play and a rule of thumb, with decks of their own for every game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.games import _gwent
+from punish_fast.games.contract import GameError
+from punish_fast.games.gwent import DRAWS, HAND_SIZE, N_PLAYERS, N_ROUNDS
+from punish_fast.games.gwent_decks import MAX_CARD, MAX_SUM, MIN_CARDS
+from punish_fast.runtime.parallel import for_each
+
+# Every legal action with the same probability, and `gwent_rule_of_thumb.rule_of_thumb`.
+POLICIES = ("random", "rule")
+# As many draws, cards played and passes as a game can have, and who begins.
+_LONGEST = N_PLAYERS * N_ROUNDS * (2 * HAND_SIZE + 1) + 1
+
+
+class GwentGames(NamedTuple):
+    """The results of games.
+
+    Attributes:
+        wins: Rounds won by each player, int16 ``[n_games, 2]``.
+        moves: Moves of both players, int16 ``[n_games]``; a pass for want of cards is none.
+    """
+
+    wins: np.ndarray
+    moves: np.ndarray
+
+    @property
+    def returns(self) -> np.ndarray:
+        """1, 0 or -1 for a win, a tie or a loss of the first player, int8 ``[n_games]``."""
+        result: np.ndarray = np.sign(self.wins[:, 0] - self.wins[:, 1]).astype(np.int8)
+        return result
+
+
+def play_games(
+    decks: np.ndarray,
+    policies: Sequence[str],
+    n_games: int,
+    seed: int = 0,
+    hand_size: int = HAND_SIZE,
+    draws: int = DRAWS,
+    min_cards: int = MIN_CARDS,
+) -> GwentGames:
+    """Play games.
+
+    Args:
+        decks: Integers ``[n, 2, width]``, the decks of both players, with zeros behind the last card; game ``k`` is
+            played with decks ``k % n``.
+        policies: Of each player, one of `POLICIES`.
+        n_games: Number of games.
+        seed: Random seed.
+        hand_size: See `gwent.GwentVariant`, also for the others.
+        draws: Cards drawn before each further round.
+        min_cards: The least number of cards in a deck.
+
+    Raises:
+        GameError: There is no such policy, a deck is not allowed, or a number is out of range.
+    """
+    log = np.empty((n_games, 0), dtype=np.int8)
+    return _played(_checked(decks, min_cards), policies, log, seed, (hand_size, draws))
+
+
+def record_games(
+    decks: np.ndarray,
+    policies: Sequence[str],
+    n_games: int,
+    seed: int = 0,
+    hand_size: int = HAND_SIZE,
+    draws: int = DRAWS,
+    min_cards: int = MIN_CARDS,
+) -> tuple[GwentGames, list[str]]:
+    """Play games like `play_games`, and tell the draws and moves of each as `gwent.Gwent.state_of` reads them."""
+    log = np.empty((n_games, _LONGEST), dtype=np.int8)
+    games = _played(_checked(decks, min_cards), policies, log, seed, (hand_size, draws))
+    return games, [" ".join(_word(number) for number in row if number >= 0) for row in log.tolist()]
+
+
+def _word(number: int) -> str:
+    if number >= _gwent.BEGINNER:
+        return ("first", "second")[number - _gwent.BEGINNER]
+    return str(number) if number else "pass"
+
+
+def _played(
+    decks: np.ndarray, policies: Sequence[str], log: np.ndarray, seed: int, rules: tuple[int, int]
+) -> GwentGames:
+    for name, number, least in (("hand_size", rules[0], 1), ("draws", rules[1], 0)):
+        if not least <= number <= HAND_SIZE:
+            raise GameError(f"{name}: {number} is not allowed, it must be from {least} to {HAND_SIZE}")
+    unknown = [policy for policy in policies if policy not in POLICIES]
+    if unknown or len(policies) != N_PLAYERS:
+        raise GameError(f"policies: {policies} are not allowed, only two of {', '.join(POLICIES)}")
+    has_rule = np.array([policy == POLICIES[1] for policy in policies])
+    results = np.empty((len(log), N_PLAYERS + 1), dtype=np.int16)
+    for_each(_gwent.play_gwent_games, len(log), np.uint64(seed), decks, rules, has_rule, results, log)
+    return GwentGames(results[:, :N_PLAYERS], results[:, N_PLAYERS])
+
+
+def _checked(decks: np.ndarray, min_cards: int) -> np.ndarray:
+    """Decks as the kernel takes them."""
+    if decks.ndim != 3 or decks.shape[1] != N_PLAYERS or not len(decks):
+        raise GameError(f"decks: their shape is {decks.shape}, it must be (n, {N_PLAYERS}, width) with n above 0")
+    if not np.issubdtype(decks.dtype, np.integer):
+        raise GameError(f"decks: {decks.dtype} is not allowed, they must be integers")
+    if ((decks < 0) | (decks > MAX_CARD)).any():
+        raise GameError(f"decks: a card is out of range, they must be from 1 to {MAX_CARD}, or 0 behind the last")
+    n_cards, sums = (decks > 0).sum(axis=2), decks.sum(axis=2, dtype=np.int64)
+    if n_cards.min() < min_cards:
+        raise GameError(f"decks: one has {n_cards.min()} cards, it must have at least {min_cards}")
+    if sums.max() > MAX_SUM:
+        raise GameError(f"decks: one has the sum {sums.max()}, it must be at most {MAX_SUM}")
+    return np.ascontiguousarray(decks, dtype=np.int8)
