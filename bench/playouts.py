@@ -1,8 +1,9 @@
 """Random games a second on one core: ``python -m bench.playouts [GAME ...]``.
 
 Plays many games at once the way a learner does, by ``legal`` and ``step`` of a `VectorGame`; a game that ends begins
-anew. The batch fits the cache. Whole games of Incan Gold run in one kernel, at random and with a threshold. Time is
-that of all threads of the process together; the best of three runs counts.
+anew. The batch fits the cache. Whole games of Incan Gold run in one kernel, at random and with a threshold, and those
+of Gwent Lite with the default deck, at random and by the rule of thumb. Time is that of all threads of the process
+together; the best of three runs counts.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ import numpy as np
 
 from bench import _playouts
 from bench.tables import markdown
+from punish_fast.games import gwent_playouts
 from punish_fast.games.contract import VectorGame
+from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
 from punish_fast.games.registry import make_game, vectorise
 
-GAMES = ("tictactoe", "connect4", "incan-gold")
+GAMES = ("tictactoe", "connect4", "incan-gold", "gwent")
 # Games at once.
 _BATCH = 4096
 
@@ -73,12 +76,30 @@ def play_incan_gold(policy: np.ndarray, seconds: float, seed: int = 0) -> Speed:
     return Speed(games, 0, passed, won / max(games, 1))
 
 
+def play_gwent(policy: str, seconds: float, seed: int = 0) -> Speed:
+    """Play games of Gwent Lite between two players of a policy for some seconds."""
+    decks = deck_rows([DEFAULT_DECK] * 2)[np.newaxis]
+    games = moves = won = 0
+    clock = time.process_time()
+    while (passed := time.process_time() - clock) < seconds:
+        # No two runs have a seed in common.
+        batch = gwent_playouts.play_games(decks, [policy] * 2, _BATCH, (seed << 32) + games)
+        games += len(batch.moves)
+        moves += int(batch.moves.sum())
+        won += int(np.count_nonzero(batch.returns > 0))
+    return Speed(games, moves, passed, won / max(games, 1))
+
+
 def _runs(name: str, seconds: float) -> dict[str, Callable[[int], Speed]]:
     """What to measure of a game, by the name of its row."""
     if name == "incan-gold":
         policies = {"at random": random_policy(), "leave at 8": threshold_policy(8)}
         play_incan_gold(policies["at random"], 0.01)
         return {f"{name}, {how}": partial(play_incan_gold, policy, seconds) for how, policy in policies.items()}
+    if name == "gwent":
+        play_gwent("random", 0.01)
+        titles = {f"{name}, at random": "random", f"{name}, rule of thumb": "rule"}
+        return {title: partial(play_gwent, policy, seconds) for title, policy in titles.items()}
     vector = vectorise(make_game(name, {}))
     play(vector, 0.01)
     return {name: partial(play, vector, seconds)}

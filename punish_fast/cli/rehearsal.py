@@ -13,6 +13,8 @@ from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.equilibrium.upper_bound import upper_bound
 from punish_fast.games.connect4 import Connect4
 from punish_fast.games.connect4_solver import Connect4Solver
+from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows
+from punish_fast.games.gwent_playouts import play_games as play_gwent
 from punish_fast.games.incan_gold_equilibrium import solve_equilibrium
 from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
 from punish_fast.games.incan_gold_responses import round_response
@@ -132,6 +134,7 @@ def _play_small_games() -> None:
             describe(states)
     play_random_games(1)
     _play_incan_gold()
+    play_gwent(deck_rows([DEFAULT_DECK] * 2)[np.newaxis], ("random", "rule"), 1)
     Connect4Solver(memory=1).solve(Connect4().state_of(_LATE))
 
 

@@ -114,4 +114,5 @@ def _checked(decks: np.ndarray, min_cards: int) -> np.ndarray:
         raise GameError(f"decks: one has {n_cards.min()} cards, it must have at least {min_cards}")
     if sums.max() > MAX_SUM:
         raise GameError(f"decks: one has the sum {sums.max()}, it must be at most {MAX_SUM}")
-    return np.ascontiguousarray(decks, dtype=np.int8)
+    # A copy, since kernels are compiled anew for arrays that may not be written.
+    return np.array(decks, dtype=np.int8, order="C")

@@ -20,8 +20,17 @@ def test_random_games_are_won_as_often_as_they_should():
     assert abs(speed.first - 0.584920634921) <= 4 * (0.25 / speed.games) ** 0.5
 
 
+def test_random_games_of_gwent_are_as_long_and_as_often_won_as_they_can_be():
+    speed = playouts.play_gwent("random", 0.05)
+    # Between two passes in each of two rounds, and sixteen cards and three passes of each player.
+    assert 4 <= speed.moves / speed.games <= 2 * (16 + 3)
+    # Players are equal, and some 3 % of games are ties.
+    assert abs(speed.first - 0.485) <= 0.005 + 4 * (0.25 / speed.games) ** 0.5
+
+
 def test_a_table_has_a_row_for_each_game(capsys):
-    assert playouts.main(["tictactoe", "tapnswap", "incan-gold", "--seconds", "0.05"]) == 0
+    assert playouts.main(["tictactoe", "tapnswap", "incan-gold", "gwent", "--seconds", "0.05"]) == 0
     lines = capsys.readouterr().out.splitlines()
     temples = ["incan-gold, at random", "incan-gold, leave at 8"]
-    assert [line.split("|")[1].strip() for line in lines] == ["game", "---", "tictactoe", "tapnswap", *temples]
+    duels = ["gwent, at random", "gwent, rule of thumb"]
+    assert [line.split("|")[1].strip() for line in lines] == ["game", "---", "tictactoe", "tapnswap", *temples, *duels]
