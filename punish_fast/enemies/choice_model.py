@@ -206,7 +206,8 @@ def _fit_concentration(
     space: StateSpace, choices: tuple[np.ndarray, np.ndarray, np.ndarray], ridge: float, lapse: float
 ) -> float:
     """The concentration of maximum held-out likelihood; ``choices`` are row, column and fold."""
-    row, column, fold = choices
+    # In one order, so that sums do not depend on that of the choices: the likelihood is flat near its maximum.
+    row, column, fold = np.stack(choices)[:, np.lexsort(choices)]
     held_out = []
     for number in range(fold.max() + 1):
         train, test = fold != number, (fold == number) & (column >= 0)
