@@ -53,7 +53,12 @@ def asks_on(stream: IO[str]) -> Callable[[str], str]:
 
     def ask(prompt: str) -> str:
         print(prompt, end="", file=stream, flush=True)
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline()
+        except KeyboardInterrupt:
+            # What follows begins a line of its own.
+            print(file=stream, flush=True)
+            raise
         if not sys.stdin.isatty():
             # Show what a pipe answered.
             print(printable(line.rstrip("\n")), file=stream, flush=True)

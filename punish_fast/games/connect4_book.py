@@ -27,7 +27,7 @@ class OpeningBook:
 
     Attributes:
         scores: Scores by position (`Connect4.position`); see ``connect4_solver.py``.
-        columns: For some of them, the best column, as `Connect4Solver.best_column` finds it.
+        columns: For some of them, the best column that is nearest to the centre.
     """
 
     def __init__(self) -> None:

@@ -11,8 +11,8 @@ from punish_fast.games.connect4_book import opening_book
 from punish_fast.games.connect4_solver import DEFAULT_MEMORY, Connect4Solver, plies_to_end
 from punish_fast.games.oracle import MoveValue
 
-# Scores that are remembered, about a hundred bytes each.
-_MOST_SCORES = 100_000
+# Answers that are remembered, up to a thousand bytes each.
+_MOST_ANSWERS = 20_000
 
 
 class Connect4Oracle:
@@ -32,7 +32,8 @@ class Connect4Oracle:
         """
         self.game, self._memory = game, memory
         # Agents ask for the same position more than once: what they would play, then the move.
-        self._best_column = lru_cache(_MOST_SCORES)(self._find_best_column)
+        self._best_column = lru_cache(_MOST_ANSWERS)(self._find_best_column)
+        self._values = lru_cache(_MOST_ANSWERS)(self._find_values)
 
     @cached_property
     def _solver(self) -> Connect4Solver:
@@ -49,12 +50,15 @@ class Connect4Oracle:
 
     def move_values(self, state: Connect4State) -> list[MoveValue]:
         """The value of each action of a state, in the order of ``game.actions``."""
+        return list(self._values(state))
+
+    def _find_values(self, state: Connect4State) -> tuple[MoveValue, ...]:
         actions = self.game.actions(state)
         scores = [-score for score in self._scores([self.game.apply(state, action) for action in actions])]
-        return [
+        return tuple(
             MoveValue(action, int(np.sign(score)), plies_to_end(state, score), score == max(scores))
             for action, score in zip(actions, scores, strict=True)
-        ]
+        )
 
     def best_action(self, state: Connect4State) -> int:
         """Of the best actions, the one nearest to the centre."""

@@ -126,6 +126,12 @@ def describe(game: Game) -> dict[str, Any]:
     return {"name": game.name, "parameters": game.parameters()}
 
 
+def in_words(game: Game) -> str:
+    """A game and its parameters in words, such as ``"tapnswap (limit 5, roll_over False)"``."""
+    parameters = ", ".join(f"{name} {value}" for name, value in game.parameters().items())
+    return f"{game.name} ({parameters})" if parameters else game.name
+
+
 def game_of(description: Mapping[str, Any]) -> TableGame:
     """The game of a description.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from punish_fast.games.contract import Game, GameError, TableGame
 from punish_fast.games.positions import Positions, enumerate_positions
-from punish_fast.games.registry import describe, game_of
+from punish_fast.games.registry import describe, game_of, in_words
 from punish_fast.learn.network_file import load_dqn
 from punish_fast.learn.qlearning import LearnError, QLearner, learner_of
 from punish_fast.learn.strength import network_policy
@@ -51,7 +51,7 @@ def load_checkpoint(path: Path, game: Game | None = None) -> tuple[TableGame, QL
     except (GameError, LearnError) as error:
         raise ReadError(f"{path}: {error}") from None
     if game is not None and describe(found) != describe(game):
-        raise ReadError(f"{path}: its game is {describe(found)}, not {describe(game)}")
+        raise ReadError(f"{path}: its game is {in_words(found)}, not {in_words(game)}")
     return found, learner
 
 

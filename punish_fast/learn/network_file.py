@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.contract import Game, GameError, VectorGame
-from punish_fast.games.registry import describe, game_of, vectorise
+from punish_fast.games.registry import describe, game_of, in_words, vectorise
 from punish_fast.learn.dqn import DqnLearner, DqnMethod, check_method
 from punish_fast.learn.episodes import NONE, EpisodeError
 from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
@@ -61,7 +61,7 @@ def load_dqn(path: Path, game: Game | None = None) -> DqnLearner:
     try:
         found = game_of(file.game)
         if game is not None and describe(found) != describe(game):
-            raise ReadError(f"{path}: its game is {describe(found)}, not {describe(game)}")
+            raise ReadError(f"{path}: its game is {in_words(found)}, not {in_words(game)}")
         return _learner_of(vectorise(found), file)
     except (GameError, LearnError, EpisodeError) as error:
         raise ReadError(f"{path}: {error}") from None

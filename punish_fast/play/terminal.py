@@ -120,6 +120,8 @@ class TerminalGame:
         if answer == "rules":
             return self.oracle.game.rules_text()
         if answer == "hint":
+            if not self.oracle.is_quick:
+                self.tell("Looking ahead ...")
             return self._hint(view)
         return f"{printable(answer)!r} is not a move. {_HELP}"
 

@@ -50,7 +50,7 @@ def test_a_loaded_learner_resumes_exactly(saved):
 
 
 def test_learners_of_other_games_are_refused(saved):
-    with pytest.raises(ReadError, match=r"agent\.h5: its game is .*'limit': 5.*, not .*'limit': 6"):
+    with pytest.raises(ReadError, match=r"agent\.h5: its game is .*limit 5.*, not .*limit 6"):
         load_checkpoint(saved[0], TapnSwap(Variant(limit=6)))
 
 

@@ -57,7 +57,7 @@ def test_a_learner_that_has_not_begun_is_written(learner, tmp_path):
 
 
 def test_networks_of_other_games_are_refused(path):
-    with pytest.raises(ReadError, match=r"x\.h5: its game is .*'limit': 3.*, not .*'limit': 5"):
+    with pytest.raises(ReadError, match=r"x\.h5: its game is .*limit 3.*, not .*limit 5"):
         load_dqn(path, TapnSwap())
 
 

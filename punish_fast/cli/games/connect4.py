@@ -127,10 +127,10 @@ def _against_random(network: DqnLearner | None) -> dict[str, Any]:
 
 def print_judged(report: dict[str, Any]) -> None:
     """Print a report of `judged`."""
-    for key, title in (("keeps_value", "moves that keep the value"), ("best_score", "moves of the best score")):
+    for key, title in (("keeps_value", "keeps the value"), ("best_score", "finds a best score")):
         names = list(report["agents"][0]["sets"])
         rows = [[each["agent"], *(f"{each['sets'][name][key]:.3f}" for name in names)] for each in report["agents"]]
-        print_table([[f"share of {title}", *(name.replace("-", " ") for name in names)], *rows])
+        print_table([[title, *(name.replace("-", " ") for name in names)], *rows])
         print()
     for each in report["agents"]:
         if each["first"] is not None:

@@ -197,6 +197,8 @@ def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLear
         _, learner = load_checkpoint(output, positions.game)
         if options.given(*_OF_TABLES) and learner.method != method:
             raise UsageError(f"{output}: has {learner.method}, not {method}")
+        if all(session.games >= session.wanted for session in learner.sessions):
+            say_finished(output)
         return learner
     if options.former is not None:
         _, learner = load_checkpoint(options.former, positions.game)
@@ -205,6 +207,11 @@ def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLear
     for opponent in (options.against or "self").split(","):
         learner.plan(opponent.strip(), options.games)
     return learner
+
+
+def say_finished(output: Path) -> None:
+    """Say that there is nothing to resume."""
+    say(f"{output}: nothing is unfinished; train it further with --from {output}")
 
 
 def _settings(game: Game, learner: QLearner) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError, say
-from punish_fast.cli.games.train import print_end, shown_points
+from punish_fast.cli.games.train import print_end, say_finished, shown_points
 from punish_fast.cli.outputs import default_output
 from punish_fast.cli.report import Progress, Stopwatch, print_table
 
@@ -37,16 +37,16 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
     learner = _learner(options, vector, output)
     if options.output is None and not options.resume:
         default_output(output, options.force, _settings(learner), lambda path: _settings(load_dqn(path)))
-    before, saved, is_saved = learner.games, time.perf_counter(), False
+    before, saved = learner.games, time.perf_counter()
 
     def on_round(is_point: bool) -> None:
-        nonlocal saved, is_saved
+        nonlocal saved
         progress.show(
             f"train: {learner.games:,} of {learner.wanted * learner.method.games:,} games{_strength(learner)}"
         )
         if is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
             save_dqn(output, learner)
-            saved, is_saved = time.perf_counter(), True
+            saved = time.perf_counter()
 
     progress.start()
     with clock("train"):
@@ -54,7 +54,9 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
             clock.seconds["games"] = train(learner, strength, on_round)
         except KeyboardInterrupt:
             progress.clear()
-            if is_saved:
+            # Rounds are whole, also after an interrupt.
+            if learner.games > before:
+                save_dqn(output, learner)
                 say(f"{output} is a checkpoint; resume with --resume")
             raise
     progress.clear()
@@ -117,6 +119,8 @@ def _learner(options: TrainOptions, vector: VectorGame, output: Path) -> DqnLear
         changed = [name for name, value in asdict(method).items() if asdict(learner.method)[name] != value]
         if given := [name for name in changed if getattr(options, name, None) is not None]:
             raise UsageError(f"{output}: has {learner.method}, not another {given[0]}")
+        if learner.rounds == learner.wanted:
+            say_finished(output)
         return learner
     if options.former is not None:
         learner = load_dqn(options.former, vector.game)
@@ -179,5 +183,5 @@ def _print_judgement(judgement: dict[str, Any]) -> None:
         lines = judgement["losing_lines"][seat]
         print(f"exactly, moving {seat}: {told}; {lines:,} lines of play are lost")
     kept, chosen = judgement["keeps_value"], judgement["keeps_choice"]
-    print(f"keeps the value in {kept:.4%} of all positions, and in {chosen:.4%} of those with a choice")
+    print(f"keeps the value in {kept:.4%} of all positions, and in {chosen:.4%} of those where it matters")
     print()

@@ -222,6 +222,7 @@ class Seat {
 
   finish(words) {
     this.coach.replaceChildren();
+    document.getElementById("hint")?.remove();
     this.exit.hidden = true;
     this.ending.hidden = false;
     this.ending.replaceChildren(

@@ -105,7 +105,7 @@ def test_a_trained_network_plays(run, say):
 
 def test_agents_of_other_variants_are_refused(run):
     run("games", "train", "tapnswap", "--games", "10", "--limit", "4", "--quiet")
-    run(*PLAY, "--agent", "tapnswap.h5").refused("tapnswap.h5: its game is", "'limit': 4")
+    run(*PLAY, "--agent", "tapnswap.h5").refused("tapnswap.h5: its game is", "limit 4")
 
 
 @pytest.mark.parametrize(

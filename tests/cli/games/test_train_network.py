@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import pytest
 
 from cli.conftest import COMMAND, clean_environment
-from punish_fast.learn import network_file
+from punish_fast.learn import dqn_training, network_file
 from punish_fast.learn.network_file import load_dqn
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -35,7 +35,9 @@ def test_a_network_learns_and_is_trained_further(run, folder):
     more = run(*TRAIN[:-3], "--quiet", "--from", "again.h5", "--games", "50", "-o", "more.h5", "--json").report
     assert (more["games"], more["played"]) == (1024, 256)
     assert more["method"] == report["method"]
-    assert run(*TRAIN, *options, "--resume", "--json").report["played"] == 0
+    finished = run(*TRAIN, *options, "--resume", "--json")
+    assert finished.report["played"] == 0
+    assert "tapnswap.h5: nothing is unfinished; train it further with --from tapnswap.h5" in finished.err
     refused = run(*TRAIN, "--epsilon", "0.1", "--resume")
     refused.refused("tapnswap.h5: has target td, illegal moves punished, 8 units, epsilon 0.6", "not another epsilon")
     run(*TRAIN).refused("tapnswap.h5: exists and", "replace it with --force")
@@ -61,15 +63,31 @@ def test_a_large_board_is_learned_through_filters(run):
         assert sum(point[seat].values()) == pytest.approx(1)
 
 
+def test_training_that_is_interrupted_at_once_keeps_what_it_learned(run, monkeypatch, folder):
+    def train(learner, _strength, _on_round):
+        learner.learn()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(dqn_training, "train", train)
+        stopped = run(*TRAIN, "--games", "1500", "-o", "x.h5")
+    assert (stopped.code, "x.h5 is a checkpoint; resume with --resume" in stopped.err) == (130, True)
+    assert load_dqn(folder / "x.h5").games == 256
+    whole, resumed = (
+        run(*TRAIN, "--games", "1500", "-o", name, "--resume", "--json").report for name in ("whole.h5", "x.h5")
+    )
+    assert (resumed["digest"], resumed["played"]) == (whole["digest"], whole["played"] - 256)
+
+
 def test_stopped_training_resumes_to_the_same_end(run, monkeypatch, folder):
     options = (*TRAIN, "--games", "1500")
     whole = run(*options, "-o", "whole.h5", "--json").report
-    save = network_file.save_dqn
+    save, stops = network_file.save_dqn, [KeyboardInterrupt]
 
     def save_and_stop(path, learner):
-        if path.exists():
-            raise KeyboardInterrupt
         save(path, learner)
+        if stops:
+            raise stops.pop()
 
     monkeypatch.setattr(network_file, "save_dqn", save_and_stop)
     stopped = run(*options, "-o", "x.h5")
