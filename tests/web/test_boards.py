@@ -15,14 +15,17 @@ from punish_fast.games.registry import oracle_of
 from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play.board_choices import LEVELS, level_choices
+from punish_fast.play.board_choices import level_choices, levels_of
 from punish_fast.play.board_model import BoardModel, level_models
 from punish_fast.web.app import create_app
 
 
+GAMES = (TapnSwap(), TicTacToe(), Connect4())
+
+
 @pytest.fixture(scope="module")
 def boards() -> list[BoardModel]:
-    return [model for game in (TapnSwap(), TicTacToe(), Connect4()) for model in level_models(oracle_of(game))]
+    return [model for game in GAMES for model in level_models(oracle_of(game))]
 
 
 @pytest.fixture
@@ -39,12 +42,10 @@ def hash_of(client, name):
 
 def test_agents_of_all_games_are_listed_with_the_same_keys(client):
     entries = entries_of(client)
-    assert [(entry["name"], entry["game"]) for entry in entries] == [
-        *[("random", "punish")],
-        *[(f"{level}-{game}", game) for game in ("tapnswap", "tictactoe", "connect4") for level in LEVELS],
-    ]
-    assert len({entry["hash"] for entry in entries}) == 1 + 3 * len(LEVELS)
-    assert [entry["hints"] for entry in entries] == [False] + [True] * 3 * len(LEVELS)
+    others = [(f"{level}-{game.name}", game.name) for game in GAMES for level in levels_of(game)]
+    assert [(entry["name"], entry["game"]) for entry in entries] == [("random", "punish"), *others]
+    assert len({entry["hash"] for entry in entries}) == len(entries)
+    assert [entry["hints"] for entry in entries] == [False] + [True] * len(others)
     assert len({frozenset(entry) for entry in entries}) == 1
 
 
