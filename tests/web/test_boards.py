@@ -19,7 +19,6 @@ from punish_fast.play.board_choices import level_choices, levels_of
 from punish_fast.play.board_model import BoardModel, level_models
 from punish_fast.web.app import create_app
 
-
 GAMES = (TapnSwap(), TicTacToe(), Connect4())
 
 
