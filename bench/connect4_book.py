@@ -1,7 +1,7 @@
 """Make the opening book of Connect Four anew: ``python -m bench.connect4_book [FILE]``.
 
 ``punish_fast/games/connect4_book.py`` says what is in it. The file is written every minute. An interrupted run goes on
-with what the file has; a new book needs a new file. It takes hours of one core.
+with what the file has; a new book needs a new file. It takes about an hour of one core.
 """
 
 from __future__ import annotations
