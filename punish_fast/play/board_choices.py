@@ -65,7 +65,7 @@ def trained_choices(game: TableGame) -> Choices:
 
 
 def levels_of(game: TableGame) -> list[str]:
-    """The levels of a game with what is installed."""
+    """The levels that a game has here: a network needs JAX."""
     has_trained = not file_of(game).exists() or are_installed("jax", "optax")
     return [level for level in LEVELS if level != "trained" or has_trained]
 
