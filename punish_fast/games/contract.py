@@ -121,22 +121,24 @@ class VectorGame(Protocol):
     Attributes:
         game: The game.
         n_words: Words of a state.
+        n_moves: Players choose from the actions below this; only chance may have more.
         feature_shape: The shape of the features of a state, for example ``(2, 6, 7)``: planes, rows and columns. Its
             product is the game's ``n_features``. A single number says that the features have no places.
     """
 
     game: Game
     n_words: int
+    n_moves: int
     feature_shape: tuple[int, ...]
 
     def initial(self, n: int) -> np.ndarray:
         """``n`` initial states, uint64 ``[n, n_words]``."""
 
     def player(self, states: np.ndarray) -> np.ndarray:
-        """The player to move, int8 ``[n]``; in terminal states, the player who would move next."""
+        """The player to move or `CHANCE`, int8 ``[n]``; in terminal states, the player who would move next."""
 
     def legal(self, states: np.ndarray) -> np.ndarray:
-        """Whether each action is legal, bool ``[n, n_actions]``; none is in terminal states."""
+        """Whether each action is legal, bool ``[n, n_moves]``; none is in chance states and terminal states."""
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """float32 ``[n, n_features]``, each row in the order of ``feature_shape``, the last index fastest."""
@@ -152,6 +154,13 @@ class VectorGame(Protocol):
             The states after them, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, 0
             before the end; and whether the games are over, bool ``[n]``.
         """
+
+
+class VectorChanceGame(VectorGame, Protocol):
+    """A vector game some of whose states are chance states."""
+
+    def probabilities(self, states: np.ndarray) -> np.ndarray:
+        """The probability of each action of chance states, float64 ``[n, n_actions]``."""
 
 
 class TableGame(Game, Protocol):

@@ -14,6 +14,7 @@ class VectorConnect4:
     """Many states at once; see `contract.VectorGame`. Their words are those of `connect4.Connect4State`."""
 
     n_words = 2
+    n_moves = WIDTH
     feature_shape: tuple[int, ...] = (2, HEIGHT, WIDTH)
 
     def __init__(self, game: Game) -> None:

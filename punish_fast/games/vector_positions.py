@@ -23,6 +23,7 @@ class VectorPositions:
     def __init__(self, positions: Positions) -> None:
         self.positions = positions
         self.game: Game = positions.game
+        self.n_moves = self.game.n_actions
         self.feature_shape: tuple[int, ...] = (self.game.n_features,)
         self._row = np.full((len(positions), self.game.n_actions), _NONE, dtype=np.int32)
         self._row[positions.position_of_row, positions.action] = np.arange(positions.n_rows)

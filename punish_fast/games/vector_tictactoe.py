@@ -12,6 +12,7 @@ class VectorTicTacToe:
     """Tic-tac-toe; see `contract.VectorGame`."""
 
     n_words = 1
+    n_moves = _tictactoe.SQUARES
     feature_shape: tuple[int, ...] = (2, 3, 3)
 
     def __init__(self, game: Game) -> None:

@@ -304,7 +304,7 @@ def check_method(vector: VectorGame, method: DqnMethod) -> Architecture:
         raise LearnError(f"filters: {method.filters} are impossible, the features of {game.name} have no places")
     if method.target == TD and not (game.n_players == 2 and game.is_zero_sum):
         raise LearnError(f"target: 'td' is impossible, {game.name} is no zero-sum game of two players")
-    return Architecture(tuple(vector.feature_shape), method.filters, method.hidden, game.n_actions)
+    return Architecture(tuple(vector.feature_shape), method.filters, method.hidden, vector.n_moves)
 
 
 def new_dqn(vector: VectorGame, method: DqnMethod, seed: int = 0) -> DqnLearner:

@@ -16,7 +16,7 @@ from punish_fast.games.contract import VectorGame
 # No action: the game is over.
 NONE = -1
 
-# The values of all actions, float32 [n, n_actions], of states, uint64 [n, n_words].
+# The values of all actions, float32 [n, n_moves], of states, uint64 [n, n_words].
 Values = Callable[[np.ndarray], np.ndarray]
 
 

@@ -38,8 +38,8 @@ def pretrained_network(game: TableGame) -> PretrainedNetwork | None:
     with np.load(path) as file:
         filters, hidden = (tuple(file[name].tolist()) for name in ("filters", "hidden"))
         weights = file["weights"].astype(np.float32)
-    inputs = tuple(vectorise(game).feature_shape)
-    return PretrainedNetwork(Architecture(inputs, filters, hidden, game.n_actions), weights)
+    vector = vectorise(game)
+    return PretrainedNetwork(Architecture(tuple(vector.feature_shape), filters, hidden, vector.n_moves), weights)
 
 
 def save_pretrained(learner: DqnLearner, path: Path) -> None:

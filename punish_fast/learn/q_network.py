@@ -38,13 +38,13 @@ class Architecture(NamedTuple):
         inputs: The shape of the features of a state.
         filters: The number of filters of each convolution.
         hidden: Units of each hidden layer.
-        n_actions: Number of actions.
+        n_moves: Number of actions of players.
     """
 
     inputs: tuple[int, ...]
     filters: tuple[int, ...]
     hidden: tuple[int, ...]
-    n_actions: int
+    n_moves: int
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
@@ -55,7 +55,7 @@ class Architecture(NamedTuple):
             shapes.append((_SIDE, _SIDE, n_in, n_out))
             n_in = n_out
         n_in = n_in * math.prod(self.inputs[1:])
-        for n_out in (*self.hidden, self.n_actions):
+        for n_out in (*self.hidden, self.n_moves):
             shapes.append((n_in, n_out))
             n_in = n_out
         return shapes
@@ -76,7 +76,7 @@ def first_weights(architecture: Architecture, generator: np.random.Generator) ->
 
 
 def action_values(architecture: Architecture, weights: jax.Array, x: jax.Array) -> jax.Array:
-    """The value of each action, float32 ``[n, n_actions]``, of features ``[n, n_features]``; to be compiled."""
+    """The value of each action, float32 ``[n, n_moves]``, of features ``[n, n_features]``; to be compiled."""
     import jax.numpy as jnp
 
     lengths = [length for shape in architecture.shapes for length in (math.prod(shape), shape[-1])]
@@ -127,7 +127,7 @@ def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> 
         features: float32 ``[n, n_features]``.
 
     Returns:
-        float32 ``[n, n_actions]``.
+        float32 ``[n, n_moves]``.
 
     Raises:
         ExtraError: JAX is not installed.

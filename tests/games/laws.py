@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Hashable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, Game, GameError, VectorGame
+from punish_fast.games.contract import CHANCE, Game, GameError, VectorChanceGame, VectorGame
 
 # Above the rounding of probabilities and returns.
 _TOLERANCE = 1e-9
@@ -83,15 +83,25 @@ def check_vector_game(vector: VectorGame, n: int = 64, seed: int = 0) -> int:
             raise LawError(f"{game.name}: a step has changed the states before it")
         states = after
         singles = [game.apply(single, action) for single, action in zip(singles, actions, strict=True)]
-        legal = [[action in game.actions(single) for action in range(game.n_actions)] for single in singles]
+        is_drawn = np.array([game.player(single) == CHANCE for single in singles])
+        legal = [
+            [game.player(single) != CHANCE and action in game.actions(single) for action in range(vector.n_moves)]
+            for single in singles
+        ]
         expected = {
             "returns": (returns, np.array([game.returns(single) for single in singles], dtype=np.float32)),
             "ended": (ended, np.array([game.is_terminal(single) for single in singles])),
             "player": (vector.player(states), np.array([game.player(single) for single in singles], dtype=np.int8)),
             "legal": (vector.legal(states), np.array(legal)),
-            "features": (vector.features(states), np.stack([game.features(single) for single in singles])),
+            "features": (
+                vector.features(states)[~is_drawn],
+                np.array([game.features(single) for single in singles])[~is_drawn],
+            ),
             "states": (states, states.astype(np.uint64).reshape(len(singles), vector.n_words)),
         }
+        if is_drawn.any():
+            drawn = [_probabilities(game, single) for single, each in zip(singles, is_drawn, strict=True) if each]
+            expected["probabilities"] = (_chance(vector).probabilities(states[is_drawn]), np.array(drawn))
         for name, (found, wanted) in expected.items():
             if found.dtype != wanted.dtype or not np.array_equal(found, wanted):
                 raise LawError(f"{game.name}: {name} of many states at once are not those of the game")
@@ -99,6 +109,18 @@ def check_vector_game(vector: VectorGame, n: int = 64, seed: int = 0) -> int:
         kept = np.flatnonzero(~ended)
         singles, states = [singles[k] for k in kept], states[kept]
     return n_plies
+
+
+def _chance(vector: VectorGame) -> VectorChanceGame:
+    if not hasattr(vector, "probabilities"):
+        raise LawError(f"{vector.game.name}: it has chance states, but no probabilities")
+    return cast(VectorChanceGame, vector)
+
+
+def _probabilities(game: Game, state: Any) -> list[float]:
+    """The probability of every action of a chance state, 0 for those that are not possible."""
+    possible = dict(zip(game.actions(state), game.probabilities(state), strict=True))
+    return [possible.get(action, 0.0) for action in range(game.n_actions)]
 
 
 def _breadth_first(game: Game, first: Any, max_states: int) -> Iterator[Any]:

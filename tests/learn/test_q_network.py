@@ -54,7 +54,7 @@ def test_values_are_those_of_plain_sums(architecture):
     weights += generator.normal(size=len(weights)).astype(np.float32) / 10
     x = generator.normal(size=(5, int(np.prod(architecture.inputs)))).astype(np.float32)
     found = evaluate(architecture, weights, x)
-    assert (found.shape, found.dtype) == ((5, architecture.n_actions), np.float32)
+    assert (found.shape, found.dtype) == ((5, architecture.n_moves), np.float32)
     assert np.allclose(found, by_hand(architecture, weights, x), atol=1e-5)
 
 
