@@ -28,13 +28,18 @@ game; ``s`` is a reachable state, ``a`` a legal action:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 # The player to move in a chance state.
 CHANCE = -1
+
+
+# How a player moves in many states at once: takes states, uint64 [n, n_words], whether each action is legal, bool
+# [n, n_moves], and random numbers; returns an action for each state. What it may not know, it does not look at.
+Mover = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
 
 class GameError(ValueError):

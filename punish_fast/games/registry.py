@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from punish_fast.games.connect4 import Connect4, Connect4Variant
@@ -31,6 +32,7 @@ class GameEntry(NamedTuple):
         verbs: What the game offers, of `VERBS`.
         vectorise: Makes the `VectorGame` of a game.
         oracle: Makes the perfect play of a game.
+        learning: Hyperparameters of deep Q-networks that differ from the defaults.
     """
 
     name: str
@@ -41,6 +43,7 @@ class GameEntry(NamedTuple):
     verbs: tuple[str, ...]
     vectorise: Callable[[TableGame], VectorGame] = vectorise_positions
     oracle: Callable[[Any], Oracle] = RetrogradeOracle
+    learning: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -23,10 +23,12 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.contract import VectorGame
-from punish_fast.learn.episodes import SeatPolicy, Values, play
+from punish_fast.games.registry import GAMES
+from punish_fast.learn.episodes import play
+from punish_fast.learn.movers import GreedyMover, Values
 from punish_fast.learn.q_network import Architecture, action_values, evaluate, first_weights, on_processor
 from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
-from punish_fast.learn.replay import MC, TARGETS, TD, Samples, samples_of
+from punish_fast.learn.replay import MC, TARGETS, TD, Samples, drawn_samples, samples_of
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.json_values import brief, is_number, is_whole
 
@@ -223,8 +225,8 @@ class DqnLearner:
         method = self.method
         epsilon = method.epsilon_after(self.games)
         values = values_of(self.vector, self.architecture, self.weights)
-        seats = [SeatPolicy(values, epsilon, self.keeps_rules)] * self.vector.game.n_players
-        played = play(self.vector, seats, method.games, self._random(_PLAY), method.max_plies)
+        movers = [GreedyMover(values, epsilon, self.keeps_rules)] * self.vector.game.n_players
+        played = play(self.vector, movers, method.games, self._random(_PLAY), method.max_plies)
         samples = [*self._samples[-method.memory + 1 :], self._samples_of(played)][-method.memory :]
         state = self._updated(samples)
         if not all(np.isfinite(array).all() for array in state):
@@ -239,24 +241,22 @@ class DqnLearner:
     def _updated(self, memory: list[Samples]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Weights, momentum and variance after the steps of a round."""
         method, vector = self.method, self.vector
-        samples = Samples(*(np.concatenate(parts) for parts in zip(*memory, strict=True)))
-        shape = (method.steps, method.batch)
-        drawn = self._random(_LEARN).integers(len(samples.state), size=shape).ravel()
+        shape, n_samples = (method.steps, method.batch), sum(len(part.state) for part in memory)
+        samples = drawn_samples(memory, self._random(_LEARN).integers(n_samples, size=shape).ravel())
 
         def features(states: np.ndarray) -> np.ndarray:
             return vector.features(states).reshape(*shape, -1)
 
         batches = {
-            "x": features(samples.state[drawn]),
-            "action": samples.action[drawn].astype(np.int32).reshape(shape),
-            "value": samples.value[drawn].reshape(shape),
+            "x": features(samples.state),
+            "action": samples.action.astype(np.int32).reshape(shape),
+            "value": samples.value.reshape(shape),
         }
         if method.target == TD:
-            after = samples.after[drawn]
-            is_compared = vector.legal(after) | (method.illegal == PUNISH)
+            is_compared = vector.legal(samples.after) | (method.illegal == PUNISH)
             batches |= {
-                "sign": samples.sign[drawn].astype(np.float32).reshape(shape),
-                "after": features(after),
+                "sign": samples.sign.astype(np.float32).reshape(shape),
+                "after": features(samples.after),
                 "is_compared": is_compared.reshape(*shape, -1),
             }
         with on_processor():
@@ -290,7 +290,9 @@ def method_for(vector: VectorGame, **given: Any) -> DqnMethod:
         LearnError: A hyperparameter is out of range.
     """
     is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
-    return DqnMethod(**(_OF_BOARDS if is_board else {}) | given)
+    entry = GAMES.get(vector.game.name)
+    of_game = {} if entry is None else dict(entry.learning)
+    return DqnMethod(**(_OF_BOARDS if is_board else {}) | of_game | given)
 
 
 def check_method(vector: VectorGame, method: DqnMethod) -> Architecture:
@@ -302,8 +304,8 @@ def check_method(vector: VectorGame, method: DqnMethod) -> Architecture:
     game = vector.game
     if method.filters and len(vector.feature_shape) != _N_AXES:
         raise LearnError(f"filters: {method.filters} are impossible, the features of {game.name} have no places")
-    if method.target == TD and not (game.n_players == 2 and game.is_zero_sum):
-        raise LearnError(f"target: 'td' is impossible, {game.name} is no zero-sum game of two players")
+    if method.target == TD and not (game.n_players == 2 and game.is_zero_sum and not hasattr(vector, "probabilities")):
+        raise LearnError(f"target: 'td' is impossible, {game.name} is no zero-sum game of two players without chance")
     return Architecture(tuple(vector.feature_shape), method.filters, method.hidden, vector.n_moves)
 
 

@@ -1,41 +1,26 @@
 """Whole games of learners, many at once: played, kept as their actions, and traced again.
 
-The actions of games are int16 ``[n, n_plies]``, `NONE` after the end. An illegal action ends its game. Learners keep
-only actions, from which `retrace` finds the states; so a file cannot hold states that no game has.
+The actions of games are int16 ``[n, n_plies]``, `NONE` after the end; what chance draws is an action, too. An illegal
+action ends its game. Learners keep only actions, from which `retrace` finds the states; so a file cannot hold states
+that no game has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from punish_fast.games.contract import VectorGame
+from punish_fast.games.contract import CHANCE, Mover, VectorChanceGame, VectorGame
+from punish_fast.learn.movers import drawn_actions, random_mover
 
 # No action: the game is over.
 NONE = -1
 
-# The values of all actions, float32 [n, n_moves], of states, uint64 [n, n_words].
-Values = Callable[[np.ndarray], np.ndarray]
-
 
 class EpisodeError(ValueError):
     """Actions that are no games; the message says why."""
-
-
-class SeatPolicy(NamedTuple):
-    """How a player moves.
-
-    Attributes:
-        values: Values of actions, of which it takes the first best; None to play at random.
-        epsilon: The probability of a random action.
-        keeps_rules: Whether it considers legal actions only.
-    """
-
-    values: Values | None = None
-    epsilon: float = 0.0
-    keeps_rules: bool = True
 
 
 class Episodes(NamedTuple):
@@ -44,7 +29,7 @@ class Episodes(NamedTuple):
     Attributes:
         action: int16 ``[n, n_plies]``.
         state: uint64 ``[n, n_plies + 1, n_words]``, before each action, and after the last one.
-        player: int8 ``[n, n_plies]``, who moved.
+        player: int8 ``[n, n_plies]``, who moved, or `CHANCE`.
         is_legal: bool ``[n, n_plies]``, whether the action was legal.
         is_over: bool ``[n]``, whether the game ended by its rules.
         returns: float32 ``[n, n_players]``, 0 if it did not.
@@ -60,17 +45,17 @@ class Episodes(NamedTuple):
 
 def play(
     vector: VectorGame,
-    seats: Sequence[SeatPolicy],
+    movers: Sequence[Mover],
     n: int,
     generator: np.random.Generator,
     max_plies: int,
     n_random: int = 0,
 ) -> np.ndarray:
-    """The actions of ``n`` games from the beginning.
+    """The actions of ``n`` games from the beginning, those of chance included.
 
     Args:
         vector: The game.
-        seats: How each player moves.
+        movers: How each player moves; equal movers are asked together.
         n: Number of games.
         generator: Random numbers.
         max_plies: A game stops after this number of plies.
@@ -80,14 +65,17 @@ def play(
     states, live, ply = vector.initial(n), np.arange(n), 0
     while len(live) and ply < max_plies:
         legal, player = vector.legal(states), vector.player(states)
-        chosen = np.empty(len(live), dtype=np.int64)
-        for seat in dict.fromkeys(seats):
-            mine = np.flatnonzero(np.isin(player, [k for k, each in enumerate(seats) if each == seat]))
+        chosen, goes_on = np.empty(len(live), dtype=np.int64), np.ones(len(live), dtype=np.bool_)
+        for mover in dict.fromkeys(movers):
+            mine = np.flatnonzero(np.isin(player, [k for k, each in enumerate(movers) if each == mover]))
             if len(mine):
-                mover = SeatPolicy() if ply < n_random else seat
-                chosen[mine] = _choose(mover, states[mine], legal[mine], generator)
+                moves = random_mover if ply < n_random else mover
+                chosen[mine] = moves(states[mine], legal[mine], generator)
+                goes_on[mine] = legal[mine, chosen[mine]]
+        drawn = np.flatnonzero(player == CHANCE)
+        if len(drawn):
+            chosen[drawn] = drawn_actions(_probabilities(vector, states[drawn]), generator)
         action[live, ply] = chosen
-        goes_on = legal[np.arange(len(live)), chosen]
         live, states = live[goes_on], states[goes_on]
         if len(live):
             states, _, ended = vector.step(states, chosen[goes_on])
@@ -96,28 +84,16 @@ def play(
     return action[:, :ply]
 
 
-def _choose(seat: SeatPolicy, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    allowed = legal if seat.keeps_rules else np.ones_like(legal)
-    rank = (generator.random(len(states)) * allowed.sum(axis=1)).astype(np.int64)
-    random = (allowed.cumsum(axis=1) > rank[:, np.newaxis]).argmax(axis=1)
-    if seat.values is None:
-        return np.asarray(random)
-    explores = generator.random(len(states)) < seat.epsilon
-    if not explores.all():
-        random = np.where(explores, random, first_best_actions(seat.values(states), allowed))
-    return np.asarray(random)
-
-
-def first_best_actions(values: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """The first best of the allowed actions of each state, int64 ``[n]``."""
-    return np.asarray(np.where(allowed, values, -np.inf).argmax(axis=1))
+def _probabilities(vector: VectorGame, states: np.ndarray) -> np.ndarray:
+    """The probability of each action of chance states."""
+    return cast(VectorChanceGame, vector).probabilities(states)
 
 
 def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
     """Games step by step, from their actions.
 
     Raises:
-        EpisodeError: An action is none, or follows the end of its game.
+        EpisodeError: An action is none, follows the end of its game, or is impossible for chance.
     """
     n, n_plies = action.shape
     game = vector.game
@@ -135,7 +111,7 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
         live = np.flatnonzero(moves)
         states, chosen = state[live, ply], action[live, ply].astype(np.int64)
         player[live, ply] = vector.player(states)
-        legal = vector.legal(states)[np.arange(len(live)), chosen]
+        legal = _are_legal(vector, states, chosen, player[live, ply] == CHANCE)
         is_legal[live, ply] = legal
         live, states, chosen = live[legal], states[legal], chosen[legal]
         if len(live):
@@ -143,3 +119,18 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
         goes_on[:] = False
         goes_on[live] = ~is_over[live]
     return Episodes(action, state, player, is_legal, is_over, returns)
+
+
+def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:
+    """Whether the action of each state is legal, bool ``[n]``.
+
+    Raises:
+        EpisodeError: One is none of a player's, or impossible for chance.
+    """
+    if (chosen[~is_drawn] >= vector.n_moves).any():
+        raise EpisodeError(f"action: a number of a player is not from 0 to {vector.n_moves - 1}")
+    drawn = np.flatnonzero(is_drawn)
+    if len(drawn) and not (_probabilities(vector, states[drawn])[np.arange(len(drawn)), chosen[drawn]] > 0).all():
+        raise EpisodeError("action: one is impossible for chance")
+    legal = vector.legal(states)[np.arange(len(states)), np.minimum(chosen, vector.n_moves - 1)]
+    return np.asarray(legal | is_drawn)

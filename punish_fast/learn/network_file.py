@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from punish_fast.games.registry import describe, game_of, in_words, vectorise
 from punish_fast.learn.dqn import DqnLearner, DqnMethod, check_method
 from punish_fast.learn.episodes import NONE, EpisodeError
 from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
+from punish_fast.learn.strength import SEATS
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.json_values import brief, is_number, is_whole
 from punish_fast.store.networks import NetworkFile, load_network, save_network
@@ -86,7 +88,7 @@ def _learner_of(vector: VectorGame, file: NetworkFile) -> DqnLearner:
         raise LearnError(f"learner: it has {len(file.weights):,} weights, its method {n_weights:,}")
     if not (isinstance(curve, list) and len(curve) == len(file.snapshots)):
         raise LearnError(f"curve: it has not a point for each of {len(file.snapshots)} snapshots")
-    _check_curve(curve, rounds * method.games)
+    _check_curve(curve, rounds * method.games, SEATS[: vector.game.n_players])
     n_remembered, (n_games, n_plies) = min(rounds, method.memory), file.action.shape
     if n_games != n_remembered * method.games or n_plies > method.max_plies:
         raise LearnError(f"action: {n_games:,} games of {n_plies} plies are not those of the latest rounds")
@@ -127,8 +129,8 @@ def dqn_method_of(mapping: Any) -> DqnMethod:
     return DqnMethod(**mapping | {name: tuple(units) for name, units in layers.items()})
 
 
-def _check_curve(curve: list[Any], n_games: int) -> None:
-    """Check the points of a learning curve.
+def _check_curve(curve: list[Any], n_games: int, seats: Sequence[str]) -> None:
+    """Check the points of a learning curve of players with these seats.
 
     Raises:
         LearnError: One is none.
@@ -136,18 +138,20 @@ def _check_curve(curve: list[Any], n_games: int) -> None:
     before = 0
     for number, point in enumerate(curve):
         if not (
-            isinstance(point, dict) and is_whole(point.get("games"), before + 1, n_games) and _is_point(point, number)
+            isinstance(point, dict)
+            and is_whole(point.get("games"), before + 1, n_games)
+            and _is_point(point, number, seats)
         ):
             raise LearnError(f"curve: {brief(point)} is no point of a learning curve")
         before = point["games"]
 
 
-def _is_point(point: dict[str, Any], number: int) -> bool:
-    names = ("games", *_SHARES, "first", "second", "mistakes", "perfect", "earlier")
+def _is_point(point: dict[str, Any], number: int, seats: Sequence[str]) -> bool:
+    names = ("games", *_SHARES, *seats, "mistakes", "perfect", "earlier")
     if sorted(point) != sorted(names):
         return False
     shares = [point[name] for name in _SHARES]
-    for seat in ("first", "second"):
+    for seat in seats:
         if not isinstance(point[seat], dict) or sorted(point[seat]) != sorted(_ENDINGS):
             return False
         shares += point[seat].values()

@@ -9,6 +9,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from punish_fast.learn.strength import SEATS
 from punish_fast.runtime.figures import picture
 from punish_fast.runtime.plot_style import FAINT, INK, LOOKS, set_headline
 
@@ -79,11 +80,10 @@ def draw_strength(curve: LearningCurve, name: str, path: Path) -> None:
         end, games = curve[-1], [point["games"] for point in curve]
         set_headline(figure, f"{name} loses {end['loss_share']:.2%} against random play after {games[-1]:,.0f} games")
         upper, lower = figure.subplots(2, 1, sharex=True)
+        seats = [seat for seat in SEATS if seat in end]
         lines = [
-            (upper, "won, moving first", [point["first"]["win"] for point in curve]),
-            (upper, "won, moving second", [point["second"]["win"] for point in curve]),
-            (upper, "lost, moving first", [_lost(point["first"]) for point in curve]),
-            (upper, "lost, moving second", [_lost(point["second"]) for point in curve]),
+            *((upper, f"won, moving {seat}", [point[seat]["win"] for point in curve]) for seat in seats),
+            *((upper, f"lost, moving {seat}", [_lost(point[seat]) for point in curve]) for seat in seats),
             (lower, "points against earlier snapshots", [_mean(point["earlier"]) for point in curve]),
         ]
         if end["perfect"] is not None:

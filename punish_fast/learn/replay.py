@@ -10,18 +10,21 @@ where ``sign`` is -1 if the turn passed, 1 if it was kept, and 0 if nothing more
 else 0. This is the error of two players whose returns add up to 0: what is best for one is worst for the other.
 
 *mc* (Monte Carlo). ``value`` is the return of the mover at the end of the game, discounted once for each later action
-of its own, and ``sign`` is 0. Other returns than zero-sum ones, and more players, are no obstacle.
+of its own, and ``sign`` is 0. Other returns than zero-sum ones, more players and chance are no obstacle: a game is a
+trajectory for each of its players.
 
-An illegal action ends its game, and has the value -1. Under *mc* it is the only sample of its game.
+What chance draws is no sample. An illegal action ends its game, and has the value -1. Under *mc* it is the only sample
+of its game.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import VectorGame
+from punish_fast.games.contract import CHANCE, VectorGame
 from punish_fast.learn.episodes import NONE, retrace
 
 MC, TD = "mc", "td"
@@ -38,7 +41,7 @@ class Samples(NamedTuple):
         action: int16 ``[k]``.
         value: float32 ``[k]``.
         sign: int8 ``[k]``.
-        after: uint64 ``[k, n_words]``, the state after the action.
+        after: uint64 ``[k, n_words]``, the state after the action; ``[k, 0]`` under *mc*, which needs none.
     """
 
     state: np.ndarray
@@ -62,24 +65,37 @@ def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: fl
     """
     played = retrace(vector, action)
     n_games, n_plies = action.shape
-    is_move = action != NONE
+    is_move = (action != NONE) & (played.player != CHANCE)
     illegal = is_move & ~played.is_legal
     # Of the mover, at the end of the game.
     result = np.take_along_axis(played.returns, played.player.astype(np.int64), axis=1)
+    before, after = played.state[:, :-1], played.state[:, 1:]
     if target == MC:
         taken = illegal | (is_move & ~illegal.any(axis=1, keepdims=True))
-        sign = np.zeros_like(played.player)
+        sign, after = np.zeros_like(played.player), after[..., :0]
         value = result * np.float32(discount) ** _own_moves_left(played.player, is_move, vector.game.n_players)
     else:
         taken = is_move
         is_last = np.arange(n_plies) == is_move.sum(axis=1, keepdims=True) - 1
-        mover_after = vector.player(played.state[:, 1:].reshape(-1, vector.n_words)).reshape(n_games, n_plies)
+        mover_after = vector.player(after.reshape(-1, vector.n_words)).reshape(n_games, n_plies)
         is_end = illegal | (is_last & played.is_over[:, np.newaxis])
         sign = np.where(is_end, 0, np.where(mover_after == played.player, 1, -1)).astype(np.int8)
         value = np.where(is_last, result, 0)
     value = np.where(illegal, _ILLEGAL, value).astype(np.float32)
-    before, after = played.state[:, :-1], played.state[:, 1:]
     return Samples(before[taken], action[taken], value[taken], sign[taken], after[taken])
+
+
+def drawn_samples(parts: Sequence[Samples], drawn: np.ndarray) -> Samples:
+    """The samples of some numbers, which count through all parts; faster than to join the parts first."""
+    ends = np.cumsum([len(part.state) for part in parts])
+    owner = np.searchsorted(ends, drawn, side="right")
+    found = Samples(*(np.empty((len(drawn), *field.shape[1:]), field.dtype) for field in parts[0]))
+    for number, part in enumerate(parts):
+        places = np.flatnonzero(owner == number)
+        rows = drawn[places] - (ends[number] - len(part.state))
+        for into, field in zip(found, part, strict=True):
+            into[places] = field[rows]
+    return found
 
 
 def _own_moves_left(player: np.ndarray, is_move: np.ndarray, n_players: int) -> np.ndarray:

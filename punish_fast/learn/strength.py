@@ -1,7 +1,8 @@
 """How strong networks are, against the random player, perfect play, and each other.
 
 A game that can be enumerated is judged exactly, all states told apart, since a network does not know symmetries. At
-larger games, networks play many games that begin with two random moves.
+other games, networks play many games; those without chance begin with two random moves. A network of three players
+sits among two of the others. Games that are neither won nor lost, such as those with several winners, are draws.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from punish_fast.games.contract import GameError, VectorGame
+from punish_fast.games.contract import GameError, Mover, VectorGame
 from punish_fast.games.exact_matches import always_ends
 from punish_fast.games.judgement import judge
 from punish_fast.games.matches import both_scores
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.retrograde import solve_game
-from punish_fast.learn.episodes import SeatPolicy, play, retrace
+from punish_fast.learn.episodes import play, retrace
+from punish_fast.learn.movers import GreedyMover, random_mover
 from punish_fast.learn.q_network import Architecture, evaluate
 from punish_fast.mdp.policy import greedy
 
 # Games of a match, half of them in each seat, and the plies after which they stop.
 _GAMES = 400
-_MAX_PLIES = 200
+_MAX_PLIES = 1000
 _N_RANDOM = 2
+# The names of seats, in the order of moves.
+SEATS = ("first", "second", "third")
 
 
 class Strength(Protocol):
@@ -41,15 +45,15 @@ class Strength(Protocol):
             keeps_rules: Whether it considers legal actions only.
 
         Returns:
-            ``first`` and ``second``: against the random player, moving first and second, the share of games with each
-            ending: ``win``, ``draw``, ``loss``, ``illegal`` (a move of its own). ``win_share``, ``draw_share`` and
-            ``loss_share``: the same for both seats, an illegal move being a loss. ``mistakes``: the states in which it
+            ``first``, ``second``, ...: against random players, in each of `SEATS`, the share of games with each ending:
+            ``win``, ``draw``, ``loss``, ``illegal`` (a move of its own). ``win_share``, ``draw_share`` and
+            ``loss_share``: the same for all seats, an illegal move being a loss. ``mistakes``: the states in which it
             gives away a win or a draw, or errs against the rules, and ``perfect``, the share of the others; both None
             if they are unknown.
         """
 
     def points(self, architecture: Architecture, weights: np.ndarray, others: Sequence[np.ndarray]) -> list[float]:
-        """The mean points against each of other networks, both seats alike: 1 for a win, 1/2 for a draw."""
+        """The mean points against each of other networks, all seats alike: 1 for a win, 1/2 for a draw."""
 
     def judge(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any] | None:
         """What `judgement.judge` says, as JSON values, probabilities as texts such as ``"191/192"``.
@@ -86,7 +90,7 @@ class ExactStrength:
         first, second = both_scores(positions, policy, positions.uniform(), errs)
         mistakes = int(wrong.sum())
         perfect = 1 - mistakes / len(positions.live)
-        return _both_seats(asdict(first), asdict(second)) | {"mistakes": mistakes, "perfect": perfect}
+        return all_seats([asdict(first), asdict(second)]) | {"mistakes": mistakes, "perfect": perfect}
 
     def points(self, architecture: Architecture, weights: np.ndarray, others: Sequence[np.ndarray]) -> list[float]:
         """The mean points against each of other networks."""
@@ -116,40 +120,42 @@ class SampledStrength:
         """Choose the game.
 
         Args:
-            vector: A game of two players.
+            vector: The game.
             seed: The random seed of all games.
-            games: Games of a match, half of them in each seat.
+            games: Games of a match, as many in each seat.
         """
         self._vector, self._seed, self._games = vector, seed, games
+        self._seats = range(vector.game.n_players)
 
     def measure(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any]:
         """How strong a network is; what perfect play would say is unknown."""
-        own = self._seat(architecture, weights, keeps_rules)
-        first, second = (self._shares(own, SeatPolicy(), seat) for seat in (0, 1))
-        return _both_seats(first, second) | {"mistakes": None, "perfect": None}
+        own = self._mover(architecture, weights, keeps_rules)
+        shares = [self._shares(own, random_mover, seat) for seat in self._seats]
+        return all_seats(shares) | {"mistakes": None, "perfect": None}
 
     def points(self, architecture: Architecture, weights: np.ndarray, others: Sequence[np.ndarray]) -> list[float]:
         """The mean points against each of other networks."""
-        own, found = self._seat(architecture, weights), []
+        own, found = self._mover(architecture, weights), []
         for other in others:
-            shares = [self._shares(own, self._seat(architecture, other), seat) for seat in (0, 1)]
-            found.append(sum(share["win"] + share["draw"] / 2 for share in shares) / 2)
+            shares = [self._shares(own, self._mover(architecture, other), seat) for seat in self._seats]
+            found.append(sum(share["win"] + share["draw"] / 2 for share in shares) / len(shares))
         return found
 
     def judge(self, _architecture: Architecture, _weights: np.ndarray, _keeps_rules: bool) -> None:
         """Nothing: the game is too large."""
 
-    def _seat(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool = True) -> SeatPolicy:
+    def _mover(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool = True) -> Mover:
         vector = self._vector
-        return SeatPolicy(lambda states: evaluate(architecture, weights, vector.features(states)), 0.0, keeps_rules)
+        return GreedyMover(lambda states: evaluate(architecture, weights, vector.features(states)), 0.0, keeps_rules)
 
-    def _shares(self, own: SeatPolicy, other: SeatPolicy, seat: int) -> dict[str, float]:
-        """The share of games with each ending, for ``own``, which has a seat."""
-        seats = (own, other) if seat == 0 else (other, own)
+    def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
+        """The share of games with each ending, for ``own``, which has a seat; ``other`` has all others."""
+        movers = [own if each == seat else other for each in self._seats]
         generator = np.random.default_rng([self._seed, seat])
         # Against the random player there is enough chance.
-        n_random = _N_RANDOM if other.values is not None else 0
-        action = play(self._vector, seats, self._games // 2, generator, _MAX_PLIES, n_random)
+        is_varied = other is random_mover or hasattr(self._vector, "probabilities")
+        n_random = 0 if is_varied else _N_RANDOM
+        action = play(self._vector, movers, self._games // len(movers), generator, _MAX_PLIES, n_random)
         played = retrace(self._vector, action)
         returns, n = played.returns[:, seat], len(action)
         illegal = int(((action >= 0) & ~played.is_legal).sum())
@@ -157,10 +163,11 @@ class SampledStrength:
         return {"win": win / n, "draw": (n - win - loss - illegal) / n, "loss": loss / n, "illegal": illegal / n}
 
 
-def _both_seats(first: dict[str, float], second: dict[str, float]) -> dict[str, Any]:
-    shares = {f"{end}_share": (first[end] + second[end]) / 2 for end in ("win", "draw", "loss")}
-    shares["loss_share"] += (first["illegal"] + second["illegal"]) / 2
-    return {"first": first, "second": second} | shares
+def all_seats(shares: Sequence[dict[str, float]]) -> dict[str, Any]:
+    """Measures of the shares of games with each ending, by seats."""
+    mean = {end: sum(share[end] for share in shares) / len(shares) for end in ("win", "draw", "loss", "illegal")}
+    told = {"win_share": mean["win"], "draw_share": mean["draw"], "loss_share": mean["loss"] + mean["illegal"]}
+    return dict(zip(SEATS, shares, strict=False)) | told
 
 
 def network_policy(

@@ -45,12 +45,14 @@ def test_the_same_seed_learns_the_same_to_the_bit(tictactoe, target, illegal):
 def squared_error(learner, weights, samples, is_compared):
     """The mean squared error of samples, by plain NumPy in float64."""
     vector, architecture, method = learner.vector, learner.architecture, learner.method
-    found, later = (
-        by_hand(architecture, each.astype(np.float64), vector.features(states).astype(np.float64))
-        for each, states in ((weights, samples.state), (learner.target, samples.after))
-    )
-    best = np.where(is_compared(samples.after), later, -np.inf).max(axis=1)
-    follows = np.where(samples.sign == 0, 0, samples.sign * method.discount * np.where(samples.sign == 0, 0, best))
+
+    def values(each, states):
+        return by_hand(architecture, each.astype(np.float64), vector.features(states).astype(np.float64))
+
+    found, follows = values(weights, samples.state), 0
+    if method.target == "td":
+        best = np.where(is_compared(samples.after), values(learner.target, samples.after), -np.inf).max(axis=1)
+        follows = np.where(samples.sign == 0, 0, samples.sign * method.discount * np.where(samples.sign == 0, 0, best))
     return np.mean((found[np.arange(len(found)), samples.action] - samples.value - follows) ** 2)
 
 
@@ -135,7 +137,9 @@ def test_methods_that_do_not_fit_a_game_are_refused(monkeypatch):
     with pytest.raises(LearnError, match=r"^seed: -1 is not allowed"):
         new_dqn(vector, DqnMethod(), -1)
     monkeypatch.setattr(vector.game, "is_zero_sum", False, raising=False)
-    with pytest.raises(LearnError, match=r"^target: 'td' is impossible, tapnswap is no zero-sum game of two players$"):
+    with pytest.raises(
+        LearnError, match=r"^target: 'td' is impossible, tapnswap is no zero-sum game of two players without chance$"
+    ):
         new_dqn(vector, DqnMethod(target="td"))
 
 

@@ -9,7 +9,8 @@ from games.small import Corridor
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.vector_positions import vectorise_positions
-from punish_fast.learn.episodes import NONE, EpisodeError, SeatPolicy, first_best_actions, play, retrace
+from punish_fast.learn.episodes import NONE, EpisodeError, play, retrace
+from punish_fast.learn.movers import GreedyMover, random_mover
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def lowest(states):
 
 
 def test_traces_agree_with_the_game(tictactoe, generator):
-    action = play(tictactoe, [SeatPolicy()] * 2, 50, generator, 9)
+    action = play(tictactoe, [random_mover] * 2, 50, generator, 9)
     played, game = retrace(tictactoe, action), tictactoe.game
     for number, actions in enumerate(action):
         state = game.initial()
@@ -41,18 +42,18 @@ def test_traces_agree_with_the_game(tictactoe, generator):
 
 
 def test_seats_move_by_their_own_values(tictactoe, generator):
-    action = play(tictactoe, [SeatPolicy(lowest), SeatPolicy(lambda states: -lowest(states))], 3, generator, 9)
+    action = play(tictactoe, [GreedyMover(lowest), GreedyMover(lambda states: -lowest(states))], 3, generator, 9)
     assert action.tolist() == [[0, 8, 1, 7, 2]] * 3
 
 
 def test_epsilon_is_the_share_of_random_actions(tictactoe, generator):
-    first = play(tictactoe, [SeatPolicy(lowest, 0.45)] * 2, 4000, generator, 1)
+    first = play(tictactoe, [GreedyMover(lowest, 0.45)] * 2, 4000, generator, 1)
     # A random action may be the best one, too.
     assert (first == 0).mean() == pytest.approx(0.55 + 0.45 / 9, abs=0.03)
 
 
 def test_illegal_actions_end_a_game(tictactoe, generator):
-    action = play(tictactoe, [SeatPolicy(lowest, keeps_rules=False)] * 2, 2, generator, 9)
+    action = play(tictactoe, [GreedyMover(lowest, keeps_rules=False)] * 2, 2, generator, 9)
     assert action.tolist() == [[0, 0]] * 2
     played = retrace(tictactoe, action)
     assert played.is_legal.tolist() == [[True, False]] * 2
@@ -61,21 +62,21 @@ def test_illegal_actions_end_a_game(tictactoe, generator):
 
 
 def test_openings_are_random(tictactoe, generator):
-    action = play(tictactoe, [SeatPolicy(lowest)] * 2, 200, generator, 9, n_random=2)
+    action = play(tictactoe, [GreedyMover(lowest)] * 2, 200, generator, 9, n_random=2)
     assert len(np.unique(action[:, :2], axis=0)) > 50
     assert len(np.unique(action, axis=0)) == len(np.unique(action[:, :2], axis=0))
 
 
 def test_long_games_stop(generator):
     vector = vectorise_positions(TapnSwap(Variant(rolls_over=True)))
-    action = play(vector, [SeatPolicy()] * 2, 20, generator, 6)
+    action = play(vector, [random_mover] * 2, 20, generator, 6)
     assert action.shape == (20, 6)
     assert not retrace(vector, action).is_over.all()
 
 
 def test_turns_may_be_kept(generator):
     vector = vectorise_positions(Corridor({5: 1.0}, keeps=True))
-    played = retrace(vector, play(vector, [SeatPolicy()] * 2, 20, generator, 30))
+    played = retrace(vector, play(vector, [random_mover] * 2, 20, generator, 30))
     assert (played.player[:, 0] == played.player[:, 1]).all()
 
 
@@ -92,8 +93,3 @@ def test_turns_may_be_kept(generator):
 def test_what_are_no_games_is_refused(tictactoe, action, text):
     with pytest.raises(EpisodeError, match=text):
         retrace(tictactoe, np.array(action, dtype=np.int16))
-
-
-def test_the_first_of_equals_is_taken():
-    values = np.array([[1.0, 2.0, 2.0], [5.0, 2.0, 2.0]])
-    assert first_best_actions(values, np.array([[True] * 3, [False, True, True]])).tolist() == [1, 1]

@@ -9,7 +9,7 @@ from games.small import Corridor
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.vector_positions import vectorise_positions
 from punish_fast.learn.episodes import NONE
-from punish_fast.learn.replay import samples_of
+from punish_fast.learn.replay import Samples, drawn_samples, samples_of
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +68,12 @@ def test_a_kept_turn_keeps_the_sign():
 def test_games_that_stopped_are_draws_and_go_on_in_differences(tictactoe):
     assert not samples_of(tictactoe, games(WON[:3]), "mc", 0.5).value.any()
     assert samples_of(tictactoe, games(WON[:3]), "td", 0.5).sign.tolist() == [-1, -1, -1]
+
+
+def test_samples_are_drawn_from_all_parts_as_if_they_were_one(tictactoe):
+    parts = [samples_of(tictactoe, games(*each), "td", 0.5) for each in ([WON], [WON, DRAWN], [DRAWN])]
+    joined = Samples(*(np.concatenate(fields) for fields in zip(*parts, strict=True)))
+    drawn = np.random.default_rng(3).integers(len(joined.state), size=100)
+    for found, wanted in zip(drawn_samples(parts, drawn), joined, strict=True):
+        assert found.dtype == wanted.dtype
+        assert np.array_equal(found, wanted[drawn])

@@ -153,11 +153,16 @@ def _draw(learner: DqnLearner, plot: Path | None) -> None:
 
 
 def _print(report: dict[str, Any], text: str) -> None:
+    from punish_fast.learn.strength import SEATS
+
     print(text)
     print()
     print("against random play (an illegal move loses)")
-    head = ["games", "first: wins", "losses", "second: wins", "losses", "points against earlier", "mistakes"]
-    rows = [_row(point) for point in shown_points(report["curve"])]
+    points = shown_points(report["curve"])
+    seats = [seat for seat in SEATS if points and seat in points[0]]
+    by_seat = [name for seat in seats for name in (f"{seat}: wins", "losses")]
+    head = ["games", *by_seat, "points against earlier", "mistakes"]
+    rows = [_row(point, seats) for point in points]
     print_table([head, *rows], left=0)
     print()
     if report["judgement"] is not None:
@@ -165,11 +170,11 @@ def _print(report: dict[str, Any], text: str) -> None:
     print_end(report)
 
 
-def _row(point: dict[str, Any]) -> list[str]:
+def _row(point: dict[str, Any], seats: list[str]) -> list[str]:
     shares = [
         f"{number:.4f}"
-        for seat in (point["first"], point["second"])
-        for number in (seat["win"], seat["loss"] + seat["illegal"])
+        for seat in seats
+        for number in (point[seat]["win"], point[seat]["loss"] + point[seat]["illegal"])
     ]
     earlier, mistakes = point["earlier"], point["mistakes"]
     mean = f"{sum(earlier) / len(earlier):.3f}" if earlier else "-"

@@ -1,0 +1,92 @@
+"""Players of many games at once: at random, greedy by the values of actions, or mixed.
+
+A mover (`contract.Mover`) chooses an action for each of many states. A greedy one takes the first of the best actions,
+or, with probability epsilon, a random one. A mixed one takes an action of value ``q`` with a probability in proportion
+to ``exp(q / temperature)``. Where players hide cards or decide at once, what is never mixed is easily guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+# The values of all actions, float32 [n, n_moves], of states, uint64 [n, n_words].
+Values = Callable[[np.ndarray], np.ndarray]
+
+
+def random_mover(_states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """A legal action of each state, all equally likely."""
+    rank = (generator.random(len(legal)) * legal.sum(axis=1)).astype(np.int64)
+    return np.asarray((legal.cumsum(axis=1) > rank[:, np.newaxis]).argmax(axis=1))
+
+
+@dataclass(frozen=True)
+class GreedyMover:
+    """Takes the first best action.
+
+    Attributes:
+        values: The values of actions.
+        epsilon: The probability of a random action instead.
+        keeps_rules: Whether it considers legal actions only.
+    """
+
+    values: Values
+    epsilon: float = 0.0
+    keeps_rules: bool = True
+
+    def __call__(self, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """An action for each state."""
+        allowed = legal if self.keeps_rules else np.ones_like(legal)
+        random = random_mover(states, allowed, generator)
+        explores = generator.random(len(states)) < self.epsilon
+        if explores.all():
+            return random
+        return np.where(explores, random, first_best_actions(self.values(states), allowed))
+
+
+@dataclass(frozen=True)
+class MixedMover:
+    """Takes legal actions with probabilities that follow from their values (softmax).
+
+    Attributes:
+        values: The values of actions.
+        temperature: Above 0; the higher, the more alike are the probabilities.
+    """
+
+    values: Values
+    temperature: float
+
+    def __call__(self, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """An action for each state."""
+        return drawn_actions(softmax(self.values(states), legal, self.temperature), generator)
+
+
+def first_best_actions(values: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """The first best of the allowed actions of each state, int64 ``[n]``."""
+    return np.asarray(np.where(allowed, values, -np.inf).argmax(axis=1))
+
+
+def softmax(values: np.ndarray, allowed: np.ndarray, temperature: float) -> np.ndarray:
+    """The probability of each action in proportion to ``exp(value / temperature)``, 0 for those not allowed.
+
+    Args:
+        values: ``[n, n_moves]``.
+        allowed: bool ``[n, n_moves]``, at least one in each row.
+        temperature: Above 0.
+
+    Returns:
+        float64 ``[n, n_moves]``.
+    """
+    scaled = np.where(allowed, values, -np.inf).astype(np.float64) / temperature
+    weight = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def drawn_actions(weights: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """An action for each row, int64 ``[n]``, drawn in proportion to weights of which not all are 0."""
+    cumulated = weights.cumsum(axis=1)
+    # Below the last sum also after rounding, so that no action of weight 0 is drawn.
+    mark = np.minimum(generator.random(len(weights)) * cumulated[:, -1], np.nextafter(cumulated[:, -1], 0))
+    return np.asarray((cumulated > mark[:, np.newaxis]).argmax(axis=1))
