@@ -15,6 +15,7 @@ from punish_fast.games.connect4 import Connect4
 from punish_fast.games.connect4_solver import Connect4Solver
 from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.gwent_playouts import play_games as play_gwent
+from punish_fast.games.incan_gold import IncanGold
 from punish_fast.games.incan_gold_equilibrium import solve_equilibrium
 from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
 from punish_fast.games.incan_gold_responses import round_response
@@ -24,6 +25,7 @@ from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.games.vector_connect4 import VectorConnect4, play_random_games
+from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.mdp.model import check
@@ -128,7 +130,9 @@ def _play_small_games() -> None:
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", 2)
     learn(positions, [learner], 2)
-    for vector in (VectorTicTacToe(TicTacToe()), VectorConnect4(Connect4())):
+    temples = VectorIncanGold(IncanGold())
+    temples.probabilities(temples.initial(1))
+    for vector in (VectorTicTacToe(TicTacToe()), VectorConnect4(Connect4()), temples):
         states, _, _ = vector.step(vector.initial(1), np.zeros(1, dtype=np.int64))
         for describe in (vector.player, vector.legal, vector.features):
             describe(states)

@@ -16,6 +16,7 @@ from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe, TicTacToeVariant
 from punish_fast.games.vector_connect4 import VectorConnect4
+from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_positions import vectorise_positions
 from punish_fast.games.vector_tictactoe import VectorTicTacToe
 
@@ -81,7 +82,8 @@ GAMES = {
             IncanGold,
             IncanGoldVariant,
             IncanGoldVariant,
-            ("solve",),
+            ("solve", "train"),
+            VectorIncanGold,
         ),
     )
 }

@@ -1,0 +1,72 @@
+"""Many states of Incan Gold at once, by kernels.
+
+Cards are drawn by chance, and the players inside answer one after the other; no answer can be seen in the features of
+another player before all have answered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.games import _incan_gold_vector as kernels
+from punish_fast.games.contract import Game
+from punish_fast.games.incan_gold import N_KINDS, N_PLAYERS, STAY
+
+
+class VectorIncanGold:
+    """Many states at once; see `contract.VectorChanceGame`. The kernels tell what the words hold."""
+
+    n_words = 2
+    n_moves = STAY + 1
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.feature_shape: tuple[int, ...] = (game.n_features,)
+        self._is_by_taking = game.parameters()["artifact_value"] == "taken"
+
+    def initial(self, n: int) -> np.ndarray:
+        """``n`` games whose first card is to be drawn."""
+        states = np.empty((n, self.n_words), np.int64)
+        kernels.begin_temples(states)
+        return states.view(np.uint64)
+
+    def player(self, states: np.ndarray) -> np.ndarray:
+        """The player who is asked, or `contract.CHANCE`."""
+        player = np.empty(len(states), np.int8)
+        kernels.find_askers(words(states), player)
+        return player
+
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        """Whether a player is asked to leave or to stay."""
+        legal = np.empty((len(states), self.n_moves), np.bool_)
+        kernels.find_answers(words(states), legal)
+        return legal
+
+    def probabilities(self, states: np.ndarray) -> np.ndarray:
+        """The share of each kind of card in the deck; 0 where no card is to be drawn."""
+        probabilities = np.empty((len(states), N_KINDS))
+        kernels.find_card_shares(words(states), probabilities)
+        return probabilities
+
+    def features(self, states: np.ndarray) -> np.ndarray:
+        """What the player who is asked knows; see `incan_gold.IncanGold.features`."""
+        features = np.empty((len(states), *self.feature_shape), np.float32)
+        kernels.describe_temples(words(states), features)
+        return features
+
+    def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Draw a card or take an answer in each state."""
+        n = len(states)
+        after, returns, ended = (
+            np.empty((n, self.n_words), np.int64),
+            np.empty((n, N_PLAYERS), np.float32),
+            np.empty(n, np.bool_),
+        )
+        chosen = np.ascontiguousarray(actions, np.int64)
+        kernels.take_temple_actions(words(states), chosen, self._is_by_taking, after, returns, ended)
+        return after.view(np.uint64), returns, ended
+
+
+def words(states: np.ndarray) -> np.ndarray:
+    """The words of states as kernels take them."""
+    return np.ascontiguousarray(states, np.uint64).view(np.int64)
