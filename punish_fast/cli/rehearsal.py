@@ -16,7 +16,8 @@ from punish_fast.games.connect4_solver import Connect4Solver
 from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.gwent_playouts import play_games as play_gwent
 from punish_fast.games.incan_gold import IncanGold
-from punish_fast.games.incan_gold_equilibrium import solve_equilibrium
+from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
+from punish_fast.games.incan_gold_players import EquilibriumMover, PolicyMover
 from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
 from punish_fast.games.incan_gold_responses import round_response
 from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets, sample_solo, solve_solo
@@ -150,3 +151,9 @@ def _play_incan_gold() -> None:
     equilibrium.sample(1)
     equilibrium.all_stay()
     round_response(sets, [random_policy(), threshold_policy(1)])
+    temples = VectorIncanGold(IncanGold())
+    states, _, _ = temples.step(temples.initial(1), np.zeros(1, dtype=np.int64))
+    PolicyMover(random_policy()).stay(states)
+    whole = RoundSets()
+    last, pair, three = np.zeros(whole.n_last), np.zeros(whole.n_pair), np.zeros((len(whole.counts), 1, 3))
+    EquilibriumMover(RoundEquilibrium(whole, last, pair, pair, three[..., np.newaxis], three)).stay(states)

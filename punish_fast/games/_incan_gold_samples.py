@@ -126,7 +126,7 @@ def _play_equilibrium(game, seed, deck, layout, tables, cards, points):
         else:
             seen |= 1 << card
             hazards += 1
-        p = _stays(layout, tables, n_inside, (treasures, hazards, artifact, held, rest))
+        p = stay_probability(layout, tables, n_inside, (treasures, hazards, artifact, held, rest))
         leavers, n_leavers = 0, 0
         for player in range(3):
             if (inside >> player) & 1 and words[player + 1] >= p * _ONE:
@@ -148,8 +148,8 @@ def _play_equilibrium(game, seed, deck, layout, tables, cards, points):
 
 
 @routine
-def _stays(layout, tables, n_inside, state):
-    """The probability of staying."""
+def stay_probability(layout, tables, n_inside, state):
+    """The probability that a player stays."""
     last, of_pair, of_three = tables
     treasures, hazards, artifact, held, rest = state
     if n_inside == 3:

@@ -1,0 +1,168 @@
+"""Players of whole games of Incan Gold, many games at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.games import _incan_gold_vector as layout
+from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.incan_gold import COPIES, HAZARDS, IncanGold
+from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
+from punish_fast.games.incan_gold_players import (
+    EquilibriumMover,
+    PolicyMover,
+    equilibrium_mover,
+    player_named,
+)
+from punish_fast.games.incan_gold_playouts import N_HELD, play_games, random_policy, record_games, threshold_policy
+from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets
+from punish_fast.games.vector_incan_gold import VectorIncanGold
+
+GAME = IncanGold()
+VECTORS = VectorIncanGold(GAME)
+
+
+def after(text):
+    """The state after cards and answers, single and as many at once."""
+    single, states = GAME.initial(), VECTORS.initial(1)
+    for word in text.split():
+        actions = {GAME.action_text(single, action): action for action in GAME.actions(single)}
+        states, _, _ = VECTORS.step(states, np.array([actions[word]]))
+        single = GAME.apply(single, actions[word])
+    return single, states
+
+
+def points_after_rounds(movers, n_games, n_rounds, seed):
+    """What players have left with after some rounds of many games, int64 ``[n_games, 3]``."""
+    generator = np.random.default_rng(seed)
+    states, live, points = VECTORS.initial(n_games), np.arange(n_games), np.zeros((n_games, 3), dtype=np.int64)
+    while len(live):
+        player, actions = VECTORS.player(states), np.zeros(len(live), dtype=np.int64)
+        drawn = np.flatnonzero(player == CHANCE)
+        marks = generator.random((len(drawn), 1))
+        actions[drawn] = (VECTORS.probabilities(states[drawn]).cumsum(axis=1) > marks).argmax(axis=1)
+        for seat, mover in enumerate(movers):
+            mine = np.flatnonzero(player == seat)
+            actions[mine] = mover(states[mine], VECTORS.legal(states[mine]), generator)
+        states, _, ended = VECTORS.step(states, actions)
+        is_done = ended | ((states[:, 0].astype(np.int64) >> layout.ROUND) & 7 > n_rounds)
+        for seat in range(3):
+            total = states[:, 1].astype(np.int64) >> (layout.TOTALS + layout.TOTAL_BITS * seat)
+            points[live[is_done], seat] = total[is_done] & 1023
+        live, states = live[~is_done], states[~is_done]
+    return points
+
+
+def test_policies_are_looked_up_by_players_hazards_and_points():
+    policy = np.random.default_rng(0).random((3, 6, N_HELD))
+    mover = PolicyMover(policy)
+    for text, place in (
+        ("7", (2, 0, 2)),
+        ("7 stay stay", (2, 0, 2)),
+        ("fire", (2, 1, 0)),
+        ("15 stay stay stay fire stay leave stay snakes", (1, 2, 5)),
+        ("15 stay leave leave mummy stay artifact stay 14", (0, 1, 19)),
+    ):
+        assert mover.stay(after(text)[1]).tolist() == [policy[place]]
+    with pytest.raises(GameError, match="policy: some numbers are no probabilities"):
+        PolicyMover(2 * policy)
+
+
+def test_answers_have_their_probabilities():
+    states = np.repeat(after("7")[1], 40_000, axis=0)
+    generator = np.random.default_rng(1)
+    answers = PolicyMover(random_policy(0.3))(states, VECTORS.legal(states), generator)
+    assert answers.mean() == pytest.approx(0.3, abs=4 * np.sqrt(0.21 / 40_000))
+
+
+@pytest.mark.compiled
+def test_policies_play_like_their_kernel():
+    """The mean points of whole games with long rounds."""
+    policies = [threshold_policy(11), threshold_policy([40, 22, 8, 4, 3, 2]), random_policy(0.8)]
+    found = points_after_rounds([PolicyMover(policy) for policy in policies], 4000, 5, 3)
+    known = play_games(policies, 100_000)
+    error = np.sqrt(found.var(axis=0) / len(found) + known.var(axis=0) / len(known))
+    assert (np.abs(found.mean(axis=0) - known.mean(axis=0)) < 4 * error).all()
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """Tables of the shape of an equilibrium, with random numbers."""
+    sets, generator = RoundSets(), np.random.default_rng(7)
+    last, pair, pair_stay = (generator.random(n) for n in (sets.n_last, sets.n_pair, sets.n_pair))
+    three = generator.random((len(sets.counts), len(HAZARDS) + 1, 3))
+    return RoundEquilibrium(sets, 30 * last, pair, pair_stay, np.repeat(three[..., np.newaxis], 2, axis=-1), three)
+
+
+def looked_up(tables, state):
+    """The probability that the player who is asked stays."""
+    counts = np.array(state.drawn[: len(COPIES)])
+    (number,) = np.flatnonzero((tables.sets.counts == counts).all(axis=1))
+    hazards, held, cheap_dear = sum(state.drawn[len(COPIES) : -1]), state.held[GAME.player(state)], state.artifacts
+    in_deck, on_board = state.deck[-1] > 0, sum(cheap_dear) > 0
+    least, first_last, n_pays, first_pair, n_held, n_rests = tables.sets.places[number].tolist()
+    if len(state.seats) == 3:
+        return tables.three_stay[number, hazards, 1 if on_board else 2]
+    if len(state.seats) == 2:
+        artifact = 1 if on_board else 2 if in_deck else 0
+        assert 0 <= held - least < n_held
+        assert 0 <= state.treasure < n_rests
+        row = (3 * hazards + artifact) * n_held + held - least
+        return tables.pair_stay[first_pair + row * n_rests + state.treasure]
+    pay = held + state.treasure + 5 * cheap_dear[0] + 10 * cheap_dear[1]
+    pay = min(pay, least + n_pays - 1 - 5 * in_deck)
+    assert pay >= least
+    return float(tables.last[first_last + (2 * hazards + in_deck) * n_pays + pay - least] > pay)
+
+
+def test_the_equilibrium_is_looked_up_by_what_lies_open(tables):
+    """In all rounds of games in which players stay long, one longer than the others."""
+    mover = EquilibriumMover(tables)
+    policies = [random_policy(0.7), random_policy(0.8), threshold_policy(99)]
+    seen = {1: 0, 2: 0, 3: 0}
+    for actions in record_games(policies, 20, seed=1)[1]:
+        single, states = GAME.initial(), VECTORS.initial(1)
+        for action in actions:
+            states, _, _ = VECTORS.step(states, np.array([action]))
+            single = GAME.apply(single, action)
+            if not single.is_drawing and not GAME.is_terminal(single):
+                assert mover.stay(states).tolist() == [looked_up(tables, single)]
+                seen[len(single.seats)] += 1
+    assert min(seen.values()) > 50
+
+
+def test_the_equilibrium_of_another_deck_is_refused():
+    with pytest.raises(GameError, match="equilibrium: it is of another deck"):
+        EquilibriumMover(solve_equilibrium(RoundSets(RoundDeck((4,), (1,), n_hazards=1))))
+
+
+@pytest.mark.compiled
+def test_the_equilibrium_is_that_of_the_first_round():
+    mover = equilibrium_mover()
+    known = mover.equilibrium.sample(200_000, seed=5)
+    found = points_after_rounds([mover] * 3, 20_000, 1, 4)
+    for measure in (np.asarray, np.sign, np.square, lambda points: np.sort(points, axis=1)):
+        wanted, played = measure(known).astype(np.float64), measure(found).astype(np.float64)
+        error = np.sqrt(wanted.var(axis=0) / len(wanted) + played.var(axis=0) / len(played))
+        assert (np.abs(wanted.mean(axis=0) - played.mean(axis=0)) < 4 * error).all()
+
+
+def test_players_have_names():
+    texts = ("15 stay stay", "15 stay stay stay 14", "15 stay stay stay fire stay", "5 stay stay leave fire")
+    states = np.concatenate([after(text)[1] for text in texts])
+    for name, stay in {
+        "random": [0.5, 0.5, 0.5, 0.5],
+        "leave-at-9": [1, 0, 1, 1],
+        "leave-at-99-5-9-9-9-1": [1, 1, 0, 1],
+        "rule-of-thumb": [1, 1, 1, 1],
+    }.items():
+        assert player_named(name).stay(states).tolist() == stay
+
+
+@pytest.mark.parametrize(
+    "name", ["", "leave-at-0", "leave-at-100", "leave-at-5-5", "leave-at-", "Random", "leave-at-\u0665"]
+)
+def test_unknown_players_are_refused(name):
+    with pytest.raises(GameError, match="is unknown, allowed: random, leave-at-N"):
+        player_named(name)
