@@ -18,13 +18,15 @@ FORMAT_VERSION = 1
 LIBRARY_VERSION = ("v110", "v110")
 
 KINDS = ("tensor", "agent", "strategy", "equilibrium")
-LEARNER, NETWORK = "learner", "network"
-ALL_KINDS = (*KINDS, LEARNER, NETWORK)
+LEARNER, NETWORK, POOL = "learner", "network", "pool"
+ALL_KINDS = (*KINDS, LEARNER, NETWORK, POOL)
 OBJECTIVES = ("discounted", "win-probability")
 # Actions 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
 # Far above all that is computed, and sums and squares of such numbers are finite; in float32, sums are.
 LARGE, LARGE_SINGLE = 1e100, 1e30
+# Games; products with the games of two decks are whole numbers of 64 bits.
+MANY = 10**12
 # The least number above 0.
 TINY = 5e-324
 MARKS = 3
@@ -100,7 +102,7 @@ class Dataset(NamedTuple):
 
 
 _GAME, _AGENT, _STRATEGY, _EQUILIBRIUM, _LEARNER = ("tensor", "agent"), ("agent",), ("strategy",), KINDS[3:], (LEARNER,)
-_NETWORK = (NETWORK,)
+_NETWORK, _POOL = (NETWORK,), (POOL,)
 _DIGEST = "[0-9a-f]{16}"
 
 ATTRIBUTES = (
@@ -128,6 +130,7 @@ ATTRIBUTES = (
     Attribute("best_response_share", "float", _EQUILIBRIUM, low=0, high=1),
     Attribute("game", "json", (LEARNER, NETWORK)),
     Attribute("learner", "json", (LEARNER, NETWORK)),
+    Attribute("search", "json", _POOL),
 )
 # Those of the group /transitions, as AnnData writes them.
 MATRIX_ATTRIBUTES = (
@@ -231,6 +234,30 @@ DATASETS = (
         "actions of the latest games, the oldest first; -1 after the end",
         low=-1,
     ),
+    Dataset(
+        "/pool/deck",
+        "int8",
+        ("n_generations", "n_decks", "n_cards"),
+        _POOL,
+        "cards of each deck, ascending; the survivors of the generation before come first",
+        1,
+        76,
+    ),
+    Dataset(
+        "/pool/points", "int64", ("n_generations", "n_decks"), _POOL, "wins less losses in the tournament", -MANY, MANY
+    ),
+    Dataset("/pool/decided", "int64", ("n_generations",), _POOL, "games of the tournament that were no ties", 0, MANY),
+    Dataset(
+        "/pool/pair_squares",
+        "int64",
+        ("n_generations",),
+        _POOL,
+        "sum over each two decks of the square of wins less losses",
+        low=0,
+    ),
+    Dataset("/fresh/wins", "int64", ("n_generations",), _POOL, "of the survivors against random decks", 0, MANY),
+    Dataset("/fresh/losses", "int64", ("n_generations",), _POOL, "of the same", 0, MANY),
+    Dataset("/fresh/games", "int64", ("n_generations",), _POOL, "of the same, ties included", 0, MANY),
 )
 # The pointer whose last entry is a size.
 LAST = {"n_states": "/states/layer_ptr", "n_rows": "/rows/state_ptr", "n_entries": "/transitions/indptr"}

@@ -39,7 +39,18 @@ DATASETS = [
         ("agent", name)
         for name in DTYPES
         if not name.startswith(
-            ("/strategy", "/response", "/equilibrium", "/learner", "/network", "/replay", "/log/rmse", "/log/choice")
+            (
+                "/strategy",
+                "/response",
+                "/equilibrium",
+                "/learner",
+                "/network",
+                "/replay",
+                "/pool",
+                "/fresh",
+                "/log/rmse",
+                "/log/choice",
+            )
         )
     ),
     *(("strategy", name) for name in DTYPES if name in ("/strategy/state", "/strategy/p")),

@@ -1,0 +1,139 @@
+"""Tournaments of decks: what is counted, how much of it is luck, and that seats and threads do not matter."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from punish_fast.games import gwent_tournament
+from punish_fast.games.contract import GameError
+from punish_fast.games.gwent_decks import random_decks
+from punish_fast.games.gwent_playouts import play_games
+from punish_fast.games.gwent_tournament import FreshGames, RoundRobin, play_random_decks, play_round_robin
+from punish_fast.runtime._jit import set_threads, threads
+
+DECKS = random_decks(np.random.default_rng(1), 5)
+
+
+def result_of(games):
+    """A round-robin from the results of all games, float ``[n_decks, n_decks, n_games]``, antisymmetric."""
+    n = len(games)
+    above = games[np.triu_indices(n, k=1)]
+    points, squares = games.sum(axis=(1, 2)).astype(np.int64), int((above.sum(axis=1) ** 2).sum())
+    return RoundRobin(points, games.shape[2], int(np.count_nonzero(above)), squares)
+
+
+def made_up_games(generator, strengths, n_games):
+    """Games with a mean of the difference of strengths, a third of those that may be ties being some."""
+    n = len(strengths)
+    games = np.zeros((n, n, n_games))
+    for i in range(n):
+        for j in range(i + 1, n):
+            wins = 1 / 3 + (strengths[i] - strengths[j]) / 2
+            games[i, j] = generator.choice([1, 0, -1], n_games, p=[wins, 1 / 3, 2 / 3 - wins])
+            games[j, i] = -games[i, j]
+    return games
+
+
+def test_every_two_decks_meet_in_either_seat():
+    games, seed = 4, 7
+    found = play_round_robin(DECKS, "rule", games, seed)
+    played = {(i, j): [] for i in range(5) for j in range(i)}
+    # The same games, one after the other.
+    orders = [(i, j) for i in range(5) for j in range(i + 1, 5)]
+    orders += [(j, i) for i, j in orders]
+    decks = np.array([[DECKS[i], DECKS[j]] for i, j in orders])
+    batch_seed = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+    returns = play_games(decks, ("rule", "rule"), 2 * len(orders), batch_seed).returns.tolist()
+    points = [0] * 5
+    for (i, j), value in zip(orders * 2, returns, strict=True):
+        points[i] += value
+        points[j] -= value
+        played[max(i, j), min(i, j)].append(value if i > j else -value)
+    assert all(len(values) == games for values in played.values())
+    assert found.points.tolist() == points
+    assert (found.games, found.decided) == (games, sum(map(abs, returns)))
+    assert found.pair_squares == sum(sum(values) ** 2 for values in played.values())
+
+
+def test_results_do_not_depend_on_threads_and_come_in_batches(monkeypatch):
+    before, told = threads(), []
+    wholes = []
+    try:
+        for n in (1, 2):
+            set_threads(n)
+            wholes.append((play_round_robin(DECKS, "rule", 20, 3), play_random_decks(DECKS, "rule", 50, 3)))
+    finally:
+        set_threads(before)
+    assert wholes[0][0].points.tolist() == wholes[1][0].points.tolist()
+    assert wholes[0][0][1:] == wholes[1][0][1:]
+    assert wholes[0][1] == wholes[1][1]
+    monkeypatch.setattr(gwent_tournament, "_MOST_AT_ONCE", 80)
+    parts = play_round_robin(DECKS, "rule", 20, 3, lambda done, total: told.append((done, total)))
+    assert told == [(80, 200), (160, 200), (200, 200)]
+    # Games of the first batch are those of before, further ones have other seeds.
+    assert parts.games == 20
+    assert parts.points.sum() == 0
+
+
+def test_errors_and_spreads_are_those_of_simulated_tournaments():
+    """Over many tournaments the squared error is the variance of a fitness, and the variance of strengths is right."""
+    generator = np.random.default_rng(2)
+    strengths = np.array([0.15, 0.05, 0.0, -0.05, -0.15])
+    true_variance = (strengths * 5 / 4).var(ddof=1)
+    found = [result_of(made_up_games(generator, strengths, 4)) for _ in range(600)]
+    fitness = np.array([each.fitness for each in found])
+    # A fitness is the mean over the other four, so the strengths in it are 5/4 of those above.
+    assert fitness.mean(axis=0) == pytest.approx(strengths * 5 / 4, abs=0.03)
+    errors = np.array([each.error**2 for each in found])
+    assert errors.mean() == pytest.approx(fitness.var(axis=0, ddof=1).mean(), rel=0.08)
+    variances = np.array([each.strength_variance for each in found])
+    assert variances.mean() == pytest.approx(true_variance, abs=4 * variances.std() / math.sqrt(len(found)))
+    assert variances.min() < 0
+    assert min(each.spread for each in found) == 0
+
+
+def test_equal_decks_have_no_spread():
+    generator = np.random.default_rng(3)
+    found = [result_of(made_up_games(generator, np.zeros(6), 2)) for _ in range(600)]
+    variances = np.array([each.strength_variance for each in found])
+    assert abs(variances.mean()) < 4 * variances.std() / math.sqrt(len(found))
+
+
+@pytest.mark.compiled
+def test_fresh_games_are_those_of_the_decks_in_turn():
+    """A strong and a weak deck: together they are the mean of both."""
+    strong, weak = np.full(25, 4), np.array([1] * 24 + [76])
+    alone = [play_random_decks(deck[np.newaxis], "rule", 20_000, 5) for deck in (strong, weak)]
+    both = play_random_decks(np.array([strong, weak]), "rule", 40_000, 6)
+    assert alone[0].strength > 0.3
+    assert alone[1].strength < -0.3
+    mean = (alone[0].strength + alone[1].strength) / 2
+    assert both.strength == pytest.approx(mean, abs=4 * math.hypot(both.error, alone[0].error / 2, alone[1].error / 2))
+    # A random deck has no advantage over random decks.
+    draws = play_random_decks(random_decks(np.random.default_rng(8), 5000), "rule", 20_000, 9)
+    assert abs(draws.strength) < 4 * (draws.error + 0.11 / math.sqrt(5000))
+
+
+def test_strength_and_its_error():
+    fresh = FreshGames(100, 60, 30)
+    assert fresh.strength == pytest.approx(0.3)
+    values = [1] * 60 + [-1] * 30 + [0] * 10
+    assert fresh.error == pytest.approx(np.std(values) / 10)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: play_round_robin(DECKS[:1], "rule", 2, 1), "decks: 1 are not enough, there must be at least 2"),
+        (lambda: play_round_robin(DECKS, "rule", 3, 1), "games: 3 is not allowed, it must be an even number"),
+        (lambda: play_round_robin(DECKS, "rule", 0, 1), "games: 0 is not allowed"),
+        (lambda: play_round_robin(DECKS, "best", 2, 1), "policies: .* are not allowed"),
+        (lambda: play_random_decks(DECKS, "rule", 0, 1), "n_games: 0 is not allowed, it must be at least 1"),
+    ],
+)
+def test_what_is_not_allowed_is_refused(call, text):
+    with pytest.raises(GameError, match=text):
+        call()

@@ -1,0 +1,118 @@
+"""Searches over decks in files: what is read is what was written, and what no search comes to is refused."""
+
+from __future__ import annotations
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+from punish_fast.learn import deck_search
+from punish_fast.learn.deck_file import load_search, save_search
+from punish_fast.learn.deck_search import DeckSearch, SearchMethod, curve_of, run_search
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.checksum import seal
+
+SMALL = SearchMethod(decks=6, games=2, survivors=2, newcomers=1, player="random")
+
+
+@pytest.fixture(scope="module")
+def search():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deck_search, "FRESH_GAMES", 50)
+        made = DeckSearch(SMALL, 2**62, 9)
+        run_search(DeckSearch(SMALL, 2**62, 3, made.history))
+    return made
+
+
+@pytest.fixture
+def path(tmp_path, search):
+    save_search(tmp_path / "x.h5", search)
+    return tmp_path / "x.h5"
+
+
+def test_round_trip(path, search, monkeypatch):
+    found = load_search(path)
+    assert (found.method, found.seed, found.wanted) == (SMALL, 2**62, 9)
+    assert curve_of(found) == curve_of(search)
+    monkeypatch.setattr(deck_search, "FRESH_GAMES", 50)
+    ends = []
+    for each in (found, DeckSearch(SMALL, 2**62, 9)):
+        run_search(each)
+        ends.append((each.history[-1].decks.tolist(), curve_of(each)))
+    assert ends[0] == ends[1]
+
+
+def change(path, name, edit):
+    """Change a dataset, or an attribute, and seal the file anew."""
+    with h5py.File(path, "r+") as file:
+        if name.startswith("/"):
+            array = file[name][...]
+            edit(array)
+            file[name][...] = array
+        else:
+            file.attrs[name] = json.dumps(edit(json.loads(file.attrs[name])))
+    seal(path)
+
+
+def put(index, value):
+    def edit(array):
+        array[index] = value
+
+    return edit
+
+
+def swap_survivors(array):
+    array[1, [0, 1]] = array[1, [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "text"),
+    [
+        ("search", lambda value: {**value, "extra": 1}, "search: .* must have method, seed, wanted"),
+        ("search", lambda value: {**value, "seed": -1}, "seed: -1 is not allowed"),
+        ("search", lambda value: {**value, "wanted": 2}, "/pool/deck: its shape is"),
+        ("search", lambda value: {**value, "wanted": "many"}, "generations: 'many' is not allowed"),
+        ("search", lambda value: {**value, "method": 1}, "method: 1 is not allowed"),
+        ("search", lambda value: {**value, "method": {**value["method"], "games": 3}}, "games: 3 is not allowed"),
+        (
+            "search",
+            lambda value: {**value, "method": {**value["method"], "decks": 7}},
+            r"/pool/deck: its shape is \(3, 6, 25\), the search has 7 decks",
+        ),
+        ("/pool/deck", put((0, 0, 0), 0), "/pool/deck: a number is 0, allowed are those from 1 to 76"),
+        ("/pool/deck", put((0, 5, 24), 76), "/pool/deck: a deck does not ascend, or its sum is above 100"),
+        ("/pool/deck", put((0, 5, 0), 30), "/pool/deck: a deck does not ascend"),
+        ("/pool/deck", put((0, slice(4, 6)), 4), "/pool/deck: a deck is twice in generation 0"),
+        ("/pool/deck", swap_survivors, "generation 1 does not begin with the survivors of the one before"),
+        ("/pool/points", put((2, 0), 11), "/pool/points: the numbers of generation 2 are impossible"),
+        ("/pool/decided", put(1, 31), "/pool/decided: the numbers of generation 1 are impossible"),
+        ("/pool/pair_squares", put(1, 10**12), "/pool/pair_squares: the numbers of generation 1 are impossible"),
+        ("/fresh/games", put(0, 0), "/fresh/games: the numbers of generation 0 are impossible"),
+        ("/fresh/wins", put(0, 51), "/fresh/wins: the numbers of generation 0 are impossible"),
+        ("/fresh/losses", put(0, -1), "/fresh/losses: a number is -1"),
+    ],
+)
+def test_what_no_search_comes_to_is_refused_in_one_line(path, name, edit, text):
+    change(path, name, edit)
+    with pytest.raises(ReadError, match=rf"x\.h5: [^\n]*{text}"):
+        load_search(path)
+
+
+def test_a_dataset_of_another_length_is_refused(path):
+    with h5py.File(path, "r+") as file:
+        del file["/pool/points"]
+        file["/pool/points"] = np.zeros((2, 6), np.int64)
+    seal(path)
+    with pytest.raises(ReadError, match=r"/pool/points: shape is \(2, 6\), allowed is 3 x 6"):
+        load_search(path)
+
+
+def test_damaged_and_other_files_are_refused(path, tmp_path):
+    content = path.read_bytes()
+    path.write_bytes(content[:-9])
+    with pytest.raises(ReadError, match=r"x\.h5: damaged"):
+        load_search(path)
+    with pytest.raises(ReadError, match="there is no such file"):
+        load_search(tmp_path / "none.h5")

@@ -1,0 +1,214 @@
+"""The genetic search over decks: pools and their laws, seeds, resuming, and selection that finds what is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punish_fast.games.gwent_decks import checked_deck, random_decks
+from punish_fast.learn import deck_search
+from punish_fast.learn.deck_search import (
+    PRESETS,
+    DeckSearch,
+    SearchMethod,
+    best_decks,
+    curve_of,
+    deck_text,
+    first_seen,
+    method_of,
+    next_pool,
+    noise_of,
+    random_pool,
+    ranking,
+    run_search,
+)
+from punish_fast.learn.qlearning import LearnError
+
+SMALL = SearchMethod(decks=6, games=2, survivors=2, newcomers=1)
+
+
+@pytest.fixture(autouse=True)
+def _few_games(monkeypatch):
+    monkeypatch.setattr(deck_search, "FRESH_GAMES", 50)
+
+
+def small_search(seed=1, generations=4):
+    search = DeckSearch(SMALL, seed, generations)
+    run_search(search)
+    return search
+
+
+def same(one, other):
+    return curve_of(one) == curve_of(other) and all(
+        np.array_equal(a.decks, b.decks)
+        and np.array_equal(a.tournament.points, b.tournament.points)
+        and a.tournament[1:] == b.tournament[1:]
+        and a.fresh == b.fresh
+        for a, b in zip(one.history, other.history, strict=True)
+    )
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_a_next_pool_is_of_different_legal_decks_and_keeps_the_best(data):
+    survivors = data.draw(st.integers(1, 6))
+    newcomers = data.draw(st.integers(0, 3))
+    decks = survivors + newcomers + data.draw(st.integers(1, 6))
+    deviation = data.draw(st.sampled_from([0.3, 0.7, 5.0, 100.0]))
+    method = SearchMethod(decks=decks, survivors=survivors, newcomers=newcomers, deviation=deviation)
+    generator = np.random.default_rng(data.draw(st.integers(0, 2**40)))
+    before = random_pool(method, generator)
+    points = np.array(data.draw(st.lists(st.integers(-3, 3), min_size=decks, max_size=decks)))
+    after = next_pool(method, before, points, generator)
+    for pool in (before, after):
+        assert (pool.shape, pool.dtype) == ((decks, 25), np.int8)
+        assert len({checked_deck(deck) for deck in pool.tolist()}) == decks
+    order = sorted(range(decks), key=lambda k: (-points[k], k))
+    assert np.array_equal(after[:survivors], before[order[:survivors]])
+
+
+def test_newcomers_have_all_points_and_offspring_resemble_a_survivor():
+    method = SearchMethod(decks=40, survivors=1, newcomers=10, deviation=0.5)
+    generator = np.random.default_rng(1)
+    pool = next_pool(method, random_pool(method, generator), np.arange(40), generator).astype(int)
+    assert (pool[30:].sum(axis=1) == 100).all()
+    assert np.abs(pool[1:30] - pool[0]).mean() < 0.6 < np.abs(pool[30:] - pool[0]).mean()
+
+
+def test_equal_decks_keep_their_order():
+    assert ranking(np.array([1, 5, 5, -2])).tolist() == [1, 2, 0, 3]
+
+
+def test_selection_finds_the_deck_that_is_the_best():
+    """By fitness without luck, from random decks to the one whose cards are all 4."""
+    method, generator = SearchMethod(decks=40, survivors=8, newcomers=2, deviation=0.4), np.random.default_rng(1)
+    pool = random_pool(method, generator)
+    for _ in range(60):
+        points = -np.abs(pool.astype(int) - 4).sum(axis=1)
+        pool = next_pool(method, pool, points, generator)
+    assert pool[0].tolist() == [4] * 25
+
+
+def test_seeds_reproduce_a_search_and_others_differ():
+    assert same(small_search(1), small_search(1))
+    assert not np.array_equal(small_search(1, 1).history[0].decks, small_search(2, 1).history[0].decks)
+
+
+@pytest.mark.parametrize("stop", [1, 2, 3])
+def test_a_resumed_or_longer_search_ends_the_same(stop):
+    whole, part = small_search(), small_search(generations=stop)
+    longer = DeckSearch(part.method, part.seed, 4, part.history)
+    run_search(longer)
+    assert same(longer, whole)
+    assert [f for _, f in best_decks(longer, 2)] == [f for _, f in best_decks(whole, 2)]
+
+
+def test_an_interrupt_leaves_whole_generations():
+    search = DeckSearch(SMALL, 1, 4)
+
+    def stop(*_):
+        if len(search.history) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_search(search, on_games=stop)
+    assert len(search.history) == 2
+    run_search(search)
+    assert same(search, small_search())
+
+
+def test_seeds_of_generations_and_purposes_are_different(monkeypatch):
+    """Strengths are measured in games that selection never saw."""
+    seeds = []
+    for name in ("play_round_robin", "play_random_decks"):
+        call = getattr(deck_search, name)
+
+        def play(decks, policy, games, seed, *rest, call=call):
+            seeds.append(seed)
+            return call(decks, policy, games, seed, *rest)
+
+        monkeypatch.setattr(deck_search, name, play)
+    search = small_search()
+    best_decks(search, 3)
+    assert len(seeds) == len(set(seeds)) == 4 + 4 + 3
+
+
+def test_the_best_decks_are_the_fittest_of_the_last_generation():
+    search = small_search()
+    last = search.history[-1]
+    fittest = sorted(range(6), key=lambda k: (-last.tournament.fitness[k], k))[:3]
+    found = best_decks(search, 3)
+    assert [deck.tolist() for deck, _ in found] == last.decks[fittest].tolist()
+    assert {fresh.games for _, fresh in found} == {50}
+    assert len(best_decks(search, 99)) == 6
+    for deck, _ in found:
+        born = first_seen(search, deck)
+        assert [deck.tolist() in each.decks.tolist() for each in search.history[born:]] == [True] * (4 - born)
+        assert born == 0 or deck.tolist() not in search.history[born - 1].decks.tolist()
+
+
+def test_the_noise_of_a_search_is_a_mean_over_its_pools():
+    search = small_search()
+    spread, error = noise_of(search.history)
+    tournaments = [each.tournament for each in search.history]
+    assert error**2 == pytest.approx(np.mean([each.error**2 for each in tournaments]))
+    assert spread**2 == pytest.approx(max(np.mean([each.strength_variance for each in tournaments]), 0))
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_the_default_beats_its_noise_and_the_preset_of_few_games_does_not(monkeypatch):
+    monkeypatch.setattr(deck_search, "FRESH_GAMES", 10_000)
+    noise, strengths = {}, {}
+    for name, preset in PRESETS.items():
+        search = DeckSearch(preset.method, 3, 8)
+        run_search(search)
+        noise[name] = noise_of(search.history)
+        strengths[name] = search.history[-1].fresh.strength
+    assert noise["default"][0] > 3 * noise["default"][1]
+    assert noise["documents"][0] < noise["documents"][1]
+    assert strengths["default"] > 0.2
+    assert strengths["documents"] < 0.08
+
+
+def test_a_deck_in_words():
+    assert deck_text(np.array([1, 1, 1, 2, 30])) == "1 x 3, 2, 30"
+    (deck,) = random_decks(np.random.default_rng(1), 1)
+    parts = [part.partition(" x ") for part in deck_text(deck).split(", ")]
+    assert sorted(int(card) for card, _, copies in parts for _ in range(int(copies or 1))) == deck.tolist()
+
+
+@pytest.mark.parametrize(
+    ("settings_", "text"),
+    [
+        ({"decks": 1}, "decks: 1 is not allowed, it must be a whole number 2 to 1000"),
+        ({"decks": True}, "decks: True is not allowed"),
+        ({"games": 7}, "games: 7 is not allowed, it must be even"),
+        ({"games": 0}, "games: 0 is not allowed"),
+        ({"survivors": 0}, "survivors: 0 is not allowed"),
+        ({"newcomers": -1}, "newcomers: -1 is not allowed"),
+        ({"decks": 12}, "decks: 10 survivors and 5 newcomers do not fit into a pool of 12"),
+        ({"survivors": 50, "newcomers": 0}, "decks: 50 survivors and 0 newcomers do not fit into a pool of 50"),
+        ({"deviation": 0.1}, "deviation: 0.1 is not allowed, it must be from 0.3 to 100"),
+        ({"deviation": float("nan")}, "deviation: nan is not allowed"),
+        ({"player": "me"}, "player: 'me' is not allowed, it must be one of rule-of-thumb, random"),
+    ],
+)
+def test_impossible_settings_are_refused(settings_, text):
+    with pytest.raises(LearnError, match=text):
+        SearchMethod(**settings_)
+
+
+def test_impossible_searches_are_refused():
+    with pytest.raises(LearnError, match="seed: -1 is not allowed"):
+        DeckSearch(SMALL, -1, 1)
+    with pytest.raises(LearnError, match="generations: 0 is not allowed"):
+        DeckSearch(SMALL, 1, 0)
+    with pytest.raises(LearnError, match="generations: 3 is not allowed, 4 are done"):
+        DeckSearch(SMALL, 1, 3, small_search().history)
+    for wrong in ([], {"decks": 3}, {**SMALL.__dict__, "player": ["random"]}):
+        with pytest.raises(LearnError, match="is not allowed"):
+            method_of(wrong)
+    assert method_of(dict(SMALL.__dict__)) == SMALL
