@@ -82,7 +82,7 @@ GAMES = {
             IncanGold,
             IncanGoldVariant,
             IncanGoldVariant,
-            ("solve", "train"),
+            ("solve", "train", "judge"),
             VectorIncanGold,
         ),
     )

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import VariantOptions
-from punish_fast.cli.options import argument, verb
+from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.report import Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
+    from punish_fast.games.incan_gold import IncanGold
     from punish_fast.games.judgement import Judgement
     from punish_fast.games.retrograde import PerfectPlay
 
+_MOST_GAMES = 10_000_000
 _BUILT_IN = ("random", "perfect", "best-response", "safe-response")
 _SEATS = ("first", "second")
 
@@ -29,8 +31,21 @@ class JudgeOptions(VariantOptions):
         argument(
             "AGENT...",
             f"Files of agents, or some of {', '.join(_BUILT_IN)} (the default is all four). Connect Four: files, "
-            "random, or search-4 for a search of four moves.",
+            "random, or search-4 for a search of four moves. Incan Gold: files, random, leave-at-12, rule-of-thumb, or "
+            "equilibrium.",
         ),
+    ] = None
+    games: Annotated[
+        int | None, option("Incan Gold only: games of a match.  [default: 3000]", metavar="N", min=3, max=_MOST_GAMES)
+    ] = None
+    temperature: Annotated[
+        float | None,
+        option(
+            "Incan Gold only: networks mix actions in proportion to exp(value / T), too.  [default: 0.1]", metavar="T"
+        ),
+    ] = None
+    seed: Annotated[
+        int | None, option("Incan Gold only: random seed.  [default: 0]", metavar="N", min=0, max=2**63 - 1)
     ] = None
 
 
@@ -39,18 +54,27 @@ class JudgeOptions(VariantOptions):
     "punish-fast games judge tictactoe perfect tictactoe.h5",
     "punish-fast games judge tapnswap --taps-only --json",
     "punish-fast games judge connect4 random search-4 search-8",
+    "punish-fast games judge incan-gold leave-at-12 rule-of-thumb --games 300",
 )
 def judge(options: JudgeOptions) -> None:
     """Judge agents at a game that always ends: exact scores against the random player, losing lines, mistakes.
 
-    In Connect Four, by the share of moves that keep the value and of best moves, in four sets of positions.
+    In Connect Four, by the share of moves that keep the value and of best moves, in four sets of positions. In Incan
+    Gold, by many games against two random players, two who leave at 12 points, two of a rule of thumb, and two in
+    equilibrium; and by the rule with one number of points that wins most against two copies of the agent.
     """
     from punish_fast.games.connect4 import Connect4
     from punish_fast.games.exact_matches import last_first
+    from punish_fast.games.incan_gold import IncanGold
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import solve_game
 
     clock, game = Stopwatch(), options.make("judge")
+    if isinstance(game, IncanGold):
+        _judge_in_games(options, game)
+        return
+    if (options.games, options.temperature, options.seed) != (None, None, None):
+        raise UsageError(f"{game.name}: is judged without games; --games, --temperature and --seed are for incan-gold")
     if isinstance(game, Connect4):
         from punish_fast.cli.games.connect4 import judged, print_judged
 
@@ -64,6 +88,15 @@ def judge(options: JudgeOptions) -> None:
         agents = [_told(name, _judged(name, perfect)) for name in options.agents or _BUILT_IN]
     report = {"game": game.name, "variant": game.parameters(), "agents": agents, "seconds": clock.seconds}
     options.print(report, _print)
+
+
+def _judge_in_games(options: JudgeOptions, game: IncanGold) -> None:
+    """Judge agents of Incan Gold."""
+    from punish_fast.cli.games.incan_gold_agents import GAMES, TEMPERATURE, judged, print_judged
+
+    n_games = GAMES if options.games is None else options.games
+    temperature = TEMPERATURE if options.temperature is None else options.temperature
+    options.print(judged(game, options.agents, n_games, temperature, options.seed or 0), print_judged)
 
 
 def _judged(name: str, perfect: PerfectPlay) -> Judgement:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from punish_fast.games.connect4 import Connect4
+    from punish_fast.games.contract import TableGame
     from punish_fast.games.positions import Positions
 
 _SEATS = ("first", "second")
@@ -52,21 +53,29 @@ def solve(options: GamesSolveOptions) -> None:
     """
     from punish_fast.games.connect4 import Connect4
     from punish_fast.games.incan_gold import IncanGold
-    from punish_fast.games.matches import exact_score
-    from punish_fast.games.positions import enumerate_positions
-    from punish_fast.games.retrograde import OUTCOMES, check_perfect_play, outcome_text, solve_game
 
-    clock, game = Stopwatch(), options.make("solve")
+    game = options.make("solve")
     if isinstance(game, Connect4):
         _search(options, game)
         return
     if options.position is not None or options.value_only or options.memory is not None:
-        raise UsageError(f"{game.name}: is solved whole; POSITION, --value-only and --memory are for connect4")
+        raise UsageError(f"{game.name}: takes no POSITION, --value-only or --memory, which are for connect4")
     if isinstance(game, IncanGold):
         from punish_fast.cli.games.incan_gold import print_solution, solution
 
         options.print(solution(game), lambda report: print_solution(report, game.variant_text()))
         return
+    report, counts, start = _solution(game)
+    options.print(report, lambda report: _print(report, game.variant_text(), counts, start))
+
+
+def _solution(game: TableGame) -> tuple[dict[str, Any], list[str], str]:
+    """The report on a game whose positions can be listed, the names of its own counts, and its value in words."""
+    from punish_fast.games.matches import exact_score
+    from punish_fast.games.positions import enumerate_positions
+    from punish_fast.games.retrograde import OUTCOMES, check_perfect_play, outcome_text, solve_game
+
+    clock = Stopwatch()
     with clock("positions"):
         positions, counts = enumerate_positions(game), game.counts()
     with clock("solve"):
@@ -82,7 +91,7 @@ def solve(options: GamesSolveOptions) -> None:
         even = exact_score(positions, random, random)
     values = perfect.value[positions.live].tolist()
     value, distance = int(perfect.value[0]), int(perfect.distance[0])
-    report: dict[str, Any] = {
+    report = {
         "game": game.name,
         "variant": game.parameters(),
         "states": len(positions),
@@ -103,8 +112,7 @@ def solve(options: GamesSolveOptions) -> None:
         "line": perfect.line_text(),
         "seconds": clock.seconds | {"total": clock.total()},
     }
-    title, start = game.variant_text(), outcome_text(value, distance)
-    options.print(report, lambda report: _print(report, title, list(counts), start))
+    return report, list(counts), outcome_text(value, distance)
 
 
 def _search(options: GamesSolveOptions, game: Connect4) -> None:

@@ -1,4 +1,4 @@
-"""``punish-fast games solve incan-gold``."""
+"""``punish-fast games solve incan-gold`` and ``judge incan-gold``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_solve_prints_words(run):
 
 def test_what_is_not_for_incan_gold_is_refused(run):
     run("games", "solve", "incan-gold", "4455").refused(
-        "incan-gold: is solved whole; POSITION, --value-only and --memory are for connect4"
+        "incan-gold: takes no POSITION, --value-only or --memory, which are for connect4"
     )
     run("games", "solve", "incan-gold", "--limit", "4").refused(
         "incan-gold: has no option 'limit', only artifact_value"
@@ -43,3 +43,53 @@ def test_what_is_not_for_incan_gold_is_refused(run):
         "--artifact-value: 'found' is not allowed, it must be drawn or taken"
     )
     run("games", "play", "incan-gold").refused("incan-gold: does not offer 'play', only solve")
+
+
+@pytest.mark.compiled
+def test_players_are_judged_by_games(run):
+    report = run("games", "judge", "incan-gold", "leave-at-12", "equilibrium", "--games", "31", "--json").report
+    first, second = report["agents"]
+    assert (first["agent"], first["play"], first["temperature"]) == ("leave-at-12", "built-in", None)
+    assert list(first["matches"]) == ["random", "leave-at-12", "rule-of-thumb", "equilibrium"]
+    same = first["matches"]["leave-at-12"]
+    assert (same["games"], same["win"], same["tie"], same["loss"], same["tie_error"]) == (33, 0, 1, 0, 0)
+    for agent in (first, second):
+        for match in (*agent["matches"].values(), agent["responder"]["match"]):
+            assert match["win"] + match["tie"] + match["loss"] == pytest.approx(1)
+        tried = agent["responder"]["tried"]
+        assert len(tried) == 40
+        assert tried[agent["responder"]["leave_at"] - 1] == max(tried)
+    assert second["matches"]["random"]["win"] > first["matches"]["equilibrium"]["win"]
+    done = run("games", "judge", "incan-gold", "leave-at-12", "--games", "31", "--seed", "0")
+    assert done.out.startswith("an agent against two equal opponents, 33 games each\n")
+    assert f"leave-at-12  leave-at-{first['responder']['leave_at']}  " in done.out
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_networks_are_judged_greedy_and_mixed(run):
+    pytest.importorskip("jax")
+    size = ["--games", "32", "--hidden", "4"]
+    assert run("games", "train", "incan-gold", "--method", "dqn", *size, "--quiet").code == 0
+    asked = ["incan-gold.h5", "--games", "9", "--temperature", "0.5"]
+    greedy, mixed = run("games", "judge", "incan-gold", *asked, "--json").report["agents"]
+    assert (greedy["play"], greedy["temperature"]) == ("greedy", None)
+    assert (mixed["play"], mixed["temperature"]) == ("mixed", 0.5)
+    run("games", "judge", "incan-gold", "incan-gold.h5", "--artifact-value", "taken").refused("its game is incan-gold")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["incan-gold", "leave-at-0"], "leave-at-0: is no agent, allowed are random, leave-at-N, "),
+        (["incan-gold", "\x1b[31m"], "is no agent, allowed are random"),
+        (["incan-gold", "--games", "2"], "2 is not allowed, it must be from 3"),
+        (["incan-gold", "--temperature", "0"], "--temperature: 0 is not allowed, it must be above 0"),
+        (["incan-gold", "--temperature", "nan"], "--temperature: nan is not allowed"),
+        (["incan-gold", "--seed", "-1"], "-1 is not allowed"),
+        (["tictactoe", "--games", "9"], "tictactoe: is judged without games; --games, --temperature and --seed are"),
+        (["connect4", "--seed", "9"], "connect4: is judged without games"),
+    ],
+)
+def test_judging_refuses_what_makes_no_sense(run, arguments, problem):
+    run("games", "judge", *arguments).refused(problem)

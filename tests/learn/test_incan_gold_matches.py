@@ -1,0 +1,69 @@
+"""How strong players of Incan Gold are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.games.incan_gold import IncanGold
+from punish_fast.games.incan_gold_players import player_named
+from punish_fast.games.incan_gold_playouts import play_games, threshold_policy
+from punish_fast.games.vector_incan_gold import VectorIncanGold
+from punish_fast.learn.incan_gold_matches import THRESHOLDS, best_responder, match_of, play_match
+
+VECTOR = VectorIncanGold(IncanGold())
+
+
+def shares_of(rule, other, n_games=200_000):
+    """The shares of games won alone and of first places, of one rule against two of another, by the kernel of games."""
+    points = play_games([threshold_policy(rule), *[threshold_policy(other)] * 2], n_games, seed=8)
+    is_first = points == points.max(axis=1, keepdims=True)
+    alone = is_first[:, 0] & (is_first.sum(axis=1) == 1)
+    return alone.mean(), (is_first[:, 0] / is_first.sum(axis=1)).mean()
+
+
+def test_first_places_are_shared():
+    returns = [[1, -1, -1], [0, 0, -1], [0, 0, 0], [-1, 1, -1], [-1, 0, 0], [0, -1, 0]]
+    match = match_of(np.array(returns, dtype=np.float32))
+    assert (match.games, match.win, match.tie, match.loss) == (6, 1 / 6, 3 / 6, 2 / 6)
+    assert match.first == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 2) / 6)
+    assert match.errors[0] == pytest.approx(np.sqrt(5 / 36 / 6))
+    assert len(match.errors) == 4
+
+
+def test_equal_players_who_never_mix_share_every_game():
+    match = play_match(VECTOR, player_named("leave-at-12"), player_named("leave-at-12"), 30)
+    assert (match.games, match.win, match.tie, match.loss) == (30, 0, 1, 0)
+    assert match.first == pytest.approx(1 / 3)
+
+
+def test_the_player_sits_everywhere_equally_often():
+    asked = []
+
+    def player(states, _legal, _generator):
+        asked.append(VECTOR.player(states))
+        return np.zeros(len(states), dtype=np.int64)
+
+    # It leaves after the first card of each round.
+    assert play_match(VECTOR, player, player_named("random"), 31).games == 33
+    assert np.bincount(np.concatenate(asked)).tolist() == [55, 55, 55]
+
+
+@pytest.mark.compiled
+def test_matches_agree_with_the_kernel_of_games():
+    found = play_match(VECTOR, player_named("leave-at-8"), player_named("leave-at-12"), 6000)
+    for share, error, known in zip((found.win, found.first), found.errors[::3], shares_of(8, 12), strict=True):
+        assert abs(share - known) < 4 * error
+
+
+@pytest.mark.compiled
+def test_the_best_responder_is_found():
+    found = best_responder(VECTOR, player_named("leave-at-12"), 1200, seed=1, thresholds=(2, 8, 30))
+    assert found.leave_at == 8
+    assert len(found.tried) == 3
+    assert found.tried[1] == max(found.tried)
+    assert abs(found.match.first - shares_of(8, 12)[1]) < 4 * found.match.errors[3]
+    # Other games than those that chose it, and the same again with the same seed.
+    assert found.match.first != found.tried[1]
+    assert found == best_responder(VECTOR, player_named("leave-at-12"), 1200, seed=1, thresholds=(2, 8, 30))
+    assert max(shares_of(points, 12, 20_000)[1] for points in THRESHOLDS) < found.match.first + 0.05
