@@ -13,6 +13,7 @@ from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.equilibrium.upper_bound import upper_bound
 from punish_fast.games.connect4 import Connect4
 from punish_fast.games.connect4_solver import Connect4Solver
+from punish_fast.games.gwent import Gwent
 from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.gwent_playouts import play_games as play_gwent
 from punish_fast.games.incan_gold import IncanGold
@@ -26,6 +27,7 @@ from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.games.vector_connect4 import VectorConnect4, play_random_games
+from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
@@ -139,8 +141,16 @@ def _play_small_games() -> None:
             describe(states)
     play_random_games(1)
     _play_incan_gold()
-    play_gwent(deck_rows([DEFAULT_DECK] * 2)[np.newaxis], ("random", "rule"), 1)
+    _play_gwent_lite()
     Connect4Solver(memory=1).solve(Connect4().state_of(_LATE))
+
+
+def _play_gwent_lite() -> None:
+    play_gwent(deck_rows([DEFAULT_DECK] * 2)[np.newaxis], ("random", "rule"), 1)
+    vector = VectorGwent(Gwent())
+    states, _, _ = vector.step(vector.initial(1), np.ones(1, dtype=np.int64))
+    for describe in (vector.player, vector.legal, vector.features, vector.probabilities):
+        describe(states)
 
 
 def _play_incan_gold() -> None:

@@ -12,19 +12,29 @@ and cards are played openly.
 
 Action 0 passes, and actions 1 to 10 play a slot; hands are in ascending order, so slot 1 has the lowest card. In a
 chance state an action is the card that is drawn, or at last the player who begins: 0 or 1. All cards of the first
-player are drawn before those of the second.
+player are drawn before those of the second. Random decks are drawn before the hands, card by card, and become a part of
+the state; so a game follows from its actions.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, GameError
-from punish_fast.games.gwent_decks import DEFAULT_DECK, MAX_CARD, MAX_SUM, MIN_CARDS, Deck, checked_deck
+from punish_fast.games.gwent_decks import (
+    DEFAULT_DECK,
+    MAX_CARD,
+    MAX_SUM,
+    MIN_CARDS,
+    deal_probabilities,
+    decks_of,
+    decks_text,
+)
+from punish_fast.games.gwent_state import PASS, Cards, GwentState
 from punish_fast.runtime.printable import printable
 
 N_PLAYERS = 2
@@ -32,53 +42,27 @@ N_ROUNDS = 3
 WINNING = 2
 HAND_SIZE = 10
 DRAWS = 3
-PASS = 0
 # What players, not chance, choose from.
 N_MOVES = 1 + HAND_SIZE
 # The highest total of a round with ten cards.
-_MAX_TOTAL = MAX_CARD + HAND_SIZE - 1
+MAX_TOTAL = MAX_CARD + HAND_SIZE - 1
 _SEATS = ("first", "second")
-
-Cards = tuple[int, ...]
-
-
-class GwentState(NamedTuple):
-    """A state; where there are two values, they are of the first and the second player.
-
-    Attributes:
-        round: The round, from 1.
-        hands: The cards in hand, ascending.
-        piles: The cards that are still to be drawn, ascending.
-        due: Cards to be drawn before the round.
-        totals: Points of the round.
-        wins: Rounds won.
-        out: Whether a player is out for the round.
-        beginner: The player who began the first round; -1 before that is drawn.
-        turn: The player to move, if no card is to be drawn.
-    """
-
-    round: int
-    hands: tuple[Cards, Cards]
-    piles: tuple[Cards, Cards]
-    due: tuple[int, int]
-    totals: tuple[int, int]
-    wins: tuple[int, int]
-    out: tuple[bool, bool]
-    beginner: int
-    turn: int
+# The decks that have a name.
+DEFAULT_DECKS, RANDOM_DECKS = "default", "random"
 
 
 class GwentVariant(NamedTuple):
     """The decks, and numbers of the rules.
 
     Attributes:
-        decks: The cards of both players.
+        decks: ``"default"``: both players have `DEFAULT_DECK`. ``"random"``: each draws a deck of ``min_cards`` cards
+            with the sum 100 in every game, like `gwent_decks.random_decks`. Or two decks, ``"1 1 2 4 / 1 2 2 3"``.
         hand_size: Cards drawn at first, and the limit of a hand.
         draws: Cards drawn before each further round.
         min_cards: The least number of cards in a deck.
     """
 
-    decks: tuple[Sequence[int], Sequence[int]] = (DEFAULT_DECK, DEFAULT_DECK)
+    decks: str = DEFAULT_DECKS
     hand_size: int = HAND_SIZE
     draws: int = DRAWS
     min_cards: int = MIN_CARDS
@@ -89,7 +73,8 @@ class Gwent:
 
     Attributes:
         variant: The decks and the rules.
-        decks: The decks, ascending.
+        decks: The decks, ascending; empty if they are random.
+        n_dealt: The cards of a random deck; 0 if decks are not random.
     """
 
     name = "gwent"
@@ -104,27 +89,31 @@ class Gwent:
         Raises:
             GameError: A deck is not allowed, or a number is out of range.
         """
-        self.variant = variant or GwentVariant()
-        for name, least, most in (("hand_size", 1, HAND_SIZE), ("draws", 0, HAND_SIZE), ("min_cards", 1, MAX_SUM)):
-            value = getattr(self.variant, name)
+        variant = variant or GwentVariant()
+        # Fewer cards might be greater than any action.
+        least_cards = MIN_CARDS if variant.decks == RANDOM_DECKS else 1
+        limits = {"hand_size": (1, HAND_SIZE), "draws": (0, HAND_SIZE), "min_cards": (least_cards, MAX_SUM)}
+        for name, (least, most) in limits.items():
+            value = getattr(variant, name)
             if not least <= value <= most:
                 raise GameError(f"{name}: {value} is not allowed, it must be from {least} to {most}")
-        if len(self.variant.decks) != N_PLAYERS:
-            raise GameError(f"decks: {len(self.variant.decks)} are not allowed, there must be {N_PLAYERS}")
-        first, second = (
-            checked_deck(deck, f"{seat} deck", self.variant.min_cards)
-            for seat, deck in zip(_SEATS, self.variant.decks, strict=True)
-        )
-        self.decks: tuple[Deck, Deck] = (first, second)
+        self.n_dealt = variant.min_cards if variant.decks == RANDOM_DECKS else 0
+        self.decks: tuple[Cards, Cards] = ((), ())
+        if not self.n_dealt:
+            text = decks_text([DEFAULT_DECK] * N_PLAYERS) if variant.decks == DEFAULT_DECKS else variant.decks
+            self.decks = decks_of(text, variant.min_cards)
+        is_named = variant.decks in (DEFAULT_DECKS, RANDOM_DECKS)
+        self.variant = variant if is_named else variant._replace(decks=decks_text(self.decks))
 
     def parameters(self) -> dict[str, Any]:
-        """The fields of the variant, decks as lists."""
-        return {**self.variant._asdict(), "decks": [list(deck) for deck in self.decks]}
+        """The fields of the variant; decks that are not named are in ascending order."""
+        return self.variant._asdict()
 
     def initial(self) -> GwentState:
         """All cards are to be drawn."""
-        due = (min(self.variant.hand_size, len(self.decks[0])), min(self.variant.hand_size, len(self.decks[1])))
-        return GwentState(1, ((), ()), self.decks, due, (0, 0), (0, 0), (False, False), -1, 0)
+        first, second = (min(self.variant.hand_size, len(deck) or self.n_dealt) for deck in self.decks)
+        due = (first, second)
+        return GwentState(self.decks, 1, ((), ()), self.decks, due, (0, 0), (0, 0), (False, False), -1, 0)
 
     def player(self, state: GwentState) -> int:
         """The player to move, or chance while cards or the beginner are to be drawn."""
@@ -135,17 +124,21 @@ class Gwent:
         return max(state.wins) >= WINNING
 
     def actions(self, state: GwentState) -> list[int]:
-        """The different cards of a pile, the players who may begin, or to pass and the slots of the hand."""
+        """What may be dealt, the different cards of a pile, who may begin, or to pass and the slots of the hand."""
+        if self._is_dealt(state):
+            return [card for card, share in enumerate(self._deal_probabilities(state), 1) if share]
         if any(state.due):
-            return sorted(set(state.piles[_drawer(state)]))
+            return sorted(set(state.piles[state.drawer()]))
         if state.beginner < 0:
             return list(range(N_PLAYERS))
         return [] if self.is_terminal(state) else list(range(len(state.hands[state.turn]) + 1))
 
     def probabilities(self, state: GwentState) -> list[float]:
-        """The share of each card in the pile, or one half for each player."""
+        """How often a random deck goes on with each card, the shares of cards in a pile, or a half for each player."""
+        if self._is_dealt(state):
+            return [share for share in self._deal_probabilities(state) if share]
         if any(state.due):
-            pile = state.piles[_drawer(state)]
+            pile = state.piles[state.drawer()]
             return [pile.count(card) / len(pile) for card in self.actions(state)]
         return [1 / N_PLAYERS] * N_PLAYERS if state.beginner < 0 else []
 
@@ -158,12 +151,26 @@ class Gwent:
         if action not in self.actions(state):
             raise GameError(f"action: {action} is illegal, legal: {self.actions(state)}")
         action = int(action)
+        if self._is_dealt(state):
+            return state.with_dealt(self._dealer(state), action)
         if any(state.due):
-            state = _with_card(state, action)
+            state = state.with_draw(action)
             return state if self.player(state) == CHANCE else self._settled(state)
         if state.beginner < 0:
             return self._settled(state._replace(beginner=action, turn=action))
-        return self._settled(_with_move(state, action))
+        return self._settled(state.with_move(action))
+
+    def _is_dealt(self, state: GwentState) -> bool:
+        """Whether a card of a random deck is to be drawn."""
+        return len(state.decks[1]) < self.n_dealt
+
+    def _dealer(self, state: GwentState) -> int:
+        """The player whose random deck is drawn."""
+        return int(len(state.decks[0]) == self.n_dealt)
+
+    def _deal_probabilities(self, state: GwentState) -> list[float]:
+        deck = state.decks[self._dealer(state)]
+        return deal_probabilities(self.n_dealt - len(deck), MAX_SUM - sum(deck))
 
     def _settled(self, state: GwentState) -> GwentState:
         """Put players without cards out; the turn stays with a player who is in, or the round ends."""
@@ -215,15 +222,18 @@ class Gwent:
     def text(self, state: GwentState) -> str:
         """All of a state in a line, hands included: for spectators, not for players."""
         players = "; ".join(
-            f"{seat} player: hand {_cards_text(state.hands[k])}, pile {_cards_text(state.piles[k])}, "
-            f"to draw {state.due[k]}, total {state.totals[k]}, won {state.wins[k]}{', out' * state.out[k]}"
+            f"{seat} player: deck {_cards_text(state.decks[k])}, hand {_cards_text(state.hands[k])}, "
+            f"pile {_cards_text(state.piles[k])}, to draw {state.due[k]}, total {state.totals[k]}, "
+            f"won {state.wins[k]}{', out' * state.out[k]}"
             for k, seat in enumerate(_SEATS)
         )
         beginner = _SEATS[state.beginner] if state.beginner >= 0 else "nobody"
         return f"round {state.round}; {players}; {beginner} began; {_SEATS[state.turn]} moves"
 
     def action_text(self, state: GwentState, action: int) -> str:
-        """For example ``"pass"``, ``"play 4 from slot 2"``, ``"draw 4"`` or ``"first begins"``."""
+        """For example ``"pass"``, ``"play 4 from slot 2"``, ``"draw 4"``, ``"first begins"``, ``"4 into the deck"``."""
+        if self._is_dealt(state):
+            return f"{action} into the deck"
         if any(state.due):
             return f"draw {action}"
         if state.beginner < 0:
@@ -241,14 +251,14 @@ class Gwent:
         * 2: round / 3, players who are not out / 2.
         """
         own = max(self.player(state), 0)
-        deck, hand = self.decks[own], state.hands[own]
+        deck, hand = state.decks[own], state.hands[own]
         copies = Counter(deck)
         numbers = [
-            *(copies[card] / len(deck) for card in range(1, MAX_CARD + 1)),
+            *(copies[card] / max(len(deck), 1) for card in range(1, MAX_CARD + 1)),
             *(card / MAX_CARD for card in hand),
             *(0 for _ in range(HAND_SIZE - len(hand))),
             *_progress(state, own),
-            len(self.decks[1 - own]) / MIN_CARDS,
+            len(state.decks[1 - own]) / MIN_CARDS,
             len(state.hands[1 - own]) / HAND_SIZE,
             *_progress(state, 1 - own),
             state.round / N_ROUNDS,
@@ -276,7 +286,7 @@ class Gwent:
     def words(self, state: GwentState) -> dict[str, int]:
         """The actions by what `state_of` calls them; of equal cards, only the first slot."""
         actions = self.actions(state)
-        if any(state.due):
+        if self._is_dealt(state) or any(state.due):
             return {str(card): card for card in actions}
         if state.beginner < 0:
             return {_SEATS[action]: action for action in actions}
@@ -285,6 +295,8 @@ class Gwent:
 
     def variant_text(self) -> str:
         """For example ``"Gwent Lite, decks of 25 and 30 cards"``."""
+        if self.n_dealt:
+            return f"Gwent Lite, random decks of {self.n_dealt} cards"
         first, second = map(len, self.decks)
         return f"Gwent Lite, decks of {first if first == second else f'{first} and {second}'} cards"
 
@@ -327,44 +339,11 @@ class Gwent:
         return {}
 
 
-def _drawer(state: GwentState) -> int:
-    """The player who draws next."""
-    return 0 if state.due[0] else 1
-
-
-def _with_card(state: GwentState, card: int) -> GwentState:
-    player = _drawer(state)
-    pile, hand = list(state.piles[player]), sorted((*state.hands[player], card))
-    pile.remove(card)
-    return state._replace(
-        hands=_at(state.hands, player, tuple(hand)),
-        piles=_at(state.piles, player, tuple(pile)),
-        due=_at(state.due, player, state.due[player] - 1),
-    )
-
-
-def _with_move(state: GwentState, action: int) -> GwentState:
-    player = state.turn
-    state = state._replace(turn=1 - player)
-    if action == PASS:
-        return state._replace(out=_at(state.out, player, True))
-    hand = state.hands[player]
-    return state._replace(
-        hands=_at(state.hands, player, hand[: action - 1] + hand[action:]),
-        totals=_at(state.totals, player, state.totals[player] + hand[action - 1]),
-    )
-
-
-def _at(pair: Any, player: int, value: Any) -> Any:
-    """A pair with the value of one player replaced."""
-    return (value, pair[1]) if player == 0 else (pair[0], value)
-
-
 def _progress(state: GwentState, player: int) -> tuple[float, ...]:
     """Five features that both players know of ``player``."""
     cards = state.hands[player] + state.piles[player]
     mean = sum(cards) / max(len(cards), 1)
-    total, wins = state.totals[player] / _MAX_TOTAL, state.wins[player] / WINNING
+    total, wins = state.totals[player] / MAX_TOTAL, state.wins[player] / WINNING
     return len(cards) / MIN_CARDS, total, wins, sum(cards) / MAX_SUM, mean / MAX_CARD
 
 

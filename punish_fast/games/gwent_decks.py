@@ -1,4 +1,4 @@
-"""Decks of Gwent Lite: what is allowed, random ones, and the repair of those that are not allowed.
+"""Decks of Gwent Lite: what is allowed, decks as text, random ones, and the repair of those that are not allowed.
 
 A deck has at least 25 cards, whole numbers of at least 1 that add up to 100 at the most. So no card is above
 100 - 24 = 76, and no deck has more than 100 cards. Decks are tuples in ascending order.
@@ -6,6 +6,7 @@ A deck has at least 25 cards, whole numbers of at least 1 that add up to 100 at 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,10 @@ Deck = tuple[int, ...]
 MIN_CARDS = 25
 MAX_SUM = 100
 MAX_CARD = MAX_SUM - (MIN_CARDS - 1)
+
+_SEATS = ("first", "second")
+# Longer numbers are no cards, and may be too long to be numbers.
+_MAX_DIGITS = 10
 
 # How many cards of 1, 2, 3, ... the deck has that both players hold if nothing else is said.
 _DEFAULT_COPIES = (2, 5, 4, 4, 4, 3, 2, 1)
@@ -46,6 +51,31 @@ def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_
     if sum(deck) > MAX_SUM:
         raise GameError(f"{name}: its sum is {sum(deck)}, it must be at most {MAX_SUM}")
     return deck
+
+
+def decks_of(text: str, min_cards: int = MIN_CARDS) -> tuple[Deck, Deck]:
+    """The decks of both players, from text such as ``"1 1 2 4 / 1 2 2 3"``.
+
+    Raises:
+        GameError: These are not two decks, or one is not allowed.
+    """
+    parts = text.split("/")
+    if len(parts) != len(_SEATS):
+        raise GameError(f"decks: {printable(text)!r} is not allowed, only default, random, or two decks: 1 1 2 / 1 2 3")
+    first, second = (
+        checked_deck([_number(word) for word in part.split()], f"{seat} deck", min_cards)
+        for seat, part in zip(_SEATS, parts, strict=True)
+    )
+    return first, second
+
+
+def decks_text(decks: Sequence[Sequence[int]]) -> str:
+    """Decks as `decks_of` reads them."""
+    return " / ".join(" ".join(map(str, deck)) for deck in decks)
+
+
+def _number(word: str) -> int | str:
+    return int(word) if word.isascii() and word.isdecimal() and len(word) < _MAX_DIGITS else word
 
 
 def deck_rows(decks: Sequence[Deck]) -> np.ndarray:
@@ -76,6 +106,23 @@ def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARD
 def random_deck(generator: np.random.Generator, n_cards: int = MIN_CARDS) -> Deck:
     """A random deck with the sum 100; see `random_decks`."""
     return tuple(random_decks(generator, 1, n_cards)[0].tolist())
+
+
+def deal_probabilities(n_cards: int, points: int) -> list[float]:
+    """The probabilities of 1, 2, 3, ... for the next card of a random deck; some may be 0.
+
+    A row of ``points`` is cut into ``n_cards`` cards by a uniformly random set of places, as in `random_decks`. Of the
+    ``C(points - 1, n_cards - 1)`` sets, the first card is ``k`` in ``C(points - k - 1, n_cards - 2)``; then the rest
+    is cut in the same way.
+
+    Args:
+        n_cards: The cards that are still to come, at least 1.
+        points: What they add up to, at least ``n_cards``.
+    """
+    if n_cards == 1:
+        return [0.0] * (points - 1) + [1.0]
+    n_sets = math.comb(points - 1, n_cards - 1)
+    return [math.comb(points - card - 1, n_cards - 2) / n_sets for card in range(1, points - n_cards + 2)]
 
 
 def repaired_deck(numbers: Sequence[float]) -> Deck:

@@ -9,14 +9,15 @@ import numpy as np
 
 from punish_fast.games import _gwent
 from punish_fast.games.contract import GameError
-from punish_fast.games.gwent import DRAWS, HAND_SIZE, N_PLAYERS, N_ROUNDS
-from punish_fast.games.gwent_decks import MAX_CARD, MAX_SUM, MIN_CARDS
+from punish_fast.games.gwent import HAND_SIZE, N_PLAYERS, N_ROUNDS, Gwent, GwentVariant
+from punish_fast.games.gwent_decks import MAX_CARD, MAX_SUM
 from punish_fast.runtime.parallel import for_each
 
 # Every legal action with the same probability, and `gwent_rule_of_thumb.rule_of_thumb`.
 POLICIES = ("random", "rule")
 # As many draws, cards played and passes as a game can have, and who begins.
 _LONGEST = N_PLAYERS * N_ROUNDS * (2 * HAND_SIZE + 1) + 1
+_STANDARD = GwentVariant()
 
 
 class GwentGames(NamedTuple):
@@ -42,9 +43,7 @@ def play_games(
     policies: Sequence[str],
     n_games: int,
     seed: int = 0,
-    hand_size: int = HAND_SIZE,
-    draws: int = DRAWS,
-    min_cards: int = MIN_CARDS,
+    variant: GwentVariant = _STANDARD,
 ) -> GwentGames:
     """Play games.
 
@@ -54,15 +53,13 @@ def play_games(
         policies: Of each player, one of `POLICIES`.
         n_games: Number of games.
         seed: Random seed.
-        hand_size: See `gwent.GwentVariant`, also for the others.
-        draws: Cards drawn before each further round.
-        min_cards: The least number of cards in a deck.
+        variant: The numbers of the rules; its decks do not matter.
 
     Raises:
         GameError: There is no such policy, a deck is not allowed, or a number is out of range.
     """
     log = np.empty((n_games, 0), dtype=np.int8)
-    return _played(_checked(decks, min_cards), policies, log, seed, (hand_size, draws))
+    return _played(decks, policies, log, seed, variant)
 
 
 def record_games(
@@ -70,13 +67,11 @@ def record_games(
     policies: Sequence[str],
     n_games: int,
     seed: int = 0,
-    hand_size: int = HAND_SIZE,
-    draws: int = DRAWS,
-    min_cards: int = MIN_CARDS,
+    variant: GwentVariant = _STANDARD,
 ) -> tuple[GwentGames, list[str]]:
     """Play games like `play_games`, and tell the draws and moves of each as `gwent.Gwent.state_of` reads them."""
     log = np.empty((n_games, _LONGEST), dtype=np.int8)
-    games = _played(_checked(decks, min_cards), policies, log, seed, (hand_size, draws))
+    games = _played(decks, policies, log, seed, variant)
     return games, [" ".join(_word(number) for number in row if number >= 0) for row in log.tolist()]
 
 
@@ -87,17 +82,26 @@ def _word(number: int) -> str:
 
 
 def _played(
-    decks: np.ndarray, policies: Sequence[str], log: np.ndarray, seed: int, rules: tuple[int, int]
+    decks: np.ndarray, policies: Sequence[str], log: np.ndarray, seed: int, variant: GwentVariant
 ) -> GwentGames:
-    for name, number, least in (("hand_size", rules[0], 1), ("draws", rules[1], 0)):
-        if not least <= number <= HAND_SIZE:
-            raise GameError(f"{name}: {number} is not allowed, it must be from {least} to {HAND_SIZE}")
+    # The game checks the numbers.
+    rules = Gwent(variant).variant
+    decks = _checked(decks, rules.min_cards)
     unknown = [policy for policy in policies if policy not in POLICIES]
     if unknown or len(policies) != N_PLAYERS:
         raise GameError(f"policies: {policies} are not allowed, only two of {', '.join(POLICIES)}")
     has_rule = np.array([policy == POLICIES[1] for policy in policies])
     results = np.empty((len(log), N_PLAYERS + 1), dtype=np.int16)
-    for_each(_gwent.play_gwent_games, len(log), np.uint64(seed), decks, rules, has_rule, results, log)
+    for_each(
+        _gwent.play_gwent_games,
+        len(log),
+        np.uint64(seed),
+        decks,
+        (rules.hand_size, rules.draws),
+        has_rule,
+        results,
+        log,
+    )
     return GwentGames(results[:, :N_PLAYERS], results[:, N_PLAYERS])
 
 

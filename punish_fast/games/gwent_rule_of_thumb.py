@@ -13,7 +13,7 @@ With the default deck for both, it wins 96.3 % of games against random play from
 
 from __future__ import annotations
 
-from punish_fast.games.gwent import PASS, GwentState
+from punish_fast.games.gwent_state import PASS, GwentState
 
 # A first round is given up if the other leads by more.
 LARGEST_DEFICIT = 6

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 from punish_fast.games.connect4 import Connect4, Connect4Variant
 from punish_fast.games.connect4_oracle import Connect4Oracle
 from punish_fast.games.contract import Game, GameError, TableGame, VectorGame
+from punish_fast.games.gwent import DEFAULT_DECKS, Gwent, GwentVariant
 from punish_fast.games.incan_gold import IncanGold, IncanGoldVariant
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe, TicTacToeVariant
 from punish_fast.games.vector_connect4 import VectorConnect4
+from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_positions import vectorise_positions
 from punish_fast.games.vector_tictactoe import VectorTicTacToe
@@ -61,6 +63,10 @@ def _tapnswap_variant(
     return Variant(limit, roll_over, not no_emptying, not taps_only)
 
 
+def _gwent_variant(decks: str = DEFAULT_DECKS) -> GwentVariant:
+    return GwentVariant(decks)
+
+
 GAMES = {
     entry.name: entry
     for entry in (
@@ -84,6 +90,15 @@ GAMES = {
             IncanGoldVariant,
             ("solve", "train", "judge"),
             VectorIncanGold,
+        ),
+        GameEntry(
+            "gwent",
+            "two players spend their cards on three rounds",
+            Gwent,
+            GwentVariant,
+            _gwent_variant,
+            ("train",),
+            VectorGwent,
         ),
     )
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 
 import numpy as np
@@ -11,16 +12,19 @@ import pytest
 from games.gwent_twin import Duel
 from games.laws import LawError, check_game
 from punish_fast.games.contract import CHANCE, GameError
-from punish_fast.games.gwent import N_MOVES, PASS, Gwent, GwentVariant
-from punish_fast.games.gwent_decks import DEFAULT_DECK
+from punish_fast.games.gwent import N_MOVES, Gwent, GwentVariant
+from punish_fast.games.gwent_decks import DEFAULT_DECK, checked_deck, deal_probabilities, decks_text
+from punish_fast.games.gwent_state import PASS
 from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.registry import describe, game_of, make_game
 
 GAME = Gwent()
 # Both have four cards, hold two and draw one.
-SMALL = Gwent(GwentVariant(((1, 1, 2, 5), (1, 2, 3, 3)), hand_size=2, draws=1, min_cards=4))
+SMALL = Gwent(GwentVariant("1 1 2 5 / 1 2 3 3", hand_size=2, draws=1, min_cards=4))
 LIGHT = (*(1,) * 20, 2, 3, 4, 5, 6)
 HEAVY = (*(1,) * 24, 76)
-MIXED = Gwent(GwentVariant((LIGHT, HEAVY)))
+MIXED = Gwent(GwentVariant(decks_text([LIGHT, HEAVY])))
+RANDOM_DECKS = Gwent(GwentVariant("random"))
 # Hands of ten: of MIXED for the first clauses, and of the default deck.
 DEAL = "1 1 1 1 1 2 3 4 5 6 1 1 1 1 1 1 1 1 1 76 "
 
@@ -33,8 +37,9 @@ def test_it_obeys_the_laws():
     assert check_game(SMALL, max_states=1000) > 1000
 
 
-def test_the_whole_game_obeys_the_laws_along_random_walks():
-    assert check_game(GAME, max_states=10, seed=1) > 1000
+@pytest.mark.parametrize("game", [GAME, RANDOM_DECKS], ids=["default", "random"])
+def test_the_whole_game_obeys_the_laws_along_random_walks(game):
+    assert check_game(game, max_states=10, seed=1) > 1000
 
 
 def test_a_game_that_tells_the_hand_of_the_other_breaks_the_laws():
@@ -126,7 +131,7 @@ def test_an_empty_hand_passes_by_itself():
 
 
 def test_rounds_without_cards_are_ties():
-    game = Gwent(GwentVariant(((1, 2), (1, 2)), hand_size=2, draws=3, min_cards=2))
+    game = Gwent(GwentVariant("1 2 / 1 2", hand_size=2, draws=3, min_cards=2))
     state = after(game, "1 2 1 2 first 2 1 1 2")
     # 3 to 3, and there is nothing to draw: the second round is a tie, too.
     assert game.is_terminal(state)
@@ -207,14 +212,16 @@ def test_features_are_those_of_the_player_to_move():
     assert features == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("game", [GAME, RANDOM_DECKS], ids=["default", "random"])
 @pytest.mark.parametrize("seed", range(10))
-def test_hands_of_the_other_are_hidden(seed):
-    generator, state = random.Random(seed), GAME.initial()
+def test_hands_of_the_other_are_hidden(game, seed):
+    generator = random.Random(seed)
+    state = dealt(generator) if game.n_dealt else game.initial()
     for _ in range(20 + generator.randrange(1, 15)):
-        if not GAME.is_terminal(state):
-            state = GAME.apply(state, generator.choice(GAME.actions(state)))
-    own = GAME.player(state)
-    if own == CHANCE or GAME.is_terminal(state):
+        if not game.is_terminal(state):
+            state = game.apply(state, generator.choice(game.actions(state)))
+    own = game.player(state)
+    if own == CHANCE or game.is_terminal(state):
         return
     cards = list(state.hands[1 - own] + state.piles[1 - own])
     generator.shuffle(cards)
@@ -222,11 +229,11 @@ def test_hands_of_the_other_are_hidden(seed):
     hands, piles = list(state.hands), list(state.piles)
     hands[1 - own], piles[1 - own] = tuple(sorted(cards[:size])), tuple(sorted(cards[size:]))
     other = state._replace(hands=tuple(hands), piles=tuple(piles))
-    assert GAME.information(other) == GAME.information(state)
-    assert np.array_equal(GAME.features(other), GAME.features(state))
-    assert GAME.draw(other, own, ("a", "b")) == GAME.draw(state, own, ("a", "b"))
-    assert GAME.board(other, own) == GAME.board(state, own)
-    assert other == state or GAME.text(other) != GAME.text(state)
+    assert game.information(other) == game.information(state)
+    assert np.array_equal(game.features(other), game.features(state))
+    assert game.draw(other, own, ("a", "b")) == game.draw(state, own, ("a", "b"))
+    assert game.board(other, own) == game.board(state, own)
+    assert other == state or game.text(other) != game.text(state)
 
 
 def test_pictures_show_the_own_hand():
@@ -238,25 +245,89 @@ def test_pictures_show_the_own_hand():
     ]
     assert MIXED.board(state, 1)["hand"] == [1] * 8 + [76]
     assert MIXED.variant_text() == "Gwent Lite, decks of 25 cards"
+    assert RANDOM_DECKS.variant_text() == "Gwent Lite, random decks of 25 cards"
     assert "Then both draw 1 cards, up to 2 in hand" in SMALL.rules_text()
 
 
-def test_variants_have_the_same_game_after_json():
-    again = Gwent(GwentVariant(**json.loads(json.dumps(MIXED.parameters()))))
-    assert (again.decks, again.parameters()) == (MIXED.decks, MIXED.parameters())
-    assert GAME.decks == (DEFAULT_DECK, DEFAULT_DECK)
+@pytest.mark.parametrize(
+    ("decks", "written"),
+    [
+        ("default", "default"),
+        ("random", "random"),
+        (f" 76{' 1' * 24}/{'1 ' * 20}6 5 4 3 2", decks_text([HEAVY, LIGHT])),
+    ],
+    ids=["default", "random", "text"],
+)
+def test_games_are_the_same_after_json(decks, written):
+    game = make_game("gwent", {"decks": decks})
+    assert game.parameters() == {"decks": written, "hand_size": 10, "draws": 3, "min_cards": 25}
+    again = game_of(json.loads(json.dumps(describe(game))))
+    assert again.parameters() == game.parameters()
+    assert again.initial() == game.initial()
+
+
+def dealt(generator: random.Random):
+    """Random decks as chance deals them."""
+    state = RANDOM_DECKS.initial()
+    while len(state.decks[1]) < 25:
+        actions, shares = RANDOM_DECKS.actions(state), RANDOM_DECKS.probabilities(state)
+        state = RANDOM_DECKS.apply(state, generator.choices(actions, shares)[0])
+    return state
+
+
+def test_random_decks_are_dealt_before_the_hands_and_become_a_part_of_the_state():
+    assert GAME.initial().decks == (DEFAULT_DECK, DEFAULT_DECK)
+    assert RANDOM_DECKS.initial().decks == ((), ())
+    state = dealt(random.Random(1))
+    assert state.piles == state.decks
+    for deck in state.decks:
+        assert checked_deck(deck) == deck
+        assert sum(deck) == 100
+    assert (state.due, RANDOM_DECKS.player(state)) == ((10, 10), CHANCE)
+    assert RANDOM_DECKS.actions(state) == sorted(set(state.decks[0]))
+    assert RANDOM_DECKS.action_text(RANDOM_DECKS.initial(), 76) == "76 into the deck"
+    # With 24 ones, only the greatest card is left.
+    state = after(RANDOM_DECKS, "1 " * 24)
+    assert (RANDOM_DECKS.actions(state), RANDOM_DECKS.probabilities(state)) == ([76], [1])
+    state = after(RANDOM_DECKS, "1 " * 24, "76 76")
+    assert (state.decks, RANDOM_DECKS.actions(state)) == ((HEAVY, (76,)), [1])
+
+
+def test_a_random_deck_has_each_number_as_often_as_cuts_of_a_row_make_it():
+    generator = random.Random(2)
+    decks = [deck for _ in range(40) for deck in dealt(generator).decks]
+    # Any 24 of the 99 places between points are cut; so a card is 1 with probability 24/99, 2 with 75/99 of 24/98.
+    for card, share in ((1, 24 / 99), (2, 75 / 99 * 24 / 98), (3, 75 / 99 * 74 / 98 * 24 / 97)):
+        counts = np.array([deck.count(card) for deck in decks])
+        assert abs(counts.mean() - 25 * share) < 4 * counts.std() / math.sqrt(len(decks))
+    # The whole distribution of a small row: each of the C(5, 2) cuts with the same probability.
+    rows: dict[tuple[int, ...], float] = {}
+    for first, p in enumerate(deal_probabilities(3, 6), 1):
+        for second, q in enumerate(deal_probabilities(2, 6 - first), 1):
+            rows[first, second, 6 - first - second] = p * q
+    assert list(rows.values()) == pytest.approx([1 / 10] * 10)
+    assert deal_probabilities(1, 3) == [0, 0, 1]
 
 
 @pytest.mark.parametrize(
     ("variant", "message"),
     [
-        ({"decks": ((4,) * 24, DEFAULT_DECK)}, "first deck: 24 cards are not allowed, it must have at least 25"),
-        ({"decks": (DEFAULT_DECK, (5,) * 25)}, "second deck: its sum is 125, it must be at most 100"),
         (
-            {"decks": ((0, *DEFAULT_DECK), DEFAULT_DECK)},
+            {"decks": decks_text([(4,) * 24, DEFAULT_DECK])},
+            "first deck: 24 cards are not allowed, it must have at least 25",
+        ),
+        ({"decks": decks_text([DEFAULT_DECK, (5,) * 25])}, "second deck: its sum is 125, it must be at most 100"),
+        (
+            {"decks": decks_text([(0, *DEFAULT_DECK), DEFAULT_DECK])},
             "first deck: the card 0 is not allowed, only whole numbers from 1 to 76",
         ),
-        ({"decks": (DEFAULT_DECK,)}, "decks: 1 are not allowed, there must be 2"),
+        (
+            {"decks": "one/" + decks_text([DEFAULT_DECK])},
+            "first deck: the card one is not allowed, only whole numbers from 1 to 76",
+        ),
+        ({"decks": "best"}, "decks: 'best' is not allowed, only default, random, or two decks: 1 1 2 / 1 2 3"),
+        ({"decks": "1/2/3"}, "decks: '1/2/3' is not allowed, only default, random, or two decks: 1 1 2 / 1 2 3"),
+        ({"decks": "random", "min_cards": 24}, "min_cards: 24 is not allowed, it must be from 25 to 100"),
         ({"hand_size": 11}, "hand_size: 11 is not allowed, it must be from 1 to 10"),
         ({"draws": -1}, "draws: -1 is not allowed, it must be from 0 to 10"),
         ({"min_cards": 0}, "min_cards: 0 is not allowed, it must be from 1 to 100"),

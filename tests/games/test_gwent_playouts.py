@@ -10,10 +10,11 @@ import pytest
 from games.gwent_twin import Duel
 from punish_fast.games import _gwent, gwent_rule_of_thumb
 from punish_fast.games.contract import GameError
-from punish_fast.games.gwent import PASS, Gwent, GwentVariant
-from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows, random_decks
+from punish_fast.games.gwent import Gwent, GwentVariant
+from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows, decks_text, random_decks
 from punish_fast.games.gwent_playouts import play_games, record_games
 from punish_fast.games.gwent_rule_of_thumb import rule_of_thumb
+from punish_fast.games.gwent_state import PASS
 from punish_fast.runtime._jit import set_threads, threads
 
 SAME = deck_rows([DEFAULT_DECK] * 2)[np.newaxis]
@@ -68,7 +69,7 @@ def test_recorded_games_are_those_of_the_rules_with_decks_of_their_own(policies)
     again = play_games(pairs, policies, 60, seed=3)
     assert np.array_equal(games.wins, again.wins)
     assert np.array_equal(games.moves, again.moves)
-    made = [Gwent(GwentVariant((decks[2 * k], decks[2 * k + 1]))) for k in range(3)]
+    made = [Gwent(GwentVariant(decks_text(decks[2 * k : 2 * k + 2]))) for k in range(3)]
     for k, text in enumerate(texts):
         moves = replay(made[k % 3], text, policies)
         assert moves[-1][0].wins == tuple(games.wins[k])
@@ -83,9 +84,11 @@ def test_small_games_are_those_of_the_rules(hand_size, draws, n_cards):
     generator = np.random.default_rng(n_cards)
     decks = np.sort(generator.integers(1, 6, (4, 2, n_cards)), axis=2)
     policies = ("rule", "random")
-    games, texts = record_games(decks, policies, 80, 9, hand_size, draws, n_cards)
+    games, texts = record_games(
+        decks, policies, 80, 9, GwentVariant(decks_text(decks[0].tolist()), hand_size, draws, n_cards)
+    )
     for k, text in enumerate(texts):
-        variant = GwentVariant(tuple(map(tuple, decks[k % 4].tolist())), hand_size, draws, n_cards)
+        variant = GwentVariant(decks_text(decks[k % 4].tolist()), hand_size, draws, n_cards)
         moves = replay(Gwent(variant), text, policies)
         assert moves[-1][0].wins == tuple(games.wins[k])
 
@@ -113,8 +116,8 @@ def test_every_card_of_the_pile_is_equally_likely_and_so_are_the_players_who_beg
 
 def test_random_play_passes_and_plays_all_slots_equally_often():
     cards = tuple(range(1, 13))
-    game = Gwent(GwentVariant((cards, cards), min_cards=12))
-    _, texts = record_games(deck_rows([cards] * 2)[np.newaxis], RANDOM, 300, seed=2, min_cards=12)
+    game = Gwent(GwentVariant(decks_text([cards] * 2), min_cards=12))
+    _, texts = record_games(deck_rows([cards] * 2)[np.newaxis], RANDOM, 300, seed=2, variant=game.variant)
     chosen, variance = np.zeros(11), np.zeros(11)
     for text in texts:
         for state, action in replay(game, text)[:-1]:
@@ -159,7 +162,7 @@ def test_the_rule_is_the_same_in_both_places():
 
 
 def test_clauses_of_the_rule():
-    game = Gwent(GwentVariant(((*(1,) * 20, 2, 3, 4, 5, 9), (*(1,) * 20, 5, 6, 7, 8, 9))))
+    game = Gwent(GwentVariant(decks_text([(*(1,) * 20, 2, 3, 4, 5, 9), (*(1,) * 20, 5, 6, 7, 8, 9)])))
     deal = "1 1 1 1 1 2 3 4 5 9 1 1 1 1 1 5 6 7 8 9 "
     for words, expected in (
         # The other is in: the lowest card that leads, of the whole hand if it is level or ahead.
@@ -200,7 +203,7 @@ def test_clauses_of_the_rule():
 )
 def test_wrong_games_are_refused(decks, options, message):
     with pytest.raises(GameError, match=message):
-        play_games(decks, RANDOM, 1, **options)
+        play_games(decks, RANDOM, 1, variant=GwentVariant(**options))
 
 
 @pytest.mark.parametrize("policies", [("random",), ("random", "best"), ("rule",) * 3])

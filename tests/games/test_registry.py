@@ -33,7 +33,9 @@ def test_options_make_variants():
 
 @pytest.mark.parametrize("name", ["chess", None, 3, []])
 def test_unknown_games_are_refused(name):
-    with pytest.raises(GameError, match=r"^game: .* is unknown, allowed: tapnswap, tictactoe, connect4, incan-gold$"):
+    with pytest.raises(
+        GameError, match=r"^game: .* is unknown, allowed: tapnswap, tictactoe, connect4, incan-gold, gwent$"
+    ):
         entry_of(name)
 
 

@@ -49,12 +49,20 @@ class VariantOptions(CommonOptions):
         str | None,
         option("Incan Gold only: artifacts are valued when drawn or taken.  [default: drawn]", metavar="WHEN"),
     ] = None
+    decks: Annotated[
+        str | None,
+        option(
+            "Gwent Lite only: default, random (drawn anew in every game), or two decks, '1 1 2 .. / 1 2 3 ..'.  "
+            "[default: default]",
+            metavar="DECKS",
+        ),
+    ] = None
 
     def make(self, verb: str) -> TableGame:
         """The variant of the game, which must offer ``verb``."""
         from punish_fast.games.registry import make_game
 
-        names = ("limit", "roll_over", "no_emptying", "taps_only", "artifact_value")
+        names = ("limit", "roll_over", "no_emptying", "taps_only", "artifact_value", "decks")
         options = {name: getattr(self, name) for name in names}
         return make_game(
             self.game,

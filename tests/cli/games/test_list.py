@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from punish_fast.games.registry import VERBS
 
-ALLOWED = "tapnswap, tictactoe, connect4, incan-gold"
+ALLOWED = "tapnswap, tictactoe, connect4, incan-gold, gwent"
 
 
 def test_games_are_listed_with_verbs_and_options(run):
     games = {game["name"]: game for game in run("games", "list", "--json").report["games"]}
-    assert list(games) == ["tapnswap", "tictactoe", "connect4", "incan-gold"]
+    assert list(games) == ["tapnswap", "tictactoe", "connect4", "incan-gold", "gwent"]
     assert games["tapnswap"]["verbs"] == games["tictactoe"]["verbs"] == list(VERBS)
     assert games["tictactoe"]["options"] == []
+    assert games["gwent"]["options"] == ["--decks"]
     assert games["tapnswap"]["options"] == ["--limit", "--roll-over", "--no-emptying", "--taps-only"]
     done = run("games", "list")
     assert (done.code, done.err) == (0, "")
