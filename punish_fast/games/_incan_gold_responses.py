@@ -15,6 +15,7 @@ from punish_fast.games._incan_gold_rounds import (
     TAKEN,
     find_further_sets,
     go_on_in_pair,
+    go_on_in_three,
     last_place,
     pair_place,
     rest_of_three,
@@ -72,7 +73,7 @@ def respond_in_three(begin, end, order, deck, layout, others, values, stay):
         stay: bool ``[n_sets, n_hazards + 1, 3]``, becomes whether the best response stays.
     """
     last, with_first, with_second, three = values
-    n_hazards, n_copies, n_artifacts = deck[3]
+    n_hazards, n_artifacts = deck[3][0], deck[3][2]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
     for place in range(begin, end):
         number = order[place]
@@ -82,15 +83,8 @@ def respond_in_three(begin, end, order, deck, layout, others, values, stay):
         for hazards in range(n_hazards, -1, -1):
             p, q = probability(others[0], hazards, held), probability(others[1], hazards, held)
             for artifact in range(1, 3) if n_artifacts else range(1):
-                total = 0.0
-                for k in range(n_kinds):
-                    total += weight[k] * three[after[k], hazards, artifact, 1]
-                if hazards < n_hazards:
-                    total += n_copies * (n_hazards - hazards) * three[number, hazards + 1, artifact, 1]
-                if artifact == IN_DECK:
-                    total += three[number, hazards, ON_BOARD, 1]
+                all_stay = go_on_in_three(deck, three, found, number, hazards, artifact)
                 in_deck = 1 if artifact == IN_DECK else 0
-                all_stay = total / (n_left - hazards + in_deck)
                 relic = ARTIFACT_WORTH if artifact == ON_BOARD else 0
                 # An opponent who leaves alone takes all of the board; of two, the artifact and an odd coin stay.
                 state = (number, hazards, IN_DECK if in_deck else TAKEN, held, 0)

@@ -118,7 +118,7 @@ def solve_last(begin, end, order, deck, layout, last):
         end: The end of the range.
         order: Sets with as many cards as each other.
         deck: See above.
-        layout: int64 ``[n_sets, 6]``: see `incan_gold_rounds.Layout`.
+        layout: int64 ``[n_sets, 6]``: see `incan_gold_rounds.RoundSets`.
         last: float64, becomes the expected points of staying, at `last_place`.
     """
     n_hazards, n_copies, n_artifacts = deck[3]
@@ -175,6 +175,21 @@ def go_on_in_pair(deck, layout, pair, found, state):
     return total / (n_left - hazards + (artifact == IN_DECK))
 
 
+@routine
+def go_on_in_three(deck, three, found, number, hazards, artifact):
+    """The same for each of three players, who all go on."""
+    n_kinds, n_left, after, weight, _ = found
+    n_hazards, n_copies = deck[3][0], deck[3][1]
+    total = 0.0
+    for k in range(n_kinds):
+        total += weight[k] * three[after[k], hazards, artifact, 1]
+    if hazards < n_hazards:
+        total += n_copies * (n_hazards - hazards) * three[number, hazards + 1, artifact, 1]
+    if artifact == IN_DECK:
+        total += three[number, hazards, ON_BOARD, 1]
+    return total / (n_left - hazards + (artifact == IN_DECK))
+
+
 @kernel
 def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
     """Values and probabilities of staying of two players, at `pair_place`.
@@ -227,7 +242,7 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
         stay: float64 ``[n_sets, n_hazards + 1, 3]``, becomes the probability of staying.
     """
     last, pair, three = values
-    n_hazards, n_copies, n_artifacts = deck[3]
+    n_hazards, n_artifacts = deck[3][0], deck[3][2]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
     for place in range(begin, end):
         number = order[place]
@@ -236,14 +251,7 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
         held, rest = layout[number, 0], rest_of_three(number, deck)
         for hazards in range(n_hazards, -1, -1):
             for artifact in range(1, 3) if n_artifacts else range(1):
-                total = 0.0
-                for k in range(n_kinds):
-                    total += weight[k] * three[after[k], hazards, artifact, 1]
-                if hazards < n_hazards:
-                    total += n_copies * (n_hazards - hazards) * three[number, hazards + 1, artifact, 1]
-                if artifact == IN_DECK:
-                    total += three[number, hazards, ON_BOARD, 1]
-                all_stay = total / (n_left - hazards + (artifact == IN_DECK))
+                all_stay = go_on_in_three(deck, three, found, number, hazards, artifact)
                 relic = ARTIFACT_WORTH * (artifact == ON_BOARD)
                 # Who leaves alone takes all of the board; of two, the artifact and an odd coin stay.
                 state = (number, hazards, IN_DECK if artifact == IN_DECK else TAKEN, held, 0)
