@@ -67,6 +67,21 @@ def _gwent_variant(decks: str = DEFAULT_DECKS) -> GwentVariant:
     return GwentVariant(decks)
 
 
+# Players who decide at once or hide cards learn mixed play, from the ends of games of all lengths alike.
+_OF_CARDS = MappingProxyType(
+    {
+        "discount": 1.0,
+        "epsilon": 0.05,
+        "temperature": 0.1,
+        "decay": 100_000,
+        "games": 1024,
+        "memory": 40,
+        "steps": 48,
+        "batch": 512,
+        "max_plies": 500,
+    }
+)
+
 GAMES = {
     entry.name: entry
     for entry in (
@@ -90,6 +105,7 @@ GAMES = {
             IncanGoldVariant,
             ("solve", "train", "judge"),
             VectorIncanGold,
+            learning=_OF_CARDS,
         ),
         GameEntry(
             "gwent",
@@ -99,6 +115,7 @@ GAMES = {
             _gwent_variant,
             ("train",),
             VectorGwent,
+            learning=_OF_CARDS,
         ),
     )
 }

@@ -4,6 +4,10 @@ Learning goes in *rounds*. In each, the network plays a number of games at once,
 (``replay.py``) join those of the latest rounds; and the network takes a number of steps of Adam (Kingma and Ba, 2015)
 on the squared errors of batches drawn from them. Epsilon falls in a line from 1 to its last value.
 
+Where players decide at once or hide cards, equal greedy players chase each other: what is best against the latest
+network is soon the worst. With a temperature they play a mixed policy instead (softmax), and settle near what is best
+against itself.
+
 The target-network form (*td*) follows V. Mnih et al., "Human-level control through deep reinforcement learning",
 Nature 518, 2015: the values of successors are those of a copy of the network that is renewed every few rounds. The
 Monte-Carlo form (*mc*) has no such copy.
@@ -22,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import VectorGame
+from punish_fast.games.contract import Mover, VectorGame
 from punish_fast.games.registry import GAMES
 from punish_fast.learn.episodes import play
-from punish_fast.learn.movers import GreedyMover, Values
+from punish_fast.learn.movers import GreedyMover, MixedMover, Values
 from punish_fast.learn.q_network import Architecture, action_values, evaluate, first_weights, on_processor
 from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
 from punish_fast.learn.replay import MC, TARGETS, TD, Samples, drawn_samples, samples_of
@@ -46,6 +50,7 @@ _LARGEST_LAYER = {"filters": 512, "hidden": 4096}
 # Whole numbers between whole ones.
 _RANGES: dict[str, tuple[Any, Any]] = {
     "epsilon": (0.0, 1.0),
+    "temperature": (0.0, 100.0),
     "decay": (1, 1 << 48),
     "rate": (1e-9, 1.0),
     "discount": (0.01, 1.0),
@@ -69,6 +74,7 @@ class DqnMethod:
         hidden: Units of each hidden layer.
         epsilon: The last probability of a random action (epsilon-greedy).
         decay: The number of games over which epsilon falls from 1.
+        temperature: Above 0, actions that are not random are drawn by softmax of this temperature; 0 takes the best.
         rate: The learning rate of Adam.
         discount: Above 0 and at most 1; below 1, fast wins are better than slow ones.
         games: Games of a round.
@@ -88,6 +94,7 @@ class DqnMethod:
     hidden: tuple[int, ...] = (128, 128)
     epsilon: float = 0.2
     decay: int = 50_000
+    temperature: float = 0.0
     rate: float = 0.001
     discount: float = 0.95
     games: int = 256
@@ -118,7 +125,8 @@ class DqnMethod:
     def __str__(self) -> str:
         layers = [*(f"{n} filters" for n in self.filters), *(f"{n} units" for n in self.hidden)]
         moves = {MASK: "legal moves only", PUNISH: "illegal moves punished"}[self.illegal]
-        numbers = f"epsilon {self.epsilon:g}, rate {self.rate:g}, discount {self.discount:g}"
+        mixed = f", temperature {self.temperature:g}" * (self.temperature > 0)
+        numbers = f"epsilon {self.epsilon:g}{mixed}, rate {self.rate:g}, discount {self.discount:g}"
         return f"target {self.target}, {moves}, {', '.join(layers) or 'no hidden layer'}, {numbers}"
 
     def epsilon_after(self, n_games: int) -> float:
@@ -225,8 +233,12 @@ class DqnLearner:
         method = self.method
         epsilon = method.epsilon_after(self.games)
         values = values_of(self.vector, self.architecture, self.weights)
-        movers = [GreedyMover(values, epsilon, self.keeps_rules)] * self.vector.game.n_players
-        played = play(self.vector, movers, method.games, self._random(_PLAY), method.max_plies)
+        mover: Mover = GreedyMover(values, epsilon, self.keeps_rules)
+        if method.temperature > 0:
+            mover = MixedMover(values, method.temperature, epsilon, self.keeps_rules)
+        played = play(
+            self.vector, [mover] * self.vector.game.n_players, method.games, self._random(_PLAY), method.max_plies
+        )
         samples = [*self._samples[-method.memory + 1 :], self._samples_of(played)][-method.memory :]
         state = self._updated(samples)
         if not all(np.isfinite(array).all() for array in state):
@@ -237,6 +249,14 @@ class DqnLearner:
             if self.rounds % method.renewal == 0:
                 self.target = self.weights
             self.memory, self._samples = [*self.memory, played][-method.memory :], samples
+
+    def _mover(self) -> Mover:
+        """How it plays to learn."""
+        values, method = values_of(self.vector, self.architecture, self.weights), self.method
+        epsilon = method.epsilon_after(self.games)
+        if method.temperature > 0:
+            return MixedMover(values, method.temperature, epsilon, self.keeps_rules)
+        return GreedyMover(values, epsilon, self.keeps_rules)
 
     def _updated(self, memory: list[Samples]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Weights, momentum and variance after the steps of a round."""

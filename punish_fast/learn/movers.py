@@ -48,19 +48,26 @@ class GreedyMover:
 
 @dataclass(frozen=True)
 class MixedMover:
-    """Takes legal actions with probabilities that follow from their values (softmax).
+    """Takes actions with probabilities that follow from their values (softmax).
 
     Attributes:
         values: The values of actions.
         temperature: Above 0; the higher, the more alike are the probabilities.
+        epsilon: The probability of a random action instead.
+        keeps_rules: Whether it considers legal actions only.
     """
 
     values: Values
     temperature: float
+    epsilon: float = 0.0
+    keeps_rules: bool = True
 
     def __call__(self, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """An action for each state."""
-        return drawn_actions(softmax(self.values(states), legal, self.temperature), generator)
+        allowed = legal if self.keeps_rules else np.ones_like(legal)
+        random = softmax(np.zeros_like(allowed), allowed, 1.0)
+        probability = softmax(self.values(states), allowed, self.temperature)
+        return drawn_actions(probability + self.epsilon * (random - probability), generator)
 
 
 def first_best_actions(values: np.ndarray, allowed: np.ndarray) -> np.ndarray:

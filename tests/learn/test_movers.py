@@ -49,6 +49,9 @@ def test_mixed_play_follows_the_values(generator):
     found = shares(MixedMover(rising, 2.0)(STATES, LEGAL, generator))
     low, high = np.exp([0.0, 1.0]) / np.exp([0.0, 1.0, 1.0]).sum()
     assert found == pytest.approx([low, 0, high, high], abs=0.03)
+    found = shares(MixedMover(rising, 2.0, epsilon=0.6)(STATES, LEGAL, generator))
+    assert found == pytest.approx(0.4 * np.array([low, 0, high, high]) + np.array([0.2, 0, 0.2, 0.2]), abs=0.03)
+    assert shares(MixedMover(rising, 0.1, keeps_rules=False)(STATES, LEGAL, generator))[1] == 1
 
 
 @given(arrays(np.float64, (3, 4), elements=st.floats(-50, 50)), st.floats(0.01, 100))

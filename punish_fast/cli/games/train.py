@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from punish_fast.learn.qlearning import QLearner
 
 # What only one of the methods has, by the other one.
-_OTHERS = {"q": ("target", "illegal", "filters", "hidden"), "dqn": ("against", "scheme", "play_every")}
+_OTHERS = {"q": ("target", "illegal", "temperature", "filters", "hidden"), "dqn": ("against", "scheme", "play_every")}
 _OF_TABLES = ("scheme", "epsilon", "rate", "discount")
 _HYPERPARAMETERS = (*_OF_TABLES, *_OTHERS["q"])
 # Rows of the learning curve to print.
@@ -48,7 +48,8 @@ class TrainOptions(VariantOptions):
     epsilon: Annotated[
         float | None,
         option(
-            "Probability of a random move (epsilon-greedy), the last one of dqn.  [default: 0.5 for q, 0.2 for dqn]",
+            "Probability of a random move (epsilon-greedy), the last one of dqn.  [default: 0.5 for q, 0.2 for dqn, "
+            "0.05 for games of cards]",
             metavar="E",
         ),
     ] = None
@@ -70,6 +71,14 @@ class TrainOptions(VariantOptions):
     illegal: Annotated[
         Literal["mask", "punish"] | None,
         option("Of dqn: take legal moves only, or lose the game by an illegal one.  [default: mask]"),
+    ] = None
+    temperature: Annotated[
+        float | None,
+        option(
+            "Of dqn: draw moves by softmax of their values at this temperature; 0 takes the best.  [default: 0.1 for "
+            "games of cards, else 0]",
+            metavar="T",
+        ),
     ] = None
     filters: Annotated[
         str | None,

@@ -84,7 +84,7 @@ def _method(options: TrainOptions, vector: VectorGame) -> DqnMethod:
     """The method of the options."""
     from punish_fast.learn.dqn import method_for
 
-    given = options.given("target", "illegal", "epsilon", "discount")
+    given = options.given("target", "illegal", "epsilon", "temperature", "discount")
     if options.rate is not None:
         given["rate"] = _number(options.rate)
     return method_for(vector, **given | {name: _layers(name, text) for name, text in options.given(*_LAYERS).items()})
