@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.report import Stopwatch, print_table
+from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ TEMPERATURE = 0.1
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 
 
-def judged(game: IncanGold, agents: list[str] | None, n_games: int, temperature: float, seed: int) -> dict[str, Any]:
+def judged(
+    game: IncanGold, agents: list[str] | None, n_games: int, temperature: float, seed: int, progress: Progress
+) -> dict[str, Any]:
     """The report of ``games judge``.
 
     Raises:
@@ -36,13 +38,13 @@ def judged(game: IncanGold, agents: list[str] | None, n_games: int, temperature:
     if not 0 < temperature < math.inf:
         raise UsageError(f"--temperature: {temperature:g} is not allowed, it must be above 0")
     clock, vector, reports = Stopwatch(), vectorise(game), []
-    with clock("agents"):
+    with clock("agents"), progress.stage("agents"):
         players = [each for name in agents or _OPPONENTS for each in _players(game, name, temperature)]
         opponents = {name: player_named(name) for name in _OPPONENTS}
-    for about, player in players:
-        with clock("matches"):
+    for number, (about, player) in enumerate(players, 1):
+        with clock("matches"), progress.stage(f"matches of player {number} of {len(players)}"):
             matches = {name: _told(play_match(vector, player, two, n_games, seed)) for name, two in opponents.items()}
-        with clock("responders"):
+        with clock("responders"), progress.stage(f"responders to player {number} of {len(players)}"):
             found = best_responder(vector, player, n_games, seed)
         responder = {"leave_at": found.leave_at, "match": _told(found.match), "tried": list(found.tried)}
         reports.append(about | {"matches": matches, "responder": responder})

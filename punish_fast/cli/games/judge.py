@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import argument, option, verb
-from punish_fast.cli.report import Stopwatch, print_table
+from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
@@ -96,7 +96,9 @@ def _judge_in_games(options: JudgeOptions, game: IncanGold) -> None:
 
     n_games = GAMES if options.games is None else options.games
     temperature = TEMPERATURE if options.temperature is None else options.temperature
-    options.print(judged(game, options.agents, n_games, temperature, options.seed or 0), print_judged)
+    progress = Progress(options.quiet)
+    report = judged(game, options.agents, n_games, temperature, options.seed or 0, progress)
+    options.print(report, print_judged)
 
 
 def _judged(name: str, perfect: PerfectPlay) -> Judgement:
