@@ -32,6 +32,7 @@ SHORTER = {
     "bench.lessons equilibrium.h5": "bench.lessons equilibrium.h5 --page lessons.md",
     "punish-fast serve": "punish-fast serve --port 0 --check",
     "judge incan-gold": "judge incan-gold --games 9",
+    "judge gwent": "judge gwent --games 20",
     "--method dqn --games 20000": "--method dqn --games 2000",
     "--illegal punish --games 5000": "--illegal punish --games 500",
     "python3 -m venv .venv": "true",

@@ -15,6 +15,7 @@ from punish_fast.games.connect4 import Connect4
 from punish_fast.games.connect4_solver import Connect4Solver
 from punish_fast.games.gwent import Gwent
 from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows
+from punish_fast.games.gwent_players import rule_player
 from punish_fast.games.gwent_playouts import play_games as play_gwent
 from punish_fast.games.incan_gold import IncanGold
 from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
@@ -151,6 +152,7 @@ def _play_gwent_lite() -> None:
     states, _, _ = vector.step(vector.initial(1), np.ones(1, dtype=np.int64))
     for describe in (vector.player, vector.legal, vector.features, vector.probabilities):
         describe(states)
+    rule_player(states, np.zeros((1, vector.n_moves), dtype=np.bool_), np.random.default_rng())
 
 
 def _play_incan_gold() -> None:

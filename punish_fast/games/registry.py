@@ -113,7 +113,7 @@ GAMES = {
             Gwent,
             GwentVariant,
             _gwent_variant,
-            ("train",),
+            ("train", "judge"),
             VectorGwent,
             learning=_OF_CARDS,
         ),

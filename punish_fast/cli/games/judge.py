@@ -13,6 +13,7 @@ from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
+    from punish_fast.games.gwent import Gwent
     from punish_fast.games.incan_gold import IncanGold
     from punish_fast.games.judgement import Judgement
     from punish_fast.games.retrograde import PerfectPlay
@@ -32,20 +33,22 @@ class JudgeOptions(VariantOptions):
             "AGENT...",
             f"Files of agents, or some of {', '.join(_BUILT_IN)} (the default is all four). Connect Four: files, "
             "random, or search-4 for a search of four moves. Incan Gold: files, random, leave-at-12, rule-of-thumb, or "
-            "equilibrium.",
+            "equilibrium. Gwent Lite: files, random, or rule-of-thumb.",
         ),
     ] = None
     games: Annotated[
-        int | None, option("Incan Gold only: games of a match.  [default: 3000]", metavar="N", min=3, max=_MOST_GAMES)
+        int | None,
+        option("Incan Gold and Gwent Lite: games of a match.  [default: 3000]", metavar="N", min=3, max=_MOST_GAMES),
     ] = None
     temperature: Annotated[
         float | None,
         option(
-            "Incan Gold only: networks mix actions in proportion to exp(value / T), too.  [default: 0.1]", metavar="T"
+            "Incan Gold and Gwent Lite: networks mix actions in proportion to exp(value / T), too.  [default: 0.1]",
+            metavar="T",
         ),
     ] = None
     seed: Annotated[
-        int | None, option("Incan Gold only: random seed.  [default: 0]", metavar="N", min=0, max=2**63 - 1)
+        int | None, option("Incan Gold and Gwent Lite: random seed.  [default: 0]", metavar="N", min=0, max=2**63 - 1)
     ] = None
 
 
@@ -55,26 +58,30 @@ class JudgeOptions(VariantOptions):
     "punish-fast games judge tapnswap --taps-only --json",
     "punish-fast games judge connect4 random search-4 search-8",
     "punish-fast games judge incan-gold leave-at-12 rule-of-thumb --games 300",
+    "punish-fast games judge gwent rule-of-thumb --games 300 --decks random",
 )
 def judge(options: JudgeOptions) -> None:
     """Judge agents at a game that always ends: exact scores against the random player, losing lines, mistakes.
 
     In Connect Four, by the share of moves that keep the value and of best moves, in four sets of positions. In Incan
     Gold, by many games against two random players, two who leave at 12 points, two of a rule of thumb, and two in
-    equilibrium; and by the rule with one number of points that wins most against two copies of the agent.
+    equilibrium; and by the rule with one number of points that wins most against two copies of the agent. In Gwent
+    Lite, by many games in both seats against random play and a rule of thumb, with the decks of --decks, or with the
+    default deck and with random ones.
     """
     from punish_fast.games.connect4 import Connect4
     from punish_fast.games.exact_matches import last_first
+    from punish_fast.games.gwent import Gwent
     from punish_fast.games.incan_gold import IncanGold
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import solve_game
 
     clock, game = Stopwatch(), options.make("judge")
-    if isinstance(game, IncanGold):
+    if isinstance(game, IncanGold | Gwent):
         _judge_in_games(options, game)
         return
     if (options.games, options.temperature, options.seed) != (None, None, None):
-        raise UsageError(f"{game.name}: is judged without games; --games, --temperature and --seed are for incan-gold")
+        raise UsageError(f"{game.name}: is judged without games; --games, --temperature and --seed are for others")
     if isinstance(game, Connect4):
         from punish_fast.cli.games.connect4 import judged, print_judged
 
@@ -90,15 +97,23 @@ def judge(options: JudgeOptions) -> None:
     options.print(report, _print)
 
 
-def _judge_in_games(options: JudgeOptions, game: IncanGold) -> None:
-    """Judge agents of Incan Gold."""
-    from punish_fast.cli.games.incan_gold_agents import GAMES, TEMPERATURE, judged, print_judged
+def _judge_in_games(options: JudgeOptions, game: IncanGold | Gwent) -> None:
+    """Judge agents of a game with chance by many games."""
+    from punish_fast.cli.games import gwent, incan_gold_agents
+    from punish_fast.games.gwent import DEFAULT_DECKS, RANDOM_DECKS, Gwent
 
-    n_games = GAMES if options.games is None else options.games
-    temperature = TEMPERATURE if options.temperature is None else options.temperature
-    progress = Progress(options.quiet)
-    report = judged(game, options.agents, n_games, temperature, options.seed or 0, progress)
-    options.print(report, print_judged)
+    temperature = incan_gold_agents.TEMPERATURE if options.temperature is None else options.temperature
+    seed, progress = options.seed or 0, Progress(options.quiet)
+    if isinstance(game, Gwent):
+        decks = [DEFAULT_DECKS, RANDOM_DECKS] if options.decks is None else [game.variant.decks]
+        games = [Gwent(game.variant._replace(decks=each)) for each in decks]
+        n_games = gwent.GAMES if options.games is None else options.games
+        report = gwent.judged(games, options.agents, n_games, temperature, seed, progress)
+        options.print(report, gwent.print_judged)
+        return
+    n_games = incan_gold_agents.GAMES if options.games is None else options.games
+    report = incan_gold_agents.judged(game, options.agents, n_games, temperature, seed, progress)
+    options.print(report, incan_gold_agents.print_judged)
 
 
 def _judged(name: str, perfect: PerfectPlay) -> Judgement:

@@ -1,0 +1,81 @@
+"""``punish-fast games judge gwent``."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from punish_fast.games.registry import make_game, vectorise
+from punish_fast.learn.dqn import DqnMethod, new_dqn
+from punish_fast.learn.network_file import save_dqn
+
+DECKS = f"{'4 ' * 25}/ {'1 ' * 24}76"
+
+
+@pytest.mark.compiled
+def test_players_are_judged_by_games_with_both_kinds_of_decks(run):
+    report = run("games", "judge", "gwent", "--games", "301", "--seed", "3", "--json").report
+    assert [variant["decks"] for variant in report["variants"]] == ["default", "random"]
+    assert [agent["agent"] for agent in report["agents"]] == ["random", "rule-of-thumb"]
+    for agent in report["agents"]:
+        assert (agent["play"], agent["temperature"]) == ("built-in", None)
+        for matches in agent["matches"].values():
+            assert list(matches) == ["random", "rule-of-thumb"]
+            for seats in matches.values():
+                assert [match["games"] for match in seats.values()] == [151, 151, 302]
+                for match in seats.values():
+                    assert match["win"] + match["tie"] + match["loss"] == pytest.approx(1)
+                    assert match["win_error"] == pytest.approx(
+                        (match["win"] * (1 - match["win"]) / match["games"]) ** 0.5
+                    )
+                assert seats["both"]["win"] == pytest.approx((seats["first"]["win"] + seats["second"]["win"]) / 2)
+    rule = report["agents"][1]["matches"]
+    assert min(rule[decks]["random"]["both"]["win"] for decks in rule) > 0.9
+    assert max(rule[decks]["rule-of-thumb"]["both"]["win"] for decks in rule) < 0.65
+
+
+@pytest.mark.compiled
+def test_games_with_given_decks_are_printed(run):
+    done = run("games", "judge", "gwent", "rule-of-thumb", "--games", "40", "--decks", DECKS)
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0] == "40 games each, half of them in each seat; shares ± standard errors"
+    assert lines[1].split() == ["agent", "decks", "opponent", "wins", "ties", "losses"]
+    assert lines[2].split()[:3] == ["rule-of-thumb", "given", "random"]
+    assert lines[3].split()[:2] == ["given", "rule-of-thumb"]
+    assert len(lines) == 4
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra learn")
+def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folder):
+    vector = vectorise(make_game("gwent", {"decks": "random"}))
+    save_dqn(folder / "net.h5", new_dqn(vector, DqnMethod(hidden=(4,)), 1))
+    report = run("games", "judge", "gwent", "net.h5", "--games", "20", "--temperature", "0.5", "--json").report
+    assert [(each["play"], each["temperature"]) for each in report["agents"]] == [("greedy", None), ("mixed", 0.5)]
+    assert list(report["agents"][0]["matches"]) == ["default", "random"]
+    done = run("games", "judge", "gwent", "net.h5", "--games", "20", "--decks", "default")
+    assert "net.h5 (greedy)  " in done.out
+    assert "net.h5 (mixed, temperature 0.1)  default  random  " in done.out
+
+
+def test_what_is_not_for_gwent_is_refused(run, folder):
+    run("games", "judge", "gwent", "perfect").refused(
+        "perfect: is no agent, allowed are random, rule-of-thumb, and files .h5"
+    )
+    run("games", "judge", "gwent", "--decks", "1 2 / 3").refused(
+        "first deck: 2 cards are not allowed, it must have at least 25"
+    )
+    run("games", "judge", "gwent", "--temperature", "0").refused("--temperature: 0 is not allowed, it must be above 0")
+    run("games", "solve", "gwent").refused("gwent: does not offer 'solve', only train, judge")
+    run("games", "judge", "tictactoe", "--decks", "random").refused("tictactoe: has no option 'decks', it has none")
+    other = new_dqn(vectorise(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
+    save_dqn(folder / "other.h5", other)
+    run("games", "judge", "gwent", "other.h5").refused("other.h5: its game is tictactoe, not gwent")
+
+
+def test_no_table_learns_gwent(run):
+    done = run("games", "train", "gwent")
+    assert done.code == 2
+    assert "too many for a table; learn a network: --method dqn" in done.err
