@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from importlib.util import find_spec
 
 import numpy as np
@@ -11,7 +12,7 @@ from games.small import Corridor
 from learn.test_q_network import by_hand
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.vector_positions import vectorise_positions
-from punish_fast.learn.dqn import DqnMethod, check_method, new_dqn, values_of
+from punish_fast.learn.dqn import DqnLearner, DqnMethod, check_method, method_for, new_dqn, values_of
 from punish_fast.learn.qlearning import LearnError
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -136,6 +137,11 @@ def test_methods_that_do_not_fit_a_game_are_refused(monkeypatch):
         check_method(vector, DqnMethod(filters=(4,)))
     with pytest.raises(LearnError, match=r"^seed: -1 is not allowed"):
         new_dqn(vector, DqnMethod(), -1)
+    of_chance = vectorise(make_game("gwent", {}))
+    with pytest.raises(
+        LearnError, match=r"^target: 'td' is impossible, gwent is no zero-sum game of two players without"
+    ):
+        check_method(of_chance, DqnMethod(target="td"))
     monkeypatch.setattr(vector.game, "is_zero_sum", False, raising=False)
     with pytest.raises(
         LearnError, match=r"^target: 'td' is impossible, tapnswap is no zero-sum game of two players without chance$"
@@ -164,3 +170,19 @@ def test_plans_are_whole_rounds(tictactoe):
     with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
         learner.plan(0)
     assert repr(learner) == "<DqnLearner dqn-mc-mask: 0 games of tictactoe>"
+
+
+@pytest.mark.parametrize("name", ["incan-gold", "gwent"])
+def test_games_of_cards_are_learned_to_the_same_bits(name):
+    vector = vectorise(make_game(name, {}))
+    method = method_for(vector, games=8, memory=2, steps=2, batch=16, hidden=(8,))
+    assert (method.temperature, method.discount) == (0.1, 1.0)
+    one, other = (new_dqn(vector, method, 5) for _ in range(2))
+    for learner in (one, other):
+        learner.plan(16)
+        learner.learn()
+    other = DqnLearner(**{each.name: getattr(other, each.name) for each in fields(other)})
+    for learner in (one, other):
+        learner.learn()
+    assert one.digest == other.digest
+    assert one.architecture.n_moves == vector.n_moves

@@ -27,9 +27,11 @@ def lowest(states):
     return np.tile(-np.arange(9.0), (len(states), 1))
 
 
-def test_traces_agree_with_the_game(tictactoe, generator):
-    action = play(tictactoe, [random_mover] * 2, 50, generator, 9)
-    played, game = retrace(tictactoe, action), tictactoe.game
+@pytest.mark.parametrize(("name", "max_plies"), [("tictactoe", 9), ("incan-gold", 500)])
+def test_traces_agree_with_the_game(name, max_plies, generator):
+    vector = vectorise(make_game(name, {}))
+    action = play(vector, [random_mover] * vector.game.n_players, 50, generator, max_plies)
+    played, game = retrace(vector, action), vector.game
     for number, actions in enumerate(action):
         state = game.initial()
         for ply, each in enumerate(actions[actions != NONE].tolist()):
@@ -78,6 +80,26 @@ def test_turns_may_be_kept(generator):
     vector = vectorise_positions(Corridor({5: 1.0}, keeps=True))
     played = retrace(vector, play(vector, [random_mover] * 2, 20, generator, 30))
     assert (played.player[:, 0] == played.player[:, 1]).all()
+
+
+def test_chance_draws_by_its_probabilities(generator):
+    vector = vectorise(make_game("incan-gold", {}))
+    cards = play(vector, [random_mover] * 3, 4000, generator, 1)[:, 0]
+    (expected,) = vector.probabilities(vector.initial(1))
+    assert np.bincount(cards, minlength=len(expected)) / len(cards) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        # The artifact is drawn for a second time; a player answers with a card.
+        ([[16, 1, 1, 1, 16]], "one is impossible for chance"),
+        ([[16, 2]], "a number of a player is not from 0 to 1"),
+    ],
+)
+def test_what_chance_and_players_cannot_do_is_refused(action, text):
+    with pytest.raises(EpisodeError, match=text):
+        retrace(vectorise(make_game("incan-gold", {})), np.array(action, dtype=np.int16))
 
 
 @pytest.mark.parametrize(

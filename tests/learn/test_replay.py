@@ -8,7 +8,8 @@ from games.small import Corridor
 
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.vector_positions import vectorise_positions
-from punish_fast.learn.episodes import NONE
+from punish_fast.learn.episodes import NONE, play, retrace
+from punish_fast.learn.movers import random_mover
 from punish_fast.learn.replay import Samples, drawn_samples, samples_of
 
 
@@ -77,3 +78,14 @@ def test_samples_are_drawn_from_all_parts_as_if_they_were_one(tictactoe):
     for found, wanted in zip(drawn_samples(parts, drawn), joined, strict=True):
         assert found.dtype == wanted.dtype
         assert np.array_equal(found, wanted[drawn])
+
+
+def test_three_players_learn_from_a_trajectory_each_and_chance_from_none():
+    vector = vectorise(make_game("incan-gold", {}))
+    action = play(vector, [random_mover] * 3, 20, np.random.default_rng(4), 500)
+    played, samples = retrace(vector, action), samples_of(vector, action, "mc", 1.0)
+    moves = played.player >= 0
+    assert samples.action.tolist() == action[(action != NONE) & moves].tolist()
+    owner = np.nonzero((action != NONE) & moves)
+    assert samples.value.tolist() == played.returns[owner[0], played.player[owner]].tolist()
+    assert samples.after.shape == (len(samples.value), 0)
