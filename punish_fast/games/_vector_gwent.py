@@ -32,6 +32,8 @@ _DUE_BITS = 0xFF << int(SHIFTS[DUE])
 
 _N_CARDS = 76
 _HAND_ROOM = 10
+# Divisions take longer than all else here.
+_SHARES = (np.arange(101) / _N_CARDS).astype(np.float32)
 _CHANCE = -1
 _WINNING = 2
 LARGEST_DEFICIT = 6
@@ -56,6 +58,19 @@ def _place(bits):
 def _count(words, column):
     """The number of cards."""
     return _count_bits(words[column]) + _count_bits(words[column + 1])
+
+
+@routine
+def _points(words, column):
+    """The sum of the cards."""
+    high = words[column + 1]
+    bits, points = (high, HALF) if high else (words[column], 0)
+    # Unsigned, so that this loop becomes an instruction, too.
+    rest = np.uint64(bits)
+    while rest:
+        rest >>= np.uint64(1)
+        points += 1
+    return points
 
 
 @routine
@@ -193,7 +208,7 @@ def find_gwent_features(states, size, features):
             begin = end
         held, _ = _list_cards(words, _column(own, HAND), cards)
         for slot in range(held):
-            row[_N_CARDS + slot] = cards[slot] / _N_CARDS
+            row[_N_CARDS + slot] = _SHARES[cards[slot]]
         place = _N_CARDS + _HAND_ROOM
         _write_progress(words, own, size, row, place)
         row[place + 5] = _count(words, _column(1 - own, DECK)) / size[0]
@@ -210,7 +225,7 @@ def _write_progress(words, player, size, row, place):
     for kind in (PILE, HAND):
         column = _column(player, kind)
         count += _count(words, column)
-        points += _begin_of(words, column, 101)
+        points += _points(words, column)
     row[place] = count / size[0]
     row[place + 1] = _field(words[0], TOTAL + player) / size[1]
     row[place + 2] = _field(words[0], WINS + player) / _WINNING
