@@ -35,6 +35,8 @@ SHORTER = {
     "judge gwent": "judge gwent --games 20",
     "--method dqn --games 20000": "--method dqn --games 2000",
     "--illegal punish --games 5000": "--illegal punish --games 500",
+    "decks gwent --generations 40": "decks gwent --generations 1 --games 2",
+    "--preset documents --generations 40": "--preset documents --generations 1",
     "python3 -m venv .venv": "true",
     ".venv/bin/pip install": "true",
     ".venv/bin/python -m pytest": "true",

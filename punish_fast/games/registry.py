@@ -54,7 +54,8 @@ class GameEntry(NamedTuple):
         return tuple(inspect.signature(self.variant_of).parameters)
 
 
-VERBS = ("solve", "show", "train", "grid", "tournament", "retrain", "judge", "play")
+_OF_BOARDS = ("solve", "show", "train", "grid", "tournament", "retrain", "judge", "play")
+VERBS = (*_OF_BOARDS, "decks")
 
 
 def _tapnswap_variant(
@@ -85,8 +86,12 @@ _OF_CARDS = MappingProxyType(
 GAMES = {
     entry.name: entry
     for entry in (
-        GameEntry("tapnswap", "the finger game Chopsticks with a cutoff", TapnSwap, Variant, _tapnswap_variant, VERBS),
-        GameEntry("tictactoe", "three in a row", TicTacToe, TicTacToeVariant, TicTacToeVariant, VERBS, VectorTicTacToe),
+        GameEntry(
+            "tapnswap", "the finger game Chopsticks with a cutoff", TapnSwap, Variant, _tapnswap_variant, _OF_BOARDS
+        ),
+        GameEntry(
+            "tictactoe", "three in a row", TicTacToe, TicTacToeVariant, TicTacToeVariant, _OF_BOARDS, VectorTicTacToe
+        ),
         GameEntry(
             "connect4",
             "four in a row, dropped into seven columns",
@@ -113,7 +118,7 @@ GAMES = {
             Gwent,
             GwentVariant,
             _gwent_variant,
-            ("train", "judge"),
+            ("train", "judge", "decks"),
             VectorGwent,
             learning=_OF_CARDS,
         ),

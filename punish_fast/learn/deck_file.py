@@ -25,7 +25,7 @@ def save_search(path: Path, search: DeckSearch) -> None:
         OutputError: The file cannot be written there.
         WriteError: Writing failed.
     """
-    history, shape = search.history, (len(search.history), search.method.decks)
+    history, shape = search.history, (len(search.history), search.method.pool)
     tournaments, fresh = [each.tournament for each in history], [each.fresh for each in history]
     content = PoolFile(
         search={"method": asdict(search.method), "seed": search.seed, "wanted": search.wanted},
@@ -73,8 +73,8 @@ def _check(search: DeckSearch, file: PoolFile) -> None:
         LearnError: They are not; the message names the first field that is wrong.
     """
     method, (n_generations, n_decks, n_cards) = search.method, file.deck.shape
-    if n_generations > search.wanted or (n_decks, n_cards) != (method.decks, MIN_CARDS):
-        raise LearnError(f"/pool/deck: its shape is {file.deck.shape}, the search has {method.decks} decks")
+    if n_generations > search.wanted or (n_decks, n_cards) != (method.pool, MIN_CARDS):
+        raise LearnError(f"/pool/deck: its shape is {file.deck.shape}, the search has {method.pool} decks")
     if (file.deck.sum(axis=2, dtype=np.int64) > MAX_SUM).any() or (np.diff(file.deck, axis=2) < 0).any():
         raise LearnError(f"/pool/deck: a deck does not ascend, or its sum is above {MAX_SUM}")
     for number, decks in enumerate(file.deck):

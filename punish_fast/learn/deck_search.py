@@ -52,7 +52,7 @@ class SearchMethod:
     """The settings of a search.
 
     Attributes:
-        decks: Decks in the pool.
+        pool: Decks in the pool.
         games: Games of each two decks in a generation, an even number.
         survivors: Decks that stay.
         newcomers: Random decks that join in each generation.
@@ -63,7 +63,7 @@ class SearchMethod:
         LearnError: A setting is out of range.
     """
 
-    decks: int = 50
+    pool: int = 50
     games: int = 400
     survivors: int = 10
     newcomers: int = 5
@@ -72,7 +72,7 @@ class SearchMethod:
 
     def __post_init__(self) -> None:
         for name, low, high in (
-            ("decks", 2, MAX_DECKS),
+            ("pool", 2, MAX_DECKS),
             ("games", 2, MAX_GAMES),
             ("survivors", 1, MAX_DECKS - 1),
             ("newcomers", 0, MAX_DECKS - 1),
@@ -81,9 +81,9 @@ class SearchMethod:
                 raise LearnError(f"{name}: {brief(value)} is not allowed, it must be a whole number {low} to {high}")
         if self.games % 2:
             raise LearnError(f"games: {self.games} is not allowed, it must be even, since each deck has either seat")
-        if self.survivors + self.newcomers > self.decks or self.survivors == self.decks:
+        if self.survivors + self.newcomers > self.pool or self.survivors == self.pool:
             told = f"{self.survivors} survivors and {self.newcomers} newcomers"
-            raise LearnError(f"decks: {told} do not fit into a pool of {self.decks} that changes")
+            raise LearnError(f"pool: {told} do not fit into a pool of {self.pool} that changes")
         if not is_number(self.deviation, LEAST_DEVIATION, MOST_DEVIATION):
             allowed = f"it must be from {LEAST_DEVIATION:g} to {MOST_DEVIATION:g}"
             raise LearnError(f"deviation: {brief(self.deviation)} is not allowed, {allowed}")
@@ -91,9 +91,9 @@ class SearchMethod:
             raise LearnError(f"player: {brief(self.player)} is not allowed, it must be one of {', '.join(PLAYERS)}")
 
     def __str__(self) -> str:
-        offspring = self.decks - self.survivors - self.newcomers
+        offspring = self.pool - self.survivors - self.newcomers
         return (
-            f"{self.decks} decks ({self.survivors} survivors, {offspring} offspring, {self.newcomers} newcomers), "
+            f"{self.pool} decks ({self.survivors} survivors, {offspring} offspring, {self.newcomers} newcomers), "
             f"{self.games} games of each two, deviation {self.deviation:g}, played by {self.player}"
         )
 
@@ -113,7 +113,7 @@ class Preset(NamedTuple):
 PRESETS = {
     "default": Preset(SearchMethod(), 40),
     # So few games that a fitness is mostly luck.
-    "documents": Preset(SearchMethod(decks=20, games=2, survivors=4, newcomers=2, deviation=1.0, player="random"), 40),
+    "documents": Preset(SearchMethod(pool=20, games=2, survivors=4, newcomers=2, deviation=1.0, player="random"), 40),
 }
 
 
@@ -211,7 +211,7 @@ def ranking(points: np.ndarray) -> np.ndarray:
 def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndarray:
     """The first pool, int8 ``[n_decks, 25]``."""
     pool: dict[tuple[int, ...], None] = {}
-    _join_newcomers(pool, method.decks, generator)
+    _join_newcomers(pool, method.pool, generator)
     return deck_rows(list(pool))
 
 
@@ -231,11 +231,11 @@ def next_pool(
     """
     parents = decks[ranking(points)[: method.survivors]]
     pool = dict.fromkeys(map(tuple, parents.tolist()))
-    while len(pool) < method.decks - method.newcomers:
+    while len(pool) < method.pool - method.newcomers:
         parent = parents[generator.integers(len(parents))]
         # One that is there already adds nothing; then another one is drawn.
         pool[repaired_deck((parent + generator.normal(0, method.deviation, len(parent))).tolist())] = None
-    _join_newcomers(pool, method.decks, generator)
+    _join_newcomers(pool, method.pool, generator)
     return deck_rows(list(pool))
 
 

@@ -56,6 +56,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "games tournament": ("tapnswap", "agents", "--processes", "1"),
     "games retrain": ("tapnswap", "agents", "--best", "0", "--games", "20", "--processes", "1"),
     "games judge": ("tictactoe", "perfect"),
+    "games decks": ("gwent", "--preset", "documents", "--generations", "2"),
     "games play": ("tapnswap", "--level", "random", "--limit", "3", "--seed", "1"),
     "play": ("naive", "--rules", "tiny", "--seed", "1", "--db", "played.db", "--log", "played.json"),
     "serve": ("agent.h5", "--rules", "tiny", "--db", "games.db", "--port", "0", "--check"),

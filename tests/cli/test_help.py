@@ -20,7 +20,7 @@ VERBS = (
 GROUPS = {
     "enemy": ("parless", "show", "pawnn", "import-flux", "model", "validate"),
     "records": ("import", "list", "summary", "plot", "review", "player"),
-    "games": ("list", "solve", "show", "train", "grid", "tournament", "retrain", "play"),
+    "games": ("list", "solve", "show", "train", "grid", "tournament", "retrain", "judge", "decks", "play"),
 }
 COMMANDS = [
     *(verb for verb in VERBS if verb not in GROUPS),

@@ -61,7 +61,7 @@ def make(folder: Path) -> dict[str, Path]:
     weights = [generator.random(50, dtype=np.float32) for _ in range(4)]
     snapshots, action = generator.random((3, 50), dtype=np.float32), generator.integers(-1, 9, (20, 5), dtype=np.int16)
     save_network(path("network"), NetworkFile(GAME, {"seed": 1}, *weights, snapshots, action))
-    search = DeckSearch(SearchMethod(decks=4, games=2, survivors=1, newcomers=1), 1, 3)
+    search = DeckSearch(SearchMethod(pool=4, games=2, survivors=1, newcomers=1), 1, 3)
     run_search(search)
     save_search(path("pool"), search)
     return paths

@@ -14,7 +14,7 @@ from punish_fast.learn.deck_search import DeckSearch, SearchMethod, curve_of, ru
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.checksum import seal
 
-SMALL = SearchMethod(decks=6, games=2, survivors=2, newcomers=1, player="random")
+SMALL = SearchMethod(pool=6, games=2, survivors=2, newcomers=1, player="random")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def swap_survivors(array):
         ("search", lambda value: {**value, "method": {**value["method"], "games": 3}}, "games: 3 is not allowed"),
         (
             "search",
-            lambda value: {**value, "method": {**value["method"], "decks": 7}},
+            lambda value: {**value, "method": {**value["method"], "pool": 7}},
             r"/pool/deck: its shape is \(3, 6, 25\), the search has 7 decks",
         ),
         ("/pool/deck", put((0, 0, 0), 0), "/pool/deck: a number is 0, allowed are those from 1 to 76"),

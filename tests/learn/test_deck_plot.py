@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs t
 @pytest.fixture
 def searches(monkeypatch):
     monkeypatch.setattr(deck_search, "FRESH_GAMES", 50)
-    made = {name: DeckSearch(SearchMethod(decks=4, games=2, survivors=1, newcomers=1), 1, n) for name, n in NAMES}
+    made = {name: DeckSearch(SearchMethod(pool=4, games=2, survivors=1, newcomers=1), 1, n) for name, n in NAMES}
     for search in made.values():
         run_search(search)
     return made

@@ -26,7 +26,7 @@ from punish_fast.learn.deck_search import (
 )
 from punish_fast.learn.qlearning import LearnError
 
-SMALL = SearchMethod(decks=6, games=2, survivors=2, newcomers=1)
+SMALL = SearchMethod(pool=6, games=2, survivors=2, newcomers=1)
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_a_next_pool_is_of_different_legal_decks_and_keeps_the_best(data):
     newcomers = data.draw(st.integers(0, 3))
     decks = survivors + newcomers + data.draw(st.integers(1, 6))
     deviation = data.draw(st.sampled_from([0.3, 0.7, 5.0, 100.0]))
-    method = SearchMethod(decks=decks, survivors=survivors, newcomers=newcomers, deviation=deviation)
+    method = SearchMethod(pool=decks, survivors=survivors, newcomers=newcomers, deviation=deviation)
     generator = np.random.default_rng(data.draw(st.integers(0, 2**40)))
     before = random_pool(method, generator)
     points = np.array(data.draw(st.lists(st.integers(-3, 3), min_size=decks, max_size=decks)))
@@ -70,7 +70,7 @@ def test_a_next_pool_is_of_different_legal_decks_and_keeps_the_best(data):
 
 
 def test_newcomers_have_all_points_and_offspring_resemble_a_survivor():
-    method = SearchMethod(decks=40, survivors=1, newcomers=10, deviation=0.5)
+    method = SearchMethod(pool=40, survivors=1, newcomers=10, deviation=0.5)
     generator = np.random.default_rng(1)
     pool = next_pool(method, random_pool(method, generator), np.arange(40), generator).astype(int)
     assert (pool[30:].sum(axis=1) == 100).all()
@@ -83,7 +83,7 @@ def test_equal_decks_keep_their_order():
 
 def test_selection_finds_the_deck_that_is_the_best():
     """By fitness without luck, from random decks to the one whose cards are all 4."""
-    method, generator = SearchMethod(decks=40, survivors=8, newcomers=2, deviation=0.4), np.random.default_rng(1)
+    method, generator = SearchMethod(pool=40, survivors=8, newcomers=2, deviation=0.4), np.random.default_rng(1)
     pool = random_pool(method, generator)
     for _ in range(60):
         points = -np.abs(pool.astype(int) - 4).sum(axis=1)
@@ -183,14 +183,14 @@ def test_a_deck_in_words():
 @pytest.mark.parametrize(
     ("settings_", "text"),
     [
-        ({"decks": 1}, "decks: 1 is not allowed, it must be a whole number 2 to 1000"),
-        ({"decks": True}, "decks: True is not allowed"),
+        ({"pool": 1}, "pool: 1 is not allowed, it must be a whole number 2 to 1000"),
+        ({"pool": True}, "pool: True is not allowed"),
         ({"games": 7}, "games: 7 is not allowed, it must be even"),
         ({"games": 0}, "games: 0 is not allowed"),
         ({"survivors": 0}, "survivors: 0 is not allowed"),
         ({"newcomers": -1}, "newcomers: -1 is not allowed"),
-        ({"decks": 12}, "decks: 10 survivors and 5 newcomers do not fit into a pool of 12"),
-        ({"survivors": 50, "newcomers": 0}, "decks: 50 survivors and 0 newcomers do not fit into a pool of 50"),
+        ({"pool": 12}, "pool: 10 survivors and 5 newcomers do not fit into a pool of 12"),
+        ({"survivors": 50, "newcomers": 0}, "pool: 50 survivors and 0 newcomers do not fit into a pool of 50"),
         ({"deviation": 0.1}, "deviation: 0.1 is not allowed, it must be from 0.3 to 100"),
         ({"deviation": float("nan")}, "deviation: nan is not allowed"),
         ({"player": "me"}, "player: 'me' is not allowed, it must be one of rule-of-thumb, random"),
@@ -208,7 +208,7 @@ def test_impossible_searches_are_refused():
         DeckSearch(SMALL, 1, 0)
     with pytest.raises(LearnError, match="generations: 3 is not allowed, 4 are done"):
         DeckSearch(SMALL, 1, 3, small_search().history)
-    for wrong in ([], {"decks": 3}, {**SMALL.__dict__, "player": ["random"]}):
+    for wrong in ([], {"pool": 3}, {**SMALL.__dict__, "player": ["random"]}):
         with pytest.raises(LearnError, match="is not allowed"):
             method_of(wrong)
     assert method_of(dict(SMALL.__dict__)) == SMALL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from punish_fast.cli.games.decks import decks
 from punish_fast.cli.games.grid import grid
 from punish_fast.cli.games.judge import judge
 from punish_fast.cli.games.list import list_
@@ -20,5 +21,5 @@ games = family(
     "punish-fast games solve tapnswap",
     "punish-fast games play tapnswap",
 )
-for added in (list_, solve, show, train, grid, tournament, retrain, judge, play):
+for added in (list_, solve, show, train, grid, tournament, retrain, judge, decks, play):
     add_verb(games, added)

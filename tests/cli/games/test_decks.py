@@ -1,0 +1,143 @@
+"""``punish-fast games decks``."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from punish_fast.games.gwent_decks import checked_deck
+from punish_fast.learn import deck_file, deck_search
+from punish_fast.learn.deck_file import load_search
+from punish_fast.learn.deck_search import PRESETS
+
+DECKS = ("games", "decks", "gwent")
+SMALL = ("--pool", "6", "--games", "2", "--survivors", "2", "--newcomers", "1")
+
+
+@pytest.fixture(autouse=True)
+def _few_games(monkeypatch):
+    monkeypatch.setattr(deck_search, "FRESH_GAMES", 200)
+
+
+def found(report):
+    """What a report says that does not depend on the time, the place or the command before."""
+    return {name: report[name] for name in ("method", "seed", "generations", "curve", "best", "spread", "error")}
+
+
+def test_decks_are_bred_and_told(run, folder):
+    report = run(*DECKS, *SMALL, "--generations", "3", "--json", "--quiet").report
+    assert (report["game"], report["output"], report["plot"]) == ("gwent", "gwent-decks.h5", None)
+    assert (report["generations"], report["bred"], report["games"]) == (3, 3, 90)
+    assert report["method"] == {
+        **{"pool": 6, "games": 2, "survivors": 2, "newcomers": 1},
+        **{"deviation": 0.7, "player": "rule-of-thumb"},
+    }
+    assert [point["generation"] for point in report["curve"]] == [0, 1, 2]
+    assert len(report["best"]) == 3
+    last = load_search(folder / "gwent-decks.h5").history[-1].decks.tolist()
+    for best in report["best"]:
+        assert list(checked_deck(best["deck"])) == best["deck"]
+        assert best["deck"] in last
+        assert best["fresh_games"] == 200
+    assert report["beats_noise"] == (report["spread"] > report["error"])
+    # The same again; other settings would replace it, which needs --force or another name.
+    assert found(run(*DECKS, *SMALL, "--generations", "3", "--json", "--quiet").report) == found(report)
+    run(*DECKS, *SMALL, "--generations", "2", "--quiet").refused(
+        "gwent-decks.h5: exists and was made with generations 3, not 2; replace it with --force"
+    )
+    assert run(*DECKS, *SMALL, "--generations", "2", "--quiet", "--force").code == 0
+
+
+def test_threads_do_not_matter(run):
+    reports = [
+        run(*DECKS, *SMALL, "--generations", "2", "--threads", n, "-o", f"{n}.h5", "--json", "--quiet").report
+        for n in ("1", "2")
+    ]
+    assert found(reports[0]) == found(reports[1])
+
+
+def test_a_search_prints_its_noise(run):
+    done = run(*DECKS, "--preset", "documents", "--generations", "3", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"{PRESETS['documents'].method}\n")
+    assert "spread of decks  error of a fitness\n" in done.out
+    assert "selection does not beat its noise\n" in done.out
+    assert "each in 200 fresh games against random decks\n" in done.out
+    assert "3 generations, 1,140 games of decks of the pool in " in done.out
+    assert done.out.endswith("wrote gwent-decks.h5\n")
+
+
+def test_a_stopped_search_resumes_to_the_same_end(run, monkeypatch, folder):
+    options = (*DECKS, *SMALL, "--generations", "4", "--seed", "5", "--quiet")
+    whole = run(*options, "-o", "whole.h5", "--json").report
+    save, saved = deck_file.save_search, []
+
+    def save_twice(path, search):
+        save(path, search)
+        saved.append(len(search.history))
+        if saved == [1, 2]:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(deck_file, "save_search", save_twice)
+    stopped = run(*options, "-o", "x.h5")
+    monkeypatch.setattr(deck_file, "save_search", save)
+    assert stopped.code == 130
+    assert "x.h5 is a checkpoint; resume with --resume" in stopped.err
+    assert len(load_search(folder / "x.h5").history) == 2
+    run(*DECKS, "--pool", "7", "-o", "x.h5", "--resume").refused("x.h5: was made with pool 6, not 7")
+    run(*DECKS, "--preset", "documents", "-o", "x.h5", "--resume").refused("x.h5: was made with pool 6, not 20")
+    run(*DECKS, "--generations", "1", "-o", "x.h5", "--resume").refused("--generations: 1 is not allowed, 2 are done")
+    resumed = run(*DECKS, "-o", "x.h5", "--resume", "--json", "--quiet").report
+    assert found(resumed) == found(whole)
+    assert resumed["bred"] == 2
+    again = run(*DECKS, "-o", "x.h5", "--resume", "--json", "--quiet")
+    assert "x.h5: all of its generations are done (4); for more, name a higher number by --generations" in again.err
+    assert (again.code, '"bred": 0' in again.out) == (0, True)
+    longer = run(*DECKS, "-o", "x.h5", "--resume", "--generations", "5", "--json", "--quiet").report
+    assert (longer["bred"], longer["curve"][:4]) == (1, whole["curve"])
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs the extra plot")
+def test_several_searches_are_drawn_together(run, folder):
+    assert run(*DECKS, *SMALL, "--generations", "2", "-o", "one.h5", "--quiet").code == 0
+    options = ("--player", "random", "--generations", "2", "-o", "two.h5", "--plot", "x.svg", "--compare", "one.h5")
+    assert run(*DECKS, *SMALL, *options, "--quiet").out.endswith("wrote two.h5\nwrote x.svg\n")
+    text = (folder / "x.svg").read_text()
+    assert "<!-- two (random): spread -->" in text
+    assert "<!-- one (rule-of-thumb): spread -->" in text
+    replaced = run(*DECKS, *SMALL, "-o", "one.h5", "--plot", "x.svg", "--compare", "one.h5")
+    replaced.refused("one.h5: is the file to compare")
+
+
+@pytest.mark.parametrize(
+    ("options", "texts"),
+    [
+        (["--games", "3"], ["--games: 3 is not allowed, it must be even"]),
+        (["--pool", "x"], ["--pool", "'x' is not a whole number"]),
+        (["--pool", "12"], ["--pool: 10 survivors and 5 newcomers do not fit into a pool of 12"]),
+        (["--player", "me"], ["--player", "'me' is not one of 'rule-of-thumb', 'random'"]),
+        (["--preset", "me"], ["--preset", "'me' is not one of 'default', 'documents'"]),
+        (["--deviation", "0"], ["--deviation: 0.0 is not allowed, it must be from 0.3 to 100"]),
+        (["--generations", "0"], ["--generations: 0 is not allowed"]),
+        (["--seed", "-1"], ["--seed: -1 is not allowed"]),
+        (["--compare", "no.h5"], ["--compare draws searches together, so it needs --plot"]),
+        (["--compare", "no.h5", "--plot", "x.png"], ["no.h5: there is no such file"]),
+        (["-o", "no/x.h5"], ["there is no folder no"]),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
+    if "--plot" in options and find_spec("matplotlib") is None:
+        pytest.skip("needs the extra plot")
+    run(*DECKS, *options).refused(*texts)
+    assert list(folder.iterdir()) == []
+
+
+def test_only_gwent_has_decks(run):
+    run("games", "decks", "tapnswap").refused("tapnswap: does not offer 'decks', only solve, show")
+    run("games", "decks", "chess").refused("game: 'chess' is unknown")
+
+
+def test_other_files_are_refused(run, folder):
+    (folder / "text.h5").write_text("a text")
+    run(*DECKS, "-o", "text.h5", "--resume").refused("text.h5: not a file of punish-fast")
