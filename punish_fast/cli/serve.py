@@ -170,12 +170,14 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[Model], Rule
 def _boards(files: list[str]) -> list[BoardModel]:
     """Agents of other games: those of files, and one for each level."""
     from punish_fast.arena.players import names_of
-    from punish_fast.games.registry import GAMES
+    from punish_fast.games.registry import GAMES, perfect_play
     from punish_fast.play.board_model import file_model, level_models
 
-    oracles = [entry.oracle(entry.make(entry.variant())) for entry in GAMES.values() if "play" in entry.verbs]
+    games = [entry.make(entry.variant()) for entry in GAMES.values() if "play" in entry.verbs]
+    exact = [(game, perfect_play(game)) for game in games]
+    oracles = [oracle for _, oracle in exact if oracle is not None]
     learned = [file_model(Path(file), name, oracles) for name, file in zip(names_of(files), files, strict=True)]
-    return [*learned, *(model for oracle in oracles for model in level_models(oracle))]
+    return [*learned, *(model for game, oracle in exact for model in level_models(game, oracle))]
 
 
 def _by_game(boards: Sequence[BoardModel]) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ position, in which actions have the numbers of the lesser of the two.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,7 +182,7 @@ class Connect4:
             "A full board without a line is a draw."
         )
 
-    def draw(self, state: Connect4State, viewer: int, names: tuple[str, str]) -> str:  # noqa: ARG002 - no sides
+    def draw(self, state: Connect4State, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - no sides
         """The board, and who plays X and O."""
         rows = [" ".join(row) for row in self.text(state).split("/")]
         numbers = " ".join(str(column + 1) for column in range(WIDTH))

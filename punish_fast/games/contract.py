@@ -184,7 +184,7 @@ class TableGame(Game, Protocol):
             GameError: The text describes no state.
         """
 
-    def draw(self, state: Any, viewer: int, names: tuple[str, str]) -> str:
+    def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:
         """A picture of a state as ``viewer`` sees it, in lines of text."""
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:

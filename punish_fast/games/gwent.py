@@ -309,7 +309,7 @@ class Gwent:
             "The winner of a round begins the next. Two rounds won win the game; two for both are a tie."
         )
 
-    def draw(self, state: GwentState, viewer: int, names: tuple[str, str]) -> str:
+    def draw(self, state: GwentState, viewer: int, names: Sequence[str]) -> str:
         """The table and the hand of ``viewer``; the other's hand is only counted."""
         lines = [f"round {state.round} of {N_ROUNDS}"]
         for player, name in enumerate(names):

@@ -293,7 +293,9 @@ class IncanGold:
         for player in range(N_PLAYERS):
             name = names[player] if player < len(names) else f"player {player + 1}"
             place = f"inside with {state.held[player]}" if state.inside[player] else "outside"
-            lines.append(f"{name}{' (you)' * (player == viewer)}: {place}, safe {state.totals[player]}")
+            lines.append(
+                f"{name}{' (you)' * (player == viewer and name != 'you')}: {place}, safe {state.totals[player]}"
+            )
         return "\n".join(lines)
 
     def board(self, state: IncanGoldState, viewer: int) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class GameEntry(NamedTuple):
         variant_of: Makes a variant; its keyword arguments are the options of the game.
         verbs: What the game offers, of `VERBS`.
         vectorise: Makes the `VectorGame` of a game.
-        oracle: Makes the perfect play of a game.
+        oracle: Makes the perfect play of a game; None if there is none.
         learning: Hyperparameters of deep Q-networks that differ from the defaults.
     """
 
@@ -45,7 +45,7 @@ class GameEntry(NamedTuple):
     variant_of: Callable[..., Any]
     verbs: tuple[str, ...]
     vectorise: Callable[[TableGame], VectorGame] = vectorise_positions
-    oracle: Callable[[Any], Oracle] = RetrogradeOracle
+    oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
     learning: Mapping[str, Any] = MappingProxyType({})
 
     @property
@@ -108,9 +108,10 @@ GAMES = {
             IncanGold,
             IncanGoldVariant,
             IncanGoldVariant,
-            ("solve", "train", "judge"),
+            ("solve", "train", "judge", "play"),
             VectorIncanGold,
-            learning=_OF_CARDS,
+            None,
+            _OF_CARDS,
         ),
         GameEntry(
             "gwent",
@@ -196,10 +197,19 @@ def vectorise(game: TableGame) -> VectorGame:
     return entry_of(game.name).vectorise(game)
 
 
+def perfect_play(game: TableGame) -> Oracle | None:
+    """Perfect play of a game, if there is one; errors as in `entry_of`."""
+    oracle = entry_of(game.name).oracle
+    return None if oracle is None else oracle(game)
+
+
 def oracle_of(game: TableGame) -> Oracle:
     """Perfect play of a game.
 
     Raises:
-        GameError: The game is not in the registry.
+        GameError: The game is not in the registry, or has no perfect play.
     """
-    return entry_of(game.name).oracle(game)
+    oracle = perfect_play(game)
+    if oracle is None:
+        raise GameError(f"{game.name}: has no perfect play")
+    return oracle

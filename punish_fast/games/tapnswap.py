@@ -24,6 +24,7 @@ a hand, or all swaps, may be forbidden.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -205,7 +206,7 @@ class TapnSwap:
             lines.append("There are no swaps.")
         return "\n".join([*lines, "A player with two dead hands has lost."])
 
-    def draw(self, state: TapnSwapState, viewer: int, names: tuple[str, str]) -> str:
+    def draw(self, state: TapnSwapState, viewer: int, names: Sequence[str]) -> str:
         """The hands of both players, the viewer's below.
 
         Args:

@@ -16,6 +16,7 @@ state, and `TicTacToe.position_actions` moves each action along to that image.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,7 +180,7 @@ class TicTacToe:
             "A full board without a line is a draw."
         )
 
-    def draw(self, state: TicTacToeState, viewer: int, names: tuple[str, str]) -> str:  # noqa: ARG002 - no sides
+    def draw(self, state: TicTacToeState, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - no sides
         """The board, and who plays X and O."""
         cells = np.reshape(self._cells(state), (_SIDE, _SIDE))
         rows = ["|".join(f" {' XO'[cell]} " for cell in row).rstrip() for row in cells]

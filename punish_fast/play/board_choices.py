@@ -1,15 +1,18 @@
-"""How agents choose at games without secrets: at random, perfectly, in between, or as they learned to."""
+"""How agents choose at other games: at random, by a rule of thumb, perfectly, in between, or as they learned to."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from punish_fast.games import gwent_rule_of_thumb, incan_gold_rule_of_thumb
 from punish_fast.games.contract import Game, TableGame
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.positions import Positions, enumerate_positions
-from punish_fast.games.registry import describe, game_of
+from punish_fast.games.registry import describe, entry_of, game_of
 from punish_fast.learn.agent_file import load_checkpoint
 from punish_fast.learn.network_file import load_dqn
 from punish_fast.learn.pretrained import file_of, pretrained_network
@@ -23,6 +26,12 @@ from punish_fast.store.sealed_file import SealedFile
 # How much an agent of each level plays at random; the rest is perfect.
 RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
+# The levels of games without perfect play, and their rules of thumb.
+CARD_LEVELS = ("random", "rule-of-thumb", "trained")
+_RULES_OF_THUMB: dict[str, Callable[[Any], int]] = {
+    "incan-gold": incan_gold_rule_of_thumb.rule_of_thumb,
+    "gwent": gwent_rule_of_thumb.rule_of_thumb,
+}
 # Games of a table that learns, enough for perfect play in TapnSwap.
 _TRAINING = 50_000
 
@@ -47,6 +56,25 @@ def level_choices(oracle: Oracle, level: str) -> Choices:
     return choices
 
 
+def choices_at(game: TableGame, oracle: Oracle | None, level: str) -> Choices:
+    """The choices of one of `levels_of` a game, with its perfect play if there is one; errors as in `level_choices`."""
+    return card_choices(game, level) if oracle is None else level_choices(oracle, level)
+
+
+def card_choices(game: TableGame, level: str) -> Choices:
+    """The choices of one of the `CARD_LEVELS` at a game without perfect play.
+
+    Raises:
+        ExtraError: They are those of a network, and JAX is not installed.
+    """
+    if level == "trained":
+        return trained_choices(game)
+    if level == "random":
+        return lambda state: np.ones(len(game.actions(state)))
+    rule = _RULES_OF_THUMB[game.name]
+    return lambda state: np.asarray(np.array(game.actions(state)) == rule(state))
+
+
 def trained_choices(game: TableGame) -> Choices:
     """The choices of the network that comes with the package, or else of a table that learns in a second.
 
@@ -65,9 +93,10 @@ def trained_choices(game: TableGame) -> Choices:
 
 
 def levels_of(game: TableGame) -> list[str]:
-    """The levels that a game has here: a network needs JAX."""
-    has_trained = not file_of(game).exists() or are_installed("jax", "optax")
-    return [level for level in LEVELS if level != "trained" or has_trained]
+    """The levels that a game has here: a network needs JAX, and a table that learns in a second needs perfect play."""
+    is_exact, has_network = entry_of(game.name).oracle is not None, file_of(game).exists()
+    has_trained = are_installed("jax", "optax") if has_network else is_exact
+    return [level for level in (LEVELS if is_exact else CARD_LEVELS) if level != "trained" or has_trained]
 
 
 def policy_choices(positions: Positions, policy: np.ndarray) -> Choices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from punish_fast.games.contract import TableGame
@@ -47,7 +48,7 @@ class BoardFace:
             for number, action in enumerate(view.actions, 1)
         ]
 
-    def event(self, event: Event, seat: int, names: tuple[str, str]) -> dict[str, Any]:  # noqa: ARG002 - no secrets
+    def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002 - no secrets
         """An event, which all players see alike."""
         match event:
             case Moved():

@@ -1,27 +1,31 @@
-"""Agents at games without secrets, as a server offers them."""
+"""Agents at other games, as a server offers them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from punish_fast.games.contract import TableGame
 from punish_fast.games.oracle import Oracle
-from punish_fast.games.registry import describe, oracle_of
+from punish_fast.games.registry import describe, perfect_play
 from punish_fast.games.retrograde import OUTCOMES
-from punish_fast.play.board_choices import RANDOM_SHARES, file_choices, level_choices, levels_of
-from punish_fast.play.board_face import BoardFace
+from punish_fast.play.board_choices import RANDOM_SHARES, choices_at, file_choices, levels_of
 from punish_fast.play.board_match import BoardMatch, BoardView, Choices
+from punish_fast.play.card_face import face_of
+from punish_fast.play.card_match import CardMatch, match_of
 from punish_fast.play.model import NoAnswerError
-from punish_fast.play.seats import Agent
+from punish_fast.play.seats import Agent, Person, numbered
 
 _ABOUT = {
     "random": "plays at random",
+    "rule-of-thumb": "plays by a rule of thumb",
     "casual": f"plays at random {RANDOM_SHARES['casual']:.0%} of the time",
     "trained": "plays as it has learned by playing itself",
     "perfect": "plays perfectly",
@@ -31,11 +35,12 @@ _MOST_MOVES = 200
 
 
 class BoardModel:
-    """An agent at a game without secrets, and the perfect play that gives hints against it.
+    """An agent at a game, and the perfect play that gives hints against it.
 
     Attributes:
         name: Its name.
-        oracle: Perfect play of its game.
+        game: Its game.
+        oracle: Perfect play of its game; None if there is none, and so no hints.
         face: How its game looks.
         identity: 32 hexadecimal digits that follow from what it is.
         file: None: it is not read while the server runs.
@@ -47,7 +52,8 @@ class BoardModel:
         self,
         name: str,
         about: str,
-        oracle: Oracle,
+        game: TableGame,
+        oracle: Oracle | None,
         make: Callable[[], Choices],
         source: str,
         asks_oracle: bool = True,
@@ -57,15 +63,17 @@ class BoardModel:
         Args:
             name: Its name.
             about: How it plays, in a few words.
-            oracle: Perfect play of its game.
+            game: Its game.
+            oracle: Perfect play of its game, if there is one.
             make: Makes its choices; called once.
             source: What tells it apart from other agents at the game.
             asks_oracle: Whether its choices follow from perfect play.
         """
-        self.name, self.oracle = name, oracle
-        self.face = BoardFace(oracle.game)
-        self._about, self._make, self._asks_oracle = about, make, asks_oracle
-        described = json.dumps([describe(oracle.game), source], sort_keys=True)
+        self.name, self.game, self.oracle = name, game, oracle
+        self.face = face_of(game)
+        self._about, self._make = about, make
+        self._asks_oracle = asks_oracle and oracle is not None
+        described = json.dumps([describe(game), source], sort_keys=True)
         self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
 
     def facts(self) -> dict[str, Any]:
@@ -76,12 +84,12 @@ class BoardModel:
             "name": self.name,
             "about": self._about,
             "game": self.face.game,
-            "rules": self.oracle.game.variant_text(),
+            "rules": self.game.variant_text(),
             "rules_digest": None,
             "temperatures": [],
             "plays": True,
             **answers,
-            "hints": True,
+            "hints": self.oracle is not None,
             **nothing,
         }
 
@@ -91,27 +99,33 @@ class BoardModel:
         return self._make()
 
     @property
-    def n_states(self) -> int:
-        """The number of positions of its game."""
-        return self.oracle.n_positions
+    def n_states(self) -> int | None:
+        """The number of positions of its game; None if nobody has counted them."""
+        return None if self.oracle is None else self.oracle.n_positions
 
     @property
     def is_quick(self) -> bool:
         """Whether it gives hints at once when it is open."""
-        return self.oracle.is_quick
+        return self.oracle is None or self.oracle.is_quick
 
     @property
     def moves_quickly(self) -> bool:
         """Whether it moves at once when it is open."""
-        return self.oracle.is_quick or not self._asks_oracle
+        return self.is_quick or not self._asks_oracle
 
     def hint(self, view: BoardView) -> dict[str, Any]:
-        """What perfect play knows of a position, JSON-like: the outcome of each move, and which are the best."""
+        """What perfect play knows of a position, JSON-like: the outcome of each move, and which are the best.
+
+        Raises:
+            NoAnswerError: the game has no perfect play.
+        """
+        if self.oracle is None:
+            raise NoAnswerError(f"table: there is no perfect play of {self.game.name}, and so no hint")
         return {
             "moves": [
                 {
                     "action": move.action,
-                    "name": self.oracle.game.action_text(view.state, move.action),
+                    "name": self.game.action_text(view.state, move.action),
                     "outcome": OUTCOMES[move.value],
                     "plies": move.plies,
                     "best": move.is_best,
@@ -122,8 +136,11 @@ class BoardModel:
 
     def open(self) -> None:
         """Do what takes longer now."""
-        self.oracle.open()
-        _ = self.choices(self.oracle.game.initial())
+        if self.oracle is not None:
+            self.oracle.open()
+        match = self.match(0)
+        match.begin()
+        _ = self.choices(match.view(match.to_move[0]).state)
 
     def is_ready(self, temperature: float | None) -> bool:  # noqa: ARG002 - it plays in one way alone
         """Whether `agent` answers at once: it does once it is open."""
@@ -139,20 +156,27 @@ class BoardModel:
             raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}, allowed is none")
         return Agent(self.name, self.choices)
 
-    def match(self, seed: int) -> BoardMatch:
+    def agents(self, temperature: float | None) -> list[Person]:
+        """It as all players but one; errors as in `agent`."""
+        agent = self.agent(temperature)
+        names = numbered([agent.name] * (self.game.n_players - 1))
+        return [replace(agent, name=name) for name in names]
+
+    def match(self, seed: int) -> CardMatch | BoardMatch:
         """A match of its game."""
-        return BoardMatch(self.oracle.game, np.random.default_rng(seed), _MOST_MOVES)
+        return match_of(self.game, np.random.default_rng(seed), _MOST_MOVES)
 
 
-def level_models(oracle: Oracle) -> list[BoardModel]:
-    """An agent for each level of a game."""
+def level_models(game: TableGame, oracle: Oracle | None) -> list[BoardModel]:
+    """An agent for each level of a game, with its perfect play if there is one."""
 
     def model(level: str) -> BoardModel:
-        name = f"{level}-{oracle.game.name}"
+        name = f"{level}-{game.name}"
         asks = RANDOM_SHARES.get(level, 1.0) < 1
-        return BoardModel(name, _ABOUT[level], oracle, lambda: level_choices(oracle, level), level, asks)
 
-    return [model(level) for level in levels_of(oracle.game)]
+        return BoardModel(name, _ABOUT[level], game, oracle, lambda: choices_at(game, oracle, level), level, asks)
+
+    return [model(level) for level in levels_of(game)]
 
 
 def file_model(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> BoardModel:
@@ -169,6 +193,6 @@ def file_model(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> BoardMo
     """
     game, choices = file_choices(path)
     known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))
-    oracle = next(known, None) or oracle_of(game)
+    oracle = next(known, None) or perfect_play(game)
     source = hashlib.sha256(path.read_bytes()).hexdigest()
-    return BoardModel(name, "plays as it has learned", oracle, lambda: choices, source, asks_oracle=False)
+    return BoardModel(name, "plays as it has learned", game, oracle, lambda: choices, source, asks_oracle=False)

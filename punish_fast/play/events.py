@@ -1,6 +1,6 @@
 """What happens at the table, in the order in which it does.
 
-Seats are numbered from 0. Every event is public but for the hands of a deal.
+Seats are numbered from 0. Every event is public but for the hands of a deal, and for cards that a player alone sees.
 """
 
 from __future__ import annotations
@@ -25,13 +25,39 @@ class Moved(Event):
 
     Attributes:
         seat: The player.
-        action: The number of the action.
+        action: The number of the action; None where it would tell of hidden cards.
         words: The action in words.
     """
 
     seat: int
-    action: int
+    action: int | None
     words: str
+
+
+@dataclass(frozen=True)
+class Told(Event):
+    """Something that happens in a game of cards, in words.
+
+    Attributes:
+        kind: What it is, in one word, for pages.
+        words: The words; with a seat, what follows the name and the verb.
+        seat: The player who does something, or to whom it happens.
+        verb: What the player does, in its plain form.
+        own: What this player alone is told in place of ``words``; None if all are told the same.
+        about: The card or the number of the round that it is about.
+    """
+
+    kind: str
+    words: str
+    seat: int | None = None
+    verb: str = ""
+    own: str | None = None
+    about: str | int | None = None
+
+    def told(self, seat: int) -> Event:
+        """The event, with the words that are for one seat only if it is that seat."""
+        words = self.words if self.own is None or seat != self.seat else self.own
+        return replace(self, words=words, own=None)
 
 
 @dataclass(frozen=True)
@@ -132,3 +158,14 @@ class End(Event):
 
     winner: int | None
     both_fell: bool = False
+
+
+@dataclass(frozen=True)
+class SharedEnd(End):
+    """The game is over, and some players, but not all, share first place.
+
+    Attributes:
+        shared: Their seats.
+    """
+
+    shared: tuple[int, ...] = ()

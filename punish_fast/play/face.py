@@ -6,6 +6,7 @@ of actions back.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from punish_fast.play.events import Event
@@ -30,7 +31,7 @@ class Face(Protocol):
     def moves(self, view: Any) -> list[dict[str, Any]]:
         """Each legal action as ``action``, ``name`` and ``key``, the keys to press for it."""
 
-    def event(self, event: Event, seat: int, names: tuple[str, str]) -> dict[str, Any]:
+    def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
         """An event as ``kind``, ``words`` and what it says; hidden from a seat what `Event.told` hides.
 
         Args:

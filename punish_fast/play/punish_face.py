@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -95,7 +96,7 @@ class PunishFace:
         """The card that an action picks; "rest" without one."""
         return _card(min(action // 10 - 1, len(CARDS)))
 
-    def event(self, event: Event, seat: int, names: tuple[str, str]) -> dict[str, Any]:
+    def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
         """An event as the player of a seat may see it."""
         told = event.told(seat)
         shown = {"kind": type(told).__name__.lower(), "words": Teller(self._damage, names).words(told)}

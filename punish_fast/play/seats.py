@@ -54,3 +54,11 @@ class Script(Person):
     def choice(self, match: Match, number: int) -> int:
         """A choice by the function."""
         return self.decide(match.view(number), match.legal(number))
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names that can be told apart: those that come more than once get numbers, from 1."""
+    return [
+        f"{name} {list(names[: k + 1]).count(name)}" if list(names).count(name) > 1 else name
+        for k, name in enumerate(names)
+    ]

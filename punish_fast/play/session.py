@@ -1,4 +1,4 @@
-"""A session of play: two players at a table.
+"""A session of play: players at a table.
 
 A session holds a game with its secrets, takes a choice from each seat, and hands out what happens. Whatever drives it
 (a terminal, a page, a test) sees a game only by `PlaySession.view` and the events that `PlaySession.told` returns::
@@ -11,7 +11,7 @@ A session holds a game with its secrets, takes a choice from each seat, and hand
         session.reveal()
 
 A choice is secret, and may be taken back, until `PlaySession.reveal`. Agents choose only then, so nothing can be known
-of their choices before. In a game without secrets, moves can also be undone.
+of their choices before. In a game without secrets or chance, moves can also be undone.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class ChoiceError(ValueError):
 
 
 class PlaySession:
-    """One game between two players.
+    """One game.
 
     Attributes:
         seats: The players.
         events: All that has happened, with both hands: for records and spectators.
     """
 
-    def __init__(self, match: Match, seats: tuple[Person, Person]) -> None:
+    def __init__(self, match: Match, seats: Sequence[Person]) -> None:
         self.seats = seats
         self.events: list[Event] = []
         self._match = match

@@ -1,22 +1,27 @@
-"""A game without secrets at a terminal, against an agent or between two people."""
+"""A game at a terminal, against agents or between two people."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from punish_fast.games.contract import TableGame
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.retrograde import outcome_text
 from punish_fast.play.board_match import BoardView
-from punish_fast.play.events import Moved
+from punish_fast.play.card_face import face_of
+from punish_fast.play.events import End, Moved
 from punish_fast.play.match import UndoError
 from punish_fast.play.session import PlaySession
+from punish_fast.play.words import ending_of
 from punish_fast.runtime.printable import printable
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 
 _HELP = "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."
+# Where nobody plays perfectly, and what has been seen stays seen.
+_CARD_HELP = "Type the number of a move, or the move in words; rules, or q to leave."
 
 
 class LeaveError(Exception):
@@ -31,11 +36,13 @@ class Result:
         winner: The number of the winner; None for a draw or an unfinished game.
         ended: Whether the game was finished.
         actions: The actions played, in words.
+        story: All that people were told.
     """
 
     winner: int | None
     ended: bool
     actions: list[str]
+    story: list[str]
 
 
 @dataclass(eq=False)
@@ -43,14 +50,16 @@ class TerminalGame:
     """A game at the terminal.
 
     Attributes:
-        session: A session with a `BoardMatch`.
-        oracle: Perfect play, which gives hints.
+        session: A session with a `BoardMatch`, or one person's with a `CardMatch`.
+        game: The game.
+        oracle: Perfect play, which gives hints; None if there is none.
         ask: Asks a person for a line; raises EOFError when there is none.
         tell: Prints a text.
     """
 
     session: PlaySession
-    oracle: Oracle
+    game: TableGame
+    oracle: Oracle | None
     ask: Ask
     tell: Tell
 
@@ -58,36 +67,54 @@ class TerminalGame:
         """Play the game."""
         session = self.session
         session.begin()
+        self._tell_since(0)
         try:
             while session.is_on:
                 if not session.waiting or self._chosen(session.waiting[0]):
+                    n_events = len(session.events)
                     session.reveal()
-                    last = self._moves[-1]
-                    self.tell(f"{session.seats[last.seat].name}: {last.words}\n")
+                    self._tell_since(n_events)
         except (LeaveError, EOFError):
             self.tell("You left the game.")
-            return Result(None, False, self._actions)
-        self.tell(self._drawing(int(session.is_person(1) and not session.is_person(0))))
-        verdict = "Draw" if session.winner is None else f"{session.seats[session.winner].name} won"
-        self.tell(f"\n{verdict} after {len(self._actions)} moves.")
-        return Result(session.winner, True, self._actions)
-
-    @property
-    def _moves(self) -> list[Moved]:
-        return [event for event in self.session.events if isinstance(event, Moved)]
+            return Result(None, False, self._actions, self._story(0))
+        self.tell(self._drawing(self._viewer))
+        end, n_moves = session.events[-1], len(self._actions)
+        assert isinstance(end, End)
+        verdict = "Draw" if end.winner is None else f"{session.seats[end.winner].name} won"
+        self.tell(f"\n{verdict} after {n_moves} moves." if self.oracle else f"\n{ending_of(end, self._names)}")
+        return Result(session.winner, True, self._actions, self._story(0))
 
     @property
     def _actions(self) -> list[str]:
-        return [move.words for move in self._moves]
+        return [event.words for event in self.session.events if isinstance(event, Moved)]
+
+    @property
+    def _names(self) -> list[str]:
+        return [seat.name for seat in self.session.seats]
+
+    @property
+    def _viewer(self) -> int:
+        """The first person's seat, from which what happens is told."""
+        return next((seat for seat in range(len(self.session.seats)) if self.session.is_person(seat)), 0)
+
+    def _story(self, since: int) -> list[str]:
+        """The events from a number on in words, but for the end."""
+        face = face_of(self.game)
+        events = [event for event in self.session.events[since:] if not isinstance(event, End)]
+        return [face.event(event, self._viewer, self._names)["words"] for event in events]
+
+    def _tell_since(self, n_events: int) -> None:
+        """Tell what has happened since a number of events."""
+        if told := self._story(n_events):
+            self.tell("\n".join(told) + "\n")
 
     def _drawing(self, viewer: int) -> str:
-        first, second = self.session.seats
-        return self.oracle.game.draw(self.session.view(viewer).state, viewer, (first.name, second.name))
+        return self.game.draw(self.session.view(viewer).state, viewer, self._names)
 
     def _chosen(self, seat: int) -> bool:
         """Let a person choose; False after an undo."""
         view: BoardView = self.session.view(seat)
-        texts = [self.oracle.game.action_text(view.state, action) for action in view.actions]
+        texts = [self.game.action_text(view.state, action) for action in view.actions]
         numbers = [str(number) for number in range(1, len(texts) + 1)]
         self.tell(self._drawing(seat) + "\n")
         for number, text in zip(numbers, texts, strict=True):
@@ -107,8 +134,8 @@ class TerminalGame:
     def _undone(self) -> bool:
         try:
             self.session.undo()
-        except UndoError:
-            self.tell("There is no move to undo.")
+        except UndoError as error:
+            self.tell(f"{str(error).capitalize()}.")
             return False
         return True
 
@@ -116,17 +143,23 @@ class TerminalGame:
         if answer in {"q", "quit", "exit"}:
             raise LeaveError
         if answer in {"?", "h", "help"}:
-            return _HELP
+            return self._help
         if answer == "rules":
-            return self.oracle.game.rules_text()
+            return self.game.rules_text()
         if answer == "hint":
-            if not self.oracle.is_quick:
-                self.tell("Looking ahead ...")
             return self._hint(view)
-        return f"{printable(answer)!r} is not a move. {_HELP}"
+        return f"{printable(answer)!r} is not a move. {self._help}"
+
+    @property
+    def _help(self) -> str:
+        return _HELP if self.oracle else _CARD_HELP
 
     def _hint(self, view: BoardView) -> str:
+        if self.oracle is None:
+            return "There is no perfect play of this game, and so no hint."
+        if not self.oracle.is_quick:
+            self.tell("Looking ahead ...")
         best = self.oracle.best_action(view.state)
         move = next(each for each in self.oracle.move_values(view.state) if each.action == best)
-        text = self.oracle.game.action_text(view.state, best)
+        text = self.game.action_text(view.state, best)
         return f"{text} ({outcome_text(move.value, move.plies)} with perfect play)"

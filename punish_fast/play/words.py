@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal, SharedEnd
 from punish_fast.punish.rules import CARDS, RESOLVED, cards_text
 
 
@@ -15,7 +17,7 @@ class Teller:
         names: The name of each seat; "you" for whoever reads.
     """
 
-    def __init__(self, damage: np.ndarray, names: tuple[str, str]) -> None:
+    def __init__(self, damage: np.ndarray, names: Sequence[str]) -> None:
         """Remember what cards do.
 
         Args:
@@ -69,8 +71,11 @@ class Teller:
         return "The measure ends." + "".join(healed)
 
 
-def ending_of(event: End, names: tuple[str, str]) -> str:
+def ending_of(event: End, names: Sequence[str]) -> str:
     """The end of a game in a sentence or two."""
+    if isinstance(event, SharedEnd):
+        first, *others = sorted((names[seat] for seat in event.shared), key=lambda name: name != "you")
+        return f"{'You' if first == 'you' else first} and {' and '.join(others)} share first place."
     if event.winner is None:
         return "A draw."
     ending = f"{told_of(names[event.winner], 'win')}!"
@@ -81,4 +86,5 @@ def told_of(who: str, verb: str) -> str:
     """Subject and verb, capitalised: "You play", "naive plays"."""
     if who == "you":
         return f"You {'are' if verb == 'be' else verb}"
-    return f"{who} {'is' if verb == 'be' else verb + 's'}"
+    irregular = {"be": "is", "have": "has", "pass": "passes"}
+    return f"{who} {irregular.get(verb, verb + 's')}"

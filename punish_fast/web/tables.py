@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
 from punish_fast.play.board_match import BoardMatch
 from punish_fast.play.board_model import BoardModel
+from punish_fast.play.card_match import CardMatch, has_secrets
 from punish_fast.play.model import Model, NoAnswerError
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.records import Finished
@@ -43,7 +44,7 @@ class NewTable(_Body):
     """Whom to play."""
 
     opponent: str = Field(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")
-    game: str | None = Field(None, pattern="^[a-z0-9]{1,40}$", description="The game that it plays, or null.")
+    game: str | None = Field(None, pattern="^[a-z0-9-]{1,40}$", description="The game that it plays, or null.")
     name: str = Field(YOU, min_length=1, max_length=40, description="Your name in the records.")
     temperature: float | None = Field(None, description="One of the agent's temperatures, or null.")
     seed: str | None = Field(None, pattern="^[0-9]{1,20}$", description="Deals that can be repeated.")
@@ -80,7 +81,7 @@ class OpenTable:
     model: Model | BoardModel
     temperature: float | None
     session: PlaySession
-    match: PunishMatch | BoardMatch
+    match: PunishMatch | BoardMatch | CardMatch
     seed: int
     is_told: bool
     touched: float
@@ -92,8 +93,8 @@ class OpenTable:
     def shown(self, since: int) -> dict[str, Any]:
         """What the person may know, with the events from number ``since`` on."""
         session, face = self.session, self.model.face
-        players = session.seats[self.seat], session.seats[1 - self.seat]
-        names = (YOU, players[1].name) if self.seat == 0 else (players[1].name, YOU)
+        players = [*session.seats[self.seat :], *session.seats[: self.seat]]
+        names = [YOU if seat == self.seat else player.name for seat, player in enumerate(session.seats)]
         told = session.events[since:]
         events = [{"n": n, **face.event(event, self.seat, names)} for n, event in enumerate(told, since)]
         return {
@@ -126,8 +127,10 @@ class OpenTable:
         """Reveal what was chosen, and let the agent move until it is the person's turn; it may think meanwhile."""
         session, model = self.session, self.model
         while session.is_on and not session.waiting:
-            if isinstance(model, BoardModel) and not model.moves_quickly and (1 - self.seat) in self.match.to_move:
-                await workers.think(partial(model.choices, session.view(1 - self.seat).state))
+            others = [seat for seat in self.match.to_move if seat != self.seat]
+            if isinstance(model, BoardModel) and not model.moves_quickly:
+                for seat in others:
+                    await workers.think(partial(model.choices, session.view(seat).state))
             session.reveal()
 
     @property
@@ -172,8 +175,10 @@ class OpenTables:
             raise HTTPException(429, f"tables: {self.most:,} games are played here now; try again later")
         dealt = secrets.randbits(64) if seed is None else seed
         match = model.match(dealt)
-        person, agent = Person(name), model.agent(temperature)
-        session = PlaySession(match, (person, agent) if seat == 0 else (agent, person))
+        agents: list[Person] = (
+            model.agents(temperature) if isinstance(model, BoardModel) else [model.agent(temperature)]
+        )
+        session = PlaySession(match, [*agents[:seat], Person(name), *agents[seat:]])
         session.begin()
         table_id = secrets.token_urlsafe(_ID_BYTES)
         self._tables[table_id] = OpenTable(
@@ -243,6 +248,8 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
             raise HTTPException(422, f"seed: {seed}, allowed are 0 to {_LAST_SEED}")
         if wanted.second and not isinstance(model, BoardModel):
             raise HTTPException(422, f"second: at {model.face.game} both players move at once, allowed is false")
+        if wanted.second and isinstance(model, BoardModel) and has_secrets(model.game):
+            raise HTTPException(422, f"second: at {model.face.game} chance or nobody begins, allowed is false")
         _check_name(wanted.name, shelf)
         if not model.is_ready(wanted.temperature):
             await workers.solve(lambda: model.agent(wanted.temperature))
@@ -289,7 +296,7 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
     async def guide(table: TableId) -> dict[str, Any]:
         """The rules that matter now, in paragraphs."""
         found = tables.find_on(table)
-        return {"paragraphs": found.model.face.guide(found.view, found.session.seats[1 - found.seat].name)}
+        return {"paragraphs": found.model.face.guide(found.view, found.session.seats[found.seat - 1].name)}
 
     @routes.get("/{table}/hint")
     async def hint(table: TableId) -> dict[str, Any]:
@@ -300,6 +307,8 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
             raise HTTPException(409, f"table: there are no hints at {model.face.game}, ask the coach")
         if found.seat not in found.session.waiting:
             raise HTTPException(409, "table: it is not your turn")
+        if not model.facts()["hints"]:
+            raise HTTPException(409, f"table: there is no perfect play of {model.face.game}, and so no hint")
         work = workers.read if model.is_quick else workers.think
         return {"n_events": n_events, **await work(lambda: model.hint(view))}
 

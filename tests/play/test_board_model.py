@@ -21,7 +21,7 @@ from punish_fast.play.session import PlaySession
 
 @pytest.fixture(scope="module")
 def models():
-    return dict(zip(LEVELS, level_models(RetrogradeOracle(TapnSwap())), strict=True))
+    return dict(zip(LEVELS, level_models(TapnSwap(), RetrogradeOracle(TapnSwap())), strict=True))
 
 
 def test_each_level_says_how_it_plays(models):
@@ -48,9 +48,9 @@ def test_hints_are_those_of_perfect_play(models):
 
 
 def test_levels_and_variants_are_told_apart(models):
-    short = level_models(RetrogradeOracle(TapnSwap(Variant(limit=4))))[-1]
+    short = level_models(TapnSwap(Variant(limit=4)), RetrogradeOracle(TapnSwap(Variant(limit=4))))[-1]
     assert len({model.identity for model in (*models.values(), short)}) == len(LEVELS) + 1
-    assert level_models(RetrogradeOracle(TapnSwap()))[-1].identity == models["perfect"].identity
+    assert level_models(TapnSwap(), RetrogradeOracle(TapnSwap()))[-1].identity == models["perfect"].identity
     assert [model.facts()["rules"] for model in (short, models["casual"])] == ["TapnSwap, limit 4", "TapnSwap, limit 5"]
     assert models["casual"].n_states == len(enumerate_positions(TapnSwap()))
 

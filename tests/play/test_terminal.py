@@ -36,7 +36,7 @@ def play(game, seats, answers):
         return answer
 
     session = PlaySession(BoardMatch(game, np.random.default_rng(1)), seats)
-    return TerminalGame(session, RetrogradeOracle(game), ask, said.append).play(), said
+    return TerminalGame(session, game, RetrogradeOracle(game), ask, said.append).play(), said
 
 
 TWO = Person("Anna"), Person("Ben")

@@ -24,7 +24,7 @@ GAMES = (TapnSwap(), TicTacToe(), Connect4())
 
 @pytest.fixture(scope="module")
 def boards() -> list[BoardModel]:
-    return [model for game in GAMES for model in level_models(oracle_of(game))]
+    return [model for game in GAMES for model in level_models(game, oracle_of(game))]
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_others_are_answered_while_an_agent_thinks():
             assert may_answer.wait(30)
         return perfect(state)
 
-    hall = hall_of("random", boards=[BoardModel("slow", "thinks", oracle, lambda: choices, "slow")])
+    hall = hall_of("random", boards=[BoardModel("slow", "thinks", oracle.game, oracle, lambda: choices, "slow")])
     with TestClient(create_app(hall), base_url=BASE) as client, ThreadPoolExecutor(1) as pool:
         entries_of(client)
         table = open_table(client, hash_of(client, "slow"))
@@ -154,7 +154,7 @@ def test_an_agent_that_does_not_search_moves_while_a_hint_is_searched(monkeypatc
         return found(state)
 
     monkeypatch.setattr(oracle, "move_values", move_values)
-    hall = hall_of("random", boards=level_models(oracle))
+    hall = hall_of("random", boards=level_models(oracle.game, oracle))
     with TestClient(create_app(hall), base_url=BASE) as client, ThreadPoolExecutor(2) as pool:
         opponent = hash_of(client, "random-tictactoe")
         table, other = open_table(client, opponent), open_table(client, opponent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import VariantOptions
@@ -13,8 +13,12 @@ from punish_fast.cli.options import SeedOption, option, verb
 from punish_fast.cli.report import print_json, terminal_width
 from punish_fast.cli.streams import must_have_input
 from punish_fast.cli.table import asks_on, table_stream
+from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from punish_fast.games.contract import TableGame
     from punish_fast.games.oracle import Oracle
     from punish_fast.play.board_match import Choices
     from punish_fast.play.seats import Person
@@ -26,10 +30,12 @@ class GamesPlayOptions(VariantOptions):
     """Options of ``games play``."""
 
     level: Annotated[
-        Literal["random", "casual", "trained", "perfect"] | None,
+        str | None,
         option(
-            "The opponent: random; casual, which plays at random in 30% of its moves and else perfectly; trained; or "
-            "perfect.  [default: trained, or casual if that needs the extra `learn`]"
+            "The opponent: random; rule-of-thumb in games of cards; casual, which plays at random in 30% of its moves "
+            "and else perfectly; trained; or perfect. Two opponents may differ: random,trained.  [default: trained, or "
+            "else casual or rule-of-thumb]",
+            metavar="LEVEL",
         ),
     ] = None
     agent: Annotated[
@@ -51,9 +57,10 @@ class GamesPlayOptions(VariantOptions):
     "punish-fast games play tapnswap --agent tapnswap.h5",
     "punish-fast games play tapnswap --players 2",
     "punish-fast games play connect4 --level perfect",
+    "punish-fast games play incan-gold --level rule-of-thumb,random",
 )
 def play(options: GamesPlayOptions) -> None:
-    """Play a game at the terminal, against an agent or between two people.
+    """Play a game at the terminal, against agents or between two people.
 
     ? shows what else to type: hint, undo, rules. With --json, the board goes to stderr.
     """
@@ -63,23 +70,33 @@ def play(options: GamesPlayOptions) -> None:
         raise UsageError("--agent goes with --level trained and one person only")
     if options.players == 2 and (options.level is not None or options.second):
         raise UsageError("--level and --second go with one person only")
-    from punish_fast.games.registry import oracle_of
+    from punish_fast.games.registry import perfect_play
+    from punish_fast.play.card_match import has_secrets
 
-    oracle = oracle_of(game)
-    seats = _seats(options, oracle)
-    result = play_at_terminal(oracle, seats, options.seed, options.as_json)
+    is_secret = has_secrets(game)
+    if is_secret and options.players == 2:
+        raise UsageError(f"--players 2: {game.name} has secrets, so one person alone plays at a terminal")
+    if is_secret and options.second:
+        raise UsageError(f"--second: chance or nobody begins at {game.name}")
+    oracle = perfect_play(game)
+    seats = _seats(options, game, oracle)
+    result = play_at_terminal(game, oracle, seats, options.seed, options.as_json)
     if options.as_json:
         names = [seat.name for seat in seats]
         winner = None if result.winner is None else names[result.winner]
-        told = {"game": game.name, "variant": game.parameters(), "players": names}
-        print_json(told | asdict(result) | {"winner": winner})
+        told = {"game": game.name, "variant": game.parameters(), "players": names} | asdict(result)
+        if not is_secret:
+            del told["story"]
+        print_json(told | {"winner": winner})
 
 
-def play_at_terminal(oracle: Oracle, seats: tuple[Person, Person], seed: int | None, to_stderr: bool) -> Result:
-    """Play a game at the terminal, with hints from its perfect play."""
+def play_at_terminal(
+    game: TableGame, oracle: Oracle | None, seats: Sequence[Person], seed: int | None, to_stderr: bool
+) -> Result:
+    """Play a game at the terminal, with hints from its perfect play if there is one."""
     import numpy as np
 
-    from punish_fast.play.board_match import BoardMatch
+    from punish_fast.play.card_match import match_of
     from punish_fast.play.session import PlaySession
     from punish_fast.play.terminal import TerminalGame
 
@@ -88,10 +105,10 @@ def play_at_terminal(oracle: Oracle, seats: tuple[Person, Person], seed: int | N
     def tell(text: str) -> None:
         print("\n".join(_wrapped(line) for line in text.split("\n")), file=out, flush=True)
 
-    tell(oracle.game.rules_text() + "\n")
+    tell(game.rules_text() + "\n")
 
-    session = PlaySession(BoardMatch(oracle.game, np.random.default_rng(seed)), seats)
-    return TerminalGame(session, oracle, asks_on(out), tell).play()
+    session = PlaySession(match_of(game, np.random.default_rng(seed)), seats)
+    return TerminalGame(session, game, oracle, asks_on(out), tell).play()
 
 
 def _wrapped(line: str) -> str:
@@ -100,21 +117,29 @@ def _wrapped(line: str) -> str:
     return line if len(line) <= width else fill(line, width)
 
 
-def _seats(options: GamesPlayOptions, oracle: Oracle) -> tuple[Person, Person]:
+def _seats(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[Person]:
     from punish_fast.play.seats import Agent, Person
 
     if options.players == 2:
-        return Person("player 1"), Person("player 2")
-    level, choices = _opponent(options, oracle)
-    seats = Person("you"), Agent(level, choices)
-    return (seats[1], seats[0]) if options.second else seats
+        return [Person("player 1"), Person("player 2")]
+    agents = [Agent(name, choices) for name, choices in _opponents(options, game, oracle)]
+    return [*agents, Person("you")] if options.second else [Person("you"), *agents]
 
 
-def _opponent(options: GamesPlayOptions, oracle: Oracle) -> tuple[str, Choices]:
-    """The level of the opponent, and how it plays."""
-    from punish_fast.play.board_choices import file_choices, level_choices, levels_of
+def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[tuple[str, Choices]]:
+    """The name of each opponent, and how it plays."""
+    from punish_fast.play.board_choices import choices_at, file_choices, levels_of
+    from punish_fast.play.seats import numbered
 
+    n, allowed = game.n_players - 1, levels_of(game)
     if options.agent is not None:
-        return "trained", file_choices(options.agent, oracle.game)[1]
-    level = options.level or ("trained" if "trained" in levels_of(oracle.game) else "casual")
-    return level, level_choices(oracle, level)
+        return [(name, file_choices(options.agent, game)[1]) for name in numbered(["trained"] * n)]
+    default = next(level for level in ("trained", "casual", "rule-of-thumb") if level in allowed)
+    levels = (options.level or default).split(",")
+    wrong = [level for level in levels if level not in allowed]
+    if wrong:
+        raise UsageError(f"--level: {printable(wrong[0])!r} is not allowed at {game.name}, only {', '.join(allowed)}")
+    if len(levels) not in (1, n):
+        raise UsageError(f"--level: {len(levels)} are not allowed at {game.name}, only one{' or two' * (n > 1)}")
+    levels = levels * n if len(levels) == 1 else levels
+    return [(name, choices_at(game, oracle, level)) for name, level in zip(numbered(levels), levels, strict=True)]

@@ -167,7 +167,7 @@ def _train_table(options: TrainOptions, game: TableGame, output: Path) -> None:
         progress.clear()
         say(f"after {learner.games:,} games")
         seats = Person("you"), Agent("learner", policy_choices(positions, learner.policy(positions)))
-        play_at_terminal(oracle_of(game), seats, options.seed, options.as_json)
+        play_at_terminal(game, oracle_of(game), seats, options.seed, options.as_json)
 
     pause = None if options.play_every is None else (options.play_every, play)
     with clock("train"):

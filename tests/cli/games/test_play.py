@@ -103,6 +103,40 @@ def test_a_trained_network_plays(run, say):
     assert "trained: " in run("games", "play", "tictactoe", "--agent", "tictactoe.h5").out
 
 
+def test_one_person_plays_incan_gold_against_two(run, say):
+    say("hint", "?", "rules", "3", "stay", "undo", *["leave"] * 80)
+    options = ("--level", "rule-of-thumb,random", "--seed", "3", "--artifact-value", "taken", "--json")
+    done = run("games", "play", "incan-gold", *options)
+    result = json.loads(done.out)
+    assert result["players"] == ["you", "rule-of-thumb", "random"]
+    assert result["variant"] == {"artifact_value": "taken"}
+    assert result["ended"]
+    assert result["story"][:2] == ["Round 1 begins.", "Treasure 3: 1 for each of 3 players inside."]
+    assert {"Round 5 begins.", "You leave.", "rule-of-thumb stays."} <= set(result["story"])
+    assert [words.split(" end")[0] for words in result["story"][-3:]] == ["You", "rule-of-thumb", "random"]
+    for words in (
+        "There is no perfect play of this game, and so no hint.",
+        "Type the number of a move, or the move in words; rules, or q to leave.",
+        "'3' is not a move.",
+        "What has been seen cannot be forgotten: this game has no undo.",
+        "  1  leave\n  2  stay\n",
+    ):
+        assert words in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "texts"),
+    [
+        (["--level", "perfect"], ["--level: 'perfect' is not allowed at incan-gold, only random, rule-of-thumb"]),
+        (["--level", "random,random,random"], ["--level: 3 are not allowed at incan-gold, only one or two"]),
+        (["--players", "2"], ["--players 2: incan-gold has secrets, so one person alone plays at a terminal"]),
+        (["--second"], ["--second: chance or nobody begins at incan-gold"]),
+    ],
+)
+def test_what_secrets_do_not_allow_is_refused_in_one_line(run, options, texts):
+    run("games", "play", "incan-gold", *options).refused(*texts)
+
+
 def test_agents_of_other_variants_are_refused(run):
     run("games", "train", "tapnswap", "--games", "10", "--limit", "4", "--quiet")
     run(*PLAY, "--agent", "tapnswap.h5").refused("tapnswap.h5: its game is", "limit 4")
@@ -111,7 +145,8 @@ def test_agents_of_other_variants_are_refused(run):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["--level", "hard"], ["--level", "'hard' is not one of 'random', 'casual', 'trained', 'perfect'"]),
+        (["--level", "hard"], ["--level: 'hard' is not allowed at tapnswap, only random, casual, trained, perfect"]),
+        (["--level", "random,casual"], ["--level: 2 are not allowed at tapnswap, only one"]),
         (["--players", "3"], ["--players", "3 is not allowed, it must be from 1 to 2"]),
         (["--agent", "no.h5"], ["no.h5: there is no such file"]),
         (["--agent", "no.h5", "--players", "2"], ["--agent goes with --level trained and one person"]),

@@ -1,0 +1,178 @@
+"""Matches with chance and secrets: what they tell, and that nobody learns more than the rules allow."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.games.contract import CHANCE
+from punish_fast.games.incan_gold import LEAVE, STAY, IncanGold
+from punish_fast.play.board_choices import CARD_LEVELS, card_choices
+from punish_fast.play.card_face import CardFace, face_of
+from punish_fast.play.card_match import CardMatch, has_secrets, match_of
+from punish_fast.play.events import End, Moved, SharedEnd, Told
+from punish_fast.play.incan_gold_referee import IncanGoldReferee
+from punish_fast.play.match import UndoError
+from punish_fast.play.referee import Step
+from punish_fast.play.seats import Agent, Person, Script
+from punish_fast.play.session import PlaySession
+from punish_fast.play.words import ending_of
+
+INCAN_GOLD = IncanGold()
+THREE = ["you", "Ben", "Cleo"]
+
+
+def begun(game, seats, seed=1):
+    session = PlaySession(match_of(game, np.random.default_rng(seed)), seats)
+    session.begin()
+    return session
+
+
+def steps_of(game, text, words):
+    """The steps of some words after a position."""
+    state, steps = game.state_of(text), []
+    for word in words.split():
+        action = {game.action_text(state, action): action for action in game.actions(state)}[word]
+        steps.append(Step(state, action, game.apply(state, action)))
+        state = steps[-1].after
+    return steps
+
+
+def told(events, names, seat=0, game=INCAN_GOLD):
+    return [face_of(game).event(event, seat, names)["words"] for event in events]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        ("", "7", ["Round 1 begins.", "Treasure 7: 2 for each of 3 players inside, 1 on the board."]),
+        ("7", "stay stay stay artifact", [*(["You stay."] + [f"{name} stays." for name in THREE[1:]])]
+         + ["An artifact worth 5, for a player who leaves alone."]),
+        ("7 stay stay stay artifact", "leave stay stay 3", ["You leave.", "Ben stays.", "Cleo stays."]
+         + ["You take 8 points: 2 collected, 1 from the board, 5 for artifacts."]
+         + ["Treasure 3: 1 for each of 2 players inside, 1 on the board."]),
+        ("11", "leave leave stay 14", ["You leave.", "Ben leaves.", "Cleo stays."]
+         + ["You take 4 points: 3 collected, 1 from the board.", "Ben takes 4 points: 3 collected, 1 from the board."]
+         + ["Treasure 14: 14 for the player inside."]),
+        ("7 stay stay stay fire", "stay leave stay fire 1", ["You stay.", "Ben leaves.", "Cleo stays."]
+         + ["Ben takes 3 points: 2 collected, 1 from the board."]
+         + ["The second hazard of its kind: fire. The round is over.", "You lose 2 points.", "Cleo loses 2 points."]
+         + ["Round 2 begins.", "Treasure 1: 0 for each of 3 players inside, 1 on the board."]),
+        ("fire", "stay stay stay mummy", ["You stay.", "Ben stays.", "Cleo stays."]
+         + ["Hazard: mummy. A second one ends the round."]),
+    ],
+)  # fmt: skip
+def test_incan_gold_is_told_in_words(text, words, said):
+    assert told(IncanGoldReferee().story(steps_of(INCAN_GOLD, text, words)), THREE) == said
+
+
+def test_nobody_hears_an_answer_before_all_have_answered():
+    for words in ("leave", "stay", "leave leave", "stay leave"):
+        assert IncanGoldReferee().story(steps_of(INCAN_GOLD, "7", words)) == []
+
+
+def test_players_inside_decide_at_once_and_agents_after_people():
+    seen = []
+
+    def spy(view, legal):
+        seen.append(view)
+        return legal[1]
+
+    session = begun(INCAN_GOLD, [Script("first", spy), Person("Ann"), Script("last", spy)])
+    assert session.waiting == [1]
+    assert [session.legal(seat) for seat in range(3)] == [(LEAVE, STAY)] * 3
+    session.choose(1, LEAVE)
+    session.reveal()
+    assert [INCAN_GOLD.player(view.state) for view in seen] == [0, 2]
+    assert all(set(view.state.answers) <= {STAY} for view in seen)
+    assert [event.words for event in session.events if isinstance(event, Moved)] == ["stay", "leave", "stay"]
+    if session.is_on:
+        with pytest.raises(UndoError, match="what has been seen cannot be forgotten"):
+            session.undo()
+
+
+@given(st.integers(0, 2**32), st.integers(0, 60))
+def test_what_a_player_of_incan_gold_knows_does_not_depend_on_answers(seed, n):
+    generator, state = np.random.default_rng(seed), INCAN_GOLD.initial()
+    for _ in range(n):
+        if not INCAN_GOLD.is_terminal(state):
+            state = INCAN_GOLD.apply(state, int(generator.choice(INCAN_GOLD.actions(state))))
+    referee = IncanGoldReferee()
+    for player in range(3):
+        known = referee.known_to(state, player)
+        assert known == referee.known_to(state._replace(answers=tuple(1 - each for each in state.answers)), player)
+        assert known == referee.known_to(state._replace(answers=()), player)
+        if player in state.seats and not state.is_drawing:
+            assert INCAN_GOLD.player(known) == player
+    if INCAN_GOLD.player(state) != CHANCE and not INCAN_GOLD.is_terminal(state):
+        known = referee.known_to(state, INCAN_GOLD.player(state))
+        assert INCAN_GOLD.information(known) == INCAN_GOLD.information(state)
+        assert np.array_equal(INCAN_GOLD.features(known), INCAN_GOLD.features(state))
+
+
+def game_events(game, level, seed):
+    session = begun(game, [Agent(level, card_choices(game, level))] * game.n_players, seed)
+    while session.is_on:
+        session.reveal()
+    return session.events
+
+
+@pytest.mark.parametrize("level", CARD_LEVELS[:2])
+def test_a_game_follows_from_its_seed_and_ends(level):
+    events = game_events(INCAN_GOLD, level, 1)
+    assert events == game_events(INCAN_GOLD, level, 1)
+    assert events != game_events(INCAN_GOLD, level, 2)
+    assert isinstance(events[-1], End)
+    assert [event.about for event in events if isinstance(event, Told) and event.kind == "round"] == [1, 2, 3, 4, 5]
+    told = [CardFace(INCAN_GOLD).event(event, 0, THREE) for event in events]
+    assert json.loads(json.dumps(told)) == told
+
+
+def test_the_rule_of_thumb_leaves_with_twelve_points():
+    choices = card_choices(INCAN_GOLD, "rule-of-thumb")
+    state = INCAN_GOLD.state_of("13 stay stay stay 14 stay stay stay 11")
+    assert state.held == (11, 11, 11)
+    assert choices(state).tolist() == [False, True]
+    assert choices(INCAN_GOLD.state_of("13 stay stay stay 14 stay stay stay 11 stay stay stay 3")).tolist() == [
+        True,
+        False,
+    ]
+
+
+class Ended(IncanGold):
+    """A game that is over before it begins, with given totals."""
+
+    def __init__(self, totals):
+        super().__init__()
+        self.totals = totals
+
+    def initial(self):
+        state = super().initial()
+        return state._replace(inside=(False,) * 3, totals=self.totals, is_drawing=False)
+
+
+@pytest.mark.parametrize(
+    ("totals", "end", "words"),
+    [
+        ((3, 5, 4), End(1), "Ben wins!"),
+        ((5, 4, 5), SharedEnd(None, shared=(0, 2)), "You and Cleo share first place."),
+        ((1, 5, 5), SharedEnd(None, shared=(1, 2)), "Ben and Cleo share first place."),
+        ((5, 5, 5), End(None), "A draw."),
+    ],
+)
+def test_the_end_tells_who_is_first(totals, end, words):
+    match = CardMatch(Ended(totals), IncanGoldReferee(), np.random.default_rng(1))
+    assert match.begin()[-1] == end
+    assert match.to_move == match.legal(0) == ()
+    assert ending_of(end, THREE) == words
+
+
+def test_games_without_secrets_have_no_referee():
+    from punish_fast.games.tapnswap import TapnSwap
+
+    assert has_secrets(INCAN_GOLD)
+    assert not has_secrets(TapnSwap())
