@@ -19,7 +19,7 @@ the state; so a game follows from its actions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -310,15 +310,16 @@ class Gwent:
         )
 
     def draw(self, state: GwentState, viewer: int, names: Sequence[str]) -> str:
-        """The table and the hand of ``viewer``; the other's hand is only counted."""
+        """The table and the hand of ``viewer``; of the other, the cards in hand or pile together."""
         lines = [f"round {state.round} of {N_ROUNDS}"]
         for player, name in enumerate(names):
             own = player == viewer
             hand = f"hand {_cards_text(state.hands[player])}" if own else f"{len(state.hands[player])} cards in hand"
             lines.append(
-                f"{name}{' (you)' * own}: {hand}, {len(state.piles[player])} to draw, "
+                f"{name}{' (you)' * (own and name != 'you')}: {hand}, {len(state.piles[player])} to draw, "
                 f"total {state.totals[player]}, won {state.wins[player]}{', out' * state.out[player]}"
             )
+        lines.append(f"{names[1 - viewer]} still has {_cards_text(_unplayed(state, 1 - viewer))}, in hand or to draw")
         return "\n".join(lines)
 
     def board(self, state: GwentState, viewer: int) -> dict[str, Any]:
@@ -331,6 +332,7 @@ class Gwent:
             "totals": list(state.totals),
             "wins": list(state.wins),
             "out": list(state.out),
+            "unplayed": [list(_unplayed(state, player)) for player in range(N_PLAYERS)],
             "own": viewer + 1,
         }
 
@@ -345,6 +347,11 @@ def _progress(state: GwentState, player: int) -> tuple[float, ...]:
     mean = sum(cards) / max(len(cards), 1)
     total, wins = state.totals[player] / MAX_TOTAL, state.wins[player] / WINNING
     return len(cards) / MIN_CARDS, total, wins, sum(cards) / MAX_SUM, mean / MAX_CARD
+
+
+def _unplayed(state: GwentState, player: int) -> Cards:
+    """The cards in hand or pile, which both players know, ascending."""
+    return tuple(sorted(state.hands[player] + state.piles[player]))
 
 
 def _cards_text(cards: Cards) -> str:

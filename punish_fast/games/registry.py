@@ -119,9 +119,10 @@ GAMES = {
             Gwent,
             GwentVariant,
             _gwent_variant,
-            ("train", "judge", "decks"),
+            ("train", "judge", "decks", "play"),
             VectorGwent,
-            learning=_OF_CARDS,
+            None,
+            _OF_CARDS,
         ),
     )
 }

@@ -159,7 +159,10 @@ class BoardModel:
     def agents(self, temperature: float | None) -> list[Person]:
         """It as all players but one; errors as in `agent`."""
         agent = self.agent(temperature)
-        names = numbered([agent.name] * (self.game.n_players - 1))
+        n = self.game.n_players - 1
+        # Players at one table need not be told the game.
+        name = agent.name if n == 1 else agent.name.removesuffix(f"-{self.game.name}")
+        names = numbered([name] * n)
         return [replace(agent, name=name) for name in names]
 
     def match(self, seed: int) -> CardMatch | BoardMatch:

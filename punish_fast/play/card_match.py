@@ -14,12 +14,14 @@ import numpy as np
 from punish_fast.games.contract import CHANCE, TableGame
 from punish_fast.play.board_match import BoardMatch, BoardView, Choices
 from punish_fast.play.events import End, Event, SharedEnd
+from punish_fast.play.gwent_referee import GwentReferee
 from punish_fast.play.incan_gold_referee import IncanGoldReferee
 from punish_fast.play.match import UndoError
 from punish_fast.play.referee import Referee, Step
 
 # The referees of games with secrets, by game; all other games lie open.
 _REFEREES: dict[str, Callable[[Any], Referee]] = {
+    "gwent": GwentReferee,
     "incan-gold": lambda _game: IncanGoldReferee(),
 }
 

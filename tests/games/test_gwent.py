@@ -242,6 +242,7 @@ def test_pictures_show_the_own_hand():
         "round 1 of 3",
         "Ann (you): hand 1 1 1 1 1 2 3 4 5 6, 15 to draw, total 0, won 0, out",
         "Ben: 9 cards in hand, 15 to draw, total 1, won 0",
+        "Ben still has 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 76, in hand or to draw",
     ]
     assert MIXED.board(state, 1)["hand"] == [1] * 8 + [76]
     assert MIXED.variant_text() == "Gwent Lite, decks of 25 cards"

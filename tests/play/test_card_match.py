@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.games.contract import CHANCE
+from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.incan_gold import LEAVE, STAY, IncanGold
 from punish_fast.play.board_choices import CARD_LEVELS, card_choices
 from punish_fast.play.card_face import CardFace, face_of
 from punish_fast.play.card_match import CardMatch, has_secrets, match_of
 from punish_fast.play.events import End, Moved, SharedEnd, Told
+from punish_fast.play.gwent_referee import GwentReferee
 from punish_fast.play.incan_gold_referee import IncanGoldReferee
 from punish_fast.play.match import UndoError
 from punish_fast.play.referee import Step
@@ -49,25 +51,41 @@ def told(events, names, seat=0, game=INCAN_GOLD):
 @pytest.mark.parametrize(
     ("text", "words", "said"),
     [
-        ("", "7", ["Round 1 begins.", "Treasure 7: 2 for each of 3 players inside, 1 on the board."]),
-        ("7", "stay stay stay artifact", [*(["You stay."] + [f"{name} stays." for name in THREE[1:]])]
-         + ["An artifact worth 5, for a player who leaves alone."]),
-        ("7 stay stay stay artifact", "leave stay stay 3", ["You leave.", "Ben stays.", "Cleo stays."]
-         + ["You take 8 points: 2 collected, 1 from the board, 5 for artifacts."]
-         + ["Treasure 3: 1 for each of 2 players inside, 1 on the board."]),
-        ("11", "leave leave stay 14", ["You leave.", "Ben leaves.", "Cleo stays."]
-         + ["You take 4 points: 3 collected, 1 from the board.", "Ben takes 4 points: 3 collected, 1 from the board."]
-         + ["Treasure 14: 14 for the player inside."]),
-        ("7 stay stay stay fire", "stay leave stay fire 1", ["You stay.", "Ben leaves.", "Cleo stays."]
-         + ["Ben takes 3 points: 2 collected, 1 from the board."]
-         + ["The second hazard of its kind: fire. The round is over.", "You lose 2 points.", "Cleo loses 2 points."]
-         + ["Round 2 begins.", "Treasure 1: 0 for each of 3 players inside, 1 on the board."]),
-        ("fire", "stay stay stay mummy", ["You stay.", "Ben stays.", "Cleo stays."]
-         + ["Hazard: mummy. A second one ends the round."]),
+        ("", "7", "Round 1 begins. Treasure 7: 2 for each of 3 players inside, 1 on the board."),
+        (
+            "7",
+            "stay stay stay artifact",
+            "You stay. Ben stays. Cleo stays. An artifact worth 5, for a player who leaves alone.",
+        ),
+        (
+            "7 stay stay stay artifact",
+            "leave stay stay 3",
+            "You leave. Ben stays. Cleo stays. You take 8 points: 2 collected, 1 from the board, 5 for artifacts. "
+            "Treasure 3: 1 for each of 2 players inside, 1 on the board.",
+        ),
+        (
+            "11",
+            "leave leave stay 14",
+            "You leave. Ben leaves. Cleo stays. You take 4 points: 3 collected, 1 from the board. "
+            "Ben takes 4 points: 3 collected, 1 from the board. Treasure 14: 14 for the player inside.",
+        ),
+        (
+            "7 stay stay stay fire",
+            "stay leave stay fire 1",
+            "You stay. Ben leaves. Cleo stays. Ben takes 3 points: 2 collected, 1 from the board. The second hazard of "
+            "its kind: fire. The round is over. You lose 2 points. Cleo loses 2 points. Round 2 begins. "
+            "Treasure 1: 0 for each of 3 players inside, 1 on the board.",
+        ),
+        (
+            "fire",
+            "stay stay stay mummy",
+            "You stay. Ben stays. Cleo stays. Hazard: mummy. A second one ends the round.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_incan_gold_is_told_in_words(text, words, said):
-    assert told(IncanGoldReferee().story(steps_of(INCAN_GOLD, text, words)), THREE) == said
+    events = IncanGoldReferee().story(steps_of(INCAN_GOLD, text, words))
+    assert " ".join(told(events, THREE)) == said
 
 
 def test_nobody_hears_an_answer_before_all_have_answered():
@@ -176,3 +194,103 @@ def test_games_without_secrets_have_no_referee():
 
     assert has_secrets(INCAN_GOLD)
     assert not has_secrets(TapnSwap())
+
+
+GWENT = Gwent()
+# Hands of two of four cards; slots would tell what is in a hand.
+SMALL = Gwent(GwentVariant("1 1 2 5 / 1 2 3 3", hand_size=2, draws=1, min_cards=4))
+TWO = ["you", "Ben"]
+
+
+def gwent_words(game, text, words):
+    """Gwent steps by the words of `Gwent.state_of`."""
+    state, steps = game.state_of(text), []
+    for word in words.split():
+        steps.append(Step(state, game.words(state)[word], game.apply(state, game.words(state)[word])))
+        state = steps[-1].after
+    return steps
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        ("", "1 5 2 3 second", "You draw 1 5. Ben draws 2 cards. Ben begins round 1."),
+        ("1 5 2 3 second", "3", "Ben plays 3."),
+        ("1 5 2 3 second 3 5", "pass", "Ben passes."),
+        ("1 5 2 3 second 3 5 pass", "pass 2 1", "You pass. You win round 1, 5 to 3. You draw 2. Ben draws 1 card. "
+         "You begin round 2."),
+        ("1 5 2 3 second 3 5", "2 1", "Ben plays 2. Ben has no cards left."),
+        ("1 2 1 2 second 2 2 1", "1 1 3", "You play 1. Round 1 is a tie at 3: it counts for both. You draw 1. "
+         "Ben draws 1 card. You begin round 2."),
+    ],
+)  # fmt: skip
+def test_gwent_is_told_in_words(text, words, said):
+    steps = gwent_words(SMALL, text, words.split()[0])
+    state = steps[-1].after
+    rest = words.split()[1:]
+    while rest and SMALL.player(state) == CHANCE:
+        action = SMALL.words(state)[rest.pop(0)]
+        steps.append(Step(state, action, SMALL.apply(state, action)))
+        state = steps[-1].after
+    events = GwentReferee(SMALL).story(steps)
+    assert " ".join(told(events, TWO, game=SMALL)) == said
+
+
+def test_slots_and_drawn_cards_of_the_other_are_not_told():
+    referee = GwentReferee(SMALL)
+    deal = [referee.story(gwent_words(SMALL, "", f"1 5 {hand} first")) for hand in ("1 2", "2 3", "3 3")]
+    assert [event.told(1) for event in deal[0]] != [event.told(1) for event in deal[1]]
+    assert len({tuple(event.told(0) for event in events) for events in deal}) == 1
+    # A 3 from the first slot or the second: the other hears the same.
+    plays = [gwent_words(SMALL, f"1 5 {hand} second", "3") for hand in ("2 3", "3 3")]
+    assert [steps[0].action for steps in plays] == [2, 1]
+    first, second = (referee.story(steps) for steps in plays)
+    assert first == second == [Moved(1, None, "play 3")]
+
+
+def shuffled(state, player, generator):
+    """A state that differs in what ``player`` does not know."""
+    other = 1 - player
+    cards = [*state.hands[other], *state.piles[other]]
+    generator.shuffle(cards)
+    n = len(state.hands[other])
+    hands, piles = list(state.hands), list(state.piles)
+    hands[other], piles[other] = tuple(sorted(cards[:n])), tuple(sorted(cards[n:]))
+    return state._replace(hands=tuple(hands), piles=tuple(piles))
+
+
+@given(st.integers(0, 2**32), st.integers(0, 40))
+def test_nothing_that_a_player_of_gwent_sees_depends_on_the_hand_of_the_other(seed, n):
+    generator, state = np.random.default_rng(seed), GWENT.initial()
+    while GWENT.player(state) == CHANCE or (n := n - 1) > 0:
+        if GWENT.is_terminal(state):
+            break
+        state = GWENT.apply(state, int(generator.choice(GWENT.actions(state))))
+    referee, face = GwentReferee(GWENT), CardFace(GWENT)
+    for player in (0, 1):
+        other = shuffled(state, player, generator)
+        known = referee.known_to(state, player)
+        assert known == referee.known_to(other, player)
+        assert known.hands[player] == state.hands[player]
+        shown = []
+        for each in (state, other):
+            match = CardMatch(GWENT, referee, np.random.default_rng(seed))
+            match._state = each
+            shown.append((face.view(match.view(player)), face.moves(match.view(player))))
+            if player in match.to_move:
+                levels = CARD_LEVELS[:2]
+                shown[-1] += tuple(match.draw_choice(player, card_choices(GWENT, level)) for level in levels)
+        assert shown[0] == shown[1]
+        if GWENT.player(state) == player:
+            assert GWENT.information(known) == GWENT.information(state)
+            assert np.array_equal(GWENT.features(known), GWENT.features(state))
+
+
+@pytest.mark.parametrize("game", [GWENT, Gwent(GwentVariant("random"))], ids=["default", "random"])
+def test_a_game_of_gwent_follows_from_its_seed(game):
+    events = game_events(game, "rule-of-thumb", 5)
+    assert events == game_events(game, "rule-of-thumb", 5) != game_events(game, "rule-of-thumb", 6)
+    assert isinstance(events[-1], End)
+    assert [event.kind for event in events if isinstance(event, Told)].count("deck") == (2 if game.n_dealt else 0)
+    decks = [event.words for event in events if isinstance(event, Told) and event.kind == "deck"]
+    assert all(len(words.split()) == 27 for words in decks)

@@ -58,6 +58,7 @@ class GamesPlayOptions(VariantOptions):
     "punish-fast games play tapnswap --players 2",
     "punish-fast games play connect4 --level perfect",
     "punish-fast games play incan-gold --level rule-of-thumb,random",
+    "punish-fast games play gwent --decks random",
 )
 def play(options: GamesPlayOptions) -> None:
     """Play a game at the terminal, against agents or between two people.

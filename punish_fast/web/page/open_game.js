@@ -1,4 +1,4 @@
-/** What games share in which nothing is hidden: rules, words of the log, and no coach but hints. */
+/** What games share that are not kept: rules, words of the log, and no coach but hints. */
 
 import { h } from "./dom.js";
 
@@ -8,6 +8,9 @@ export const outcome = ({ outcome: found, plies }) => (plies === null ? found : 
 const paragraphs = (words) => words.split("\n").map((line) => h("p", {}, line));
 
 export class OpenGame {
+  /** Whether players move in turn, and one of them is chosen to begin. */
+  static isInTurn = true;
+
   static primer(rules) {
     return [h("h2", {}, rules.name), h("div", { class: "stack" }, paragraphs(rules.words))];
   }

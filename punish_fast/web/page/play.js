@@ -81,7 +81,7 @@ class Seat {
       h("section", { class: "panel" }, this.renderer.legend(table.rules)),
     );
     this.main.replaceChildren(
-      h("h1", { class: "sr" }, `Your duel with ${table.names[1]}`),
+      h("h1", { class: "sr" }, `Your game with ${table.names.slice(1).join(" and ")}`),
       h("div", { class: "play" }, h("section", { class: "panel table", "aria-label": "Table" }, board, this.ending), side),
     );
     this.take(table);
@@ -172,7 +172,7 @@ class Seat {
     calm();
     try {
       const choice = post(`/tables/${this.table.table}/choice`, { action, n_events: this.seen });
-      this.take(await this.patiently(`${this.table.names[1]} is thinking …`, choice));
+      this.take(await this.patiently(`${this.table.names.slice(1).join(" and ")} ${this.table.names.length > 2 ? "are" : "is"} thinking …`, choice));
     } catch (error) {
       await this.mend(error);
     } finally {

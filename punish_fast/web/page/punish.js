@@ -10,6 +10,7 @@
  *  keys                            [key, meaning] pairs for the help
  *  legend(rules)                   what to look up during a game
  *  Game.isKept                     whether finished games go into the records
+ *  Game.isInTurn                   whether one player is chosen to move first
  *  Game.title                      a heading and a sentence for whoever has never seen it
  *  Game.primer(rules)              what to know before the first game
  */

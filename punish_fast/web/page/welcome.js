@@ -9,8 +9,10 @@ import { keep, recall } from "./memory.js";
 const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
 
 const [YOU, OTHER] = ["you", "other"];
-// In Punish, both players choose at once, games are kept under a name, and agents have temperatures.
-const isInTurn = (game) => !RENDERERS[game]?.isKept;
+// In Punish, games are kept under a name, and agents have temperatures.
+const isKept = (game) => Boolean(RENDERERS[game]?.isKept);
+// Where nobody is chosen to begin, players choose at once, or chance says who begins.
+const isInTurn = (game) => Boolean(RENDERERS[game]?.isInTurn);
 
 /** The agents that can be played here and are open. */
 export async function opponents(isWanted) {
@@ -37,7 +39,7 @@ export function welcome(models, deal) {
   const offer = (hash) => {
     const model = find(hash);
     heading.replaceChildren(title(...RENDERERS[model.game].title));
-    named.hidden = heat.hidden = name.disabled = isInTurn(model.game);
+    named.hidden = heat.hidden = name.disabled = !isKept(model.game);
     begins.field.hidden = !isInTurn(model.game);
     temperature = temperatures(model, wanted.temperature);
     heat.replaceChildren(temperature.field);

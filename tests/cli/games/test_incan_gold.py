@@ -42,7 +42,7 @@ def test_what_is_not_for_incan_gold_is_refused(run):
     run("games", "solve", "incan-gold", "--artifact-value", "found").refused(
         "--artifact-value: 'found' is not allowed, it must be drawn or taken"
     )
-    run("games", "play", "incan-gold").refused("incan-gold: does not offer 'play', only solve")
+    run("games", "show", "incan-gold", "7").refused("incan-gold: does not offer 'show', only solve")
 
 
 @pytest.mark.compiled

@@ -124,6 +124,23 @@ def test_one_person_plays_incan_gold_against_two(run, say):
         assert words in done.err
 
 
+def test_gwent_is_played_with_hidden_hands(run, say):
+    say("rules", *["2"] * 20, *["1"] * 20)
+    done = run("games", "play", "gwent", "--level", "rule-of-thumb", "--seed", "3", "--decks", "random", "--json")
+    result = json.loads(done.out)
+    assert (result["players"], result["variant"]["decks"], result["ended"]) == (
+        ["you", "rule-of-thumb"],
+        "random",
+        True,
+    )
+    decks = [words.rsplit(" deck ", 1)[1].rstrip(".").split() for words in result["story"][:2]]
+    assert [(len(deck), sum(map(int, deck))) for deck in decks] == [(25, 100)] * 2
+    assert result["story"][2].startswith("You draw ")
+    assert result["story"][3] == "rule-of-thumb draws 10 cards."
+    assert "rule-of-thumb: 9 cards in hand, 15 to draw, total" in done.err
+    assert "  2  play " in done.err
+
+
 @pytest.mark.parametrize(
     ("options", "texts"),
     [

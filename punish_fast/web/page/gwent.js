@@ -1,0 +1,99 @@
+/** Gwent Lite at the table: the totals of the round, rounds won, your hand as buttons, and the other's as backs. The first
+ * lines of punish.js say what a renderer has. */
+
+import { CardGame } from "./card_game.js";
+import { counted, h } from "./dom.js";
+
+const PASS = "pass";
+const ROUNDS_TO_WIN = 2;
+
+export class Gwent extends CardGame {
+  static title = ["The best of three rounds", "Cards add up to your total of a round. Win two rounds with one hand and a few draws: sometimes a round is better given up."];
+
+  keys = [
+    ["1 … 9 0", "pick a card by its place in your hand"],
+    ["← →", "pick the card beside it"],
+    ["p", "pass"],
+    ["Enter", "play what you have picked"],
+    ["Escape", "take it back"],
+  ];
+
+  constructor(place, choose) {
+    super(choose);
+    this.clock = h("div", { class: "clock" });
+    this.sides = h("div", { class: "gwent-sides" });
+    this.unplayed = h("details", { class: "unplayed" }, h("summary"), h("p", { class: "small" }));
+    this.hand = h("div", { class: "gwent-hand", role: "group", "aria-label": "Your hand" });
+    place.replaceChildren(this.clock, this.sides, this.said, this.hand, this.moves, this.unplayed);
+  }
+
+  /** Action 0 passes; the others are places in the hand. */
+  keyOf({ action, name }) {
+    return name === PASS ? "p" : String(action % 10);
+  }
+
+  press(key) {
+    const cards = this.legal.filter(({ name }) => name !== PASS);
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    if (!step || !cards.length) return super.press(key);
+    const here = cards.indexOf(this.picked);
+    return this.pick(cards[here < 0 ? 0 : Math.min(Math.max(here + step, 0), cards.length - 1)]);
+  }
+
+  pressed() {
+    return this.moves.querySelector(".confirm");
+  }
+
+  draw() {
+    const { view, names } = this.table;
+    const { board } = view;
+    this.clock.replaceChildren(h("span", {}, `Round ${board.round} of at most 3`));
+    this.sides.replaceChildren(this.side(names[1], this.seatAt(1)), this.side(names[0], this.seatAt(0)));
+    const unplayed = board.unplayed[this.seatAt(1)];
+    this.unplayed.firstChild.replaceChildren(`What ${names[1]} still has`);
+    this.unplayed.lastChild.replaceChildren(`${unplayed.join(" ") || "Nothing"}: in hand or still to draw.`);
+    this.hand.replaceChildren(...this.cards(board));
+    const pass = this.legal.find(({ name }) => name === PASS);
+    const played = this.picked && this.picked !== pass && this.picked;
+    this.moves.replaceChildren(
+      ...[
+        played && h("button", { type: "button", class: "main confirm", onclick: () => this.pick(played) }, `Play ${this.value(played)} `, h("kbd", { "aria-hidden": "true" }, "Enter")),
+        pass && h("button", { type: "button", class: this.picked === pass ? "main confirm" : "pass", onclick: () => this.pick(pass) }, this.picked === pass ? "Pass and be out for this round " : "Pass ", h("kbd", { "aria-hidden": "true" }, this.picked === pass ? "Enter" : "p")),
+        this.picked && h("button", { type: "button", class: "back-out", onclick: () => this.pick(null) }, "Take back ", h("kbd", { "aria-hidden": "true" }, "Esc")),
+      ].filter(Boolean),
+    );
+  }
+
+  value({ action }) {
+    return this.table.view.board.hand[action - 1];
+  }
+
+  cards({ hand }) {
+    if (!hand.length) return [h("p", { class: "quiet" }, "No cards in your hand.")];
+    return hand.map((value, k) => {
+      const move = this.legal.find(({ action }) => action === k + 1);
+      const isPicked = Boolean(move) && move === this.picked;
+      return h(
+        "button",
+        { type: "button", class: "gwent-card", "aria-pressed": String(isPicked), "aria-label": `Card ${value}`, disabled: !move, onclick: () => this.pick(move) },
+        h("span", { class: "value" }, value),
+        move && h("kbd", { "aria-hidden": "true" }, this.keyOf(move)),
+      );
+    });
+  }
+
+  side(name, seat) {
+    const { board } = this.table.view;
+    const isOwn = seat === board.own - 1;
+    const won = Array.from({ length: ROUNDS_TO_WIN }, (_, k) => h("span", { class: k < board.wins[seat] ? "gem won" : "gem" }));
+    const other = board.totals[1 - seat];
+    const status = board.out[seat] ? "out for this round" : this.table.is_on && this.table.view.to_move === seat ? "to move" : "in";
+    return h(
+      "section",
+      { class: "gwent-side", "aria-label": name },
+      h("div", { class: "player" }, h("h2", {}, name), h("span", { class: "gems" }, won, h("span", {}, `${counted(board.wins[seat], "round")} won`)), h("span", { class: board.out[seat] ? "status spent" : "status" }, status)),
+      h("div", { class: "held" }, !isOwn && h("div", { class: "backs", "aria-hidden": "true" }, Array.from({ length: board.n_cards[seat] }, () => h("div", { class: "card back" }))), h("span", { class: "quiet small" }, `${counted(board.n_cards[seat], "card")} in hand, ${board.n_pile[seat]} to draw`)),
+      h("strong", { class: board.totals[seat] > other ? "total ahead" : "total" }, h("span", { class: "sr" }, "total "), board.totals[seat]),
+    );
+  }
+}
