@@ -119,7 +119,7 @@ GAMES = {
             Gwent,
             GwentVariant,
             _gwent_variant,
-            ("train", "judge", "decks", "play"),
+            ("train", "judge", "play", "decks"),
             VectorGwent,
             None,
             _OF_CARDS,
