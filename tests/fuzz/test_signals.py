@@ -43,6 +43,7 @@ WRITES = {
     "games grid": ("--plot", "out.png"),
     "games tournament": (),
     "games retrain": ("--plot", "out.png"),
+    "games decks": ("-o", "out.h5", "--plot", "out.png"),
 }
 ENDINGS = {
     signal.SIGINT: (0, 130, -signal.SIGINT),
