@@ -6,26 +6,33 @@ import numpy as np
 import pytest
 
 from punish_fast.games.connect4 import Connect4
+from punish_fast.games.gwent import Gwent
+from punish_fast.games.incan_gold import IncanGold
 from punish_fast.games.matches import exact_score
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.registry import vectorise
 from punish_fast.games.retrograde import RetrogradeOracle, solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.learn import pretrained
 from punish_fast.learn.agent_file import save_checkpoint
 from punish_fast.learn.dqn import DqnMethod, new_dqn
 from punish_fast.learn.network_file import save_dqn
+from punish_fast.learn.q_network import evaluate
 from punish_fast.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.learn.strength import network_policy
 from punish_fast.play import board_choices
 from punish_fast.play.board_choices import (
     LEVELS,
+    card_choices,
     file_choices,
     level_choices,
     levels_of,
     network_choices,
     policy_choices,
 )
+from punish_fast.play.board_model import file_model
+from punish_fast.play.card_match import match_of
 from punish_fast.runtime.files import ReadError
 
 
@@ -63,6 +70,34 @@ def test_a_network_is_no_level_where_it_cannot_be_asked(monkeypatch):
     monkeypatch.setattr(board_choices, "are_installed", lambda *_: False)
     assert levels_of(TapnSwap()) == list(LEVELS)
     assert levels_of(Connect4()) == ["random", "casual", "perfect"]
+
+
+@pytest.mark.parametrize("game", [IncanGold(), Gwent()], ids=["incan-gold", "gwent"])
+def test_a_network_that_comes_with_a_game_of_cards_is_its_trained_level(game, monkeypatch, tmp_path):
+    pytest.importorskip("jax")
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    assert levels_of(game) == ["random", "rule-of-thumb"]
+    network = new_dqn(vectorise(game), DqnMethod(hidden=(8,)), seed=3)
+    pretrained.save_pretrained(network, pretrained.file_of(game))
+    assert levels_of(game) == ["random", "rule-of-thumb", "trained"]
+    trained = card_choices(game, "trained")
+    monkeypatch.setattr(board_choices, "are_installed", lambda *_: False)
+    assert levels_of(game) == ["random", "rule-of-thumb"]
+    monkeypatch.undo()
+    save_dqn(tmp_path / "network.h5", network)
+    found, choices = file_choices(tmp_path / "network.h5", game)
+    match = match_of(found, np.random.default_rng(1))
+    match.begin()
+    seat = match.to_move[-1]
+    state = match.view(seat).state
+    values = evaluate(network.architecture, network.weights, game.features(state)[np.newaxis])[0]
+    assert choices(state).tolist() == [
+        action == values[: len(match.legal(seat))].argmax() for action in match.legal(seat)
+    ]
+    assert trained(state).sum() == 1
+    model = file_model(tmp_path / "network.h5", "mine")
+    model.open()
+    assert (model.facts()["hints"], model.n_states, model.moves_quickly) == (False, None, True)
 
 
 def test_a_casual_player_can_be_beaten(positions, policies):

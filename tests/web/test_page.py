@@ -266,6 +266,44 @@ def said(page: Page, n: int) -> None:
     page.wait_for_function("(n) => document.querySelectorAll('.log p').length >= n", arg=n)
 
 
+def play_cards(page: Page, *keys: str) -> None:
+    """Play a game of cards to the end with the keyboard."""
+    while page.locator(".ending").is_hidden():
+        log = breath_of(page)
+        for key in keys:
+            page.keyboard.press(key)
+        after(page, log)
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize(
+    ("game", "keys", "board"),
+    [("incan-gold", ("s", "Enter"), ".temple-card"), ("gwent", ("1", "Enter"), ".gwent-card")],
+)
+def test_games_of_cards_are_played_by_keys(visit, game, keys, board, size):
+    each = visit(size=size, color_scheme="light" if size == LAPTOP else "dark")
+    page = sit_down(each, "Ada", f"rule-of-thumb-{game}")
+    assert page.get_by_role("button", name="Hint").count() == 0
+    assert page.locator(board).count() > 0
+    # What is picked is taken back; nothing is played.
+    log = breath_of(page)
+    page.keyboard.press(keys[0])
+    assert page.locator(".confirm").is_visible()
+    page.keyboard.press("Escape")
+    assert (page.locator(".confirm").count(), breath_of(page)) == (0, log)
+    page.keyboard.press(keys[0])
+    assert (each.flaws(), each.width()) == ([], size["width"])
+    page.keyboard.press("Enter")
+    after(page, log)
+    n_cards, headings = page.locator(board).count(), page.locator(".log h3").all_inner_texts()
+    assert headings[0] == "Round 1"
+    page.reload()
+    page.wait_for_selector(board)
+    assert (page.locator(board).count(), page.locator(".log h3").all_inner_texts()) == (n_cards, headings)
+    play_cards(page, *keys)
+    assert (each.flaws(), each.width()) == ([], size["width"])
+
+
 def test_tic_tac_toe_is_played_by_keys_with_hints(visit):
     each = visit()
     page = sit_down(each, "Ina", "perfect-tictactoe")
