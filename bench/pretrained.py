@@ -1,8 +1,10 @@
 """Put a network into the package: ``python -m bench.pretrained connect4.h5``.
 
-The one of Connect Four is trained by::
+The networks are trained by::
 
     punish-fast games train connect4 --method dqn --games 450000
+    punish-fast games train incan-gold --method dqn --games 2000000
+    punish-fast games train gwent --decks random --method dqn --games 1000000
 """
 
 from __future__ import annotations

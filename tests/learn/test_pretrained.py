@@ -8,10 +8,15 @@ import pytest
 from bench import pretrained as maker
 from punish_fast.games.connect4 import Connect4
 from punish_fast.games.connect4_sets import position_sets, shares
-from punish_fast.games.registry import vectorise
+from punish_fast.games.gwent_players import random_player, rule_player
+from punish_fast.games.incan_gold_players import player_named
+from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.learn import pretrained
-from punish_fast.learn.dqn import DqnMethod, new_dqn
+from punish_fast.learn.dqn import DqnMethod, new_dqn, values_of
+from punish_fast.learn.gwent_matches import play_duels
+from punish_fast.learn.incan_gold_matches import play_match
+from punish_fast.learn.movers import GreedyMover
 from punish_fast.learn.network_file import save_dqn
 from punish_fast.learn.pretrained import file_of, pretrained_network
 from punish_fast.learn.q_network import evaluate
@@ -43,6 +48,29 @@ def test_the_network_of_connect_four_knows_the_game():
         policy = np.zeros(values.shape)
         policy[np.arange(len(policy)), values.argmax(axis=1)] = 1
         assert shares(found, policy).keeps_value > least, name
+
+
+def mover_of(vector):
+    """The network of a game, which takes its best actions."""
+    architecture, weights = pretrained_network(vector.game)
+    return GreedyMover(values_of(vector, architecture, weights))
+
+
+@pytest.mark.compiled
+def test_the_network_of_incan_gold_beats_random_play_and_who_leaves_at_12():
+    pytest.importorskip("optax", reason="no network can be asked: pip install optax")
+    vector = vectorise(make_game("incan-gold", {}))
+    for opponent, least in (("random", 0.95), ("leave-at-12", 0.82)):
+        assert play_match(vector, mover_of(vector), player_named(opponent), 900).win > least, opponent
+
+
+@pytest.mark.compiled
+def test_the_network_of_gwent_beats_random_play_and_the_rule_of_thumb():
+    pytest.importorskip("optax", reason="no network can be asked: pip install optax")
+    vector = vectorise(make_game("gwent", {"decks": "random"}))
+    for opponent, least in ((random_player, 0.94), (rule_player, 0.5)):
+        found = play_duels(vector, mover_of(vector), opponent, 900)
+        assert found.both.win > least
 
 
 def test_only_games_that_take_long_have_one():
