@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,7 +20,7 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs, default_output
-from punish_fast.cli.report import Progress, Stopwatch, count, in_units, print_table
+from punish_fast.cli.report import Progress, Stopwatch, count, print_table
 
 if TYPE_CHECKING:
     from punish_fast.learn.deck_search import DeckSearch, SearchMethod
@@ -103,19 +104,25 @@ def decks(options: DecksOptions) -> None:
     if others and options.plot is None:
         raise UsageError("--compare draws searches together, so it needs --plot")
     check_outputs([output], others, "compare with", options.plot)
-    compared = {path.stem: load_search(path) for path in others}
+    compared = [(path, load_search(path)) for path in others]
     running = _search(options, output)
     if options.output is None and not options.resume:
         default_output(output, options.force, _settings(running), lambda path: _settings(load_search(path)))
     clock, progress, before = Stopwatch(), Progress(options.quiet), len(running.history)
 
     def on_games(done: int, total: int) -> None:
-        number = len(running.history) + 1
-        progress.show(f"generation {number} of {running.wanted}: {done:,} of {total:,} games")
+        if done < total:
+            number = len(running.history) + 1
+            progress.show(f"generation {number} of {running.wanted}: {done:,} of {total:,} games")
 
+    def on_generation() -> None:
+        save_search(output, running)
+        progress.step("generations", len(running.history), running.wanted)
+
+    progress.start()
     with clock("search"):
         try:
-            run_search(running, lambda: save_search(output, running), on_games)
+            run_search(running, on_generation, on_games)
         except KeyboardInterrupt:
             progress.clear()
             # Generations are whole, also after an interrupt.
@@ -131,9 +138,15 @@ def decks(options: DecksOptions) -> None:
     if options.plot is not None:
         from punish_fast.learn.deck_plot import draw_searches
 
-        draw_searches({output.stem: running} | compared, options.plot)
+        draw_searches(_named([(output, running), *compared]), options.plot)
     method = str(running.method)
     options.print(report | {"seconds": clock.seconds}, lambda report: _print(report, method))
+
+
+def _named(searches: list[tuple[Path, DeckSearch]]) -> dict[str, DeckSearch]:
+    """Searches by the names of their files, with folders where two files are called alike."""
+    stems = Counter(path.stem for path, _ in searches)
+    return {path.stem if stems[path.stem] == 1 else str(path): search for path, search in searches}
 
 
 def _search(options: DecksOptions, output: Path) -> DeckSearch:
@@ -185,6 +198,7 @@ def _report(options: DecksOptions, search: DeckSearch, output: Path, bred: int) 
         "generations": len(search.history),
         "bred": bred,
         "games": bred * method.games * method.pool * (method.pool - 1) // 2,
+        "fresh_games": sum(each.fresh.games for each in search.history[-bred:]) if bred else 0,
         "curve": curve_of(search),
         "spread": spread,
         "error": error,
@@ -208,7 +222,7 @@ def _report(options: DecksOptions, search: DeckSearch, output: Path, bred: int) 
 def _print(report: dict[str, Any], method: str) -> None:
     print(method)
     print()
-    print("mean of wins less losses of a game")
+    print("mean of wins less losses of a game, standard errors in brackets")
     head = ["generation", "survivors against random decks", "spread of decks", "error of a fitness"]
     rows = [
         [
@@ -227,15 +241,13 @@ def _print(report: dict[str, Any], method: str) -> None:
     fresh = report["best"][0]["fresh_games"]
     print(f"the fittest decks of the last generation, each in {fresh:,} fresh games against random decks")
     rows = [
-        [f"{each['strength']:+.4f} ({each['strength_error']:.4f})", str(each["since"]), each["text"]]
+        [each["text"], f"{each['strength']:+.4f} ({each['strength_error']:.4f})", str(each["since"])]
         for each in report["best"]
     ]
-    print_table([["strength", "since", "cards"], *rows], left=0)
+    print_table([["card x copies", "strength", "since generation"], *rows])
     print()
-    seconds = report["seconds"]["search"]
-    speed = f", {in_units(report['games'] / max(seconds, 1e-9))} games/s" if report["games"] else ""
-    told = f"{count(report['bred'], 'generation')}, {report['games']:,} games of decks of the pool"
-    print(f"{told} in {seconds:.1f} s{speed}")
+    told = f"{report['games']:,} games in the pool, {report['fresh_games']:,} against random decks"
+    print(f"{count(report['bred'], 'generation')} in {report['seconds']['search']:.1f} s: {told}")
     for key in ("output", "plot"):
         if report[key] is not None:
             print(f"wrote {report[key]}")

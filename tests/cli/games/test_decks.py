@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib.util import find_spec
 
 import pytest
@@ -28,7 +29,7 @@ def found(report):
 def test_decks_are_bred_and_told(run, folder):
     report = run(*DECKS, *SMALL, "--generations", "3", "--json", "--quiet").report
     assert (report["game"], report["output"], report["plot"]) == ("gwent", "gwent-decks.h5", None)
-    assert (report["generations"], report["bred"], report["games"]) == (3, 3, 90)
+    assert (report["generations"], report["bred"], report["games"], report["fresh_games"]) == (3, 3, 90, 600)
     assert report["method"] == {
         **{"pool": 6, "games": 2, "survivors": 2, "newcomers": 1},
         **{"deviation": 0.7, "player": "rule-of-thumb"},
@@ -64,7 +65,7 @@ def test_a_search_prints_its_noise(run):
     assert "spread of decks  error of a fitness\n" in done.out
     assert "selection does not beat its noise\n" in done.out
     assert "each in 200 fresh games against random decks\n" in done.out
-    assert "3 generations, 1,140 games of decks of the pool in " in done.out
+    assert ": 1,140 games in the pool, 600 against random decks\n" in done.out
     assert done.out.endswith("wrote gwent-decks.h5\n")
 
 
@@ -104,8 +105,19 @@ def test_several_searches_are_drawn_together(run, folder):
     options = ("--player", "random", "--generations", "2", "-o", "two.h5", "--plot", "x.svg", "--compare", "one.h5")
     assert run(*DECKS, *SMALL, *options, "--quiet").out.endswith("wrote two.h5\nwrote x.svg\n")
     text = (folder / "x.svg").read_text()
+    (folder / "old").mkdir()
+    shutil.copy(folder / "one.h5", folder / "old")
     assert "<!-- two (random): spread -->" in text
     assert "<!-- one (rule-of-thumb): spread -->" in text
+    assert (
+        run(
+            *DECKS, "--resume", "-o", "one.h5", "--plot", "y.svg", "--compare", "two.h5", "--compare", "old/one.h5"
+        ).code
+        == 0
+    )
+    text = (folder / "y.svg").read_text()
+    for name in ("one.h5", "two", "old/one.h5"):
+        assert f"<!-- {name} (" in text
     replaced = run(*DECKS, *SMALL, "-o", "one.h5", "--plot", "x.svg", "--compare", "one.h5")
     replaced.refused("one.h5: is the file to compare")
 
