@@ -14,6 +14,7 @@ from punish_fast.games.oracle import Oracle
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.registry import describe, entry_of, game_of
 from punish_fast.learn.agent_file import load_checkpoint
+from punish_fast.learn.movers import PLAY_TEMPERATURE, softmax
 from punish_fast.learn.network_file import load_dqn
 from punish_fast.learn.pretrained import file_of, pretrained_network
 from punish_fast.learn.q_network import Architecture, evaluate
@@ -84,7 +85,7 @@ def trained_choices(game: TableGame) -> Choices:
     network = pretrained_network(game)
     if network is not None:
         require("learn", "jax", "optax")
-        return network_choices(game, *network)
+        return network_choices(game, *network, entry_of(game.name).learning.get("temperature", 0) > 0)
     positions = enumerate_positions(game)
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", _TRAINING)
@@ -104,13 +105,22 @@ def policy_choices(positions: Positions, policy: np.ndarray) -> Choices:
     return lambda state: policy[positions.rows_of(state)]
 
 
-def network_choices(game: Game, architecture: Architecture, weights: np.ndarray) -> Choices:
-    """The choices of a network: the legal action of the highest value."""
+def network_choices(game: Game, architecture: Architecture, weights: np.ndarray, is_mixed: bool = False) -> Choices:
+    """The choices of a network.
+
+    Args:
+        game: The game.
+        architecture: The shape of the network.
+        weights: Its weights.
+        is_mixed: Whether it mixes actions by their values, at `PLAY_TEMPERATURE`; else it takes the best legal one.
+    """
 
     def choices(state: object) -> np.ndarray:
         actions = list(game.actions(state))
-        values = evaluate(architecture, weights, game.features(state)[np.newaxis])[0, actions]
-        return np.asarray(np.arange(len(actions)) == values.argmax())
+        values = evaluate(architecture, weights, game.features(state)[np.newaxis])[:, actions]
+        if is_mixed:
+            return np.asarray(softmax(values, np.ones_like(values, dtype=np.bool_), PLAY_TEMPERATURE)[0])
+        return np.asarray(np.arange(len(actions)) == values[0].argmax())
 
     return choices
 
@@ -129,7 +139,8 @@ def file_choices(path: Path, game: Game | None = None) -> tuple[TableGame, Choic
     if SealedFile(path).kind == schema.NETWORK:
         network = load_dqn(path, game)
         found = game_of(describe(network.vector.game))
-        return found, network_choices(found, network.architecture, network.weights)
+        is_mixed = network.method.temperature > 0
+        return found, network_choices(found, network.architecture, network.weights, is_mixed)
     found, learner = load_checkpoint(path, game)
     positions = enumerate_positions(found)
     return found, policy_choices(positions, learner.policy(positions))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from punish_fast.games.connect4 import Connect4
+from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent import Gwent
 from punish_fast.games.incan_gold import IncanGold
 from punish_fast.games.matches import exact_score
@@ -119,6 +120,21 @@ def test_a_network_chooses_the_legal_action_of_the_highest_value():
     for number in positions.live[::50].tolist():
         state = positions.states[number]
         assert np.array_equal(choices(state), expected[positions.rows_of(state)])
+
+
+def test_networks_of_card_games_mix_their_actions():
+    pytest.importorskip("jax")
+    game = Gwent()
+    network, state = new_dqn(vectorise(game), DqnMethod(hidden=(8,)), seed=3), game.initial()
+    while game.player(state) == CHANCE:
+        state = game.apply(state, game.actions(state)[0])
+    greedy, mixed = (
+        network_choices(game, network.architecture, network.weights, is_mixed)(state) for is_mixed in (False, True)
+    )
+    values = evaluate(network.architecture, network.weights, game.features(state)[np.newaxis])[0]
+    assert mixed == pytest.approx(np.exp(values / 0.03) / np.exp(values / 0.03).sum(), rel=1e-4)
+    assert sorted(greedy) == [False] * 10 + [True]
+    assert mixed.argmax() == greedy.argmax()
 
 
 def test_files_of_tables_and_networks_are_read(positions, tmp_path):

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from punish_fast.games.incan_gold import IncanGold
     from punish_fast.learn.incan_gold_matches import TempleMatch
 
-# Of a match, by default, and of networks that mix.
+# Of a match, by default.
 GAMES = 3000
-TEMPERATURE = 0.1
 # Two of each sit against every agent; these are judged by default, too.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 

@@ -43,7 +43,7 @@ class JudgeOptions(VariantOptions):
     temperature: Annotated[
         float | None,
         option(
-            "Incan Gold and Gwent Lite: networks mix actions in proportion to exp(value / T), too.  [default: 0.1]",
+            "Incan Gold and Gwent Lite: networks mix actions in proportion to exp(value / T), too.  [default: 0.03]",
             metavar="T",
         ),
     ] = None
@@ -101,8 +101,9 @@ def _judge_in_games(options: JudgeOptions, game: IncanGold | Gwent) -> None:
     """Judge agents of a game with chance by many games."""
     from punish_fast.cli.games import gwent, incan_gold_agents
     from punish_fast.games.gwent import DEFAULT_DECKS, RANDOM_DECKS, Gwent
+    from punish_fast.learn.movers import PLAY_TEMPERATURE
 
-    temperature = incan_gold_agents.TEMPERATURE if options.temperature is None else options.temperature
+    temperature = PLAY_TEMPERATURE if options.temperature is None else options.temperature
     seed, progress = options.seed or 0, Progress(options.quiet)
     if isinstance(game, Gwent):
         decks = [DEFAULT_DECKS, RANDOM_DECKS] if options.decks is None else [game.variant.decks]

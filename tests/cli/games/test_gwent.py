@@ -57,7 +57,7 @@ def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folde
     assert list(report["agents"][0]["matches"]) == ["default", "random"]
     done = run("games", "judge", "gwent", "net.h5", "--games", "20", "--decks", "default")
     assert "net.h5 (greedy)  " in done.out
-    assert "net.h5 (mixed, temperature 0.1)  default  random  " in done.out
+    assert "net.h5 (mixed, temperature 0.03)  default  random  " in done.out
 
 
 def test_what_is_not_for_gwent_is_refused(run, folder):
