@@ -275,13 +275,16 @@ def play_cards(page: Page, *keys: str) -> None:
         after(page, log)
 
 
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 @pytest.mark.parametrize(
-    ("game", "keys", "board"),
-    [("incan-gold", ("s", "Enter"), ".temple-card"), ("gwent", ("1", "Enter"), ".gwent-card")],
+    ("game", "keys", "board", "scheme"),
+    [
+        ("incan-gold", ("s", "Enter"), ".temple-card", "light"),
+        ("gwent", ("1", "Enter"), ".gwent-card", "dark"),
+    ],
+    ids=["incan-gold", "gwent"],
 )
-def test_games_of_cards_are_played_by_keys(visit, game, keys, board, size):
-    each = visit(size=size, color_scheme="light" if size == LAPTOP else "dark")
+def test_games_of_cards_are_played_by_keys_and_fit_a_phone(visit, game, keys, board, scheme):
+    each = visit(size=PHONE, color_scheme=scheme)
     page = sit_down(each, "Ada", f"rule-of-thumb-{game}")
     assert page.get_by_role("button", name="Hint").count() == 0
     assert page.locator(board).count() > 0
@@ -292,7 +295,7 @@ def test_games_of_cards_are_played_by_keys(visit, game, keys, board, size):
     page.keyboard.press("Escape")
     assert (page.locator(".confirm").count(), breath_of(page)) == (0, log)
     page.keyboard.press(keys[0])
-    assert (each.flaws(), each.width()) == ([], size["width"])
+    assert (each.flaws(), each.width()) == ([], PHONE["width"])
     page.keyboard.press("Enter")
     after(page, log)
     n_cards, headings = page.locator(board).count(), page.locator(".log h3").all_inner_texts()
@@ -301,7 +304,7 @@ def test_games_of_cards_are_played_by_keys(visit, game, keys, board, size):
     page.wait_for_selector(board)
     assert (page.locator(board).count(), page.locator(".log h3").all_inner_texts()) == (n_cards, headings)
     play_cards(page, *keys)
-    assert (each.flaws(), each.width()) == ([], size["width"])
+    assert (each.flaws(), each.width()) == ([], PHONE["width"])
 
 
 def test_tic_tac_toe_is_played_by_keys_with_hints(visit):
@@ -647,7 +650,7 @@ def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
     for route, waits_for in ROUTES.items():
         each.go(route, waits_for)
         found[route] = each.flaws()
-        assert each.width() <= size["width"], route
+        assert each.width() <= PHONE["width"], route
     page = sit_down(each, f"Flo {scheme}")
     page.keyboard.press("c")
     page.wait_for_selector(".advice")
