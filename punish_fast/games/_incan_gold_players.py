@@ -5,7 +5,7 @@ from __future__ import annotations
 from punish_fast.games._incan_gold import ARTIFACT, FIRST_HAZARD
 from punish_fast.games._incan_gold_rounds import ARTIFACT_WORTH, IN_DECK, ON_BOARD, TAKEN
 from punish_fast.games._incan_gold_samples import stay_probability
-from punish_fast.games._incan_gold_vector import (
+from punish_fast.games._vector_incan_gold import (
     CHEAP,
     DEAR,
     INSIDE,

@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.games import _vector_gwent
-from punish_fast.games.contract import GameError, Mover
+from punish_fast.games.contract import Mover
+from punish_fast.games.random_play import random_mover
 from punish_fast.games.vector_gwent import kernel_words
-from punish_fast.runtime.printable import printable
-
-
-def random_player(_states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Every legal action with the same probability; these are the first ones."""
-    return np.asarray(generator.random(len(legal)) * legal.sum(axis=1)).astype(np.int64)
 
 
 def rule_player(states: np.ndarray, _legal: np.ndarray, _generator: np.random.Generator) -> np.ndarray:
@@ -22,15 +17,4 @@ def rule_player(states: np.ndarray, _legal: np.ndarray, _generator: np.random.Ge
     return actions
 
 
-PLAYERS: dict[str, Mover] = {"random": random_player, "rule-of-thumb": rule_player}
-
-
-def gwent_player(name: str) -> Mover:
-    """A player by its name, one of `PLAYERS`.
-
-    Raises:
-        GameError: There is no such player.
-    """
-    if name not in PLAYERS:
-        raise GameError(f"player: {printable(name)} is unknown, allowed: {', '.join(PLAYERS)}")
-    return PLAYERS[name]
+PLAYERS: dict[str, Mover] = {"random": random_mover, "rule-of-thumb": rule_player}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.games import _incan_gold_vector as kernels
+from punish_fast.games import _vector_incan_gold as kernels
 from punish_fast.games.contract import Game
 from punish_fast.games.incan_gold import N_KINDS, N_PLAYERS, STAY
 

@@ -231,14 +231,8 @@ class DqnLearner:
             ExtraError: JAX or Optax is not installed.
         """
         method = self.method
-        epsilon = method.epsilon_after(self.games)
-        values = values_of(self.vector, self.architecture, self.weights)
-        mover: Mover = GreedyMover(values, epsilon, self.keeps_rules)
-        if method.temperature > 0:
-            mover = MixedMover(values, method.temperature, epsilon, self.keeps_rules)
-        played = play(
-            self.vector, [mover] * self.vector.game.n_players, method.games, self._random(_PLAY), method.max_plies
-        )
+        movers = [self._mover()] * self.vector.game.n_players
+        played = play(self.vector, movers, method.games, self._random(_PLAY), method.max_plies)
         samples = [*self._samples[-method.memory + 1 :], self._samples_of(played)][-method.memory :]
         state = self._updated(samples)
         if not all(np.isfinite(array).all() for array in state):

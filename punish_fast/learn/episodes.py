@@ -13,7 +13,8 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, Mover, VectorChanceGame, VectorGame
-from punish_fast.learn.movers import drawn_actions, random_mover
+from punish_fast.games.random_play import random_mover
+from punish_fast.learn.movers import drawn_actions
 
 # No action: the game is over.
 NONE = -1
@@ -119,6 +120,31 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
         goes_on[:] = False
         goes_on[live] = ~is_over[live]
     return Episodes(action, state, player, is_legal, is_over, returns)
+
+
+def play_out(
+    vector: VectorGame, movers: Sequence[Mover], n: int, generator: np.random.Generator, max_plies: int
+) -> np.ndarray:
+    """The returns of whole games, float32 ``[n, n_players]``. An illegal action ends a game and loses it, with -1.
+
+    Args:
+        vector: The game.
+        movers: How each player moves.
+        n: Number of games.
+        generator: Random numbers.
+        max_plies: More plies than any game has.
+
+    Raises:
+        EpisodeError: A game was not over after so many plies.
+    """
+    played = retrace(vector, play(vector, movers, n, generator, max_plies))
+    is_illegal = (played.action != NONE) & ~played.is_legal
+    games, plies = np.nonzero(is_illegal)
+    played.returns[games, played.player[games, plies]] = -1
+    n_left = int((~played.is_over & ~is_illegal.any(axis=1)).sum())
+    if n_left:
+        raise EpisodeError(f"max_plies: {max_plies} are too few, {n_left:,} of {n:,} games are not over")
+    return played.returns
 
 
 def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import Mover, VectorGame
-from punish_fast.learn.episodes import play, retrace
+from punish_fast.learn.episodes import play_out
 
-# 50 cards of random decks, at most 16 draws, 16 moves and 3 passes of each player, and who begins, with some to spare.
-_MAX_PLIES = 200
+# Up to 100 cards of each random deck, 30 draws, 30 cards played and 3 passes of each player, and who begins.
+_MAX_PLIES = 400
 
 
 class DuelMatch(NamedTuple):
@@ -56,8 +56,7 @@ def play_duels(vector: VectorGame, player: Mover, opponent: Mover, n_games: int,
 
 
 def _returns(vector: VectorGame, movers: tuple[Mover, Mover], n_games: int, seed: list[int]) -> np.ndarray:
-    generator = np.random.default_rng(seed)
-    return retrace(vector, play(vector, movers, n_games, generator, _MAX_PLIES)).returns
+    return play_out(vector, movers, n_games, np.random.default_rng(seed), _MAX_PLIES)
 
 
 def duel_match_of(returns: np.ndarray) -> DuelMatch:

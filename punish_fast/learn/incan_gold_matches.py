@@ -18,7 +18,7 @@ import numpy as np
 from punish_fast.games.contract import Mover, VectorGame
 from punish_fast.games.incan_gold_players import PolicyMover
 from punish_fast.games.incan_gold_playouts import threshold_policy
-from punish_fast.learn.episodes import play, retrace
+from punish_fast.learn.episodes import play_out
 
 # The numbers of points that responders try.
 THRESHOLDS = range(1, 41)
@@ -79,9 +79,8 @@ def _returns(vector: VectorGame, pair: tuple[Mover, Mover], seat: int, n_games: 
     """The returns of games of a player in a seat and two copies of another, the player first."""
     movers = [pair[1]] * vector.game.n_players
     movers[seat] = pair[0]
-    generator = np.random.default_rng([seed, seat])
-    played = retrace(vector, play(vector, movers, n_games, generator, _MAX_PLIES))
-    return np.roll(played.returns, -seat, axis=1)
+    returns = play_out(vector, movers, n_games, np.random.default_rng([seed, seat]), _MAX_PLIES)
+    return np.roll(returns, -seat, axis=1)
 
 
 def match_of(returns: np.ndarray) -> TempleMatch:

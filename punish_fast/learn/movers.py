@@ -12,18 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from punish_fast.games.random_play import random_mover
+
 # Of networks that have learned by mixed play, at a table and before a judge. In Incan Gold they are almost as strong as
 # greedy ones then, and the best threshold responder wins a third as often against two of them.
 PLAY_TEMPERATURE = 0.03
 
 # The values of all actions, float32 [n, n_moves], of states, uint64 [n, n_words].
 Values = Callable[[np.ndarray], np.ndarray]
-
-
-def random_mover(_states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """A legal action of each state, all equally likely."""
-    rank = (generator.random(len(legal)) * legal.sum(axis=1)).astype(np.int64)
-    return np.asarray((legal.cumsum(axis=1) > rank[:, np.newaxis]).argmax(axis=1))
 
 
 @dataclass(frozen=True)
@@ -90,8 +86,10 @@ def softmax(values: np.ndarray, allowed: np.ndarray, temperature: float) -> np.n
     Returns:
         float64 ``[n, n_moves]``.
     """
-    scaled = np.where(allowed, values, -np.inf).astype(np.float64) / temperature
-    weight = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    known = np.where(allowed, values, -np.inf).astype(np.float64)
+    # Differences first: quotients by a tiny temperature are infinite, and their differences no numbers.
+    with np.errstate(over="ignore"):
+        weight = np.exp((known - known.max(axis=1, keepdims=True)) / temperature)
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 

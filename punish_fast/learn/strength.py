@@ -19,13 +19,14 @@ from punish_fast.games.exact_matches import always_ends
 from punish_fast.games.judgement import judge
 from punish_fast.games.matches import both_scores
 from punish_fast.games.positions import Positions, enumerate_positions
+from punish_fast.games.random_play import random_mover
 from punish_fast.games.retrograde import solve_game
 from punish_fast.learn.episodes import play, retrace
-from punish_fast.learn.movers import GreedyMover, random_mover
+from punish_fast.learn.movers import GreedyMover
 from punish_fast.learn.q_network import Architecture, evaluate
 from punish_fast.mdp.policy import greedy
 
-# Games of a match, half of them in each seat, and the plies after which they stop.
+# Games of a match, as many in each seat, and the plies after which they stop.
 _GAMES = 400
 _MAX_PLIES = 1000
 _N_RANDOM = 2

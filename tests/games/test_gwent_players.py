@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from punish_fast.games import _vector_gwent, gwent_rule_of_thumb
-from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent import Gwent, GwentVariant
-from punish_fast.games.gwent_players import gwent_player
+from punish_fast.games.gwent_players import PLAYERS
 from punish_fast.games.gwent_rule_of_thumb import rule_of_thumb
 from punish_fast.games.vector_gwent import VectorGwent, words_of
 
@@ -28,23 +28,9 @@ def test_the_rule_of_thumb_is_that_of_single_states(variant):
             state = game.apply(state, generator.choice(game.actions(state)))
     words = np.stack([words_of(state) for state in states])
     legal = VectorGwent(game).legal(words)
-    actions = gwent_player("rule-of-thumb")(words, legal, np.random.default_rng(1))
+    actions = PLAYERS["rule-of-thumb"](words, legal, np.random.default_rng(1))
     assert actions.tolist() == [rule_of_thumb(state) for state in states]
 
 
 def test_the_rule_is_the_same_in_every_place():
     assert _vector_gwent.LARGEST_DEFICIT == gwent_rule_of_thumb.LARGEST_DEFICIT
-
-
-def test_random_play_takes_every_legal_action_equally_often():
-    legal = np.arange(11) < np.repeat([1, 2, 5, 11], 2000)[:, np.newaxis]
-    actions = gwent_player("random")(np.zeros((8000, 13), dtype=np.uint64), legal, np.random.default_rng(2))
-    for begin, n in ((0, 1), (2000, 2), (4000, 5), (6000, 11)):
-        counts = np.bincount(actions[begin : begin + 2000], minlength=n)
-        assert len(counts) == n
-        assert (abs(counts - 2000 / n) <= 4 * (2000 / n * (1 - 1 / n)) ** 0.5).all()
-
-
-def test_unknown_players_are_refused():
-    with pytest.raises(GameError, match=r"^player: best is unknown, allowed: random, rule-of-thumb$"):
-        gwent_player("best")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.games import _incan_gold_vector as layout
+from punish_fast.games import _vector_incan_gold as layout
 from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.incan_gold import COPIES, HAZARDS, IncanGold
 from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from games.small import Corridor
 
+from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.vector_positions import vectorise_positions
-from punish_fast.learn.episodes import NONE, EpisodeError, play, retrace
-from punish_fast.learn.movers import GreedyMover, random_mover
+from punish_fast.learn.episodes import NONE, EpisodeError, play, play_out, retrace
+from punish_fast.learn.movers import GreedyMover
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +88,15 @@ def test_chance_draws_by_its_probabilities(generator):
     cards = play(vector, [random_mover] * 3, 4000, generator, 1)[:, 0]
     (expected,) = vector.probabilities(vector.initial(1))
     assert np.bincount(cards, minlength=len(expected)) / len(cards) == pytest.approx(expected, abs=0.02)
+
+
+def test_whole_games_have_the_returns_of_the_rules_and_illegal_actions_lose(tictactoe, generator):
+    orderly = play_out(tictactoe, [GreedyMover(lowest)] * 2, 2, generator, 9)
+    assert orderly.tolist() == [[1, -1]] * 2
+    careless = play_out(tictactoe, [GreedyMover(lowest), GreedyMover(lowest, keeps_rules=False)], 2, generator, 9)
+    assert careless.tolist() == [[0, -1]] * 2
+    with pytest.raises(EpisodeError, match=r"^max_plies: 3 are too few, 2 of 2 games are not over$"):
+        play_out(tictactoe, [GreedyMover(lowest)] * 2, 2, generator, 3)
 
 
 @pytest.mark.parametrize(

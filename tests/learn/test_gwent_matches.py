@@ -7,8 +7,9 @@ import pytest
 
 from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows, random_decks
-from punish_fast.games.gwent_players import random_player, rule_player
+from punish_fast.games.gwent_players import rule_player
 from punish_fast.games.gwent_playouts import play_games
+from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.learn.gwent_matches import duel_match_of, play_duels
 
@@ -36,11 +37,18 @@ def test_the_player_sits_in_both_seats():
     assert play_duels(vector, player, rule_player, 11, seed=1) == play_duels(vector, player, rule_player, 11, seed=1)
 
 
+def test_illegal_actions_lose():
+    vector = vectorise(make_game("gwent", {}))
+    found = play_duels(vector, lambda states, _legal, _generator: np.full(len(states), 10), rule_player, 20)
+    # A full hand has a tenth slot, the next one has none.
+    assert (found.both.win, found.both.tie, found.both.loss) == (0, 0, 1)
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("decks", ["default", "random"])
 def test_matches_agree_with_the_kernel_of_games(decks):
     vector = vectorise(make_game("gwent", {"decks": decks}))
-    found = play_duels(vector, rule_player, random_player, 3000, seed=5).both
+    found = play_duels(vector, rule_player, random_mover, 3000, seed=5).both
     pairs = deck_rows([DEFAULT_DECK] * 2)[np.newaxis]
     if decks == "random":
         pairs = random_decks(np.random.default_rng(6), 40_000).reshape(20_000, 2, 25)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from punish_fast.learn.movers import GreedyMover, MixedMover, drawn_actions, first_best_actions, random_mover, softmax
+from punish_fast.learn.movers import GreedyMover, MixedMover, drawn_actions, first_best_actions, softmax
 
 N = 4000
 LEGAL = np.tile([True, False, True, True], (N, 1))
@@ -32,10 +32,6 @@ def shares(actions):
 def test_the_first_of_equals_is_taken():
     values = np.array([[1.0, 2.0, 2.0], [5.0, 2.0, 2.0]])
     assert first_best_actions(values, np.array([[True] * 3, [False, True, True]])).tolist() == [1, 1]
-
-
-def test_random_play_takes_all_legal_actions_alike(generator):
-    assert shares(random_mover(STATES, LEGAL, generator)) == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3], abs=0.03)
 
 
 @pytest.mark.parametrize(("epsilon", "keeps_rules", "best"), [(0, True, 2), (0, False, 1), (1, True, None)])
@@ -62,6 +58,12 @@ def test_probabilities_add_up_and_never_break_rules(values, temperature):
     # A higher value is never less likely.
     legal, likely = values[:, [0, 2, 3]], found[:, [0, 2, 3]]
     assert (np.diff(np.take_along_axis(likely, legal.argsort(axis=1), axis=1)) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("temperature", [1e-310, 1e-9, 1e9])
+def test_no_temperature_is_too_extreme(temperature):
+    found = softmax(np.array([[-1.0, 9.0, 0.5, 1.0]]), LEGAL[:1], temperature)[0]
+    assert found == pytest.approx([0, 0, 0, 1] if temperature < 1 else [1 / 3, 0, 1 / 3, 1 / 3])
 
 
 @given(arrays(np.float64, (5, 4), elements=st.sampled_from([0.0, 1e-300, 0.1, 3.0])), st.integers(0, 99))

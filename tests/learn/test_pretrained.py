@@ -8,8 +8,9 @@ import pytest
 from bench import pretrained as maker
 from punish_fast.games.connect4 import Connect4
 from punish_fast.games.connect4_sets import position_sets, shares
-from punish_fast.games.gwent_players import random_player, rule_player
+from punish_fast.games.gwent_players import rule_player
 from punish_fast.games.incan_gold_players import player_named
+from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.learn import pretrained
@@ -68,7 +69,7 @@ def test_the_network_of_incan_gold_beats_random_play_and_who_leaves_at_12():
 def test_the_network_of_gwent_beats_random_play_and_the_rule_of_thumb():
     pytest.importorskip("optax", reason="no network can be asked: pip install optax")
     vector = vectorise(make_game("gwent", {"decks": "random"}))
-    for opponent, least in ((random_player, 0.94), (rule_player, 0.5)):
+    for opponent, least in ((random_mover, 0.94), (rule_player, 0.5)):
         found = play_duels(vector, mover_of(vector), opponent, 900)
         assert found.both.win > least
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -99,22 +100,21 @@ def judge(options: JudgeOptions) -> None:
 
 def _judge_in_games(options: JudgeOptions, game: IncanGold | Gwent) -> None:
     """Judge agents of a game with chance by many games."""
-    from punish_fast.cli.games import gwent, incan_gold_agents
+    from punish_fast.cli.games import gwent, incan_gold_agents, judged_agents
     from punish_fast.games.gwent import DEFAULT_DECKS, RANDOM_DECKS, Gwent
     from punish_fast.learn.movers import PLAY_TEMPERATURE
 
     temperature = PLAY_TEMPERATURE if options.temperature is None else options.temperature
-    seed, progress = options.seed or 0, Progress(options.quiet)
+    if not 0 < temperature < math.inf:
+        raise UsageError(f"--temperature: {temperature:g} is not allowed, it must be above 0")
+    n_games = judged_agents.GAMES if options.games is None else options.games
+    settings = options.agents, n_games, temperature, options.seed or 0, Progress(options.quiet)
     if isinstance(game, Gwent):
         decks = [DEFAULT_DECKS, RANDOM_DECKS] if options.decks is None else [game.variant.decks]
         games = [Gwent(game.variant._replace(decks=each)) for each in decks]
-        n_games = gwent.GAMES if options.games is None else options.games
-        report = gwent.judged(games, options.agents, n_games, temperature, seed, progress)
-        options.print(report, gwent.print_judged)
-        return
-    n_games = incan_gold_agents.GAMES if options.games is None else options.games
-    report = incan_gold_agents.judged(game, options.agents, n_games, temperature, seed, progress)
-    options.print(report, incan_gold_agents.print_judged)
+        options.print(gwent.judged(games, *settings), gwent.print_judged)
+    else:
+        options.print(incan_gold_agents.judged(game, *settings), incan_gold_agents.print_judged)
 
 
 def _judged(name: str, perfect: PerfectPlay) -> Judgement:

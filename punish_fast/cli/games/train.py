@@ -49,7 +49,7 @@ class TrainOptions(VariantOptions):
         float | None,
         option(
             "Probability of a random move (epsilon-greedy), the last one of dqn.  [default: 0.5 for q, 0.2 for dqn, "
-            "0.05 for games of cards]",
+            "0.05 for card games]",
             metavar="E",
         ),
     ] = None
@@ -76,7 +76,7 @@ class TrainOptions(VariantOptions):
         float | None,
         option(
             "Of dqn: draw moves by softmax of their values at this temperature; 0 takes the best.  [default: 0.1 for "
-            "games of cards, else 0]",
+            "card games, else 0]",
             metavar="T",
         ),
     ] = None

@@ -1,0 +1,71 @@
+"""Agents of ``games judge`` at games with chance, and their shares of games."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from punish_fast.games.contract import Mover
+    from punish_fast.learn.dqn import DqnLearner
+
+# Of a match, by default.
+GAMES = 3000
+
+
+class JudgedAgent(NamedTuple):
+    """An agent and how it plays.
+
+    Attributes:
+        name: Its name or file.
+        play: ``"built-in"``, or of a network ``"greedy"`` or ``"mixed"``.
+        temperature: Of a mixed one.
+        mover: How it moves.
+    """
+
+    name: str
+    play: str
+    temperature: float | None
+    mover: Mover
+
+    def told(self) -> dict[str, Any]:
+        """All but the mover, as JSON values."""
+        return {"agent": self.name, "play": self.play, "temperature": self.temperature}
+
+
+def built_in(name: str, mover: Mover) -> list[JudgedAgent]:
+    """An agent that plays in one way."""
+    return [JudgedAgent(name, "built-in", None, mover)]
+
+
+def of_network(name: str, network: DqnLearner, temperature: float) -> list[JudgedAgent]:
+    """A network, which plays greedy and mixed."""
+    from punish_fast.learn.dqn import values_of
+    from punish_fast.learn.movers import GreedyMover, MixedMover
+
+    values = values_of(network.vector, network.architecture, network.weights)
+    mixed = MixedMover(values, temperature, 0.0, network.keeps_rules)
+    return [
+        JudgedAgent(name, "greedy", None, GreedyMover(values, 0.0, network.keeps_rules)),
+        JudgedAgent(name, "mixed", temperature, mixed),
+    ]
+
+
+def name_of(agent: dict[str, Any]) -> str:
+    """The agent of a report, and how it plays."""
+    if agent["play"] == "built-in":
+        return str(agent["agent"])
+    mixed = f", temperature {agent['temperature']:g}" if agent["temperature"] is not None else ""
+    return f"{agent['agent']} ({agent['play']}{mixed})"
+
+
+def told_match(match: Any, shares: Sequence[str]) -> dict[str, Any]:
+    """A match as JSON values, each share with its standard error."""
+    errors = {f"{name}_error": error for name, error in zip(shares, match.errors, strict=True)}
+    return {"games": match.games} | {name: getattr(match, name) for name in shares} | errors
+
+
+def share_text(match: dict[str, Any], name: str) -> str:
+    """A share with its standard error, ``"0.983 ± 0.002"``."""
+    return f"{match[name]:.3f} ± {match[f'{name}_error']:.3f}"
