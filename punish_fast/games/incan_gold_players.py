@@ -16,7 +16,7 @@ from punish_fast.games.contract import GameError, Mover
 from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
 from punish_fast.games.incan_gold_playouts import N_HAZARDS, check_policy, random_policy, threshold_policy
 from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets
-from punish_fast.games.vector_incan_gold import words
+from punish_fast.games.packed_states import signed
 from punish_fast.runtime.printable import printable
 
 NAMES = ("random", "leave-at-N", "leave-at-N-N-N-N-N-N", "rule-of-thumb", "equilibrium")
@@ -40,7 +40,7 @@ class PolicyMover:
     def stay(self, states: np.ndarray) -> np.ndarray:
         """The probability that the player who is asked stays, float64 ``[n]``."""
         stay = np.empty(len(states))
-        kernels.follow_policy(words(states), self._policy, stay)
+        kernels.follow_policy(signed(states), self._policy, stay)
         return stay
 
     def __call__(self, states: np.ndarray, _legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -79,7 +79,7 @@ class EquilibriumMover:
         """The probability that the player who is asked stays, float64 ``[n]``."""
         stay, found = np.empty(len(states)), self.equilibrium
         tables = (found.last, found.pair_stay, found.three_stay)
-        kernels.follow_equilibrium(words(states), found.sets.arrays, found.sets.places, tables, stay)
+        kernels.follow_equilibrium(signed(states), found.sets.arrays, found.sets.places, tables, stay)
         return stay
 
     def __call__(self, states: np.ndarray, _legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from punish_fast.games import _connect4
 from punish_fast.games.connect4 import HEIGHT, WIDTH
 from punish_fast.games.contract import Game
+from punish_fast.games.packed_states import signed
 from punish_fast.runtime.parallel import for_each
 
 
@@ -31,13 +32,13 @@ class VectorConnect4:
     def legal(self, states: np.ndarray) -> np.ndarray:
         """Whether each column takes a stone."""
         is_open = np.empty((len(states), WIDTH), dtype=np.bool_)
-        _connect4.find_open_columns(_boards(states), is_open)
+        _connect4.find_open_columns(signed(states), is_open)
         return is_open
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """The stones of the player to move, then those of the other."""
         features = np.empty((len(states), *self.feature_shape), dtype=np.float32)
-        _connect4.spread_stones(_boards(states), features)
+        _connect4.spread_stones(signed(states), features)
         return features.reshape(len(states), -1)
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -48,13 +49,8 @@ class VectorConnect4:
             np.empty((n, 2), np.float32),
             np.empty(n, np.bool_),
         )
-        _connect4.drop_stones(_boards(states), np.ascontiguousarray(actions, np.int64), after, returns, ended)
+        _connect4.drop_stones(signed(states), np.ascontiguousarray(actions, np.int64), after, returns, ended)
         return after.view(np.uint64), returns, ended
-
-
-def _boards(states: np.ndarray) -> np.ndarray:
-    """The words of states as kernels take them."""
-    return np.ascontiguousarray(states, np.uint64).view(np.int64)
 
 
 def play_random_games(n_games: int, seed: int = 0) -> np.ndarray:

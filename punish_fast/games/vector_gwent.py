@@ -19,6 +19,7 @@ from punish_fast.games.contract import Game, GameError
 from punish_fast.games.gwent import MAX_TOTAL, N_MOVES, N_ROUNDS, Gwent
 from punish_fast.games.gwent_decks import MAX_SUM, MIN_CARDS, deal_probabilities
 from punish_fast.games.gwent_state import GwentState
+from punish_fast.games.packed_states import signed
 
 _SIZE = (MIN_CARDS, MAX_TOTAL, MAX_SUM, N_ROUNDS)
 
@@ -50,25 +51,25 @@ class VectorGwent:
     def player(self, states: np.ndarray) -> np.ndarray:
         """The player to move, or `CHANCE`."""
         player = np.empty(len(states), dtype=np.int8)
-        _vector_gwent.find_gwent_players(kernel_words(states), player)
+        _vector_gwent.find_gwent_players(signed(states), player)
         return player
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """To pass, and the slots with cards."""
         legal = np.empty((len(states), N_MOVES), dtype=np.bool_)
-        _vector_gwent.find_gwent_moves(kernel_words(states), legal)
+        _vector_gwent.find_gwent_moves(signed(states), legal)
         return legal
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
         """The probability of each card to draw, or of each player to begin."""
         shares = np.empty((len(states), Gwent.n_actions))
-        _vector_gwent.find_gwent_shares(kernel_words(states), self._n_dealt, _deals(self._n_dealt), shares)
+        _vector_gwent.find_gwent_shares(signed(states), self._n_dealt, _deals(self._n_dealt), shares)
         return shares
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """What the player to move knows."""
         features = np.empty((len(states), Gwent.n_features), dtype=np.float32)
-        _vector_gwent.find_gwent_features(kernel_words(states), _SIZE, features)
+        _vector_gwent.find_gwent_features(signed(states), _SIZE, features)
         return features
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -80,13 +81,8 @@ class VectorGwent:
             np.empty(n, np.bool_),
         )
         actions = np.ascontiguousarray(actions, np.int64)
-        _vector_gwent.step_gwent(kernel_words(states), actions, self._rules, after, returns, ended)
+        _vector_gwent.step_gwent(signed(states), actions, self._rules, after, returns, ended)
         return after.view(np.uint64), returns, ended
-
-
-def kernel_words(states: np.ndarray) -> np.ndarray:
-    """The words of states as kernels take them; none needs the sign."""
-    return np.ascontiguousarray(states, np.uint64).view(np.int64)
 
 
 def words_of(state: GwentState) -> np.ndarray:

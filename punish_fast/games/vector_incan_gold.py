@@ -11,6 +11,7 @@ import numpy as np
 from punish_fast.games import _vector_incan_gold as kernels
 from punish_fast.games.contract import Game
 from punish_fast.games.incan_gold import N_KINDS, N_PLAYERS, STAY
+from punish_fast.games.packed_states import signed
 
 
 class VectorIncanGold:
@@ -33,25 +34,25 @@ class VectorIncanGold:
     def player(self, states: np.ndarray) -> np.ndarray:
         """The player who is asked, or `contract.CHANCE`."""
         player = np.empty(len(states), np.int8)
-        kernels.find_askers(words(states), player)
+        kernels.find_askers(signed(states), player)
         return player
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """Whether a player is asked to leave or to stay."""
         legal = np.empty((len(states), self.n_moves), np.bool_)
-        kernels.find_answers(words(states), legal)
+        kernels.find_answers(signed(states), legal)
         return legal
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
         """The share of each kind of card in the deck; 0 where no card is to be drawn."""
         probabilities = np.empty((len(states), N_KINDS))
-        kernels.find_card_shares(words(states), probabilities)
+        kernels.find_card_shares(signed(states), probabilities)
         return probabilities
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """What the player who is asked knows; see `incan_gold.IncanGold.features`."""
         features = np.empty((len(states), *self.feature_shape), np.float32)
-        kernels.describe_temples(words(states), features)
+        kernels.describe_temples(signed(states), features)
         return features
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -63,10 +64,5 @@ class VectorIncanGold:
             np.empty(n, np.bool_),
         )
         chosen = np.ascontiguousarray(actions, np.int64)
-        kernels.take_temple_actions(words(states), chosen, self._is_by_taking, after, returns, ended)
+        kernels.take_temple_actions(signed(states), chosen, self._is_by_taking, after, returns, ended)
         return after.view(np.uint64), returns, ended
-
-
-def words(states: np.ndarray) -> np.ndarray:
-    """The words of states as kernels take them."""
-    return np.ascontiguousarray(states, np.uint64).view(np.int64)
