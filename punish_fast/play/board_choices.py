@@ -27,8 +27,11 @@ from punish_fast.store.sealed_file import SealedFile
 # How much an agent of each level plays at random; the rest is perfect.
 RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
-# The levels of games without perfect play, and their rules of thumb.
+# The levels of games without perfect play.
 CARD_LEVELS = ("random", "rule-of-thumb", "trained")
+# How often agents that play by a rule of thumb do something else instead. Two of them at Incan Gold would else answer
+# alike, and who leaves together never wins alone.
+RULE_BREAKS = {"incan-gold": 0.1, "gwent": 0.0}
 _RULES_OF_THUMB: dict[str, Callable[[Any], int]] = {
     "incan-gold": incan_gold_rule_of_thumb.rule_of_thumb,
     "gwent": gwent_rule_of_thumb.rule_of_thumb,
@@ -72,8 +75,18 @@ def card_choices(game: TableGame, level: str) -> Choices:
         return trained_choices(game)
     if level == "random":
         return lambda state: np.ones(len(game.actions(state)))
-    rule = _RULES_OF_THUMB[game.name]
-    return lambda state: np.asarray(np.array(game.actions(state)) == rule(state))
+    return _rule_choices(game)
+
+
+def _rule_choices(game: TableGame) -> Choices:
+    """The choices by the rule of thumb of a game, but for its `RULE_BREAKS`."""
+    rule, breaks = _RULES_OF_THUMB[game.name], RULE_BREAKS[game.name]
+
+    def choices(state: object) -> np.ndarray:
+        follows = np.array(game.actions(state)) == rule(state)
+        return np.where(follows, 1 - breaks, breaks / max(len(follows) - 1, 1))
+
+    return choices
 
 
 def trained_choices(game: TableGame) -> Choices:

@@ -16,7 +16,7 @@ from punish_fast.games.contract import TableGame
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.registry import describe, perfect_play
 from punish_fast.games.retrograde import OUTCOMES
-from punish_fast.play.board_choices import RANDOM_SHARES, choices_at, file_choices, levels_of
+from punish_fast.play.board_choices import RANDOM_SHARES, RULE_BREAKS, choices_at, file_choices, levels_of
 from punish_fast.play.board_match import BoardMatch, BoardView, Choices
 from punish_fast.play.card_face import face_of
 from punish_fast.play.card_match import CardMatch, match_of
@@ -177,9 +177,14 @@ def level_models(game: TableGame, oracle: Oracle | None) -> list[BoardModel]:
         name = f"{level}-{game.name}"
         asks = RANDOM_SHARES.get(level, 1.0) < 1
 
-        return BoardModel(name, _ABOUT[level], game, oracle, lambda: choices_at(game, oracle, level), level, asks)
+        return BoardModel(name, _about(game, level), game, oracle, lambda: choices_at(game, oracle, level), level, asks)
 
     return [model(level) for level in levels_of(game)]
+
+
+def _about(game: TableGame, level: str) -> str:
+    breaks = RULE_BREAKS.get(game.name, 0.0) if level == "rule-of-thumb" else 0.0
+    return _ABOUT[level] + (f", and breaks it {breaks:.0%} of the time" if breaks else "")
 
 
 def file_model(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> BoardModel:

@@ -7,7 +7,7 @@ import pytest
 
 from punish_fast.games import _vector_incan_gold as layout
 from punish_fast.games.contract import CHANCE, GameError
-from punish_fast.games.incan_gold import COPIES, HAZARDS, IncanGold
+from punish_fast.games.incan_gold import COPIES, HAZARDS, STAY, IncanGold
 from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
 from punish_fast.games.incan_gold_players import (
     EquilibriumMover,
@@ -17,6 +17,7 @@ from punish_fast.games.incan_gold_players import (
 )
 from punish_fast.games.incan_gold_playouts import N_HELD, play_games, random_policy, record_games, threshold_policy
 from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets
+from punish_fast.games.incan_gold_rule_of_thumb import LEAVE_AT, rule_of_thumb
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 
 GAME = IncanGold()
@@ -158,6 +159,26 @@ def test_players_have_names():
         "rule-of-thumb": [1, 1, 1, 1],
     }.items():
         assert player_named(name).stay(states).tolist() == stay
+
+
+def test_the_rule_of_thumb_is_that_of_single_states():
+    generator, mover, seen = np.random.default_rng(4), player_named("rule-of-thumb"), set()
+    for _ in range(60):
+        single, states = GAME.initial(), VECTORS.initial(1)
+        while not GAME.is_terminal(single):
+            actions = GAME.actions(single)
+            if GAME.player(single) == CHANCE:
+                action = int(generator.choice(actions, p=GAME.probabilities(single)))
+            else:
+                action = STAY if generator.random() < 0.9 else int(generator.choice(actions))
+                answer = rule_of_thumb(single)
+                assert mover.stay(states).tolist() == [answer == STAY]
+                seen.add((sum(map(bool, single.drawn[len(COPIES) : -1])), answer))
+            states, _, _ = VECTORS.step(states, np.array([action]))
+            single = GAME.apply(single, action)
+    # Staying and leaving, with most numbers of hazards.
+    assert {(hazards, answer) for hazards in range(1, 4) for answer in (0, 1)} <= seen
+    assert player_named("-".join(["leave-at", *map(str, LEAVE_AT)])).stay(states) == mover.stay(states)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_network_is_no_level_where_it_cannot_be_asked(monkeypatch):
 
 
 @pytest.mark.parametrize("game", [IncanGold(), Gwent()], ids=["incan-gold", "gwent"])
-def test_a_network_that_comes_with_a_game_of_cards_is_its_trained_level(game, monkeypatch, tmp_path):
+def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkeypatch, tmp_path):
     pytest.importorskip("jax")
     monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
     assert levels_of(game) == ["random", "rule-of-thumb"]

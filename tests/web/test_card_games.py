@@ -1,4 +1,4 @@
-"""Games of cards over HTTP: who may know what."""
+"""Card games over HTTP: who may know what."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, choose, entries_of, hall_of, open_table, play_out
 
-from punish_fast.games.gwent import Gwent
+from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.incan_gold import IncanGold
 from punish_fast.play.board_model import BoardModel, level_models
 from punish_fast.play.card_match import CardMatch
 from punish_fast.web.app import create_app
 
 GAMES = (IncanGold(), Gwent())
+# Every card has another number, so that each can be told from all others.
+DECK = " ".join(map(str, range(1, 14)))
 
 
 @pytest.fixture(scope="module")
@@ -64,28 +66,78 @@ def test_gwent_is_played_to_the_end(client):
     assert all("action" not in event for event in events)
 
 
-def test_answers_of_the_server_do_not_depend_on_the_hand_of_the_other(client, monkeypatch):
-    """The same deal but for the order in which the other draws: until the other plays, nothing may differ."""
-    shown, swaps = [], iter([False, True])
-    dealt = CardMatch.begin
+class Duel:
+    """Two tables of the same public history, at which the other holds different cards.
 
-    def begin(match):
-        events = dealt(match)
-        assert match.to_move == (0,)
-        if next(swaps):
-            (own, hand), (pile, rest) = match._state.hands, match._state.piles
-            match._state = match._state._replace(hands=(own, rest[:10]), piles=(pile, tuple(sorted(hand + rest[10:]))))
-        return events
+    The other plays the cards that it holds at both tables, two in each of the first two rounds.
+    """
 
-    monkeypatch.setattr(CardMatch, "begin", begin)
-    for _ in range(2):
-        table = open_table(client, hash_of(client, "random-gwent"), game="gwent", seed="2")
-        seen = client.get(f"/tables/{table['table']}").json()
-        shown.append([{**each, "table": None} for each in (table, seen)])
-    assert shown[0] == shown[1]
+    game = Gwent(GwentVariant(f"{DECK} / {DECK}", hand_size=6, draws=2, min_cards=13))
+    common = (5, 6, 7, 8)
+    # Below and above, so that the slots of these differ, too.
+    secret = ((1, 2), (12, 13))
+
+    def __init__(self):
+        self.matches = []
+        self.model = BoardModel("common", "plays cards of both tables", self.game, None, lambda: self.choices, "1")
+
+    def deal(self, monkeypatch):
+        """Let the other hold what it is to hold, from now on."""
+        dealt = CardMatch.begin
+
+        def begin(match):
+            events = dealt(match)
+            hand = tuple(sorted((*self.common, *self.secret[len(self.matches)])))
+            pile = tuple(card for card in range(1, 14) if card not in hand)
+            state = match._state
+            match._state = state._replace(hands=(state.hands[0], hand), piles=(state.piles[0], pile))
+            self.matches.append(match)
+            return events
+
+        monkeypatch.setattr(CardMatch, "begin", begin)
+
+    def choices(self, state):
+        hand = state.hands[1]
+        left = [card for card in hand if card in self.common]
+        # Two are left after round 1, none after round 2.
+        wanted = left[0] if len(left) > max(4 - 2 * state.round, 0) else None
+        cards = [None, *hand]
+        return [cards[action] == wanted for action in self.game.actions(state)]
 
 
-def test_what_games_of_cards_do_not_have_is_refused_in_one_line(client):
+def test_no_answer_of_a_game_depends_on_the_hand_of_the_other(monkeypatch, tmp_path):
+    duel = Duel()
+    hall = hall_of("random", boards=[duel.model], database=tmp_path / "games.db")
+    with TestClient(create_app(hall), base_url=BASE) as client:
+        opponent = hash_of(client, "common")
+        duel.deal(monkeypatch)
+        tables = [open_table(client, opponent, game="gwent", seed="2") for _ in duel.secret]
+        hands, events = [], []
+        while True:
+            seen = [client.get(f"/tables/{table['table']}").json() for table in tables]
+            for shown in (tables, seen):
+                one, two = ({**each, "table": None} for each in shown)
+                assert one == two
+            states = [match._state for match in duel.matches]
+            assert states[0].hands[1] != states[1].hands[1]
+            hands.append([set(state.hands[1]) for state in states])
+            events += tables[0]["events"]
+            if not tables[0]["is_on"]:
+                break
+            # Pass in round 1, and play all cards in the others.
+            action = tables[0]["legal"][0 if states[0].round == 1 else -1]["action"]
+            tables = [choose(client, table, action).json() for table in tables]
+    assert [event["about"] for event in events if event["kind"] == "round"] == [1, 2, 3]
+    draws = [event["words"] for event in events if event["kind"] == "draw" and event["seat"] == 1]
+    assert draws == ["common draws 6 cards.", "common draws 2 cards.", "common draws 2 cards."]
+    # Cards that came later differ, too.
+    held = [set().union(*each) for each in zip(*hands, strict=True)]
+    drawn = [cards - {*duel.common, *first} for cards, first in zip(held, duel.secret, strict=True)]
+    assert len(drawn[0]) == len(drawn[1]) == 4
+    assert drawn[0] != drawn[1]
+
+
+def test_what_card_games_do_not_have_is_refused_in_one_line(client):
     for game, rest in (("incan-gold", "rule-of-thumb-incan-gold"), ("gwent", "random-gwent")):
         opponent = hash_of(client, rest)
         answer = client.post("/tables", json={"opponent": opponent, "second": True})

@@ -32,7 +32,7 @@ class GamesPlayOptions(VariantOptions):
     level: Annotated[
         str | None,
         option(
-            "The opponent: random; rule-of-thumb in games of cards; casual, which plays at random in 30% of its moves "
+            "The opponent: random; rule-of-thumb in card games; casual, which plays at random in 30% of its moves "
             "and else perfectly; trained; or perfect. Two opponents may differ: random,trained.  [default: trained, or "
             "else casual or rule-of-thumb]",
             metavar="LEVEL",
@@ -41,8 +41,8 @@ class GamesPlayOptions(VariantOptions):
     agent: Annotated[
         Path | None,
         option(
-            "The trained agent, a table or a network.  [default: one that learns in a second; Connect Four: one that "
-            "comes with the package]",
+            "The trained agent, a table or a network.  [default: a network that comes with the package; without one, a "
+            "table that learns in a second]",
             metavar="FILE.h5",
         ),
     ] = None

@@ -1,4 +1,4 @@
-/** What games of cards share in which something is hidden: the log by rounds, what was just said, and moves as buttons. */
+/** Shared by card games in which something is hidden: the log by rounds, what was just said, and moves as buttons. */
 
 import { h } from "./dom.js";
 import { OpenGame } from "./open_game.js";

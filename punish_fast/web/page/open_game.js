@@ -1,4 +1,4 @@
-/** What games share that are not kept: rules, words of the log, and no coach but hints. */
+/** Shared by games that are not kept: rules, words of the log, and no coach but hints. */
 
 import { h } from "./dom.js";
 

@@ -7,6 +7,9 @@ from importlib.util import find_spec
 
 import pytest
 
+from punish_fast.games.registry import make_game, vectorise
+from punish_fast.learn.dqn import DqnMethod, new_dqn
+from punish_fast.learn.network_file import save_dqn
 from punish_fast.play import board_choices
 from punish_fast.runtime.extras import are_installed
 
@@ -101,6 +104,23 @@ def test_a_trained_network_plays(run, say):
     run("games", "train", "tictactoe", "--method", "dqn", "--games", "300", "--hidden", "8", "--quiet")
     say("1", "q")
     assert "trained: " in run("games", "play", "tictactoe", "--agent", "tictactoe.h5").out
+
+
+@pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
+@pytest.mark.parametrize(
+    ("game", "agents"),
+    [("incan-gold", ["trained 1", "trained 2"]), ("gwent", ["trained"])],
+    ids=["incan-gold", "gwent"],
+)
+def test_a_network_of_a_file_plays_card_games(run, say, tmp_path, game, agents):
+    network = new_dqn(vectorise(make_game(game, {})), DqnMethod(hidden=(8,), temperature=0.1), seed=3)
+    save_dqn(tmp_path / "mine.h5", network)
+    say(*["1"] * 40)
+    options = ("--agent", str(tmp_path / "mine.h5"), "--seed", "4", "--json")
+    results = [json.loads(run("games", "play", game, *options).out) for _ in range(2)]
+    assert results[0] == results[1]
+    assert (results[0]["players"], results[0]["ended"]) == (["you", *agents], True)
+    assert all(any(words.startswith(name) for words in results[0]["story"]) for name in agents)
 
 
 def test_one_person_plays_incan_gold_against_two(run, say):
