@@ -36,7 +36,7 @@ class Moved(Event):
 
 @dataclass(frozen=True)
 class Told(Event):
-    """Something that happens in a game of cards, in words.
+    """Something that happens in a card game, in words.
 
     Attributes:
         kind: What it is, in one word, for pages.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from punish_fast.games.gwent import Gwent
+from punish_fast.games.incan_gold import IncanGold
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.registry import oracle_of
 from punish_fast.games.retrograde import RetrogradeOracle
@@ -31,6 +33,18 @@ def test_each_level_says_how_it_plays(models):
         "plays as it has learned by playing itself",
         "plays perfectly",
     ]
+
+
+@pytest.mark.parametrize(
+    ("game", "about"),
+    [
+        (IncanGold(), "plays by a rule of thumb, and breaks it 10% of the time"),
+        (Gwent(), "plays by a rule of thumb"),
+    ],
+    ids=["incan-gold", "gwent"],
+)
+def test_a_rule_of_thumb_says_how_often_it_is_broken(game, about):
+    assert next(model for model in level_models(game, None) if "rule" in model.name).facts()["about"] == about
 
 
 def test_hints_are_those_of_perfect_play(models):

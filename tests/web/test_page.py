@@ -267,7 +267,7 @@ def said(page: Page, n: int) -> None:
 
 
 def play_cards(page: Page, *keys: str) -> None:
-    """Play a game of cards to the end with the keyboard."""
+    """Play a card game to the end with the keyboard."""
     while page.locator(".ending").is_hidden():
         log = breath_of(page)
         for key in keys:
@@ -283,7 +283,7 @@ def play_cards(page: Page, *keys: str) -> None:
     ],
     ids=["incan-gold", "gwent"],
 )
-def test_games_of_cards_are_played_by_keys_and_fit_a_phone(visit, game, keys, board, scheme):
+def test_card_games_are_played_by_keys_and_fit_a_phone(visit, game, keys, board, scheme):
     each = visit(size=PHONE, color_scheme=scheme)
     page = sit_down(each, "Ada", f"rule-of-thumb-{game}")
     assert page.get_by_role("button", name="Hint").count() == 0
