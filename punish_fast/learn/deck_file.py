@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.games.gwent_decks import MAX_SUM, MIN_CARDS
+from punish_fast.games.gwent_decks import MIN_CARDS
 from punish_fast.games.gwent_tournament import FreshGames, RoundRobin
-from punish_fast.learn.deck_search import DeckSearch, Generation, method_of, ranking
+from punish_fast.learn.deck_search import DeckSearch, Generation, bred_pool, method_of
 from punish_fast.learn.qlearning import LearnError
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.json_values import brief
@@ -43,8 +43,11 @@ def save_search(path: Path, search: DeckSearch) -> None:
 def load_search(path: Path) -> DeckSearch:
     """Read a search.
 
+    Pools are bred again and must come out the same. Games are not played again, but their results must be possible.
+
     Raises:
-        ReadError: The file is not readable, holds no search, or numbers that no search comes to.
+        ReadError: The file is not readable, holds no search, pools that its random seed does not breed, or results
+            that no games have.
     """
     file = load_pools(path)
     try:
@@ -52,8 +55,9 @@ def load_search(path: Path) -> DeckSearch:
             raise LearnError(f"search: {brief(file.search)} is not allowed, it must have {', '.join(_NAMES)}")
         method, seed, wanted = (file.search[name] for name in _NAMES)
         search = DeckSearch(method_of(method), seed, wanted)
-        _check(search, file)
+        _check_results(search, file)
         search.history = [_generation(search, file, number) for number in range(len(file.deck))]
+        _check_pools(search)
     except LearnError as error:
         raise ReadError(f"{path}: {error}") from None
     return search
@@ -66,32 +70,49 @@ def _generation(search: DeckSearch, file: PoolFile, number: int) -> Generation:
     return Generation(file.deck[number], tournament, fresh)
 
 
-def _check(search: DeckSearch, file: PoolFile) -> None:
-    """Check that the arrays of a file are the generations of a search.
+def _check_results(search: DeckSearch, file: PoolFile) -> None:
+    """Check that the arrays of a file have the shape of a search, and results that games can have.
+
+    Let ``w`` be what one deck of a pair wins more than it loses in its ``m`` games, of which ``d`` are no ties. So
+    ``|w| <= d <= m``, and ``w`` is even or odd as ``d``. Over all pairs, the squares of ``w`` sum to at most ``m``
+    times the decided games, and to a number that is even or odd as these. The points of a deck are the sum of its
+    ``w``: their absolute values sum to at most twice the decided games. Of all ``w`` with given points of ``n`` decks,
+    the differences of points divided by ``n`` have the least squares, so the squares of points sum to at most ``n``
+    times those of ``w``.
 
     Raises:
-        LearnError: They are not; the message names the first field that is wrong.
+        LearnError: They have not; the message names the first field that is wrong.
     """
     method, (n_generations, n_decks, n_cards) = search.method, file.deck.shape
-    if n_generations > search.wanted or (n_decks, n_cards) != (method.pool, MIN_CARDS):
-        raise LearnError(f"/pool/deck: its shape is {file.deck.shape}, the search has {method.pool} decks")
-    if (file.deck.sum(axis=2, dtype=np.int64) > MAX_SUM).any() or (np.diff(file.deck, axis=2) < 0).any():
-        raise LearnError(f"/pool/deck: a deck does not ascend, or its sum is above {MAX_SUM}")
-    for number, decks in enumerate(file.deck):
-        if len(np.unique(decks, axis=0)) < n_decks:
-            raise LearnError(f"/pool/deck: a deck is twice in generation {number}")
-        best = file.deck[number - 1][ranking(file.points[number - 1])] if number else decks
-        if not np.array_equal(decks[: method.survivors], best[: method.survivors]):
-            raise LearnError(f"/pool/deck: generation {number} does not begin with the survivors of the one before")
+    if n_generations > search.wanted:
+        raise LearnError(f"/pool/deck: {n_generations} generations are too many, the search has {search.wanted}")
+    if (n_decks, n_cards) != (method.pool, MIN_CARDS):
+        told = f"the search has {method.pool} decks of {MIN_CARDS} cards"
+        raise LearnError(f"/pool/deck: its shape is {file.deck.shape}, {told}")
     n_pairs = n_decks * (n_decks - 1) // 2
+    size = np.abs(file.points)
+    # Sums of the squares of many points do not fit into 64 bits.
+    squares, pair_squares = (size.astype(object) ** 2).sum(axis=1), file.pair_squares.astype(object)
     is_sound = {
-        "/pool/points": (np.abs(file.points) <= method.games * (n_decks - 1)).all(axis=1) & (file.points.sum(1) == 0),
-        "/pool/decided": file.decided <= method.games * n_pairs,
-        # By the inequality of Cauchy and Schwarz.
-        "/pool/pair_squares": file.pair_squares <= method.games * file.decided,
+        "/pool/points": (size <= method.games * (n_decks - 1)).all(axis=1) & (file.points.sum(axis=1) == 0),
+        "/pool/decided": (file.decided <= method.games * n_pairs) & (size.sum(axis=1) <= 2 * file.decided),
+        "/pool/pair_squares": (file.pair_squares <= method.games * file.decided)
+        & (file.pair_squares % 2 == file.decided % 2)
+        & (squares <= n_decks * pair_squares).astype(bool),
         "/fresh/games": file.games >= 1,
         "/fresh/wins": file.wins + file.losses <= file.games,
     }
     for name, sound in is_sound.items():
         if not sound.all():
             raise LearnError(f"{name}: the numbers of generation {int(np.argmin(sound))} are impossible")
+
+
+def _check_pools(search: DeckSearch) -> None:
+    """Check that each pool is what follows from the random seed and the generation before.
+
+    Raises:
+        LearnError: One is not; the message names the first generation where that is so.
+    """
+    for number, each in enumerate(search.history):
+        if not np.array_equal(each.decks, bred_pool(search, number)):
+            raise LearnError(f"/pool/deck: generation {number} is not what random seed {search.seed} breeds")

@@ -7,7 +7,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.learn.deck_search import DeckSearch, curve_of, noise_of
+from punish_fast.learn.deck_search import DeckSearch, curve_of, noises_of
 from punish_fast.runtime.figures import picture
 from punish_fast.runtime.plot_style import FAINT, INK, LOOKS, Look, set_headline
 
@@ -58,7 +58,7 @@ def draw_searches(searches: Mapping[str, DeckSearch], path: Path) -> None:
 
 def _draw_search(upper: Axes, lower: Axes, look: Look, name: str, search: DeckSearch) -> None:
     curve = curve_of(search)
-    generations, noises = range(len(curve)), [noise_of(search.history[: k + 1]) for k in range(len(curve))]
+    generations, noises = range(len(curve)), noises_of(search.history)
     strengths, errors = ([point[key] for point in curve] for key in ("strength", "strength_error"))
     drawn: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
     upper.errorbar(

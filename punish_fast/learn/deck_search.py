@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -244,14 +245,23 @@ def _join_newcomers(pool: dict[tuple[int, ...], None], n_decks: int, generator: 
         pool[tuple(random_decks(generator, 1, MIN_CARDS)[0].tolist())] = None
 
 
+def bred_pool(search: DeckSearch, number: int) -> np.ndarray:
+    """The pool of a generation, as it follows from the random seed and the generation before, int8 ``[n_decks, 25]``.
+
+    Args:
+        search: A search with all generations before.
+        number: The generation, from 0.
+    """
+    generator = np.random.default_rng(_seed(search, _BREEDING, number))
+    if number == 0:
+        return random_pool(search.method, generator)
+    last = search.history[number - 1]
+    return next_pool(search.method, last.decks, last.tournament.points, generator)
+
+
 def _next_generation(search: DeckSearch, on_games: OnGames | None) -> Generation:
     number, method = len(search.history), search.method
-    generator = np.random.default_rng(_seed(search, _BREEDING, number))
-    if number:
-        last = search.history[-1]
-        decks = next_pool(method, last.decks, last.tournament.points, generator)
-    else:
-        decks = random_pool(method, generator)
+    decks = bred_pool(search, number)
     seed = _seed(search, _TOURNAMENT, number)
     tournament = play_round_robin(decks, search.policy, method.games, seed, on_games)
     survivors = decks[ranking(tournament.points)[: method.survivors]]
@@ -300,9 +310,18 @@ def noise_of(history: Sequence[Generation]) -> tuple[float, float]:
 
     One small pool tells its spread badly; the mean over many tells it well.
     """
+    return noises_of(history)[-1]
+
+
+def noises_of(history: Sequence[Generation]) -> list[tuple[float, float]]:
+    """The noise after each generation, over the pools so far; see `noise_of`."""
     tournaments = [each.tournament for each in history]
-    variance = sum(each.strength_variance for each in tournaments) / len(tournaments)
-    return math.sqrt(max(variance, 0.0)), math.sqrt(sum(each.error**2 for each in tournaments) / len(tournaments))
+    variances = accumulate(each.strength_variance for each in tournaments)
+    squares = accumulate(each.error**2 for each in tournaments)
+    return [
+        (math.sqrt(max(variance / n, 0.0)), math.sqrt(square / n))
+        for n, (variance, square) in enumerate(zip(variances, squares, strict=True), start=1)
+    ]
 
 
 def curve_of(search: DeckSearch) -> list[dict[str, Any]]:

@@ -58,9 +58,8 @@ def test_every_two_decks_meet_in_either_seat():
     assert found.pair_squares == sum(sum(values) ** 2 for values in played.values())
 
 
-def test_results_do_not_depend_on_threads_and_come_in_batches(monkeypatch):
-    before, told = threads(), []
-    wholes = []
+def test_results_do_not_depend_on_threads():
+    before, wholes = threads(), []
     try:
         for n in (1, 2):
             set_threads(n)
@@ -70,12 +69,36 @@ def test_results_do_not_depend_on_threads_and_come_in_batches(monkeypatch):
     assert wholes[0][0].points.tolist() == wholes[1][0].points.tolist()
     assert wholes[0][0][1:] == wholes[1][0][1:]
     assert wholes[0][1] == wholes[1][1]
+
+
+def test_batches_are_games_of_their_own_and_add_up(monkeypatch):
+    batches, told = [], []
+
+    def play(decks, policies, n_games, seed):
+        played = play_games(decks, policies, n_games, seed)
+        batches.append((seed, played.returns.reshape(-1, 2, 10).astype(int)))
+        return played
+
+    monkeypatch.setattr(gwent_tournament, "play_games", play)
+    whole = play_round_robin(DECKS, "rule", 20, 3)
     monkeypatch.setattr(gwent_tournament, "_MOST_AT_ONCE", 80)
     parts = play_round_robin(DECKS, "rule", 20, 3, lambda done, total: told.append((done, total)))
     assert told == [(80, 200), (160, 200), (200, 200)]
-    # Games of the first batch are those of before, further ones have other seeds.
-    assert parts.games == 20
-    assert parts.points.sum() == 0
+    (seed, all_games), *others = batches
+    assert len({batch_seed for batch_seed, _ in others}) == 3
+    # The first batch has the games of before, further ones have others.
+    first, second, third = (games for _, games in others)
+    assert others[0][0] == seed
+    assert np.array_equal(first, all_games[:4])
+    assert not np.array_equal(second, first)
+    assert not np.array_equal(second, all_games[4:8])
+    assert not np.array_equal(third, first[:2])
+    for found, games in ((whole, all_games), (parts, np.concatenate([first, second, third]))):
+        won = (games[:, 0] - games[:, 1]).sum(axis=0)
+        table = np.zeros((5, 5), dtype=int)
+        table[np.triu_indices(5, k=1)] = won
+        assert found.points.tolist() == (table - table.T).sum(axis=1).tolist()
+        assert found[1:] == (20, np.count_nonzero(games), (won**2).sum())
 
 
 def test_errors_and_spreads_are_those_of_simulated_tournaments():

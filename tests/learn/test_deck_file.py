@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 
 import h5py
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from punish_fast.learn import deck_search
+from punish_fast.learn import deck_file, deck_search
 from punish_fast.learn.deck_file import load_search, save_search
 from punish_fast.learn.deck_search import DeckSearch, SearchMethod, curve_of, run_search
+from punish_fast.learn.qlearning import LearnError
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.checksum import seal
+from punish_fast.store.deck_pools import PoolFile
 
 SMALL = SearchMethod(pool=6, games=2, survivors=2, newcomers=1, player="random")
 
@@ -63,8 +68,18 @@ def put(index, value):
     return edit
 
 
+def add_one(array):
+    array += 1
+
+
 def swap_survivors(array):
     array[1, [0, 1]] = array[1, [1, 0]]
+
+
+def exchange_best(array):
+    """Give the points of the first survivor to the last deck in the ranking, and the other way round."""
+    best, worst = np.argmax(array[0]), np.argmin(array[0])
+    array[0, [best, worst]] = array[0, [worst, best]]
 
 
 @pytest.mark.parametrize(
@@ -72,22 +87,33 @@ def swap_survivors(array):
     [
         ("search", lambda value: {**value, "extra": 1}, "search: .* must have method, seed, wanted"),
         ("search", lambda value: {**value, "seed": -1}, "seed: -1 is not allowed"),
-        ("search", lambda value: {**value, "wanted": 2}, "/pool/deck: its shape is"),
+        ("search", lambda value: {**value, "wanted": 2}, "/pool/deck: 3 generations are too many, the search has 2"),
         ("search", lambda value: {**value, "wanted": "many"}, "generations: 'many' is not allowed"),
         ("search", lambda value: {**value, "method": 1}, "method: 1 is not allowed"),
         ("search", lambda value: {**value, "method": {**value["method"], "games": 3}}, "games: 3 is not allowed"),
         (
             "search",
             lambda value: {**value, "method": {**value["method"], "pool": 7}},
-            r"/pool/deck: its shape is \(3, 6, 25\), the search has 7 decks",
+            r"/pool/deck: its shape is \(3, 6, 25\), the search has 7 decks of 25 cards",
         ),
         ("/pool/deck", put((0, 0, 0), 0), "/pool/deck: a number is 0, allowed are those from 1 to 76"),
-        ("/pool/deck", put((0, 5, 24), 76), "/pool/deck: a deck does not ascend, or its sum is above 100"),
-        ("/pool/deck", put((0, 5, 0), 30), "/pool/deck: a deck does not ascend"),
-        ("/pool/deck", put((0, slice(4, 6)), 4), "/pool/deck: a deck is twice in generation 0"),
-        ("/pool/deck", swap_survivors, "generation 1 does not begin with the survivors of the one before"),
+        ("/pool/deck", put((0, 5, 24), 76), f"/pool/deck: generation 0 is not what random seed {2**62} breeds"),
+        # A deck that is allowed, but another one.
+        ("/pool/deck", put((2, 5), 4), "/pool/deck: generation 2 is not what random seed"),
+        ("/pool/deck", swap_survivors, "/pool/deck: generation 1 is not what random seed"),
+        ("/pool/points", exchange_best, "/pool/deck: generation 1 is not what random seed"),
+        ("search", lambda value: {**value, "seed": 5}, "/pool/deck: generation 0 is not what random seed 5 breeds"),
+        (
+            "search",
+            lambda value: {**value, "method": {**value["method"], "deviation": 1.0}},
+            "/pool/deck: generation 1 is not what random seed",
+        ),
         ("/pool/points", put((2, 0), 11), "/pool/points: the numbers of generation 2 are impossible"),
         ("/pool/decided", put(1, 31), "/pool/decided: the numbers of generation 1 are impossible"),
+        # Points without games that were decided.
+        ("/pool/decided", put(1, 0), "/pool/decided: the numbers of generation 1 are impossible"),
+        ("/pool/pair_squares", put(1, 0), "/pool/pair_squares: the numbers of generation 1 are impossible"),
+        ("/pool/pair_squares", add_one, "/pool/pair_squares: the numbers of generation 0 are impossible"),
         ("/pool/pair_squares", put(1, 10**12), "/pool/pair_squares: the numbers of generation 1 are impossible"),
         ("/fresh/games", put(0, 0), "/fresh/games: the numbers of generation 0 are impossible"),
         ("/fresh/wins", put(0, 51), "/fresh/wins: the numbers of generation 0 are impossible"),
@@ -98,6 +124,27 @@ def test_what_no_search_comes_to_is_refused_in_one_line(path, name, edit, text):
     change(path, name, edit)
     with pytest.raises(ReadError, match=rf"x\.h5: [^\n]*{text}"):
         load_search(path)
+
+
+@given(st.data())
+def test_results_of_games_are_possible(data):
+    """Whatever the results are, as long as they are those of games."""
+    n, games = data.draw(st.integers(2, 5)), data.draw(st.sampled_from([2, 4]))
+    results = st.lists(st.sampled_from([1, 0, -1]), min_size=games, max_size=games)
+    played = {pair: data.draw(results) for pair in combinations(range(n), 2)}
+    points = np.zeros((1, n), dtype=np.int64)
+    for (one, other), values in played.items():
+        points[0, one] += sum(values)
+        points[0, other] -= sum(values)
+    decided = np.array([sum(abs(value) for values in played.values() for value in values)])
+    squares = np.array([sum(sum(values) ** 2 for values in played.values())])
+    one = np.ones(1, dtype=np.int64)
+    file = PoolFile({}, np.zeros((1, n, 25), dtype=np.int8), points, decided, squares, one, 0 * one, one)
+    method = SearchMethod(pool=n, games=games, survivors=1, newcomers=0)
+    deck_file._check_results(DeckSearch(method, 0, 1), file)
+    for wrong in ({"pair_squares": squares + 1}, {"decided": np.abs(points).sum(axis=1) // 2 - 1}):
+        with pytest.raises(LearnError, match="are impossible"):
+            deck_file._check_results(DeckSearch(method, 0, 1), file._replace(**wrong))
 
 
 def test_a_dataset_of_another_length_is_refused(path):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punish_fast.games.gwent_decks import checked_deck, random_decks
+from punish_fast.games.gwent_tournament import FreshGames
 from punish_fast.learn import deck_search
 from punish_fast.learn.deck_search import (
+    PLAYERS,
     PRESETS,
     DeckSearch,
     SearchMethod,
@@ -20,6 +24,7 @@ from punish_fast.learn.deck_search import (
     method_of,
     next_pool,
     noise_of,
+    noises_of,
     random_pool,
     ranking,
     run_search,
@@ -151,26 +156,42 @@ def test_the_best_decks_are_the_fittest_of_the_last_generation():
 
 def test_the_noise_of_a_search_is_a_mean_over_its_pools():
     search = small_search()
-    spread, error = noise_of(search.history)
-    tournaments = [each.tournament for each in search.history]
-    assert error**2 == pytest.approx(np.mean([each.error**2 for each in tournaments]))
-    assert spread**2 == pytest.approx(max(np.mean([each.strength_variance for each in tournaments]), 0))
+    noises = noises_of(search.history)
+    assert noise_of(search.history) == noises[-1]
+    assert len(noises) == len(search.history)
+    for n, (spread, error) in enumerate(noises, start=1):
+        tournaments = [each.tournament for each in search.history[:n]]
+        assert error**2 == pytest.approx(np.mean([each.error**2 for each in tournaments]))
+        assert spread**2 == pytest.approx(max(np.mean([each.strength_variance for each in tournaments]), 0))
+
+
+def total_strength(searches):
+    """The strength of the survivors of all generations of searches, with its standard error."""
+    games = FreshGames(*np.sum([each.fresh for search in searches for each in search.history], axis=0).tolist())
+    return games.strength, games.error
 
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_the_default_beats_its_noise_and_the_preset_of_few_games_does_not(monkeypatch):
-    monkeypatch.setattr(deck_search, "FRESH_GAMES", 10_000)
-    noise, strengths = {}, {}
-    for name, preset in PRESETS.items():
-        search = DeckSearch(preset.method, 3, 8)
-        run_search(search)
-        noise[name] = noise_of(search.history)
-        strengths[name] = search.history[-1].fresh.strength
-    assert noise["default"][0] > 3 * noise["default"][1]
-    assert noise["documents"][0] < noise["documents"][1]
-    assert strengths["default"] > 0.2
-    assert strengths["documents"] < 0.08
+@pytest.mark.parametrize("player", PLAYERS)
+def test_with_the_same_player_the_default_beats_its_noise_and_few_games_do_not(monkeypatch, player):
+    """In the first generations; later, few games find strong decks, too, if the rule of thumb plays."""
+    monkeypatch.setattr(deck_search, "FRESH_GAMES", 40_000)
+    searches = {}
+    for name, seeds in (("default", [3]), ("documents", range(4))):
+        method = replace(PRESETS[name].method, player=player)
+        searches[name] = [DeckSearch(method, seed, 3) for seed in seeds]
+        for search in searches[name]:
+            run_search(search)
+    many = noise_of(searches["default"][0].history)
+    few = noise_of([each for search in searches["documents"] for each in search.history])
+    assert many[0] > 2 * many[1]
+    assert few[0] < few[1]
+    # Strengths are measured apart, so they could contradict the noise.
+    (strong, strong_error), (weak, weak_error) = (total_strength(searches[name]) for name in ("default", "documents"))
+    assert strong - weak > 3 * np.hypot(strong_error, weak_error)
+    if player == "rule-of-thumb":
+        assert strong - weak > 0.05
 
 
 def test_a_deck_in_words():

@@ -12,7 +12,6 @@ from punish_fast.cli.games.options import GameArgument
 from punish_fast.cli.games.train import shown_points
 from punish_fast.cli.options import (
     ComputeOptions,
-    FixedSeedOption,
     ForceOption,
     OutputOption,
     PlotOption,
@@ -23,7 +22,7 @@ from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.report import Progress, Stopwatch, count, print_table
 
 if TYPE_CHECKING:
-    from punish_fast.learn.deck_search import DeckSearch, SearchMethod
+    from punish_fast.learn.deck_search import DeckSearch
 
 _SETTINGS = ("pool", "games", "survivors", "newcomers", "deviation", "player")
 # How many decks of the last generation to tell.
@@ -64,7 +63,7 @@ class DecksOptions(ComputeOptions):
         ),
     ] = None
     generations: Annotated[int | None, option("Generations in all.  [default: 40]", metavar="N")] = None
-    seed: FixedSeedOption = 0
+    seed: Annotated[int | None, option("Random seed.  [default: 0]", metavar="N")] = None
     resume: Annotated[
         bool, option("Resume the search of the output; more --generations make it longer.", "--resume")
     ] = False
@@ -157,14 +156,14 @@ def _search(options: DecksOptions, output: Path) -> DeckSearch:
     preset = PRESETS[options.preset or "default"]
     if options.resume and output.exists():
         found = load_search(output)
-        _must_agree(output, found.method, options.given() if options.preset is None else _wanted(options))
+        _must_agree(output, found, options)
         generations = found.wanted if options.generations is None else options.generations
         if generations == len(found.history):
             done = f"all of its generations are done ({generations})"
             say(f"{output}: {done}; for more, name a higher number by --generations")
         return DeckSearch(found.method, found.seed, generations, found.history)
-    method = type(preset.method)(**_wanted(options))
-    return DeckSearch(method, options.seed, preset.generations if options.generations is None else options.generations)
+    method, seed = type(preset.method)(**_wanted(options)), 0 if options.seed is None else options.seed
+    return DeckSearch(method, seed, preset.generations if options.generations is None else options.generations)
 
 
 def _wanted(options: DecksOptions) -> dict[str, Any]:
@@ -174,11 +173,15 @@ def _wanted(options: DecksOptions) -> dict[str, Any]:
     return asdict(PRESETS[options.preset or "default"].method) | options.given()
 
 
-def _must_agree(output: Path, found: SearchMethod, wanted: dict[str, Any]) -> None:
-    """Check that a search to resume has the settings that are wanted."""
+def _must_agree(output: Path, found: DeckSearch, options: DecksOptions) -> None:
+    """Check that a search to resume has the settings and the random seed that are wanted."""
+    wanted = options.given() if options.preset is None else _wanted(options)
+    if options.seed is not None:
+        wanted["seed"] = options.seed
+    settings = _settings(found)
     for name, value in wanted.items():
-        if getattr(found, name) != value:
-            raise UsageError(f"{output}: was made with {name} {getattr(found, name)}, not {value}")
+        if settings[name] != value:
+            raise UsageError(f"{output}: was made with {name} {settings[name]}, not {value}")
 
 
 def _settings(search: DeckSearch) -> dict[str, Any]:
@@ -197,7 +200,7 @@ def _report(options: DecksOptions, search: DeckSearch, output: Path, bred: int) 
         "seed": search.seed,
         "generations": len(search.history),
         "bred": bred,
-        "games": bred * method.games * method.pool * (method.pool - 1) // 2,
+        "pool_games": bred * method.games * method.pool * (method.pool - 1) // 2,
         "fresh_games": sum(each.fresh.games for each in search.history[-bred:]) if bred else 0,
         "curve": curve_of(search),
         "spread": spread,
@@ -246,7 +249,7 @@ def _print(report: dict[str, Any], method: str) -> None:
     ]
     print_table([["card x copies", "strength", "since generation"], *rows])
     print()
-    told = f"{report['games']:,} games in the pool, {report['fresh_games']:,} against random decks"
+    told = f"{report['pool_games']:,} games in the pool, {report['fresh_games']:,} against random decks"
     print(f"{count(report['bred'], 'generation')} in {report['seconds']['search']:.1f} s: {told}")
     for key in ("output", "plot"):
         if report[key] is not None:
