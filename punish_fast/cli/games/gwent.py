@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.judged_agents import JudgedAgent, built_in, name_of, of_network, share_text, told_match
+from punish_fast.cli.games.judged_agents import (
+    TRAINED,
+    JudgedAgent,
+    built_in,
+    name_of,
+    of_learner,
+    share_text,
+    told_match,
+    trained,
+)
 from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
@@ -42,7 +51,7 @@ def judged(
 
     clock, reports = Stopwatch(), []
     with clock("agents"), progress.stage("agents"):
-        players = [each for name in agents or PLAYERS for each in _players(name, temperature)]
+        players = [each for name in agents or PLAYERS for each in _players(games[0], name, temperature)]
     for number, player in enumerate(players, 1):
         with clock("matches"), progress.stage(f"matches of player {number} of {len(players)}"):
             matches = {
@@ -62,21 +71,24 @@ def judged(
     }
 
 
-def _players(name: str, temperature: float) -> list[JudgedAgent]:
+def _players(game: Gwent, name: str, temperature: float) -> list[JudgedAgent]:
     """The players of an agent: one of a name; of a network a greedy one and one that mixes."""
     from punish_fast.games.gwent_players import PLAYERS
     from punish_fast.learn.network_file import load_dqn
 
     if Path(name).suffix != ".h5":
+        if name == TRAINED:
+            return trained(game, temperature)
         if name not in PLAYERS:
-            raise UsageError(f"{printable(name)}: is no agent, allowed are {', '.join(PLAYERS)}, and files .h5")
+            allowed = f"{', '.join(PLAYERS)}, {TRAINED}, and files .h5"
+            raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}")
         return built_in(name, PLAYERS[name])
     network = load_dqn(Path(name))
     found = network.vector.game.name
     if found != "gwent":
         raise UsageError(f"{printable(name)}: its game is {found}, not gwent")
     # Features are the same with all decks.
-    return of_network(name, network, temperature)
+    return of_learner(name, network, temperature)
 
 
 def _both_seats(matches: SeatMatches) -> dict[str, Any]:

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.judged_agents import JudgedAgent, built_in, name_of, of_network, share_text, told_match
+from punish_fast.cli.games.judged_agents import (
+    TRAINED,
+    JudgedAgent,
+    built_in,
+    name_of,
+    of_learner,
+    share_text,
+    told_match,
+    trained,
+)
 from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
@@ -62,12 +71,14 @@ def _players(game: IncanGold, name: str, temperature: float) -> list[JudgedAgent
     from punish_fast.learn.network_file import load_dqn
 
     if Path(name).suffix != ".h5":
+        if name == TRAINED:
+            return trained(game, temperature)
         try:
             return built_in(name, player_named(name))
         except GameError:
-            allowed = f"{', '.join(NAMES)} with N from 1 to 99, and files .h5"
+            allowed = f"{', '.join(NAMES)} with N from 1 to 99, {TRAINED}, and files .h5"
             raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}") from None
-    return of_network(name, load_dqn(Path(name), game), temperature)
+    return of_learner(name, load_dqn(Path(name), game), temperature)
 
 
 def print_judged(report: dict[str, Any]) -> None:

@@ -33,8 +33,9 @@ class JudgeOptions(VariantOptions):
         argument(
             "AGENT...",
             f"Files of agents, or some of {', '.join(_BUILT_IN)} (the default is all four). Connect Four: files, "
-            "random, or search-4 for a search of four moves. Incan Gold: files, random, leave-at-12, rule-of-thumb, or "
-            "equilibrium. Gwent Lite: files, random, or rule-of-thumb.",
+            "random, or search-4 for a search of four moves. Incan Gold: files, random, leave-at-N (with N points), "
+            "rule-of-thumb, equilibrium, or trained, the network that comes with the package. Gwent Lite: files, "
+            "random, rule-of-thumb, or trained.",
         ),
     ] = None
     games: Annotated[

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from punish_fast.cli.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from punish_fast.games.contract import Mover
+    from punish_fast.games.contract import Mover, TableGame
     from punish_fast.learn.dqn import DqnLearner
+    from punish_fast.learn.movers import Values
 
 # Of a match, by default.
 GAMES = 3000
+# What agents call the network that comes with the package.
+TRAINED = "trained"
 
 
 class JudgedAgent(NamedTuple):
@@ -39,16 +44,39 @@ def built_in(name: str, mover: Mover) -> list[JudgedAgent]:
     return [JudgedAgent(name, "built-in", None, mover)]
 
 
-def of_network(name: str, network: DqnLearner, temperature: float) -> list[JudgedAgent]:
-    """A network, which plays greedy and mixed."""
+def of_learner(name: str, learner: DqnLearner, temperature: float) -> list[JudgedAgent]:
+    """The network of a file."""
     from punish_fast.learn.dqn import values_of
+
+    values = values_of(learner.vector, learner.architecture, learner.weights)
+    return _of_values(name, values, temperature, learner.keeps_rules)
+
+
+def trained(game: TableGame, temperature: float) -> list[JudgedAgent]:
+    """The network of a game that comes with the package.
+
+    Raises:
+        ExtraError: JAX is not installed.
+    """
+    from punish_fast.games.registry import vectorise
+    from punish_fast.learn.dqn import values_of
+    from punish_fast.learn.pretrained import pretrained_network
+    from punish_fast.runtime.extras import require
+
+    require("learn", "jax", "optax")
+    network = pretrained_network(game)
+    if network is None:
+        raise UsageError(f"{TRAINED}: no network of {game.name} comes with the package")
+    return _of_values(TRAINED, values_of(vectorise(game), *network), temperature)
+
+
+def _of_values(name: str, values: Values, temperature: float, keeps_rules: bool = True) -> list[JudgedAgent]:
+    """A network, which plays greedy and mixed."""
     from punish_fast.learn.movers import GreedyMover, MixedMover
 
-    values = values_of(network.vector, network.architecture, network.weights)
-    mixed = MixedMover(values, temperature, 0.0, network.keeps_rules)
     return [
-        JudgedAgent(name, "greedy", None, GreedyMover(values, 0.0, network.keeps_rules)),
-        JudgedAgent(name, "mixed", temperature, mixed),
+        JudgedAgent(name, "greedy", None, GreedyMover(values, 0.0, keeps_rules)),
+        JudgedAgent(name, "mixed", temperature, MixedMover(values, temperature, 0.0, keeps_rules)),
     ]
 
 

@@ -58,11 +58,15 @@ def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folde
     done = run("games", "judge", "gwent", "net.h5", "--games", "20", "--decks", "default")
     assert "net.h5 (greedy)  " in done.out
     assert "net.h5 (mixed, temperature 0.03)  default  random  " in done.out
+    # The network that comes with the package is stronger than one that has learned nothing.
+    report = run("games", "judge", "gwent", "trained", "net.h5", "--games", "20", "--decks", "default", "--json").report
+    wins = [each["matches"]["default"]["rule-of-thumb"]["both"]["win"] for each in report["agents"]]
+    assert min(wins[:2]) > max(wins[2:])
 
 
 def test_what_is_not_for_gwent_is_refused(run, folder):
     run("games", "judge", "gwent", "perfect").refused(
-        "perfect: is no agent, allowed are random, rule-of-thumb, and files .h5"
+        "perfect: is no agent, allowed are random, rule-of-thumb, trained, and files .h5"
     )
     run("games", "judge", "gwent", "--decks", "1 2 / 3").refused(
         "first deck: 2 cards are not allowed, it must have at least 25"
