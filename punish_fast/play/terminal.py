@@ -22,6 +22,7 @@ Tell = Callable[[str], None]
 _HELP = "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."
 # Where nobody plays perfectly, and what has been seen stays seen.
 _CARD_HELP = "Type the number of a move, or the move in words; rules, or q to leave."
+_WORD_HELP = "Type one of these words; rules, or q to leave."
 
 
 class LeaveError(Exception):
@@ -114,22 +115,34 @@ class TerminalGame:
     def _chosen(self, seat: int) -> bool:
         """Let a person choose; False after an undo."""
         view: BoardView = self.session.view(seat)
-        texts = [self.game.action_text(view.state, action) for action in view.actions]
-        numbers = [str(number) for number in range(1, len(texts) + 1)]
         self.tell(self._drawing(seat) + "\n")
-        for number, text in zip(numbers, texts, strict=True):
-            self.tell(f"  {number}  {text}")
+        allowed, typed = self._offer(view)
         while True:
-            prompt = f"{self.session.seats[seat].name}, your move (1 to {len(texts)}, ? for help): "
-            answer = self.ask(prompt).strip().lower()
-            for words in (texts, numbers):
-                if answer in words:
-                    self.session.choose(seat, view.actions[words.index(answer)])
-                    return True
+            answer = self.ask(f"{self.session.seats[seat].name}, your move ({allowed}, ? for help): ").strip().lower()
+            if answer in typed:
+                self.session.choose(seat, typed[answer])
+                return True
             if answer == "undo" and self._undone():
                 return False
             if answer != "undo":
                 self.tell(self._reply(answer, view))
+
+    def _offer(self, view: BoardView) -> tuple[str, dict[str, int]]:
+        """What may be typed, in short, and the action of everything that may be."""
+        texts = {self.game.action_text(view.state, action): action for action in view.actions}
+        if self._words is not None:
+            # A card is typed as its number, which no number of a move may stand for.
+            words = self._words(view.state)
+            return ", ".join(sorted(words, key=words.__getitem__)), texts | words
+        for number, text in enumerate(texts, 1):
+            self.tell(f"  {number}  {text}")
+        numbers = {str(number): action for number, action in enumerate(view.actions, 1)}
+        return f"1 to {len(texts)}", numbers | texts
+
+    @property
+    def _words(self) -> Callable[[object], dict[str, int]] | None:
+        """The actions by the words that a game has for them; None if it has none."""
+        return getattr(self.game, "words", None)
 
     def _undone(self) -> bool:
         try:
@@ -152,6 +165,8 @@ class TerminalGame:
 
     @property
     def _help(self) -> str:
+        if self._words is not None:
+            return _WORD_HELP
         return _HELP if self.oracle else _CARD_HELP
 
     def _hint(self, view: BoardView) -> str:

@@ -108,14 +108,14 @@ def test_a_trained_network_plays(run, say):
 
 @pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 @pytest.mark.parametrize(
-    ("game", "agents"),
-    [("incan-gold", ["trained 1", "trained 2"]), ("gwent", ["trained"])],
+    ("game", "agents", "answer"),
+    [("incan-gold", ["trained 1", "trained 2"], "1"), ("gwent", ["trained"], "pass")],
     ids=["incan-gold", "gwent"],
 )
-def test_a_network_of_a_file_plays_card_games(run, say, tmp_path, game, agents):
+def test_a_network_of_a_file_plays_card_games(run, say, tmp_path, game, agents, answer):
     network = new_dqn(vectorise(make_game(game, {})), DqnMethod(hidden=(8,), temperature=0.1), seed=3)
     save_dqn(tmp_path / "mine.h5", network)
-    say(*["1"] * 40)
+    say(*[answer] * 40)
     options = ("--agent", str(tmp_path / "mine.h5"), "--seed", "4", "--json")
     results = [json.loads(run("games", "play", game, *options).out) for _ in range(2)]
     assert results[0] == results[1]
@@ -145,7 +145,7 @@ def test_one_person_plays_incan_gold_against_two(run, say):
 
 
 def test_gwent_is_played_with_hidden_hands(run, say):
-    say("rules", *["2"] * 20, *["1"] * 20)
+    say("rules", "9", "2", "5", *["pass"] * 9)
     done = run("games", "play", "gwent", "--level", "rule-of-thumb", "--seed", "3", "--decks", "random", "--json")
     result = json.loads(done.out)
     assert (result["players"], result["variant"]["decks"], result["ended"]) == (
@@ -158,7 +158,8 @@ def test_gwent_is_played_with_hidden_hands(run, say):
     assert result["story"][2].startswith("You draw ")
     assert result["story"][3] == "rule-of-thumb draws 10 cards."
     assert "rule-of-thumb: 9 cards in hand, 15 to draw, total" in done.err
-    assert "  2  play " in done.err
+    assert "you, your move (pass, 1, 2, 3, 4, 5, 7, ? for help): " in done.err
+    assert "'9' is not a move. Type one of these words; rules, or q to leave." in done.err
 
 
 @pytest.mark.parametrize(
