@@ -11,3 +11,8 @@ def signed(states: np.ndarray) -> np.ndarray:
     Numba turns sums of unsigned and signed integers into floats, so kernels count in signed ones.
     """
     return np.ascontiguousarray(states, np.uint64).view(np.int64)
+
+
+def room_for_steps(n: int, n_words: int, n_players: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What kernels write of ``n`` steps: states after them, int64 ``[n, n_words]``, returns, and whether games end."""
+    return np.empty((n, n_words), np.int64), np.empty((n, n_players), np.float32), np.empty(n, np.bool_)

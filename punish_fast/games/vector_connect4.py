@@ -7,7 +7,7 @@ import numpy as np
 from punish_fast.games import _connect4
 from punish_fast.games.connect4 import HEIGHT, WIDTH
 from punish_fast.games.contract import Game
-from punish_fast.games.packed_states import signed
+from punish_fast.games.packed_states import room_for_steps, signed
 from punish_fast.runtime.parallel import for_each
 
 
@@ -43,12 +43,7 @@ class VectorConnect4:
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Drop a stone into a column of each board."""
-        n = len(states)
-        after, returns, ended = (
-            np.empty((n, self.n_words), np.int64),
-            np.empty((n, 2), np.float32),
-            np.empty(n, np.bool_),
-        )
+        after, returns, ended = room_for_steps(len(states), self.n_words, 2)
         _connect4.drop_stones(signed(states), np.ascontiguousarray(actions, np.int64), after, returns, ended)
         return after.view(np.uint64), returns, ended
 

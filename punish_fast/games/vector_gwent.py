@@ -19,7 +19,7 @@ from punish_fast.games.contract import Game, GameError
 from punish_fast.games.gwent import MAX_TOTAL, N_MOVES, N_ROUNDS, Gwent
 from punish_fast.games.gwent_decks import MAX_SUM, MIN_CARDS, deal_probabilities
 from punish_fast.games.gwent_state import GwentState
-from punish_fast.games.packed_states import signed
+from punish_fast.games.packed_states import room_for_steps, signed
 
 _SIZE = (MIN_CARDS, MAX_TOTAL, MAX_SUM, N_ROUNDS)
 
@@ -74,12 +74,7 @@ class VectorGwent:
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Draw a card, let a player begin, or move in each state."""
-        n = len(states)
-        after, returns, ended = (
-            np.empty((n, self.n_words), np.int64),
-            np.empty((n, 2), np.float32),
-            np.empty(n, np.bool_),
-        )
+        after, returns, ended = room_for_steps(len(states), self.n_words, 2)
         actions = np.ascontiguousarray(actions, np.int64)
         _vector_gwent.step_gwent(signed(states), actions, self._rules, after, returns, ended)
         return after.view(np.uint64), returns, ended

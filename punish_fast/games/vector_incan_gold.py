@@ -11,7 +11,7 @@ import numpy as np
 from punish_fast.games import _vector_incan_gold as kernels
 from punish_fast.games.contract import Game
 from punish_fast.games.incan_gold import N_KINDS, N_PLAYERS, STAY
-from punish_fast.games.packed_states import signed
+from punish_fast.games.packed_states import room_for_steps, signed
 
 
 class VectorIncanGold:
@@ -57,12 +57,7 @@ class VectorIncanGold:
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Draw a card or take an answer in each state."""
-        n = len(states)
-        after, returns, ended = (
-            np.empty((n, self.n_words), np.int64),
-            np.empty((n, N_PLAYERS), np.float32),
-            np.empty(n, np.bool_),
-        )
+        after, returns, ended = room_for_steps(len(states), self.n_words, N_PLAYERS)
         chosen = np.ascontiguousarray(actions, np.int64)
         kernels.take_temple_actions(signed(states), chosen, self._is_by_taking, after, returns, ended)
         return after.view(np.uint64), returns, ended

@@ -151,9 +151,8 @@ def _named(searches: list[tuple[Path, DeckSearch]]) -> dict[str, DeckSearch]:
 def _search(options: DecksOptions, output: Path) -> DeckSearch:
     """The search to run, new or from the output."""
     from punish_fast.learn.deck_file import load_search
-    from punish_fast.learn.deck_search import PRESETS, DeckSearch
+    from punish_fast.learn.deck_search import PRESETS, DeckSearch, SearchMethod
 
-    preset = PRESETS[options.preset or "default"]
     if options.resume and output.exists():
         found = load_search(output)
         _must_agree(output, found, options)
@@ -162,8 +161,10 @@ def _search(options: DecksOptions, output: Path) -> DeckSearch:
             done = f"all of its generations are done ({generations})"
             say(f"{output}: {done}; for more, name a higher number by --generations")
         return DeckSearch(found.method, found.seed, generations, found.history)
-    method, seed = type(preset.method)(**_wanted(options)), 0 if options.seed is None else options.seed
-    return DeckSearch(method, seed, preset.generations if options.generations is None else options.generations)
+    generations = options.generations
+    if generations is None:
+        generations = PRESETS[options.preset or "default"].generations
+    return DeckSearch(SearchMethod(**_wanted(options)), options.seed or 0, generations)
 
 
 def _wanted(options: DecksOptions) -> dict[str, Any]:

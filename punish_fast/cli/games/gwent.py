@@ -6,23 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.judged_agents import (
-    TRAINED,
-    JudgedAgent,
-    built_in,
-    name_of,
-    of_learner,
-    share_text,
-    told_match,
-    trained,
-)
+from punish_fast.cli.games.judged_agents import TRAINED, agents_of, name_of, share_text, told_match
 from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from punish_fast.games.contract import Mover
     from punish_fast.games.gwent import Gwent
+    from punish_fast.learn.dqn import DqnLearner
     from punish_fast.learn.gwent_matches import SeatMatches
 
 _SHARES = ("win", "tie", "loss")
@@ -51,7 +44,9 @@ def judged(
 
     clock, reports = Stopwatch(), []
     with clock("agents"), progress.stage("agents"):
-        players = [each for name in agents or PLAYERS for each in _players(games[0], name, temperature)]
+        players = [
+            each for name in agents or PLAYERS for each in agents_of(name, games[0], _built_in, _load, temperature)
+        ]
     for number, player in enumerate(players, 1):
         with clock("matches"), progress.stage(f"matches of player {number} of {len(players)}"):
             matches = {
@@ -71,24 +66,24 @@ def judged(
     }
 
 
-def _players(game: Gwent, name: str, temperature: float) -> list[JudgedAgent]:
-    """The players of an agent: one of a name; of a network a greedy one and one that mixes."""
+def _built_in(name: str) -> Mover:
     from punish_fast.games.gwent_players import PLAYERS
+
+    if name not in PLAYERS:
+        allowed = f"{', '.join(PLAYERS)}, {TRAINED}, and files .h5"
+        raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}")
+    return PLAYERS[name]
+
+
+def _load(path: Path) -> DqnLearner:
+    """A network, whatever decks it has learned with, since features are the same with all."""
     from punish_fast.learn.network_file import load_dqn
 
-    if Path(name).suffix != ".h5":
-        if name == TRAINED:
-            return trained(game, temperature)
-        if name not in PLAYERS:
-            allowed = f"{', '.join(PLAYERS)}, {TRAINED}, and files .h5"
-            raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}")
-        return built_in(name, PLAYERS[name])
-    network = load_dqn(Path(name))
+    network = load_dqn(path)
     found = network.vector.game.name
     if found != "gwent":
-        raise UsageError(f"{printable(name)}: its game is {found}, not gwent")
-    # Features are the same with all decks.
-    return of_learner(name, network, temperature)
+        raise UsageError(f"{printable(str(path))}: its game is {found}, not gwent")
+    return network
 
 
 def _both_seats(matches: SeatMatches) -> dict[str, Any]:

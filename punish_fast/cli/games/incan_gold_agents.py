@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.judged_agents import (
-    TRAINED,
-    JudgedAgent,
-    built_in,
-    name_of,
-    of_learner,
-    share_text,
-    told_match,
-    trained,
-)
+from punish_fast.cli.games.judged_agents import TRAINED, agents_of, name_of, share_text, told_match
 from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
+    from punish_fast.games.contract import Mover
     from punish_fast.games.incan_gold import IncanGold
 
 # Two of each sit against every agent; these are judged by default, too.
@@ -39,10 +31,14 @@ def judged(
     from punish_fast.games.incan_gold_players import player_named
     from punish_fast.games.registry import vectorise
     from punish_fast.learn.incan_gold_matches import best_responder, play_match
+    from punish_fast.learn.network_file import load_dqn
 
     clock, vector, reports = Stopwatch(), vectorise(game), []
     with clock("agents"), progress.stage("agents"):
-        players = [each for name in agents or _OPPONENTS for each in _players(game, name, temperature)]
+        load = partial(load_dqn, game=game)
+        players = [
+            each for name in agents or _OPPONENTS for each in agents_of(name, game, _built_in, load, temperature)
+        ]
         opponents = {name: player_named(name) for name in _OPPONENTS}
     for number, player in enumerate(players, 1):
         with clock("matches"), progress.stage(f"matches of player {number} of {len(players)}"):
@@ -64,21 +60,15 @@ def judged(
     }
 
 
-def _players(game: IncanGold, name: str, temperature: float) -> list[JudgedAgent]:
-    """The players of an agent: one of a name; of a network a greedy one and one that mixes."""
+def _built_in(name: str) -> Mover:
     from punish_fast.games.contract import GameError
     from punish_fast.games.incan_gold_players import NAMES, player_named
-    from punish_fast.learn.network_file import load_dqn
 
-    if Path(name).suffix != ".h5":
-        if name == TRAINED:
-            return trained(game, temperature)
-        try:
-            return built_in(name, player_named(name))
-        except GameError:
-            allowed = f"{', '.join(NAMES)} with N from 1 to 99, {TRAINED}, and files .h5"
-            raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}") from None
-    return of_learner(name, load_dqn(Path(name), game), temperature)
+    try:
+        return player_named(name)
+    except GameError:
+        allowed = f"{', '.join(NAMES)} with N from 1 to 99, {TRAINED}, and files .h5"
+        raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}") from None
 
 
 def print_judged(report: dict[str, Any]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from punish_fast.cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from punish_fast.games.contract import Mover, TableGame
     from punish_fast.learn.dqn import DqnLearner
@@ -39,20 +40,37 @@ class JudgedAgent(NamedTuple):
         return {"agent": self.name, "play": self.play, "temperature": self.temperature}
 
 
-def built_in(name: str, mover: Mover) -> list[JudgedAgent]:
-    """An agent that plays in one way."""
-    return [JudgedAgent(name, "built-in", None, mover)]
+def agents_of(
+    name: str,
+    game: TableGame,
+    built_in: Callable[[str], Mover],
+    load: Callable[[Path], DqnLearner],
+    temperature: float,
+) -> list[JudgedAgent]:
+    """The agents of a name: one that is built in, or a network, which plays greedy and mixed.
 
+    Args:
+        name: The name, `TRAINED`, or a file.
+        game: The game.
+        built_in: The mover of a name; raises UsageError if there is none.
+        load: Reads a file; raises UsageError or ReadError if it has no network of the game.
+        temperature: Of networks that mix.
 
-def of_learner(name: str, learner: DqnLearner, temperature: float) -> list[JudgedAgent]:
-    """The network of a file."""
+    Raises:
+        ExtraError: It is a network, and JAX is not installed.
+    """
     from punish_fast.learn.dqn import values_of
 
-    values = values_of(learner.vector, learner.architecture, learner.weights)
-    return _of_values(name, values, temperature, learner.keeps_rules)
+    if Path(name).suffix == ".h5":
+        learner = load(Path(name))
+        values = values_of(learner.vector, learner.architecture, learner.weights)
+        return _of_values(name, values, temperature, learner.keeps_rules)
+    if name == TRAINED:
+        return _trained(game, temperature)
+    return [JudgedAgent(name, "built-in", None, built_in(name))]
 
 
-def trained(game: TableGame, temperature: float) -> list[JudgedAgent]:
+def _trained(game: TableGame, temperature: float) -> list[JudgedAgent]:
     """The network of a game that comes with the package.
 
     Raises:
