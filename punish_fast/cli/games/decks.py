@@ -161,10 +161,9 @@ def _search(options: DecksOptions, output: Path) -> DeckSearch:
             done = f"all of its generations are done ({generations})"
             say(f"{output}: {done}; for more, name a higher number by --generations")
         return DeckSearch(found.method, found.seed, generations, found.history)
-    generations = options.generations
-    if generations is None:
-        generations = PRESETS[options.preset or "default"].generations
-    return DeckSearch(SearchMethod(**_wanted(options)), options.seed or 0, generations)
+    preset = PRESETS[options.preset or "default"]
+    wanted = preset.generations if options.generations is None else options.generations
+    return DeckSearch(SearchMethod(**_wanted(options)), options.seed or 0, wanted)
 
 
 def _wanted(options: DecksOptions) -> dict[str, Any]:
