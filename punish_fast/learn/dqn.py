@@ -29,19 +29,19 @@ import numpy as np
 from punish_fast.games.contract import Mover, VectorGame
 from punish_fast.games.registry import GAMES
 from punish_fast.learn.episodes import play
+from punish_fast.learn.hyperparameters import check_choices, check_layers, check_ranges
 from punish_fast.learn.movers import GreedyMover, MixedMover, Values
 from punish_fast.learn.q_network import Architecture, action_values, evaluate, first_weights, on_processor
 from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
+from punish_fast.learn.random_streams import stream_of
 from punish_fast.learn.replay import MC, TARGETS, TD, Samples, drawn_samples, samples_of
 from punish_fast.runtime.interrupts import uninterrupted
-from punish_fast.runtime.json_values import brief, is_number, is_whole
 
 MASK, PUNISH = "mask", "punish"
 ILLEGAL = (MASK, PUNISH)
 _PLAY, _LEARN, _BEGIN = range(3)
 # After so many, Adam no longer corrects its means.
 _MOST_STEPS = 1_000_000_000
-_MAX_LAYERS = 8
 # Planes, rows and columns; a board with a shorter side needs no filters.
 _N_AXES, _LEAST_SIDE = 3, 4
 # What boards have instead of the defaults of `DqnMethod`: as strong as larger ones, and faster.
@@ -105,22 +105,9 @@ class DqnMethod:
     max_plies: int = 200
 
     def __post_init__(self) -> None:
-        for name, allowed in (("target", TARGETS), ("illegal", ILLEGAL)):
-            if getattr(self, name) not in allowed:
-                problem = f"{brief(getattr(self, name))} is not allowed"
-                raise LearnError(f"{name}: {problem}, it must be one of {', '.join(allowed)}")
-        for name, most in _LARGEST_LAYER.items():
-            layers = getattr(self, name)
-            if not (len(layers) <= _MAX_LAYERS and all(is_whole(n, 1, most) for n in layers)):
-                raise LearnError(
-                    f"{name}: {brief(layers)} is not allowed, it must be up to {_MAX_LAYERS} numbers from 1 to {most}"
-                )
-        for name, (low, high) in _RANGES.items():
-            number = getattr(self, name)
-            is_right = is_whole if isinstance(low, int) else is_number
-            if not is_right(number, low, high):
-                kind = "a whole number" if isinstance(low, int) else "a number"
-                raise LearnError(f"{name}: {brief(number)} is not allowed, it must be {kind} from {low} to {high}")
+        check_choices(self, {"target": TARGETS, "illegal": ILLEGAL})
+        check_layers(self, _LARGEST_LAYER)
+        check_ranges(self, _RANGES)
 
     def __str__(self) -> str:
         layers = [*(f"{n} filters" for n in self.filters), *(f"{n} units" for n in self.hidden)]
@@ -285,11 +272,7 @@ class DqnLearner:
         return samples_of(self.vector, action, self.method.target, self.method.discount)
 
     def _random(self, stream: int) -> np.random.Generator:
-        return _generator(self.seed, self.rounds, stream)
-
-
-def _generator(seed: int, number: int, stream: int) -> np.random.Generator:
-    return np.random.Generator(np.random.Philox(key=np.array([seed, number << 2 | stream], dtype=np.uint64)))
+        return stream_of(self.seed, self.rounds, stream)
 
 
 def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarray) -> Values:
@@ -331,7 +314,7 @@ def new_dqn(vector: VectorGame, method: DqnMethod, seed: int = 0) -> DqnLearner:
     """
     if not 0 <= seed <= LAST_SEED:
         raise LearnError(f"seed: {seed} is not allowed, it must be from 0 to {LAST_SEED}")
-    weights = first_weights(check_method(vector, method), _generator(seed, 0, _BEGIN))
+    weights = first_weights(check_method(vector, method), stream_of(seed, 0, _BEGIN))
     nothing = np.zeros_like(weights)
     return DqnLearner(vector, method, seed, weights, weights, nothing, nothing)
 

@@ -2,11 +2,7 @@
 
 With filters, features of the shape planes x rows x columns first pass through convolutions, each with 3 x 3 filters,
 zeros beyond the edge, and the same rows and columns as before. Hidden layers of units follow, then one sum for each
-action; all but the last are rectified, ``max(0, x)``.
-
-All weights are one float32 vector, layer by layer, the biases of a layer after its weights. They start uniform within
-``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` count what one unit takes and gives, and biases start
-at zero (Glorot and Bengio, 2010).
+action; all but the last are rectified, ``max(0, x)``. All weights are one vector (``layers.py``).
 """
 
 from __future__ import annotations
@@ -14,18 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.learn.layers import (
+    SIDE,
+    convolutions,
+    dense,
+    n_weights_of,
+    random_weights,
+    rectified,
+    split_layers,
+)
 from punish_fast.runtime.extras import require
 
 if TYPE_CHECKING:
     import jax
 
-# The side of a filter.
-_SIDE = 3
 # A call of the network takes a power of this many states, so that few sizes are compiled.
 _GROWTH = 4
 _LEAST_STATES = 64
@@ -52,7 +54,7 @@ class Architecture(NamedTuple):
         n_in = self.inputs[0]
         shapes: list[tuple[int, ...]] = []
         for n_out in self.filters:
-            shapes.append((_SIDE, _SIDE, n_in, n_out))
+            shapes.append((SIDE, SIDE, n_in, n_out))
             n_in = n_out
         n_in = n_in * math.prod(self.inputs[1:])
         for n_out in (*self.hidden, self.n_moves):
@@ -63,52 +65,21 @@ class Architecture(NamedTuple):
     @property
     def n_weights(self) -> int:
         """Number of weights and biases."""
-        return sum(math.prod(shape) + shape[-1] for shape in self.shapes)
+        return n_weights_of(self.shapes)
 
 
 def first_weights(architecture: Architecture, generator: np.random.Generator) -> np.ndarray:
     """Weights to begin with, float32 ``[n_weights]``."""
-    parts = []
-    for shape in architecture.shapes:
-        limit = math.sqrt(6 / (math.prod(shape[:-2]) * (shape[-2] + shape[-1])))
-        parts += [generator.uniform(-limit, limit, math.prod(shape)), np.zeros(shape[-1])]
-    return np.concatenate(parts).astype(np.float32)
+    return random_weights(architecture.shapes, generator)
 
 
 def action_values(architecture: Architecture, weights: jax.Array, x: jax.Array) -> jax.Array:
     """The value of each action, float32 ``[n, n_moves]``, of features ``[n, n_features]``; to be compiled."""
-    import jax.numpy as jnp
-
-    lengths = [length for shape in architecture.shapes for length in (math.prod(shape), shape[-1])]
-    # Splitting, unlike slicing, has a cheap gradient: one concatenation.
-    parts = jnp.split(weights, np.cumsum(lengths)[:-1].tolist())
-    layers = [
-        (weight.reshape(shape), bias)
-        for shape, weight, bias in zip(architecture.shapes, parts[::2], parts[1::2], strict=True)
-    ]
-    n_filters = len(architecture.filters)
-    if n_filters:
-        x = x.reshape(-1, *architecture.inputs).transpose(0, 2, 3, 1)
-        for weight, bias in layers[:n_filters]:
-            x = jnp.maximum(_neighbourhoods(x) @ weight.reshape(-1, len(bias)) + bias, 0)
-        x = x.reshape(len(x), -1)
-    for weight, bias in layers[n_filters:-1]:
-        x = jnp.maximum(x @ weight + bias, 0)
-    weight, bias = layers[-1]
-    return x @ weight + bias
-
-
-def _neighbourhoods(x: jax.Array) -> jax.Array:
-    """What each filter sees at each place, ``[n, rows, columns, 9 planes]``, of ``[n, rows, columns, planes]``.
-
-    On processors a product of matrices is far faster than the convolution of JAX, and its gradient even more so.
-    """
-    import jax.numpy as jnp
-
-    _, rows, columns, _ = x.shape
-    padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
-    places = product(range(_SIDE), repeat=2)
-    return jnp.concatenate([padded[:, i : i + rows, j : j + columns] for i, j in places], axis=-1)
+    layers, n_filters = split_layers(architecture.shapes, weights), len(architecture.filters)
+    x = convolutions(layers[:n_filters], architecture.inputs, x)
+    for layer in layers[n_filters:-1]:
+        x = rectified(dense(layer, x))
+    return dense(layers[-1], x)
 
 
 @lru_cache(maxsize=16)
