@@ -39,6 +39,7 @@ HOMES = {
     "rich": {"cli", "play"},
     "sqlite3": {"records"},
     "jax": {"enemies", "learn"},
+    "mctx": {"learn"},
     "optax": {"enemies", "learn"},
     "fastapi": {"web"},
     "pydantic": {"web"},

@@ -1,0 +1,220 @@
+"""Search for the best action, in the learned model or in the rules, by DeepMind's ``mctx`` (extra ``learn``).
+
+A search grows a tree from a state: each *simulation* goes down from the root by what is known of the actions, adds one
+node, and passes its value up, with the other sign for each change of turn. Nodes are hidden states of the learned model
+(MuZero), or states of the game (AlphaZero). Only the root knows which actions are legal; below it the learned model has
+to know by itself.
+
+*gumbel*: the root shares its simulations among a few actions by sequential halving, beginning with those of the highest
+prior probability plus Gumbel noise (I. Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022). The
+policy that it teaches is the softmax of prior logits and values, better than the prior with any number of simulations.
+
+*puct*: the root takes what has the highest upper bound, as nodes below do (J. Schrittwieser et al., Nature 588, 2020).
+The policy that it teaches is the share of visits.
+
+Without noise, a search is the same for the same state, network and number of simulations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.games.contract import VectorGame
+from punish_fast.learn.muzero.method import GUMBEL, MuZeroMethod
+from punish_fast.learn.muzero.network import ModelShape, Networks, mean_of, networks_of
+from punish_fast.learn.muzero.true_rules import TrueRules
+from punish_fast.learn.q_network import on_processor
+
+if TYPE_CHECKING:
+    import jax
+
+# A search takes one of a few numbers of states, so that few sizes are compiled.
+_GROWTH = 4
+_LEAST_STATES = 32
+
+
+class SearchPlan(NamedTuple):
+    """How to search.
+
+    Attributes:
+        shape: The shape of the networks.
+        rules: The rules to plan in; None for the learned model.
+        kind: ``"gumbel"`` or ``"puct"``.
+        simulations: Simulations of a search.
+        considered: Actions that a Gumbel search considers at the root, at most.
+        discount: Of each action.
+        is_noisy: Whether the root has noise, for self-play.
+    """
+
+    shape: ModelShape
+    rules: TrueRules | None
+    kind: str
+    simulations: int
+    considered: int
+    discount: float
+    is_noisy: bool
+
+
+class Found(NamedTuple):
+    """What searches have found.
+
+    Attributes:
+        action: int64 ``[n]``.
+        policy: float32 ``[n, n_moves]``, probabilities of legal actions, better ones than those of the prediction.
+        value: float32 ``[n]``, of the player to move.
+    """
+
+    action: np.ndarray
+    policy: np.ndarray
+    value: np.ndarray
+
+
+def shape_of(vector: VectorGame, method: MuZeroMethod) -> ModelShape:
+    """The shape of the networks that a method has for a game."""
+    return ModelShape(tuple(vector.feature_shape), method.filters, method.width, vector.n_moves)
+
+
+def plan_of(
+    vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
+) -> SearchPlan:
+    """How a method searches at a game.
+
+    Args:
+        vector: The game.
+        method: The method.
+        simulations: Another number of simulations than the method's.
+        is_noisy: Whether the root has noise.
+    """
+    return SearchPlan(
+        shape_of(vector, method),
+        None if method.is_learned else TrueRules(vector),
+        method.search,
+        method.simulations if simulations is None else simulations,
+        method.considered,
+        method.discount,
+        is_noisy,
+    )
+
+
+def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seed: int = 0) -> Found:
+    """Search from many states at once.
+
+    Args:
+        plan: How to search.
+        vector: The game.
+        weights: float32 ``[n_weights]``.
+        states: uint64 ``[n, n_words]``, none of them terminal.
+        seed: Of the noise.
+
+    Raises:
+        ExtraError: JAX or mctx is not installed.
+    """
+    n, n_states = len(states), _LEAST_STATES
+    while n_states < n:
+        n_states *= _GROWTH
+    padded = np.concatenate([states, np.repeat(vector.initial(1), n_states - n, axis=0)])
+    with on_processor():
+        import jax
+
+        arguments = vector.features(padded), vector.legal(padded), padded.view(np.uint32)
+        found = _compiled(plan)(weights, jax.random.key(seed), *arguments)
+        action, policy, value = (np.asarray(part)[:n] for part in found)
+    return Found(action.astype(np.int64), policy, value)
+
+
+def policy_logits(shape: ModelShape, weights: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """The logits of the prediction alone, without a search.
+
+    Args:
+        shape: The shape of the networks.
+        weights: float32 ``[n_weights]``.
+        features: float32 ``[n, n_features]``.
+
+    Returns:
+        float32 ``[n, n_moves]``.
+
+    Raises:
+        ExtraError: JAX is not installed.
+    """
+    n, n_states = len(features), _LEAST_STATES
+    while n_states < n:
+        n_states *= _GROWTH
+    padded = np.zeros((n_states, features.shape[1]), dtype=np.float32)
+    padded[:n] = features
+    with on_processor():
+        return np.asarray(_compiled_prediction(shape)(weights, padded))[:n]
+
+
+@lru_cache(maxsize=16)
+def _compiled_prediction(shape: ModelShape) -> Callable[..., Any]:
+    import jax
+
+    def logits(weights: jax.Array, features: jax.Array) -> jax.Array:
+        networks = networks_of(shape, weights)
+        return networks.predict(networks.represent(features))[0]
+
+    return jax.jit(logits)
+
+
+@lru_cache(maxsize=16)
+def _compiled(plan: SearchPlan) -> Callable[..., Any]:
+    """The compiled search: weights, key, features, legal and words to actions, policies and values."""
+    import jax
+
+    def run(weights: jax.Array, key: jax.Array, features: jax.Array, legal: jax.Array, words: jax.Array) -> Any:
+        output = search_tree(plan, weights, key, features, legal, words)
+        return output.action, output.action_weights, output.search_tree.summary().value
+
+    return jax.jit(run)
+
+
+def search_tree(
+    plan: SearchPlan, weights: jax.Array, key: jax.Array, features: jax.Array, legal: jax.Array, words: jax.Array
+) -> Any:
+    """What ``mctx`` finds, with its tree; to be compiled.
+
+    Args:
+        plan: How to search.
+        weights: float32 ``[n_weights]``.
+        key: A random key of JAX.
+        features: float32 ``[n, n_features]``.
+        legal: bool ``[n, n_moves]``.
+        words: uint32 ``[n, 2 * n_words]``, the halves of the words of the states.
+    """
+    import jax.numpy as jnp
+    import mctx
+
+    networks = networks_of(plan.shape, weights)
+    hidden = networks.represent(features)
+    logits, value = networks.predict(hidden)
+    value = mean_of(value)
+    embedding = hidden if plan.rules is None else plan.rules.root(words)
+    root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=embedding)
+    follow = _learned_step if plan.rules is None else plan.rules.step
+
+    def recurrent(_parameters: Any, _key: jax.Array, action: jax.Array, embedding: Any) -> Any:
+        after, reward, logits, value, goes_on = follow(networks, embedding, action)
+        discount = jnp.where(goes_on, -plan.discount, jnp.zeros_like(value))
+        return mctx.RecurrentFnOutput(reward=reward, discount=discount, prior_logits=logits, value=value), after
+
+    shared = {"params": (), "rng_key": key, "root": root, "recurrent_fn": recurrent, "invalid_actions": ~legal}
+    if plan.kind == GUMBEL:
+        return mctx.gumbel_muzero_policy(
+            num_simulations=plan.simulations,
+            max_num_considered_actions=min(plan.considered, plan.shape.n_moves),
+            gumbel_scale=float(plan.is_noisy),
+            **shared,
+        )
+    noise = {} if plan.is_noisy else {"dirichlet_fraction": 0.0, "temperature": 0.0}
+    return mctx.muzero_policy(num_simulations=plan.simulations, **noise, **shared)
+
+
+def _learned_step(networks: Networks, hidden: jax.Array, action: jax.Array) -> tuple[Any, ...]:
+    """The next hidden states, rewards, logits, values, and that play goes on: past the end the model expects 0."""
+    after, reward = networks.advance(hidden, action)
+    logits, value = networks.predict(after)
+    return after, mean_of(reward), logits, mean_of(value), True

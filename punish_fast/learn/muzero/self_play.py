@@ -1,0 +1,83 @@
+"""Games that MuZero plays against itself, many at once, and what each search of theirs found.
+
+With probability epsilon a random action is taken in place of the one found, so that states are seen that good play
+avoids. The searches run compiled, the rules on kernels between them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.games.contract import VectorGame
+from punish_fast.games.random_play import random_mover
+from punish_fast.learn.episodes import NONE
+from punish_fast.learn.muzero.search import SearchPlan, search
+
+_LAST_SEED = 2**31 - 1
+
+
+class SearchedGames(NamedTuple):
+    """Games and what their searches found; at plies after the end, numbers are 0.
+
+    Attributes:
+        action: int16 ``[n, n_plies]``, `NONE` after the end.
+        is_random: bool ``[n, n_plies]``, whether the action was not the one found.
+        value: float32 ``[n, n_plies]``, what the search says of the state, for the player to move.
+        policy: float16 ``[n, n_plies, n_moves]``, the policy that the search found.
+    """
+
+    action: np.ndarray
+    is_random: np.ndarray
+    value: np.ndarray
+    policy: np.ndarray
+
+
+def play_searched(
+    plan: SearchPlan,
+    vector: VectorGame,
+    weights: np.ndarray,
+    n: int,
+    epsilon: float,
+    generator: np.random.Generator,
+    max_plies: int,
+) -> SearchedGames:
+    """Play games from the beginning.
+
+    Args:
+        plan: How to search.
+        vector: The game.
+        weights: float32 ``[n_weights]``.
+        n: Number of games.
+        epsilon: The probability of a random action.
+        generator: Random numbers.
+        max_plies: Games stop after this number of plies.
+
+    Raises:
+        ExtraError: JAX or mctx is not installed.
+    """
+    games = empty_games(n, max_plies, vector.n_moves)
+    states, live = vector.initial(n), np.arange(n)
+    for ply in range(max_plies):
+        found = search(plan, vector, weights, states, int(generator.integers(_LAST_SEED)))
+        random = random_mover(states, vector.legal(states), generator)
+        explores = generator.random(len(live)) < epsilon
+        chosen = np.where(explores, random, found.action)
+        games.action[live, ply], games.is_random[live, ply] = chosen, chosen != found.action
+        games.value[live, ply], games.policy[live, ply] = found.value, found.policy
+        states, _, ended = vector.step(states, chosen)
+        live, states = live[~ended], states[~ended]
+        if not len(live):
+            break
+    return games
+
+
+def empty_games(n: int, n_plies: int, n_moves: int) -> SearchedGames:
+    """Room for games."""
+    return SearchedGames(
+        np.full((n, n_plies), NONE, dtype=np.int16),
+        np.zeros((n, n_plies), dtype=np.bool_),
+        np.zeros((n, n_plies), dtype=np.float32),
+        np.zeros((n, n_plies, n_moves), dtype=np.float16),
+    )
