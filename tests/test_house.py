@@ -41,6 +41,7 @@ HOMES = {
     "jax": {"enemies", "learn"},
     "mctx": {"learn"},
     "optax": {"enemies", "learn"},
+    "mctx": {"learn"},
     "fastapi": {"web"},
     "pydantic": {"web"},
     "starlette": {"web"},
