@@ -39,7 +39,6 @@ HOMES = {
     "rich": {"cli", "play"},
     "sqlite3": {"records"},
     "jax": {"enemies", "learn"},
-    "mctx": {"learn"},
     "optax": {"enemies", "learn"},
     "mctx": {"learn"},
     "fastapi": {"web"},
