@@ -40,7 +40,6 @@ HOMES = {
     "sqlite3": {"records"},
     "jax": {"enemies", "learn"},
     "optax": {"enemies", "learn"},
-    "mctx": {"learn"},
     "fastapi": {"web"},
     "pydantic": {"web"},
     "starlette": {"web"},

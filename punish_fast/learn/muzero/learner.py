@@ -168,10 +168,8 @@ class MuZeroLearner:
             plan_of(self.vector, method, is_noisy=True),
             self.vector,
             self.weights,
-            method.games,
-            method.epsilon,
+            method,
             self._random(_PLAY),
-            method.max_plies,
         )
         kept = self._reanalysed() if method.reanalysed else self._remembered
         remembered = [*kept, remember(self.vector, played, method)][-method.memory :]

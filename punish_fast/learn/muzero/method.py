@@ -16,6 +16,7 @@ _RANGES: dict[str, tuple[Any, Any]] = {
     "simulations": (1, 1000),
     "considered": (2, 1024),
     "width": (2, 1024),
+    "opening": (0, 1000),
     "epsilon": (0.0, 1.0),
     "discount": (0.01, 1.0),
     "trace": (0.0, 1.0),
@@ -48,11 +49,12 @@ class MuZeroMethod:
         considered: Actions that a Gumbel search considers at the root, at most.
         filters: Filters of each convolution of the representation; empty if the features have no places.
         width: Numbers of a hidden state; hidden layers have twice as many units.
-        epsilon: The probability of a random action in self-play.
+        opening: Games of self-play begin with up to so many random actions, each number as often as the others.
+        epsilon: The probability of a random action after that.
         discount: Above 0 and at most 1; below 1, fast wins are better than slow ones.
         trace: How far values follow what happened (lambda), see ``replay.py``: 1 to the end of the game, 0 one action.
         unroll: Actions that the model follows from each state that it learns from.
-        rate: The learning rate.
+        rate: The learning rate at the beginning; it falls slowly, see ``update.py``.
         decay: The decay of weights (Loshchilov and Hutter, 2019).
         games: Games of a round.
         memory: Rounds whose games are remembered.
@@ -72,6 +74,7 @@ class MuZeroMethod:
     considered: int = 16
     filters: tuple[int, ...] = ()
     width: int = 64
+    opening: int = 0
     epsilon: float = 0.2
     discount: float = 1.0
     trace: float = 0.9
@@ -94,7 +97,8 @@ class MuZeroMethod:
     def __str__(self) -> str:
         model = {LEARNED: f"learned model, unrolled {self.unroll} actions", RULES: "the rules as model"}[self.model]
         layers = [*(f"{n} filters" for n in self.filters), f"{self.width} hidden numbers"]
-        numbers = f"epsilon {self.epsilon:g}, rate {self.rate:g}, discount {self.discount:g}, trace {self.trace:g}"
+        random = f"up to {self.opening} random actions, then epsilon {self.epsilon:g}"
+        numbers = f"{random}, rate {self.rate:g}, discount {self.discount:g}, trace {self.trace:g}"
         return f"{model}, {self.search} search of {self.simulations} simulations, {', '.join(layers)}, {numbers}"
 
     @property

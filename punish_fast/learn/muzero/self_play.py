@@ -1,7 +1,7 @@
 """Games that MuZero plays against itself, many at once, and what each search of theirs found.
 
-With probability epsilon a random action is taken in place of the one found, so that states are seen that good play
-avoids. The searches run compiled, the rules on kernels between them.
+At the beginning of games, and later with probability epsilon, a random action is taken in place of the one found, so
+that states are seen that good play avoids. The searches run compiled, the rules on kernels between them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.random_play import random_mover
 from punish_fast.learn.episodes import NONE
+from punish_fast.learn.muzero.method import MuZeroMethod
 from punish_fast.learn.muzero.search import SearchPlan, search
 
 _LAST_SEED = 2**31 - 1
@@ -38,10 +39,8 @@ def play_searched(
     plan: SearchPlan,
     vector: VectorGame,
     weights: np.ndarray,
-    n: int,
-    epsilon: float,
+    method: MuZeroMethod,
     generator: np.random.Generator,
-    max_plies: int,
 ) -> SearchedGames:
     """Play games from the beginning.
 
@@ -49,20 +48,19 @@ def play_searched(
         plan: How to search.
         vector: The game.
         weights: float32 ``[n_weights]``.
-        n: Number of games.
-        epsilon: The probability of a random action.
+        method: How many games, how long, and how random.
         generator: Random numbers.
-        max_plies: Games stop after this number of plies.
 
     Raises:
         ExtraError: JAX or mctx is not installed.
     """
-    games = empty_games(n, max_plies, vector.n_moves)
-    states, live = vector.initial(n), np.arange(n)
-    for ply in range(max_plies):
+    games = empty_games(method.games, method.max_plies, vector.n_moves)
+    states, live = vector.initial(method.games), np.arange(method.games)
+    opening = generator.integers(method.opening + 1, size=method.games)
+    for ply in range(method.max_plies):
         found = search(plan, vector, weights, states, int(generator.integers(_LAST_SEED)))
         random = random_mover(states, vector.legal(states), generator)
-        explores = generator.random(len(live)) < epsilon
+        explores = (ply < opening[live]) | (generator.random(len(live)) < method.epsilon)
         chosen = np.where(explores, random, found.action)
         games.action[live, ply], games.is_random[live, ply] = chosen, chosen != found.action
         games.value[live, ply], games.policy[live, ply] = found.value, found.policy

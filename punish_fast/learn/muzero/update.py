@@ -5,7 +5,8 @@ step the prediction should say what the search found: the loss is the sum of the
 reward. As in the paper, half of the gradient passes back through each step of the dynamics, and the policies and values
 after the first share one weight among them. Rewards have a full weight each: in board games almost all are 0, and a
 search in a model that misses wins finds nothing to learn from. Weights follow AdamW (I. Loshchilov and F. Hutter,
-"Decoupled weight decay regularization", ICLR 2019).
+"Decoupled weight decay regularization", ICLR 2019), and the learning rate after ``n`` steps is that of the beginning
+over ``sqrt(1 + n / 10,000)``: training has no end that is known beforehand.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
 
 # How much of the gradient passes back through each step of the dynamics.
 _PASSED = 0.5
+# Steps after which the learning rate has fallen to its 1 / sqrt(2).
+_FALL = 10_000
 
 
 class Optimiser(NamedTuple):
     """How to learn.
 
     Attributes:
-        rate: The learning rate.
+        rate: The learning rate at the beginning.
         decay: The decay of weights.
     """
 
@@ -84,7 +87,8 @@ def compiled_update(shape: ModelShape, settings: Optimiser) -> Callable[..., Any
     import jax
     import optax
 
-    optimiser = optax.adamw(settings.rate, weight_decay=settings.decay)
+    # The rate is applied below, since it follows from the number of steps.
+    optimiser = optax.adamw(1.0, weight_decay=settings.decay)
 
     def update(weights: Any, momentum: Any, variance: Any, count: Any, batches: Any) -> Any:
         first, *rest = optimiser.init(weights)
@@ -92,7 +96,9 @@ def compiled_update(shape: ModelShape, settings: Optimiser) -> Callable[..., Any
         def step(state: Any, batch: Any) -> tuple[Any, None]:
             weights, memory = state
             gradient = jax.grad(losses, argnums=1)(shape, weights, batch)
+            rate = settings.rate / (1 + memory[0].count / _FALL) ** 0.5
             updates, memory = optimiser.update(gradient, memory, weights)
+            updates *= rate
             return (optax.apply_updates(weights, updates), memory), None
 
         memory = (first._replace(count=count, mu=momentum, nu=variance), *rest)
