@@ -1,9 +1,9 @@
 """Self-play of a small game wholly inside JAX: search and rules in one compiled function, one step of it for each ply.
 
 The rules are tables of the game's positions: what follows each action, features, legal actions. All games of a batch
-take every step, those that are over as well; nothing returns to Python before the last game ends. The package plays
-with the searches alone compiled and the rules on kernels between them (``punish_fast/learn/muzero/self_play.py``), which
-suits any game and leaves out games that are over; `bench.muzero` compares both.
+take every step, those that are over as well; nothing returns to Python before the last game ends. The package compiles
+the searches alone, with the rules on kernels between them (``punish_fast/learn/muzero/self_play.py``), which suits any
+game and leaves out games that are over; `bench.muzero` compares both.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The models that MuZero and AlphaZero search in, one state at a time in plain NumPy: twins of the compiled ones.
 
-`LearnedModel` has the networks of ``punish_fast/learn/muzero/network.py``, and `RulesModel` the rules of a game with the
-same networks for policy and value. Either gives `tree_search` the root of a state, and steps from there. Numbers are
-float64; weights are those of a learner.
+`LearnedModel` has the networks of ``punish_fast/learn/muzero/network.py``, and `RulesModel` the rules of a game with
+the same networks for policy and value. Either gives `tree_search` the root of a state, and steps from there. Numbers
+are float64; weights are those of a learner.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def dense(layer: tuple[np.ndarray, np.ndarray], x: np.ndarray) -> np.ndarray:
 
 def rectified(x: np.ndarray) -> np.ndarray:
     """``max(0, x)``."""
-    return np.maximum(x, 0)
+    return np.asarray(np.maximum(x, 0))
 
 
 def neighbourhoods(planes: np.ndarray) -> np.ndarray:
