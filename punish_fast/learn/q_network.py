@@ -23,6 +23,7 @@ from punish_fast.learn.layers import (
     rectified,
     split_layers,
 )
+from punish_fast.learn.qlearning import LearnError
 from punish_fast.runtime.extras import require
 
 if TYPE_CHECKING:
@@ -118,7 +119,24 @@ def on_processor() -> Any:
     Raises:
         ExtraError: JAX or Optax is not installed.
     """
+    return on_device("cpu")
+
+
+def on_device(kind: str) -> Any:
+    """A block in which JAX computes on a device.
+
+    Args:
+        kind: ``"cpu"``, ``"gpu"``, or what else JAX knows.
+
+    Raises:
+        LearnError: There is no such device.
+        ExtraError: JAX or Optax is not installed.
+    """
     require("learn", "jax", "optax")
     import jax
 
-    return jax.default_device(jax.devices("cpu")[0])
+    try:
+        return jax.default_device(jax.devices(kind)[0])
+    except RuntimeError:
+        found = ", ".join(sorted({device.platform for device in jax.devices()}))
+        raise LearnError(f"device: {kind!r} is not here, JAX finds {found}") from None

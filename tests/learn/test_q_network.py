@@ -8,7 +8,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from punish_fast.learn.q_network import Architecture, evaluate, first_weights
+from punish_fast.learn.q_network import Architecture, evaluate, first_weights, on_device
+from punish_fast.learn.qlearning import LearnError
 from punish_fast.runtime.extras import ExtraError
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -77,3 +78,9 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(ExtraError, match=r'^jax is missing, install with: pip install "punish-fast\[learn\]"$'):
         evaluate(DENSE, first_weights(DENSE, np.random.default_rng(3)), np.zeros((1, 5), dtype=np.float32))
+
+
+@needs_jax
+def test_a_device_that_is_not_here_is_told():
+    with pytest.raises(LearnError, match=r"^device: 'abacus' is not here, JAX finds .*cpu"):
+        on_device("abacus")

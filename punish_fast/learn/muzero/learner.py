@@ -29,7 +29,7 @@ from punish_fast.learn.muzero.replay import Remembered, draw, remember, targets_
 from punish_fast.learn.muzero.search import SearchPlan, plan_of, policy_logits, search, shape_of
 from punish_fast.learn.muzero.self_play import SearchedGames, play_searched
 from punish_fast.learn.muzero.update import Optimiser, compiled_update
-from punish_fast.learn.q_network import on_processor
+from punish_fast.learn.q_network import on_device
 from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
 from punish_fast.learn.random_streams import stream_of
 from punish_fast.runtime.interrupts import uninterrupted
@@ -57,6 +57,7 @@ class MuZeroLearner:
         memory: The games of the latest rounds, the oldest first.
         curve: The learning curve: mappings with ``games`` and measures of strength.
         snapshots: The weights at the points of the curve.
+        device: Where JAX computes, such as ``"cpu"``; another device rounds otherwise.
     """
 
     vector: VectorGame
@@ -70,6 +71,7 @@ class MuZeroLearner:
     memory: list[SearchedGames] = field(default_factory=list)
     curve: list[dict[str, Any]] = field(default_factory=list)
     snapshots: list[np.ndarray] = field(default_factory=list)
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         self._remembered = [remember(self.vector, games, self.method) for games in self.memory]
@@ -146,7 +148,7 @@ class MuZeroLearner:
         """
         if simulations == 0:
             return lambda states: policy_logits(self.shape, weights, self.vector.features(states))
-        plan = plan_of(self.vector, self.method, simulations)
+        plan = plan_of(self.vector, self.method, simulations, device=self.device)
 
         def values(states: np.ndarray) -> np.ndarray:
             found = search(plan, self.vector, weights, states)
@@ -160,12 +162,12 @@ class MuZeroLearner:
         """Play a round and learn from it. An interrupt leaves the learner as it was before.
 
         Raises:
-            LearnError: The weights have left all bounds, or a player moved twice.
+            LearnError: The weights have left all bounds, a player moved twice, or the device is not here.
             ExtraError: JAX, Optax or mctx is not installed.
         """
         method = self.method
         played = play_searched(
-            plan_of(self.vector, method, is_noisy=True),
+            plan_of(self.vector, method, is_noisy=True, device=self.device),
             self.vector,
             self.weights,
             method,
@@ -189,7 +191,7 @@ class MuZeroLearner:
         fields = {"features": self.vector.features(draws.state)} | draws._asdict()
         del fields["state"]
         batches = {name: array.reshape(method.steps, method.batch, *array.shape[1:]) for name, array in fields.items()}
-        with on_processor():
+        with on_device(self.device):
             update = compiled_update(self.shape, Optimiser(method.rate, method.decay))
             count = np.int32(min(self.rounds * method.steps, _MOST_STEPS))
             weights, momentum, variance = update(self.weights, self.momentum, self.variance, count, batches)
@@ -201,7 +203,7 @@ class MuZeroLearner:
         n_games = sum(len(part.length) for part in self._remembered)
         n_drawn = min(round(method.reanalysed * method.games), n_games)
         drawn = np.sort(generator.choice(n_games, n_drawn, replace=False))
-        plan, renewed, begin = plan_of(self.vector, method, is_noisy=True), [], 0
+        plan, renewed, begin = plan_of(self.vector, method, is_noisy=True, device=self.device), [], 0
         for part in self._remembered:
             rows = drawn[(drawn >= begin) & (drawn < begin + len(part.length))] - begin
             begin += len(part.length)

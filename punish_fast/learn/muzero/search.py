@@ -27,7 +27,8 @@ from punish_fast.games.contract import VectorGame
 from punish_fast.learn.muzero.method import GUMBEL, MuZeroMethod
 from punish_fast.learn.muzero.network import ModelShape, Networks, mean_of, networks_of
 from punish_fast.learn.muzero.true_rules import TrueRules
-from punish_fast.learn.q_network import on_processor
+from punish_fast.learn.q_network import on_device, on_processor
+from punish_fast.runtime.extras import require
 
 if TYPE_CHECKING:
     import jax
@@ -48,6 +49,7 @@ class SearchPlan(NamedTuple):
         considered: Actions that a Gumbel search considers at the root, at most.
         discount: Of each action.
         is_noisy: Whether the root has noise, for self-play.
+        device: Where JAX computes, such as ``"cpu"``.
     """
 
     shape: ModelShape
@@ -57,6 +59,7 @@ class SearchPlan(NamedTuple):
     considered: int
     discount: float
     is_noisy: bool
+    device: str
 
 
 class Found(NamedTuple):
@@ -79,7 +82,11 @@ def shape_of(vector: VectorGame, method: MuZeroMethod) -> ModelShape:
 
 
 def plan_of(
-    vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
+    vector: VectorGame,
+    method: MuZeroMethod,
+    simulations: int | None = None,
+    is_noisy: bool = False,
+    device: str = "cpu",
 ) -> SearchPlan:
     """How a method searches at a game.
 
@@ -88,6 +95,7 @@ def plan_of(
         method: The method.
         simulations: Another number of simulations than the method's.
         is_noisy: Whether the root has noise.
+        device: Where JAX computes.
     """
     return SearchPlan(
         shape_of(vector, method),
@@ -97,6 +105,7 @@ def plan_of(
         method.considered,
         method.discount,
         is_noisy,
+        device,
     )
 
 
@@ -111,13 +120,15 @@ def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np
         seed: Of the noise.
 
     Raises:
+        LearnError: There is no such device.
         ExtraError: JAX or mctx is not installed.
     """
     n, n_states = len(states), _LEAST_STATES
     while n_states < n:
         n_states *= _GROWTH
     padded = np.concatenate([states, np.repeat(vector.initial(1), n_states - n, axis=0)])
-    with on_processor():
+    require("learn", "mctx")
+    with on_device(plan.device):
         import jax
 
         arguments = vector.features(padded), vector.legal(padded), padded.view(np.uint32)
