@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
     find_spec("jax") is None or find_spec("optax") is None or find_spec("mctx") is None, reason="needs the extra learn"
 )
 
-METHOD = MuZeroMethod(width=8, simulations=4)
+METHOD = MuZeroMethod(width=8, simulations=4, games=32, epsilon=0.0, max_plies=9)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_tables_are_the_rules_of_all_positions(vector):
 
 def test_games_without_noise_are_those_on_kernels(vector, play, weights):
     inside = play(weights, 1, 0.0)
-    outside = play_searched(plan_of(vector, METHOD), vector, weights, 32, 0.0, np.random.default_rng(1), 9)
+    outside = play_searched(plan_of(vector, METHOD), vector, weights, METHOD, np.random.default_rng(1))
     for one, other in zip(inside, outside, strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_allclose(one.astype(float), other.astype(float), atol=1e-3)
