@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
@@ -13,9 +11,7 @@ from punish_fast.learn.muzero.replay import remember
 from punish_fast.learn.muzero.search import plan_of, shape_of
 from punish_fast.learn.muzero.self_play import play_searched
 
-pytestmark = pytest.mark.skipif(
-    find_spec("jax") is None or find_spec("optax") is None or find_spec("mctx") is None, reason="needs the extra learn"
-)
+pytestmark = pytest.mark.usefixtures("fast_compilation")
 
 METHOD = MuZeroMethod(width=8, simulations=4, games=32, epsilon=0.0, max_plies=9)
 

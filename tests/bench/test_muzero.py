@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import time
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -9,9 +8,6 @@ import pytest
 from bench import muzero
 from punish_fast.games.registry import make_game, vectorise
 
-needs_learn = pytest.mark.skipif(
-    find_spec("jax") is None or find_spec("optax") is None or find_spec("mctx") is None, reason="needs the extra learn"
-)
 SMALL = {"width": 4, "filters": (), "simulations": 2, "games": 8, "steps": 2, "batch": 4, "unroll": 1}
 
 
@@ -39,7 +35,7 @@ def test_the_time_of_an_inner_part_is_no_time_of_the_outer():
     assert 0.01 <= watch.seconds["outer"] < 0.1
 
 
-@needs_learn
+@pytest.mark.usefixtures("fast_compilation")
 def test_a_round_is_split_into_all_its_parts():
     seconds, method = muzero.timed_round("tictactoe", 1, **SMALL | {"reanalysed": 1.0})
     assert (method.games, method.width) == (8, 4)
@@ -58,7 +54,7 @@ def test_a_round_is_split_into_all_its_parts():
     assert seconds["searches of self-play"] > seconds["draws"]
 
 
-@needs_learn
+@pytest.mark.usefixtures("fast_compilation")
 def test_each_verb_prints_a_table(monkeypatch, capsys):
     monkeypatch.setattr(muzero, "GAMES", ("tictactoe",))
     monkeypatch.setattr(muzero, "SIMULATIONS", (2,))

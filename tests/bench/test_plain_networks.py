@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
@@ -14,9 +12,7 @@ from punish_fast.games.registry import make_game, vectorise
 from punish_fast.learn.muzero.method import muzero_method_for
 from punish_fast.learn.muzero.search import plan_of, policy_logits, search, shape_of
 
-pytestmark = pytest.mark.skipif(
-    find_spec("jax") is None or find_spec("optax") is None or find_spec("mctx") is None, reason="needs the extra learn"
-)
+pytestmark = pytest.mark.usefixtures("fast_compilation")
 
 # As in `test_tree_search`.
 CLOSE, SHARE = 1e-5, 0.05
@@ -62,9 +58,8 @@ def test_plain_networks_predict_what_compiled_ones_do(name, filters):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("tictactoe", {"search": "puct", "discount": 0.9}),
         ("tictactoe", {"model": "rules"}),
-        ("connect4", {"filters": (4,), "considered": 4}),
+        ("connect4", {"filters": (4,), "search": "puct", "discount": 0.9}),
     ],
 )
 def test_searches_are_those_of_plain_trees(name, options):

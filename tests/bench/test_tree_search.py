@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
 from bench.tree_search import halving, search_gumbel, search_puct
-
-needs_mctx = pytest.mark.skipif(find_spec("jax") is None or find_spec("mctx") is None, reason="needs the extra learn")
 
 METHODS = ("gumbel", "puct")
 # Float32 may order scores otherwise that are closer than this; no more than such a share of searches may show it.
@@ -119,9 +115,11 @@ def compare(method, model, roots, simulations, considered=16):
     assert different <= SHARE * len(visits)
 
 
-@needs_mctx
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(("n_actions", "simulations", "considered"), [(3, 1, 16), (9, 25, 16), (7, 50, 4)])
+@pytest.mark.usefixtures("fast_compilation")
+@pytest.mark.parametrize(
+    ("method", "n_actions", "simulations", "considered"),
+    [("gumbel", 9, 25, 16), ("gumbel", 7, 50, 4), ("puct", 7, 50, 16)],
+)
 def test_the_search_is_that_of_mctx(method, n_actions, simulations, considered):
     compare(method, random_model(n_actions), random_roots(n_actions, 60), simulations, considered)
 
