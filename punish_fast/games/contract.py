@@ -161,6 +161,13 @@ class VectorGame(Protocol):
         """
 
 
+class VectorBoardGame(VectorGame, Protocol):
+    """A vector game whose players see all of its state, so that its words follow from a state of the game."""
+
+    def pack(self, states: Sequence[Any]) -> np.ndarray:
+        """The words of states of the game, uint64 ``[n, n_words]``."""
+
+
 class VectorChanceGame(VectorGame, Protocol):
     """A vector game some of whose states are chance states."""
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from punish_fast.games import _connect4
-from punish_fast.games.connect4 import HEIGHT, WIDTH
+from punish_fast.games.connect4 import HEIGHT, WIDTH, Connect4State
 from punish_fast.games.contract import Game
 from punish_fast.games.packed_states import room_for_steps, signed
 from punish_fast.runtime.parallel import for_each
 
 
 class VectorConnect4:
-    """Many states at once; see `contract.VectorGame`. Their words are those of `connect4.Connect4State`."""
+    """Many states at once; see `contract.VectorBoardGame`. Their words are those of `connect4.Connect4State`."""
 
     n_words = 2
     n_moves = WIDTH
@@ -46,6 +48,10 @@ class VectorConnect4:
         after, returns, ended = room_for_steps(len(states), self.n_words, 2)
         _connect4.drop_stones(signed(states), np.ascontiguousarray(actions, np.int64), after, returns, ended)
         return after.view(np.uint64), returns, ended
+
+    def pack(self, states: Sequence[Connect4State]) -> np.ndarray:
+        """The words of states."""
+        return np.array(states, dtype=np.uint64).reshape(-1, self.n_words)
 
 
 def play_random_games(n_games: int, seed: int = 0) -> np.ndarray:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from punish_fast.games.contract import Game
@@ -12,7 +15,7 @@ _NONE = -1
 
 
 class VectorPositions:
-    """The states of a game; see `contract.VectorGame`.
+    """The states of a game; see `contract.VectorBoardGame`.
 
     Attributes:
         positions: All states, each a position of its own.
@@ -52,6 +55,11 @@ class VectorPositions:
         number = self.positions.after[self._row[_number(states), actions]]
         after = number.astype(np.uint64)[:, np.newaxis]
         return after, self._returns[number], self.positions.is_terminal[number]
+
+    def pack(self, states: Sequence[Any]) -> np.ndarray:
+        """The words of states."""
+        numbers = [self.positions.find(state) for state in states]
+        return np.array(numbers, dtype=np.uint64).reshape(-1, self.n_words)
 
 
 def _number(states: np.ndarray) -> np.ndarray:

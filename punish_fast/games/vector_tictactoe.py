@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from punish_fast.games import _tictactoe
 from punish_fast.games.contract import Game
+from punish_fast.games.tictactoe import TicTacToeState
 
 
 class VectorTicTacToe:
-    """Tic-tac-toe; see `contract.VectorGame`."""
+    """Tic-tac-toe; see `contract.VectorBoardGame`."""
 
     n_words = 1
     n_moves = _tictactoe.SQUARES
@@ -47,6 +50,10 @@ class VectorTicTacToe:
         after, returns, ended = np.empty_like(states), np.empty((n, 2), dtype=np.float32), np.empty(n, dtype=np.bool_)
         _tictactoe.step(states, np.asarray(actions, dtype=np.int64), after, returns, ended)
         return after, returns, ended
+
+    def pack(self, states: Sequence[TicTacToeState]) -> np.ndarray:
+        """The words of states."""
+        return np.array([[word_of(*state)] for state in states], dtype=np.uint64).reshape(-1, self.n_words)
 
 
 def word_of(own: int, other: int) -> int:

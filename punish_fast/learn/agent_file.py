@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from punish_fast.games.contract import Game, GameError, TableGame
+from punish_fast.games.contract import Game, GameError, TableGame, VectorBoardGame
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.registry import describe, game_of, in_words
+from punish_fast.learn.dqn import DqnLearner
+from punish_fast.learn.muzero.checkpoint import load_muzero
+from punish_fast.learn.muzero.learner import MuZeroLearner
 from punish_fast.learn.network_file import load_dqn
 from punish_fast.learn.qlearning import LearnError, QLearner, learner_of
-from punish_fast.learn.strength import network_policy
+from punish_fast.learn.strength import live_states, network_policy
 from punish_fast.runtime.files import ReadError
 from punish_fast.store import schema
 from punish_fast.store.learners import load_learner, save_learner
@@ -71,13 +74,30 @@ def load_policy(path: Path, game: Game) -> tuple[Positions, np.ndarray]:
         GameError: The game has too many positions.
         ExtraError: It is a network, and JAX is not installed.
     """
-    if SealedFile(path).kind != schema.NETWORK:
+    network = load_network_learner(path, game)
+    if network is None:
         learner = load_checkpoint(path, game)[1]
         positions = enumerate_positions(game)
         return positions, learner.policy(positions)
-    network = load_dqn(path, game)
     positions = enumerate_positions(game, is_folded=False)
-    policy, is_illegal = network_policy(positions, network.architecture, network.weights)
+    values = network.values_of(network.weights)(live_states(cast(VectorBoardGame, network.vector), positions))
+    policy, is_illegal = network_policy(positions, values)
     if not network.keeps_rules:
         policy[is_illegal[positions.position_of_row]] = 0.0
     return positions, policy
+
+
+def load_network_learner(path: Path, game: Game | None = None) -> DqnLearner | MuZeroLearner | None:
+    """Read a learner with a network, or None if the file has another kind of learner.
+
+    Args:
+        path: The file.
+        game: The game that it must have; None for any.
+
+    Raises:
+        ReadError: The file is not readable, not a learner, or of another game.
+    """
+    kind = SealedFile(path).kind
+    if kind == schema.NETWORK:
+        return load_dqn(path, game)
+    return load_muzero(path, game) if kind == schema.MUZERO else None

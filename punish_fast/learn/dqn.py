@@ -180,6 +180,15 @@ class DqnLearner:
         return self.method.illegal == MASK
 
     @property
+    def epsilon(self) -> float:
+        """The probability of a random action in self-play."""
+        return self.method.epsilon_after(self.games)
+
+    def values_of(self, weights: np.ndarray) -> Values:
+        """The values of actions by other weights of its shape."""
+        return values_of(self.vector, self.architecture, weights)
+
+    @property
     def digest(self) -> str:
         """A fingerprint: learners of the same digest continue alike."""
         digest = hashlib.sha256(repr((self.method, self.seed, self.rounds)).encode())
@@ -233,11 +242,10 @@ class DqnLearner:
 
     def _mover(self) -> Mover:
         """How it plays to learn."""
-        values, method = values_of(self.vector, self.architecture, self.weights), self.method
-        epsilon = method.epsilon_after(self.games)
-        if method.temperature > 0:
-            return MixedMover(values, method.temperature, epsilon, self.keeps_rules)
-        return GreedyMover(values, epsilon, self.keeps_rules)
+        values, temperature = self.values_of(self.weights), self.method.temperature
+        if temperature > 0:
+            return MixedMover(values, temperature, self.epsilon, self.keeps_rules)
+        return GreedyMover(values, self.epsilon, self.keeps_rules)
 
     def _updated(self, memory: list[Samples]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Weights, momentum and variance after the steps of a round."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,16 +13,21 @@ from punish_fast.games.contract import Game, GameError, VectorGame
 from punish_fast.games.registry import describe, game_of, in_words, vectorise
 from punish_fast.learn.dqn import DqnLearner, DqnMethod, check_method
 from punish_fast.learn.episodes import NONE, EpisodeError
+from punish_fast.learn.muzero.method import MuZeroMethod
 from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
 from punish_fast.learn.strength import SEATS
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.json_values import brief, is_number, is_whole
-from punish_fast.store.networks import NetworkFile, load_network, save_network
+from punish_fast.store.networks import MuZeroFile, NetworkFile, load_network, save_network
 
 _ENDINGS = ("win", "draw", "loss", "illegal")
 _SHARES = ("epsilon", "win_share", "draw_share", "loss_share")
 # Shares are sums, so they may be off by rounding.
 _MOST = 1 + 1e-9
+_PROGRESS = ("seed", "rounds", "wanted", "curve")
+
+_Content = TypeVar("_Content", NetworkFile, MuZeroFile)
+_Learner = TypeVar("_Learner")
 
 
 def save_dqn(path: Path, learner: DqnLearner) -> None:
@@ -59,12 +64,22 @@ def load_dqn(path: Path, game: Game | None = None) -> DqnLearner:
     Raises:
         ReadError: The file is not readable, not a network, or of another game.
     """
-    file = load_network(path)
+    return learner_in_file(path, game, load_network(path), _learner_of)
+
+
+def learner_in_file(
+    path: Path, game: Game | None, file: _Content, learner_of: Callable[[VectorGame, _Content], _Learner]
+) -> _Learner:
+    """The learner of the content of a file, by a function that makes it.
+
+    Raises:
+        ReadError: It is none, or of another game.
+    """
     try:
         found = game_of(file.game)
         if game is not None and describe(found) != describe(game):
             raise ReadError(f"{path}: its game is {in_words(found)}, not {in_words(game)}")
-        return _learner_of(vectorise(found), file)
+        return learner_of(vectorise(found), file)
     except (GameError, LearnError, EpisodeError) as error:
         raise ReadError(f"{path}: {error}") from None
 
@@ -75,15 +90,45 @@ def _learner_of(vector: VectorGame, file: NetworkFile) -> DqnLearner:
     Raises:
         LearnError, EpisodeError: The values are not those of a learner.
     """
-    mapping = file.learner
-    names = ("method", "seed", "rounds", "wanted", "curve")
-    if sorted(mapping) != sorted(names):
-        raise LearnError(f"learner: {brief(mapping)} is not allowed, it must have {', '.join(names)}")
-    method = dqn_method_of(mapping["method"])
-    seed, rounds, wanted, curve = (mapping[name] for name in names[1:])
+    check_names(file.learner)
+    method = dqn_method_of(file.learner["method"])
+    progress = progress_of(vector, file, method, check_method(vector, method).n_weights)
+    n_remembered, n_plies = min(progress["rounds"], method.memory), file.action.shape[1]
+    return DqnLearner(
+        vector=vector,
+        method=method,
+        weights=file.weights,
+        target=file.target,
+        momentum=file.momentum,
+        variance=file.variance,
+        memory=[_trimmed(played) for played in file.action.reshape(n_remembered, method.games, n_plies)],
+        snapshots=list(file.snapshots),
+        **progress,
+    )
+
+
+def check_names(mapping: dict[str, Any]) -> None:
+    """Check what the description of a learner has.
+
+    Raises:
+        LearnError: Something is missing or not allowed.
+    """
+    if sorted(mapping) != sorted(("method", *_PROGRESS)):
+        raise LearnError(f"learner: {brief(mapping)} is not allowed, it must have {', '.join(('method', *_PROGRESS))}")
+
+
+def progress_of(
+    vector: VectorGame, file: NetworkFile | MuZeroFile, method: DqnMethod | MuZeroMethod, n_weights: int
+) -> dict[str, Any]:
+    """How far the learner of a file is: its ``seed``, ``rounds``, ``wanted`` and ``curve``.
+
+    Raises:
+        LearnError: They are impossible, or the arrays are not those of so many rounds.
+    """
+    progress = {name: file.learner[name] for name in _PROGRESS}
+    seed, rounds, wanted, curve = progress.values()
     if not (is_whole(seed, 0, LAST_SEED) and is_whole(wanted, 0, MAX_GAMES) and is_whole(rounds, 0, wanted)):
         raise LearnError("learner: its numbers are impossible")
-    n_weights = check_method(vector, method).n_weights
     if len(file.weights) != n_weights:
         raise LearnError(f"learner: it has {len(file.weights):,} weights, its method {n_weights:,}")
     if not (isinstance(curve, list) and len(curve) == len(file.snapshots)):
@@ -92,20 +137,7 @@ def _learner_of(vector: VectorGame, file: NetworkFile) -> DqnLearner:
     n_remembered, (n_games, n_plies) = min(rounds, method.memory), file.action.shape
     if n_games != n_remembered * method.games or n_plies > method.max_plies:
         raise LearnError(f"action: {n_games:,} games of {n_plies} plies are not those of the latest rounds")
-    return DqnLearner(
-        vector=vector,
-        method=method,
-        seed=seed,
-        weights=file.weights,
-        target=file.target,
-        momentum=file.momentum,
-        variance=file.variance,
-        rounds=rounds,
-        wanted=wanted,
-        memory=[_trimmed(played) for played in file.action.reshape(n_remembered, method.games, n_plies)],
-        curve=curve,
-        snapshots=list(file.snapshots),
-    )
+    return progress
 
 
 def _trimmed(action: np.ndarray) -> np.ndarray:
@@ -119,14 +151,22 @@ def dqn_method_of(mapping: Any) -> DqnMethod:
     Raises:
         LearnError: The mapping holds something else.
     """
-    names = [each.name for each in fields(DqnMethod)]
+    return DqnMethod(**hyperparameters_of(mapping, DqnMethod, ("filters", "hidden")))
+
+
+def hyperparameters_of(mapping: Any, method: type, layers: Sequence[str]) -> dict[str, Any]:
+    """The hyperparameters of a method in a mapping, with tuples for those that are lists of layers.
+
+    Raises:
+        LearnError: The mapping has others.
+    """
+    names = [each.name for each in fields(method)]
     if not isinstance(mapping, dict) or sorted(mapping) != sorted(names):
         raise LearnError(f"method: {brief(mapping)} is not allowed, it must have {', '.join(names)}")
-    layers = {name: mapping[name] for name in ("filters", "hidden")}
-    for name, units in layers.items():
-        if not isinstance(units, list):
-            raise LearnError(f"{name}: {brief(units)} is not allowed, it must be a list")
-    return DqnMethod(**mapping | {name: tuple(units) for name, units in layers.items()})
+    for name in layers:
+        if not isinstance(mapping[name], list):
+            raise LearnError(f"{name}: {brief(mapping[name])} is not allowed, it must be a list")
+    return mapping | {name: tuple(mapping[name]) for name in layers}
 
 
 def _check_curve(curve: list[Any], n_games: int, seats: Sequence[str]) -> None:

@@ -66,7 +66,7 @@ def draw_strength(curve: LearningCurve, name: str, path: Path) -> None:
     snapshots, and the share of states played without a mistake if that is known.
 
     Args:
-        curve: Points as `dqn_training.train` adds them.
+        curve: Points as `network_training.train` adds them.
         name: The name of the network.
         path: The file; its suffix gives the format.
 

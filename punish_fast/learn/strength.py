@@ -1,5 +1,7 @@
 """How strong networks are, against the random player, perfect play, and each other.
 
+A network is what it makes of states: the values of actions, of which it takes the best (`movers.Values`).
+
 A game that can be enumerated is judged exactly, all states told apart, since a network does not know symmetries. At
 other games, networks play many games; those without chance begin with two random moves. A network of three players
 sits among two of the others. Games that are neither won nor lost, such as those with several winners, are draws.
@@ -9,12 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
-from punish_fast.games.contract import GameError, Mover, VectorGame
+from punish_fast.games.contract import GameError, Mover, VectorBoardGame, VectorGame
 from punish_fast.games.exact_matches import always_ends
 from punish_fast.games.judgement import judge
 from punish_fast.games.matches import both_scores
@@ -22,8 +23,7 @@ from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.retrograde import solve_game
 from punish_fast.learn.episodes import play, retrace
-from punish_fast.learn.movers import GreedyMover
-from punish_fast.learn.q_network import Architecture, evaluate
+from punish_fast.learn.movers import GreedyMover, Values
 from punish_fast.mdp.policy import greedy
 
 # Games of a match, as many in each seat, and the plies after which they stop.
@@ -37,12 +37,11 @@ SEATS = ("first", "second", "third")
 class Strength(Protocol):
     """Measures of networks at a game."""
 
-    def measure(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any]:
+    def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
         """How strong a network is.
 
         Args:
-            architecture: Its shape.
-            weights: Its weights.
+            values: Its values of actions.
             keeps_rules: Whether it considers legal actions only.
 
         Returns:
@@ -53,10 +52,10 @@ class Strength(Protocol):
             if they are unknown.
         """
 
-    def points(self, architecture: Architecture, weights: np.ndarray, others: Sequence[np.ndarray]) -> list[float]:
+    def points(self, values: Values, others: Sequence[Values]) -> list[float]:
         """The mean points against each of other networks, all seats alike: 1 for a win, 1/2 for a draw."""
 
-    def judge(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any] | None:
+    def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
         """What `judgement.judge` says, as JSON values, probabilities as texts such as ``"191/192"``.
 
         Returns:
@@ -71,20 +70,21 @@ class ExactStrength:
         positions: All states, each a position of its own.
     """
 
-    def __init__(self, positions: Positions) -> None:
+    def __init__(self, vector: VectorBoardGame) -> None:
         """Solve the game.
 
-        Args:
-            positions: All states, not folded.
+        Raises:
+            GameError: It cannot be enumerated.
         """
-        self.positions = positions
-        self._perfect = solve_game(positions)
+        self.positions = enumerate_positions(vector.game, is_folded=False)
+        self._states = live_states(vector, self.positions)
+        self._perfect = solve_game(self.positions)
         self._keeps_value = self._perfect.keeps_value()
 
-    def measure(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any]:
+    def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
         """How strong a network is."""
         positions = self.positions
-        policy, is_illegal = network_policy(positions, architecture, weights)
+        policy, is_illegal = self.play(values)
         errs = np.zeros_like(is_illegal) if keeps_rules else is_illegal
         gives_away = (policy > 0) & ~self._keeps_value
         wrong = errs | (np.bincount(positions.position_of_row, gives_away, len(positions)) > 0)
@@ -93,25 +93,29 @@ class ExactStrength:
         perfect = 1 - mistakes / len(positions.live)
         return all_seats([asdict(first), asdict(second)]) | {"mistakes": mistakes, "perfect": perfect}
 
-    def points(self, architecture: Architecture, weights: np.ndarray, others: Sequence[np.ndarray]) -> list[float]:
+    def points(self, values: Values, others: Sequence[Values]) -> list[float]:
         """The mean points against each of other networks."""
-        own, found = network_policy(self.positions, architecture, weights)[0], []
+        own, found = self.play(values)[0], []
         for other in others:
-            scores = both_scores(self.positions, own, network_policy(self.positions, architecture, other)[0])
+            scores = both_scores(self.positions, own, self.play(other)[0])
             found.append(sum(score.points for score in scores) / 2)
         return found
 
-    def judge(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any] | None:
+    def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
         """What `judgement.judge` says."""
         positions = self.positions
         if not always_ends(positions):
             return None
-        policy, is_illegal = network_policy(positions, architecture, weights)
+        policy, is_illegal = self.play(values)
         if not keeps_rules:
             policy = np.where(is_illegal[positions.position_of_row], 0.0, policy)
         told = judge(self._perfect, policy)._asdict()
         seats = {seat: {end: str(p) for end, p in told[seat]._asdict().items()} for seat in ("first", "second")}
         return told | seats | {"losing_lines": told["losing_lines"]._asdict()}
+
+    def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """How a network plays in all states, see `network_policy`."""
+        return network_policy(self.positions, values(self._states))
 
 
 class SampledStrength:
@@ -128,26 +132,22 @@ class SampledStrength:
         self._vector, self._seed, self._games = vector, seed, games
         self._seats = range(vector.game.n_players)
 
-    def measure(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool) -> dict[str, Any]:
+    def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
         """How strong a network is; what perfect play would say is unknown."""
-        own = self._mover(architecture, weights, keeps_rules)
+        own = GreedyMover(values, 0.0, keeps_rules)
         shares = [self._shares(own, random_mover, seat) for seat in self._seats]
         return all_seats(shares) | {"mistakes": None, "perfect": None}
 
-    def points(self, architecture: Architecture, weights: np.ndarray, others: Sequence[np.ndarray]) -> list[float]:
+    def points(self, values: Values, others: Sequence[Values]) -> list[float]:
         """The mean points against each of other networks."""
-        own, found = self._mover(architecture, weights), []
+        own, found = GreedyMover(values), []
         for other in others:
-            shares = [self._shares(own, self._mover(architecture, other), seat) for seat in self._seats]
+            shares = [self._shares(own, GreedyMover(other), seat) for seat in self._seats]
             found.append(sum(share["win"] + share["draw"] / 2 for share in shares) / len(shares))
         return found
 
-    def judge(self, _architecture: Architecture, _weights: np.ndarray, _keeps_rules: bool) -> None:
+    def judge(self, _values: Values, _keeps_rules: bool) -> None:
         """Nothing: the game is too large."""
-
-    def _mover(self, architecture: Architecture, weights: np.ndarray, keeps_rules: bool = True) -> Mover:
-        vector = self._vector
-        return GreedyMover(lambda states: evaluate(architecture, weights, vector.features(states)), 0.0, keeps_rules)
 
     def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
         """The share of games with each ending, for ``own``, which has a seat; ``other`` has all others."""
@@ -171,39 +171,33 @@ def all_seats(shares: Sequence[dict[str, float]]) -> dict[str, Any]:
     return dict(zip(SEATS, shares, strict=False)) | told
 
 
-def network_policy(
-    positions: Positions, architecture: Architecture, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def live_states(vector: VectorBoardGame, positions: Positions) -> np.ndarray:
+    """The words of all states before the end, uint64 ``[n_live, n_words]``, in the order of ``positions.live``."""
+    return vector.pack([positions.states[number] for number in positions.live.tolist()])
+
+
+def network_policy(positions: Positions, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How a network plays in all states.
 
     Args:
         positions: All states, not folded.
-        architecture: The shape of the network.
-        weights: Its weights.
+        values: Its values of actions in `live_states`, float ``[n_live, n_moves]``.
 
     Returns:
         The policy that takes the first best legal action, float64 ``[n_rows]``; and bool ``[n]``, whether an illegal
         one has a higher value than all legal ones, False in terminal states.
-
-    Raises:
-        ExtraError: JAX is not installed.
     """
-    values = evaluate(architecture, weights, _features_of(positions))
-    policy = greedy(positions.live_ptr, values[positions.position_of_row, positions.action])
-    best = values.argmax(axis=1)
-    legal = np.zeros(values.shape, dtype=np.bool_)
+    of_state = np.zeros((len(positions), values.shape[1]), dtype=values.dtype)
+    of_state[positions.live] = values
+    policy = greedy(positions.live_ptr, of_state[positions.position_of_row, positions.action])
+    legal = np.zeros(of_state.shape, dtype=np.bool_)
     legal[positions.position_of_row, positions.action] = True
-    return policy, ~legal[np.arange(len(positions)), best] & ~positions.is_terminal
-
-
-@lru_cache(maxsize=4)
-def _features_of(positions: Positions) -> np.ndarray:
-    return np.stack([positions.game.features(state) for state in positions.states])
+    return policy, ~legal[np.arange(len(positions)), of_state.argmax(axis=1)] & ~positions.is_terminal
 
 
 def strength_of(vector: VectorGame) -> Strength:
     """Measures at a game: exact ones if it can be enumerated."""
     try:
-        return ExactStrength(enumerate_positions(vector.game, is_folded=False))
+        return ExactStrength(cast(VectorBoardGame, vector)) if hasattr(vector, "pack") else SampledStrength(vector)
     except GameError:
         return SampledStrength(vector)

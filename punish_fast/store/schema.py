@@ -18,8 +18,8 @@ FORMAT_VERSION = 1
 LIBRARY_VERSION = ("v110", "v110")
 
 KINDS = ("tensor", "agent", "strategy", "equilibrium")
-LEARNER, NETWORK, POOL = "learner", "network", "pool"
-ALL_KINDS = (*KINDS, LEARNER, NETWORK, POOL)
+LEARNER, NETWORK, MUZERO, POOL = "learner", "network", "muzero", "pool"
+ALL_KINDS = (*KINDS, LEARNER, NETWORK, MUZERO, POOL)
 OBJECTIVES = ("discounted", "win-probability")
 # Actions 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
@@ -102,7 +102,8 @@ class Dataset(NamedTuple):
 
 
 _GAME, _AGENT, _STRATEGY, _EQUILIBRIUM, _LEARNER = ("tensor", "agent"), ("agent",), ("strategy",), KINDS[3:], (LEARNER,)
-_NETWORK, _POOL = (NETWORK,), (POOL,)
+_NETWORK, _MUZERO, _POOL = (NETWORK,), (MUZERO,), (POOL,)
+_NETWORKS = (NETWORK, MUZERO)
 _DIGEST = "[0-9a-f]{16}"
 
 ATTRIBUTES = (
@@ -128,8 +129,8 @@ ATTRIBUTES = (
     Attribute("information", "text", (*_STRATEGY, *_EQUILIBRIUM), optional=_STRATEGY, allowed=("view", "memory")),
     Attribute("iterations", "int", _EQUILIBRIUM, low=0, high=1_000_000),
     Attribute("best_response_share", "float", _EQUILIBRIUM, low=0, high=1),
-    Attribute("game", "json", (LEARNER, NETWORK)),
-    Attribute("learner", "json", (LEARNER, NETWORK)),
+    Attribute("game", "json", (LEARNER, *_NETWORKS)),
+    Attribute("learner", "json", (LEARNER, *_NETWORKS)),
     Attribute("search", "json", _POOL),
 )
 # Those of the group /transitions, as AnnData writes them.
@@ -213,15 +214,15 @@ DATASETS = (
     Dataset("/equilibrium/marked_full", "uint8", ("n_full",), _EQUILIBRIUM, "", high=MARKS, when=_RESPONSE),
     Dataset("/learner/q", "float64", ("n_tables", "n_rows"), _LEARNER, "action values", -LARGE, LARGE),
     Dataset("/learner/visits", "int64", ("n_tables", "n_rows"), _LEARNER, "updates of each", low=0),
-    Dataset("/network/weights", "float32", ("n_weights",), _NETWORK, "layer by layer", -LARGE_SINGLE, LARGE_SINGLE),
+    Dataset("/network/weights", "float32", ("n_weights",), _NETWORKS, "layer by layer", -LARGE_SINGLE, LARGE_SINGLE),
     Dataset("/network/target", "float32", ("n_weights",), _NETWORK, "target network", -LARGE_SINGLE, LARGE_SINGLE),
-    Dataset("/network/momentum", "float32", ("n_weights",), _NETWORK, "of Adam", -LARGE_SINGLE, LARGE_SINGLE),
-    Dataset("/network/variance", "float32", ("n_weights",), _NETWORK, "of Adam", 0, LARGE_SINGLE),
+    Dataset("/network/momentum", "float32", ("n_weights",), _NETWORKS, "of Adam", -LARGE_SINGLE, LARGE_SINGLE),
+    Dataset("/network/variance", "float32", ("n_weights",), _NETWORKS, "of Adam", 0, LARGE_SINGLE),
     Dataset(
         "/network/snapshots",
         "float32",
         ("n_snapshots", "n_weights"),
-        _NETWORK,
+        _NETWORKS,
         "weights at the points of the learning curve",
         -LARGE_SINGLE,
         LARGE_SINGLE,
@@ -230,9 +231,23 @@ DATASETS = (
         "/replay/action",
         "int16",
         ("n_games", "n_plies"),
-        _NETWORK,
+        _NETWORKS,
         "actions of the latest games, the oldest first; -1 after the end",
         low=-1,
+    ),
+    Dataset(
+        "/replay/is_random", "uint8", ("n_games", "n_plies"), _MUZERO, "whether an action was not the one found", high=1
+    ),
+    Dataset("/replay/value", "float32", ("n_games", "n_plies"), _MUZERO, "what searches found", -1e3, 1e3),
+    Dataset(
+        "/replay/policy",
+        "float16",
+        ("n_games", "n_plies", "n_moves"),
+        _MUZERO,
+        "the same, probabilities",
+        0,
+        1,
+        compressed=True,
     ),
     Dataset(
         "/pool/deck",

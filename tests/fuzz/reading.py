@@ -14,13 +14,14 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.learn.agent_file import load_checkpoint as load_agent_of_game
 from punish_fast.learn.deck_file import load_search
+from punish_fast.learn.muzero.checkpoint import load_muzero
 from punish_fast.learn.network_file import load_dqn
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.checkpoints import load_checkpoint
 from punish_fast.store.deck_pools import load_pools
 from punish_fast.store.learners import load_learner
-from punish_fast.store.networks import load_network
+from punish_fast.store.networks import load_muzero_file, load_network
 from punish_fast.store.reader import Artefact, load
 
 # No file of a larger game is made; one that only claims to be of one is refused for that.
@@ -40,6 +41,8 @@ def read_everything(path: Path) -> dict[str, Any]:
             return _read_learner(path, load_learner, load_agent_of_game)
         if "a network is none of" in str(error):
             return _read_learner(path, load_network, load_dqn)
+        if "a muzero is none of" in str(error):
+            return _read_learner(path, load_muzero_file, load_muzero)
         if "a pool is none of" in str(error):
             return _read_learner(path, load_pools, load_search)
         raise

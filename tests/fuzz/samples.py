@@ -19,7 +19,7 @@ from punish_fast.punish.tensor import build
 from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
 from punish_fast.store.formats.notebook_json import Values, export_notebook, import_notebook
 from punish_fast.store.learners import save_learner
-from punish_fast.store.networks import NetworkFile, save_network
+from punish_fast.store.networks import MuZeroFile, NetworkFile, save_network
 from punish_fast.store.policies import save_policy
 from punish_fast.store.tensors import ModelSource, save, solve_file
 
@@ -61,6 +61,9 @@ def make(folder: Path) -> dict[str, Path]:
     weights = [generator.random(50, dtype=np.float32) for _ in range(4)]
     snapshots, action = generator.random((3, 50), dtype=np.float32), generator.integers(-1, 9, (20, 5), dtype=np.int16)
     save_network(path("network"), NetworkFile(GAME, {"seed": 1}, *weights, snapshots, action))
+    is_random, policy = generator.integers(0, 2, (20, 5), dtype=np.uint8), generator.random((20, 5, 3))
+    searched = action, is_random, generator.random((20, 5), dtype=np.float32), policy.astype(np.float16)
+    save_network(path("muzero"), MuZeroFile(GAME, {"seed": 1}, *weights[1:], snapshots, *searched))
     search = DeckSearch(SearchMethod(pool=4, games=2, survivors=1, newcomers=1), 1, 3)
     run_search(search)
     save_search(path("pool"), search)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, Game, GameError, VectorChanceGame, VectorGame
+from punish_fast.games.contract import CHANCE, Game, GameError, VectorBoardGame, VectorChanceGame, VectorGame
 
 # Above the rounding of probabilities and returns.
 _TOLERANCE = 1e-9
@@ -97,6 +97,7 @@ def check_vector_game(vector: VectorGame, n: int = 64, seed: int = 0) -> int:
                 vector.features(states)[~is_drawn],
                 np.array([game.features(single) for single in singles])[~is_drawn],
             ),
+            "packed states": (_packed(vector, singles, states), states),
             "states": (states, states.astype(np.uint64).reshape(len(singles), vector.n_words)),
         }
         if is_drawn.any():
@@ -109,6 +110,11 @@ def check_vector_game(vector: VectorGame, n: int = 64, seed: int = 0) -> int:
         kept = np.flatnonzero(~ended)
         singles, states = [singles[k] for k in kept], states[kept]
     return n_plies
+
+
+def _packed(vector: VectorGame, singles: Sequence[Any], states: np.ndarray) -> np.ndarray:
+    """The words of states of the game, or of those given if the game does not tell."""
+    return cast(VectorBoardGame, vector).pack(singles) if hasattr(vector, "pack") else states
 
 
 def _chance(vector: VectorGame) -> VectorChanceGame:

@@ -15,7 +15,7 @@ from punish_fast.learn.agent_file import load_checkpoint, load_policy, save_chec
 from punish_fast.learn.dqn import DqnMethod, new_dqn
 from punish_fast.learn.network_file import save_dqn
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.learn.strength import network_policy
+from punish_fast.learn.strength import live_states, network_policy
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.learners import save_learner
 
@@ -78,6 +78,10 @@ def test_impossible_tables_are_refused(saved):
         load_checkpoint(path)
 
 
+def values_in(network, positions):
+    return network.values_of(network.weights)(live_states(network.vector, positions))
+
+
 def test_a_table_plays_positions_and_a_network_all_states(saved, tmp_path):
     path, positions, learner = saved
     found, policy = load_policy(path, positions.game)
@@ -89,7 +93,7 @@ def test_a_table_plays_positions_and_a_network_all_states(saved, tmp_path):
     save_dqn(tmp_path / "network.h5", network)
     found, policy = load_policy(tmp_path / "network.h5", positions.game)
     assert not found.is_folded
-    assert np.array_equal(policy, network_policy(found, network.architecture, network.weights)[0])
+    assert np.array_equal(policy, network_policy(found, values_in(network, found))[0])
     with pytest.raises(ReadError, match=r"network\.h5: its game is"):
         load_policy(tmp_path / "network.h5", TapnSwap(Variant(limit=6)))
 
@@ -100,7 +104,7 @@ def test_a_network_that_may_break_the_rules_has_no_policy_where_it_does(tmp_path
     network = new_dqn(vectorise(game), DqnMethod(hidden=(4,), illegal="punish"))
     save_dqn(tmp_path / "network.h5", network)
     positions, policy = load_policy(tmp_path / "network.h5", game)
-    _, is_illegal = network_policy(positions, network.architecture, network.weights)
+    _, is_illegal = network_policy(positions, values_in(network, positions))
     plays = np.bincount(positions.position_of_row, policy, len(positions))
     assert np.array_equal(plays == 0, is_illegal | positions.is_terminal)
     assert 0 < is_illegal.sum() < len(positions.live)

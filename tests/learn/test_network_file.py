@@ -12,8 +12,8 @@ import pytest
 from punish_fast.games.registry import vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.learn.dqn import DqnMethod, new_dqn
-from punish_fast.learn.dqn_training import train
 from punish_fast.learn.network_file import load_dqn, save_dqn
+from punish_fast.learn.network_training import train
 from punish_fast.learn.strength import strength_of
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.networks import load_network, save_network

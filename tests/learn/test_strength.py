@@ -12,8 +12,9 @@ from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.retrograde import solve_game
 from punish_fast.learn import strength
+from punish_fast.learn.dqn import values_of
 from punish_fast.learn.q_network import Architecture, first_weights
-from punish_fast.learn.strength import ExactStrength, SampledStrength, network_policy, strength_of
+from punish_fast.learn.strength import ExactStrength, SampledStrength, live_states, network_policy, strength_of
 from punish_fast.learn.training import assess
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -33,8 +34,9 @@ def exact(tictactoe):
 
 
 @pytest.fixture(scope="module")
-def networks():
-    return [first_weights(SHAPE, np.random.default_rng(seed)) for seed in range(3)]
+def networks(tictactoe):
+    weights = [first_weights(SHAPE, np.random.default_rng(seed)) for seed in range(3)]
+    return [values_of(tictactoe, SHAPE, each) for each in weights]
 
 
 def test_small_games_are_judged_exactly(exact):
@@ -43,8 +45,8 @@ def test_small_games_are_judged_exactly(exact):
 
 
 def test_legal_play_is_measured_as_that_of_other_learners(exact, networks):
-    policy, _ = network_policy(exact.positions, SHAPE, networks[0])
-    found = exact.measure(SHAPE, networks[0], True)
+    policy, _ = exact.play(networks[0])
+    found = exact.measure(networks[0], True)
     wanted = assess(exact.positions, solve_game(exact.positions), policy)
     assert {name: found[name] for name in wanted} == pytest.approx(wanted)
     for seat in ("first", "second"):
@@ -56,7 +58,7 @@ def test_legal_play_is_measured_as_that_of_other_learners(exact, networks):
 @pytest.mark.parametrize("keeps_rules", [True, False])
 def test_sampled_measures_are_near_exact_ones(tictactoe, exact, networks, keeps_rules):
     measures = exact, SampledStrength(tictactoe, games=4000)
-    found, sampled = (each.measure(SHAPE, networks[0], keeps_rules) for each in measures)
+    found, sampled = (each.measure(networks[0], keeps_rules) for each in measures)
     assert (found["first"]["illegal"] > 0.1) != keeps_rules
     for seat in ("first", "second"):
         assert sampled[seat] == pytest.approx(found[seat], abs=0.05)
@@ -65,8 +67,8 @@ def test_sampled_measures_are_near_exact_ones(tictactoe, exact, networks, keeps_
 
 
 def test_illegal_moves_are_mistakes(exact, networks):
-    _, is_illegal = network_policy(exact.positions, SHAPE, networks[0])
-    legal, free = (exact.measure(SHAPE, networks[0], keeps_rules) for keeps_rules in (True, False))
+    _, is_illegal = exact.play(networks[0])
+    legal, free = (exact.measure(networks[0], keeps_rules) for keeps_rules in (True, False))
     assert is_illegal.any()
     assert not is_illegal[exact.positions.is_terminal].any()
     assert max(legal["mistakes"], is_illegal.sum()) <= free["mistakes"] <= legal["mistakes"] + is_illegal.sum()
@@ -74,12 +76,12 @@ def test_illegal_moves_are_mistakes(exact, networks):
 
 def test_points_of_a_match_add_up(tictactoe, exact, networks):
     one, other, third = networks
-    found = exact.points(SHAPE, one, [other, third, one])
-    assert found[0] == pytest.approx(1 - exact.points(SHAPE, other, [one])[0])
+    found = exact.points(one, [other, third, one])
+    assert found[0] == pytest.approx(1 - exact.points(other, [one])[0])
     assert found[2] == pytest.approx(0.5)
-    sampled = SampledStrength(tictactoe).points(SHAPE, one, [other, third])
+    sampled = SampledStrength(tictactoe).points(one, [other, third])
     assert all(0 <= points <= 1 for points in sampled)
-    assert SampledStrength(tictactoe).points(SHAPE, one, [other, third]) == sampled
+    assert SampledStrength(tictactoe).points(one, [other, third]) == sampled
 
 
 def test_large_games_are_sampled(tictactoe, monkeypatch):
@@ -90,8 +92,8 @@ def test_large_games_are_sampled(tictactoe, monkeypatch):
     assert isinstance(strength_of(tictactoe), SampledStrength)
 
 
-def test_networks_know_no_symmetries(networks):
+def test_networks_know_no_symmetries(tictactoe, networks):
     """Two states of one position may be played differently, so both count."""
     positions = enumerate_positions(make_game("tictactoe", {}), is_folded=False)
-    policy, _ = network_policy(positions, SHAPE, networks[0])
+    policy, _ = network_policy(positions, networks[0](live_states(tictactoe, positions)))
     assert np.array_equal(np.bincount(positions.position_of_row, policy)[positions.live], np.ones(len(positions.live)))

@@ -21,7 +21,7 @@ from punish_fast.learn.dqn import DqnMethod, new_dqn
 from punish_fast.learn.network_file import save_dqn
 from punish_fast.learn.q_network import evaluate
 from punish_fast.learn.qlearning import Hyperparameters, new_learner
-from punish_fast.learn.strength import network_policy
+from punish_fast.learn.strength import live_states, network_policy
 from punish_fast.play import board_choices
 from punish_fast.play.board_choices import (
     LEVELS,
@@ -115,7 +115,8 @@ def test_a_network_chooses_the_legal_action_of_the_highest_value():
     pytest.importorskip("jax")
     network = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8,)), seed=3)
     positions = enumerate_positions(TicTacToe(), is_folded=False)
-    expected = network_policy(positions, network.architecture, network.weights)[0]
+    values = network.values_of(network.weights)(live_states(network.vector, positions))
+    expected = network_policy(positions, values)[0]
     choices = network_choices(TicTacToe(), network.architecture, network.weights)
     for number in positions.live[::50].tolist():
         state = positions.states[number]

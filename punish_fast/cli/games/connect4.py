@@ -104,9 +104,7 @@ def _choices(network: DqnLearner, found: PositionSet) -> np.ndarray:
     """The move of a network in each position: of legal ones alone, if it was kept to them."""
     import numpy as np
 
-    from punish_fast.learn.dqn import values_of
-
-    values = values_of(network.vector, network.architecture, network.weights)(found.boards)
+    values = network.values_of(network.weights)(found.boards)
     if network.keeps_rules:
         values = np.where(network.vector.legal(found.boards), values, -np.inf)
     policy = np.zeros(values.shape)
@@ -121,7 +119,7 @@ def _against_random(network: DqnLearner | None) -> dict[str, Any]:
     if network is None:
         return dict.fromkeys(("first", "second"))
     strength = SampledStrength(network.vector, games=2 * _GAMES)
-    measures = strength.measure(network.architecture, network.weights, network.keeps_rules)
+    measures = strength.measure(network.values_of(network.weights), network.keeps_rules)
     return {seat: measures[seat] for seat in ("first", "second")}
 
 

@@ -24,8 +24,8 @@ _SECONDS_BETWEEN_CHECKPOINTS = 30.0
 def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
     """Learn a network, with checkpoints in the output."""
     from punish_fast.games.registry import vectorise
-    from punish_fast.learn.dqn_training import train
     from punish_fast.learn.network_file import load_dqn, save_dqn
+    from punish_fast.learn.network_training import train
     from punish_fast.learn.strength import strength_of
     from punish_fast.runtime.extras import require
 
@@ -70,7 +70,7 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
         "games": learner.games,
         "played": learner.games - before,
         "curve": learner.curve,
-        "judgement": strength.judge(learner.architecture, learner.weights, learner.keeps_rules),
+        "judgement": strength.judge(learner.values_of(learner.weights), learner.keeps_rules),
         "digest": learner.digest,
         "output": output,
         "plot": options.plot,

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import pytest
 
 from cli.conftest import COMMAND, clean_environment
-from punish_fast.learn import dqn_training, network_file
+from punish_fast.learn import network_file, network_training
 from punish_fast.learn.network_file import load_dqn
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -69,7 +69,7 @@ def test_training_that_is_interrupted_at_once_keeps_what_it_learned(run, monkeyp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(dqn_training, "train", train)
+        patch.setattr(network_training, "train", train)
         stopped = run(*TRAIN, "--games", "1500", "-o", "x.h5")
     assert (stopped.code, "x.h5 is a checkpoint; resume with --resume" in stopped.err) == (130, True)
     assert load_dqn(folder / "x.h5").games == 256

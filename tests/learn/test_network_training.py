@@ -1,4 +1,4 @@
-"""Training of deep Q-networks: points, snapshots, interrupts and checkpoints."""
+"""Training of networks: points, snapshots, interrupts and checkpoints."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from punish_fast.games.registry import vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.learn.dqn import DqnMethod, new_dqn
-from punish_fast.learn.dqn_training import is_point, train
 from punish_fast.learn.network_file import load_dqn, save_dqn
+from punish_fast.learn.network_training import is_point, train
 from punish_fast.learn.strength import strength_of
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -47,8 +47,9 @@ def test_curves_tell_the_strength_and_snapshots_meet_earlier_ones(game):
     assert told == [False, False, False, True, False, False, True, True]
     assert [len(point["earlier"]) for point in learner.curve] == [0, 1, 2]
     for point, weights in zip(learner.curve, learner.snapshots, strict=True):
-        assert point.items() >= game[1].measure(learner.architecture, weights, True).items()
-    points = game[1].points(learner.architecture, learner.snapshots[2], learner.snapshots[:2])
+        assert point.items() >= game[1].measure(learner.values_of(weights), True).items()
+    last, *earlier = (learner.values_of(weights) for weights in (learner.snapshots[2], *learner.snapshots[:2]))
+    points = game[1].points(last, earlier)
     assert learner.curve[2]["earlier"] == points
     assert np.array_equal(learner.snapshots[-1], learner.weights)
 
