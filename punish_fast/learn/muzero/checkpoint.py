@@ -73,10 +73,7 @@ def _learner_of(vector: VectorGame, file: MuZeroFile) -> MuZeroLearner:
     if file.policy.shape[2] != vector.n_moves:
         raise LearnError(f"policy: it has {file.policy.shape[2]} actions, the game {vector.n_moves}")
     games = SearchedGames(file.action, file.is_random.astype(np.bool_), file.value, file.policy)
-    size = method.games
-    parts = [
-        SearchedGames(*(array[begin : begin + size] for array in games)) for begin in range(0, len(games.action), size)
-    ]
+    rounds = [slice(begin, begin + method.games) for begin in range(0, len(games.action), method.games)]
     return MuZeroLearner(
         vector=vector,
         method=method,
