@@ -30,7 +30,7 @@ def own_temporaries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fast_compilation() -> Iterator[None]:
     """Let JAX compile in half the time, for what runs once or twice; skip without the extra ``learn``."""
     if any(find_spec(module) is None for module in ("jax", "optax", "mctx")):

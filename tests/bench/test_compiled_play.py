@@ -22,7 +22,7 @@ def vector():
 
 
 @pytest.fixture(scope="module")
-def play(vector):
+def play(vector, fast_compilation):  # noqa: ARG001
     return compiled_play(plan_of(vector, METHOD), vector.game, 32, 9)
 
 
