@@ -36,6 +36,7 @@ class GameEntry(NamedTuple):
         vectorise: Makes the `VectorGame` of a game.
         oracle: Makes the perfect play of a game; None if there is none.
         learning: Hyperparameters of deep Q-networks that differ from the defaults.
+        planning: The same of MuZero.
     """
 
     name: str
@@ -47,6 +48,7 @@ class GameEntry(NamedTuple):
     vectorise: Callable[[TableGame], VectorGame] = vectorise_positions
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
     learning: Mapping[str, Any] = MappingProxyType({})
+    planning: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -87,7 +89,13 @@ GAMES = {
     entry.name: entry
     for entry in (
         GameEntry(
-            "tapnswap", "the finger game Chopsticks with a cutoff", TapnSwap, Variant, _tapnswap_variant, _OF_BOARDS
+            "tapnswap",
+            "the finger game Chopsticks with a cutoff",
+            TapnSwap,
+            Variant,
+            _tapnswap_variant,
+            _OF_BOARDS,
+            planning=MappingProxyType({"discount": 0.97, "epsilon": 0.3}),
         ),
         GameEntry(
             "tictactoe", "three in a row", TicTacToe, TicTacToeVariant, TicTacToeVariant, _OF_BOARDS, VectorTicTacToe
@@ -101,6 +109,7 @@ GAMES = {
             ("solve", "show", "train", "judge", "play"),
             VectorConnect4,
             Connect4Oracle,
+            planning=MappingProxyType({"opening": 30, "epsilon": 0.1}),
         ),
         GameEntry(
             "incan-gold",

@@ -18,10 +18,19 @@ if TYPE_CHECKING:
     from punish_fast.games.positions import Positions
     from punish_fast.learn.qlearning import QLearner
 
-# What only one of the methods has, by the other one.
-_OTHERS = {"q": ("target", "illegal", "temperature", "filters", "hidden"), "dqn": ("against", "scheme", "play_every")}
+# What only some of the methods have.
+_OF_TABLES_ALONE = ("against", "scheme", "play_every")
+_OF_Q_NETWORKS = ("target", "illegal", "temperature", "hidden")
+_OF_MUZERO = ("model", "search", "simulations", "unroll", "width", "opening", "priority", "reanalysed", "device")
+# What each method has not.
+_OTHERS = {
+    "q": (*_OF_Q_NETWORKS, "filters", *_OF_MUZERO),
+    "dqn": (*_OF_TABLES_ALONE, *_OF_MUZERO),
+    "muzero": (*_OF_TABLES_ALONE, *_OF_Q_NETWORKS),
+}
 _OF_TABLES = ("scheme", "epsilon", "rate", "discount")
-_HYPERPARAMETERS = (*_OF_TABLES, *_OTHERS["q"])
+# All but the device, which an agent does not keep.
+_HYPERPARAMETERS = (*_OF_TABLES, *(name for name in _OTHERS["q"] if name != "device"))
 # Rows of the learning curve to print.
 _MAX_ROWS = 12
 
@@ -31,8 +40,11 @@ class TrainOptions(VariantOptions):
     """Options of ``games train``."""
 
     method: Annotated[
-        Literal["q", "dqn"],
-        option("Learn a table of values, or a deep Q-network in self-play (needs the extra `learn`)."),
+        Literal["q", "dqn", "muzero"],
+        option(
+            "Learn a table of values; or, in self-play, a deep Q-network, or networks that learn the rules, too, and "
+            "plan (both need the extra `learn`)."
+        ),
     ] = "q"
     against: Annotated[
         str | None,
@@ -48,8 +60,8 @@ class TrainOptions(VariantOptions):
     epsilon: Annotated[
         float | None,
         option(
-            "Probability of a random move (epsilon-greedy), the last one of dqn.  [default: 0.5 for q, 0.2 for dqn, "
-            "0.05 for card games]",
+            "Probability of a random move (epsilon-greedy), the last one of dqn.  [default: 0.5 for q, 0.2 for dqn and "
+            "muzero, with other ones for some games]",
             metavar="E",
         ),
     ] = None
@@ -57,13 +69,13 @@ class TrainOptions(VariantOptions):
         str | None,
         option(
             "Learning rate; visits for one over the visits of a move.  "
-            "[default: 1 for negamax, visits for author, 0.001 for dqn]",
+            "[default: 1 for negamax, visits for author, 0.001 for dqn, 0.003 for muzero]",
             metavar="R|visits",
         ),
     ] = None
-    discount: Annotated[float | None, option("Discount of each move.  [default: 0.95, 1 for author]", metavar="G")] = (
-        None
-    )
+    discount: Annotated[
+        float | None, option("Discount of each move.  [default: 0.95, 1 for author and muzero]", metavar="G")
+    ] = None
     target: Annotated[
         Literal["mc", "td"] | None,
         option("Of dqn: learn from the ends of games, or from the next values of a target network.  [default: mc]"),
@@ -83,13 +95,51 @@ class TrainOptions(VariantOptions):
     filters: Annotated[
         str | None,
         option(
-            "Of dqn: 3 x 3 filters of each convolution.  [default: 24,24 for large boards, else none]", metavar="N,..."
+            "Of dqn and muzero: 3 x 3 filters of each convolution.  [default: 24,24 for large boards, 32,32 with "
+            "muzero, else none]",
+            metavar="N,...",
         ),
     ] = None
     hidden: Annotated[
         str | None,
         option("Of dqn: units of each hidden layer.  [default: 64 for large boards, else 128,128]", metavar="N,..."),
     ] = None
+    model: Annotated[
+        Literal["learned", "rules"] | None,
+        option("Of muzero: plan in the model that it learns, or in the rules (AlphaZero).  [default: learned]"),
+    ] = None
+    search: Annotated[
+        Literal["gumbel", "puct"] | None, option("Of muzero: how a search chooses moves.  [default: gumbel]")
+    ] = None
+    simulations: Annotated[
+        int | None, option("Of muzero: simulations of a search.  [default: 25]", metavar="N", min=1, max=1000)
+    ] = None
+    unroll: Annotated[
+        int | None,
+        option("Of muzero: moves that the model learns to follow.  [default: 5]", metavar="N", min=0, max=20),
+    ] = None
+    width: Annotated[
+        int | None,
+        option("Of muzero: numbers of a hidden state.  [default: 128 for large boards, else 64]", metavar="N", min=2),
+    ] = None
+    opening: Annotated[
+        int | None,
+        option("Of muzero: begin games with up to N random moves.  [default: 30 for connect4, else 0]", metavar="N"),
+    ] = None
+    priority: Annotated[
+        float | None,
+        option(
+            "Of muzero: learn from states in proportion to this power of the error of their value.  [default: 0]",
+            metavar="P",
+        ),
+    ] = None
+    reanalysed: Annotated[
+        float | None,
+        option(
+            "Of muzero: in each round, search old games again, so many for each new one.  [default: 0]", metavar="S"
+        ),
+    ] = None
+    device: Annotated[Literal["cpu", "gpu"] | None, option("Of muzero: where to compute.  [default: cpu]")] = None
     seed: FixedSeedOption = 0
     former: Annotated[Path | None, option("Train this agent further.", "--from", metavar="FILE.h5")] = None
     resume: Annotated[bool, option("Resume the unfinished sessions of the output.", "--resume")] = False
@@ -119,6 +169,8 @@ class TrainOptions(VariantOptions):
     "punish-fast games train tapnswap --scheme author --epsilon 0.2 --plot curve.png",
     "punish-fast games train tictactoe --method dqn",
     "punish-fast games train tictactoe --method dqn --target td --illegal punish",
+    "punish-fast games train tictactoe --method muzero --games 1500",
+    "punish-fast games train tictactoe --method muzero --model rules --games 1000 -o alphazero.h5",
 )
 def train(options: TrainOptions) -> None:
     """Train an agent by self-play or against the random player, and draw its learning curve.
@@ -128,7 +180,7 @@ def train(options: TrainOptions) -> None:
     game = options.make("train")
     output = options.output or Path(f"{game.name}.h5")
     _check(options, output)
-    if options.method == "dqn":
+    if options.method != "q":
         from punish_fast.cli.games.train_network import train_network
 
         train_network(options, game, output)

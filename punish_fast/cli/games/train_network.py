@@ -1,4 +1,4 @@
-"""``punish-fast games train --method dqn``: a deep Q-network that learns in self-play."""
+"""``punish-fast games train`` with a network that learns in self-play: a deep Q-network, or MuZero."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.games.train import print_end, say_finished, shown_points
@@ -16,27 +16,29 @@ from punish_fast.cli.report import Progress, Stopwatch, print_table
 if TYPE_CHECKING:
     from punish_fast.cli.games.train import TrainOptions
     from punish_fast.games.contract import TableGame, VectorGame
-    from punish_fast.learn.dqn import DqnLearner, DqnMethod
+    from punish_fast.learn.network_training import NetworkLearner
+    from punish_fast.learn.strength import Strength
 
+# Simulations of the searches that judge MuZero; none for the policy alone.
+JUDGED_SIMULATIONS = (0, 25, 100)
 _SECONDS_BETWEEN_CHECKPOINTS = 30.0
 
 
 def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
     """Learn a network, with checkpoints in the output."""
     from punish_fast.games.registry import vectorise
-    from punish_fast.learn.network_file import load_dqn, save_dqn
     from punish_fast.learn.network_training import train
     from punish_fast.learn.strength import strength_of
     from punish_fast.runtime.extras import require
 
-    require("learn", "jax", "optax")
+    require("learn", "jax", "optax", *["mctx"] * (options.method == "muzero"))
     clock, progress = Stopwatch(), Progress(options.quiet)
     with clock("game"), progress.stage("game"):
         vector = vectorise(game)
         strength = strength_of(vector)
     learner = _learner(options, vector, output)
     if options.output is None and not options.resume:
-        default_output(output, options.force, _settings(learner), lambda path: _settings(load_dqn(path)))
+        default_output(output, options.force, _settings(learner), lambda path: _settings(_load(options, path)))
     before, saved = learner.games, time.perf_counter()
 
     def on_round(is_point: bool) -> None:
@@ -45,7 +47,7 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
             f"train: {learner.games:,} of {learner.wanted * learner.method.games:,} games{_strength(learner)}"
         )
         if is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
-            save_dqn(output, learner)
+            _save(output, learner)
             saved = time.perf_counter()
 
     progress.start()
@@ -56,21 +58,21 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
             progress.clear()
             # Rounds are whole, also after an interrupt.
             if learner.games > before:
-                save_dqn(output, learner)
+                _save(output, learner)
                 say(f"{output} is a checkpoint; resume with --resume")
             raise
     progress.clear()
-    save_dqn(output, learner)
+    _save(output, learner)
     _draw(learner, options.plot)
     report = {
         "game": game.name,
         "variant": game.parameters(),
-        "method": asdict(learner.method),
+        "method": asdict(cast(Any, learner.method)),
         "seed": learner.seed,
         "games": learner.games,
         "played": learner.games - before,
         "curve": learner.curve,
-        "judgement": strength.judge(learner.values_of(learner.weights), learner.keeps_rules),
+        **_judged(learner, strength),
         "digest": learner.digest,
         "output": output,
         "plot": options.plot,
@@ -80,16 +82,59 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
     options.print(report, lambda report: _print(report, text))
 
 
-def _method(options: TrainOptions, vector: VectorGame) -> DqnMethod:
+def _judged(learner: NetworkLearner, strength: Strength) -> dict[str, Any]:
+    """The judgement of a deep Q-network, or those of MuZero by simulations."""
+    from punish_fast.learn.muzero.learner import MuZeroLearner
+
+    if not isinstance(learner, MuZeroLearner):
+        return {"judgement": strength.judge(learner.values_of(learner.weights), learner.keeps_rules)}
+    judged = []
+    for simulations in JUDGED_SIMULATIONS:
+        values = learner.values_of(learner.weights, simulations)
+        measures, judgement = strength.measure(values, learner.keeps_rules), strength.judge(values, learner.keeps_rules)
+        judged.append({"simulations": simulations} | measures | {"judgement": judgement})
+    return {"searches": judged}
+
+
+def _method(options: TrainOptions, vector: VectorGame) -> Any:
     """The method of the options."""
     from punish_fast.learn.dqn import method_for
+    from punish_fast.learn.muzero.method import muzero_method_for
 
-    given = options.given("target", "illegal", "epsilon", "temperature", "discount")
+    is_muzero = options.method == "muzero"
+    given = options.given("epsilon", "discount", *(_OF_MUZERO if is_muzero else _OF_Q_NETWORKS))
     if options.rate is not None:
         given["rate"] = _number(options.rate)
-    return method_for(vector, **given | {name: _layers(name, text) for name, text in options.given(*_LAYERS).items()})
+    given |= {name: _layers(name, text) for name, text in options.given(*_LAYERS).items()}
+    return muzero_method_for(vector, **given) if is_muzero else method_for(vector, **given)
 
 
+def _load(options: TrainOptions, path: Path, game: TableGame | None = None) -> NetworkLearner:
+    """The learner of a file, of the method of the options."""
+    from punish_fast.learn.muzero.checkpoint import load_muzero
+    from punish_fast.learn.network_file import load_dqn
+
+    if options.method != "muzero":
+        return load_dqn(path, game)
+    learner = load_muzero(path, game)
+    learner.device = options.device or learner.device
+    return learner
+
+
+def _save(path: Path, learner: NetworkLearner) -> None:
+    from punish_fast.learn import network_file
+    from punish_fast.learn.dqn import DqnLearner
+    from punish_fast.learn.muzero.checkpoint import save_muzero
+    from punish_fast.learn.muzero.learner import MuZeroLearner
+
+    if isinstance(learner, MuZeroLearner):
+        save_muzero(path, learner)
+    elif isinstance(learner, DqnLearner):
+        network_file.save_dqn(path, learner)
+
+
+_OF_MUZERO = ("model", "search", "simulations", "unroll", "width", "opening", "priority", "reanalysed")
+_OF_Q_NETWORKS = ("target", "illegal", "temperature")
 _LAYERS = ("filters", "hidden")
 
 
@@ -108,44 +153,51 @@ def _layers(name: str, text: str) -> tuple[int, ...]:
     raise UsageError(f"{name}: {text!r} is not allowed, it must be whole numbers such as 64,64, or none")
 
 
-def _learner(options: TrainOptions, vector: VectorGame, output: Path) -> DqnLearner:
+def _learner(options: TrainOptions, vector: VectorGame, output: Path) -> NetworkLearner:
     """The learner with all games planned."""
-    from punish_fast.learn.dqn import new_dqn
-    from punish_fast.learn.network_file import load_dqn
-
-    method = _method(options, vector)
+    game, method = cast("TableGame", vector.game), _method(options, vector)
     if options.resume and output.exists():
-        learner = load_dqn(output, vector.game)
-        changed = [name for name, value in asdict(method).items() if asdict(learner.method)[name] != value]
+        learner = _load(options, output, game)
+        found = asdict(cast(Any, learner.method))
+        changed = [name for name, value in asdict(method).items() if found[name] != value]
         if given := [name for name in changed if getattr(options, name, None) is not None]:
             raise UsageError(f"{output}: has {learner.method}, not another {given[0]}")
         if learner.rounds == learner.wanted:
             say_finished(output)
         return learner
-    if options.former is not None:
-        learner = load_dqn(options.former, vector.game)
-    else:
-        learner = new_dqn(vector, method, options.seed)
+    learner = _new(options, vector, method) if options.former is None else _load(options, options.former, game)
     learner.plan(options.games)
     return learner
 
 
-def _settings(learner: DqnLearner) -> dict[str, Any]:
+def _new(options: TrainOptions, vector: VectorGame, method: Any) -> NetworkLearner:
+    """A learner with random weights."""
+    from punish_fast.learn.dqn import new_dqn
+    from punish_fast.learn.muzero.learner import new_muzero
+
+    if options.method != "muzero":
+        return new_dqn(vector, method, options.seed)
+    learner = new_muzero(vector, method, options.seed)
+    learner.device = options.device or learner.device
+    return learner
+
+
+def _settings(learner: NetworkLearner) -> dict[str, Any]:
     """What decides how an agent will play."""
     from punish_fast.games.registry import describe
 
-    game, method = describe(learner.vector.game), asdict(learner.method)
+    game, method = describe(learner.vector.game), asdict(cast(Any, learner.method))
     return {"game": game, "method": method, "seed": learner.seed, "rounds": learner.wanted}
 
 
-def _strength(learner: DqnLearner) -> str:
+def _strength(learner: NetworkLearner) -> str:
     if not learner.curve:
         return ""
     point = learner.curve[-1]
     return f", wins {point['win_share']:.1%} and loses {point['loss_share']:.1%} against random play"
 
 
-def _draw(learner: DqnLearner, plot: Path | None) -> None:
+def _draw(learner: NetworkLearner, plot: Path | None) -> None:
     if plot is not None:
         from punish_fast.learn.plots import draw_strength
 
@@ -165,8 +217,10 @@ def _print(report: dict[str, Any], text: str) -> None:
     rows = [_row(point, seats) for point in points]
     print_table([head, *rows], left=0)
     print()
-    if report["judgement"] is not None:
+    if report.get("judgement") is not None:
         _print_judgement(report["judgement"])
+    if "searches" in report:
+        _print_searches(report["searches"])
     print_end(report)
 
 
@@ -189,4 +243,19 @@ def _print_judgement(judgement: dict[str, Any]) -> None:
         print(f"exactly, moving {seat}: {told}; {lines:,} lines of play are lost")
     kept, chosen = judgement["keeps_value"], judgement["keeps_choice"]
     print(f"keeps the value in {kept:.4%} of all positions, and in {chosen:.4%} of those where it matters")
+    print()
+
+
+def _print_searches(searches: list[dict[str, Any]]) -> None:
+    """How strong MuZero is without a search and with searches of several sizes."""
+    head = ["simulations", "wins", "losses", "mistakes", "keeps the value", "losing lines, first", "second"]
+    rows = []
+    for each in searches:
+        judgement, perfect = each["judgement"], each["perfect"]
+        lines = ["-", "-"] if judgement is None else [f"{n:,}" for n in judgement["losing_lines"].values()]
+        kept = ["-", "-"] if perfect is None else [f"{each['mistakes']:,}", f"{perfect:.4f}"]
+        shares = [f"{each[name]:.4f}" for name in ("win_share", "loss_share")]
+        rows.append([f"{each['simulations'] or 'policy alone'}", *shares, *kept, *lines])
+    print("without a search, and with searches")
+    print_table([head, *rows])
     print()

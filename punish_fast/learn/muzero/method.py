@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from punish_fast.games.contract import VectorGame
+from punish_fast.games.registry import GAMES
 from punish_fast.learn.hyperparameters import check_choices, check_layers, check_ranges
 from punish_fast.learn.qlearning import LearnError
 
@@ -119,7 +120,9 @@ def muzero_method_for(vector: VectorGame, **given: Any) -> MuZeroMethod:
         LearnError: A hyperparameter is out of range.
     """
     is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
-    return MuZeroMethod(**(_OF_BOARDS if is_board else {}) | given)
+    entry = GAMES.get(vector.game.name)
+    of_game = {} if entry is None else dict(entry.planning)
+    return MuZeroMethod(**(_OF_BOARDS if is_board else {}) | of_game | given)
 
 
 def check_game(vector: VectorGame, method: MuZeroMethod) -> None:
