@@ -37,8 +37,6 @@ from punish_fast.runtime.interrupts import uninterrupted
 _PLAY, _LEARN, _BEGIN, _REANALYSE = range(4)
 # After so many, AdamW no longer corrects its means.
 _MOST_STEPS = 1_000_000_000
-# States that are searched again at once.
-_AT_ONCE = 2048
 
 
 @dataclass(eq=False, repr=False)
@@ -216,10 +214,9 @@ class MuZeroLearner:
         """Games of which some rows have what a search finds now."""
         games = part.games._replace(value=part.games.value.copy(), policy=part.games.policy.copy())
         places, plies = np.nonzero(games.action[rows] != NONE)
-        for begin in range(0, len(places), _AT_ONCE):
-            row, ply = rows[places[begin : begin + _AT_ONCE]], plies[begin : begin + _AT_ONCE]
-            found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(2**31 - 1)))
-            games.value[row, ply], games.policy[row, ply] = found.value, found.policy
+        row, ply = rows[places], plies
+        found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(2**31 - 1)))
+        games.value[row, ply], games.policy[row, ply] = found.value, found.policy
         target = targets_of(games, part.length, part.is_over, part.result, self.method)
         return part._replace(games=games, target=target)
 

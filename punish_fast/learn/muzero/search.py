@@ -33,9 +33,11 @@ from punish_fast.runtime.extras import require
 if TYPE_CHECKING:
     import jax
 
-# A search takes one of a few numbers of states, so that few sizes are compiled.
+# A search takes one of two numbers of states, so that little is compiled. More at once are slower on processors, since
+# each step copies all trees (`bench/muzero.py`).
+_LEAST_STATES, _MOST_STATES = 32, 128
+# The prediction alone takes a power of this many states.
 _GROWTH = 4
-_LEAST_STATES = 32
 
 
 class SearchPlan(NamedTuple):
@@ -123,18 +125,28 @@ def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np
         LearnError: There is no such device.
         ExtraError: JAX or mctx is not installed.
     """
-    n, n_states = len(states), _LEAST_STATES
-    while n_states < n:
-        n_states *= _GROWTH
-    padded = np.concatenate([states, np.repeat(vector.initial(1), n_states - n, axis=0)])
     require("learn", "mctx")
+    parts = []
     with on_device(plan.device):
-        import jax
-
-        arguments = vector.features(padded), vector.legal(padded), padded.view(np.uint32)
-        found = _compiled(plan)(weights, jax.random.key(seed), *arguments)
-        action, policy, value = (np.asarray(part)[:n] for part in found)
+        for number, begin in enumerate(range(0, max(len(states), 1), _MOST_STATES)):
+            block = states[begin : begin + _MOST_STATES]
+            found = _search_block(plan, vector, weights, block, (seed, number))
+            parts.append([part[: len(block)] for part in found])
+    action, policy, value = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Found(action.astype(np.int64), policy, value)
+
+
+def _search_block(
+    plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seeds: tuple[int, int]
+) -> list[np.ndarray]:
+    """What searches from at most `_MOST_STATES` states find, and from some initial states that fill them up."""
+    import jax
+
+    n_more = (_LEAST_STATES if len(states) <= _LEAST_STATES else _MOST_STATES) - len(states)
+    padded = np.concatenate([states, np.repeat(vector.initial(1), n_more, axis=0)])
+    key = jax.random.fold_in(jax.random.key(seeds[0]), seeds[1])
+    arguments = vector.features(padded), vector.legal(padded), padded.view(np.uint32)
+    return [np.asarray(part) for part in _compiled(plan)(weights, key, *arguments)]
 
 
 def policy_logits(shape: ModelShape, weights: np.ndarray, features: np.ndarray) -> np.ndarray:
