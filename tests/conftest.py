@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from fractions import Fraction
+from importlib.util import find_spec
 
 import exact_values
 import pytest
@@ -94,3 +96,16 @@ def tabletop() -> StateSpace:
 @pytest.fixture(scope="session")
 def tabletop_mdp(tabletop: StateSpace) -> MDP:
     return build(tabletop)
+
+
+@pytest.fixture(scope="module")
+def fast_compilation() -> Iterator[None]:
+    """Let JAX compile in half the time, for what runs once or twice; skip without the extra ``learn``."""
+    if any(find_spec(module) is None for module in ("jax", "optax", "mctx")):
+        pytest.skip("needs the extra learn")
+    import jax
+
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -28,16 +26,3 @@ def own_temporaries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     return folder
-
-
-@pytest.fixture(scope="module")
-def fast_compilation() -> Iterator[None]:
-    """Let JAX compile in half the time, for what runs once or twice; skip without the extra ``learn``."""
-    if any(find_spec(module) is None for module in ("jax", "optax", "mctx")):
-        pytest.skip("needs the extra learn")
-    import jax
-
-    before = jax.config.read("jax_disable_most_optimizations")
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", before)

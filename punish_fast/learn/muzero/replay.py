@@ -52,7 +52,7 @@ class Remembered(NamedTuple):
     target: np.ndarray
 
 
-class Draws(NamedTuple):
+class Unrolled(NamedTuple):
     """States and what followed them, for ``k`` unrolled actions.
 
     Attributes:
@@ -116,7 +116,7 @@ def targets_of(
     return target[:, :n_plies]
 
 
-def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: np.random.Generator) -> Draws:
+def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: np.random.Generator) -> Unrolled:
     """Draw states of all games that are remembered.
 
     Args:
@@ -131,7 +131,7 @@ def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: 
     unrolled, n_moves = method.n_unrolled, memory[0].games.policy.shape[2]
     # What is taken past the end.
     past = generator.integers(n_moves, size=(n, unrolled), dtype=np.int32)
-    draws = Draws(
+    draws = Unrolled(
         np.empty((n, memory[0].state.shape[2]), dtype=np.uint64),
         past,
         np.zeros((n, unrolled), dtype=np.float32),
@@ -170,7 +170,7 @@ def _drawn(
     return drawn, (share.min() / share[drawn]).astype(np.float32)
 
 
-def _unroll(draws: Draws, places: np.ndarray, part: Remembered, rows: np.ndarray, plies: np.ndarray) -> None:
+def _unroll(draws: Unrolled, places: np.ndarray, part: Remembered, rows: np.ndarray, plies: np.ndarray) -> None:
     """Write what followed states of a round to some places of the draws."""
     games, n_plies = part.games, part.games.action.shape[1]
     length, is_over = part.length[rows], part.is_over[rows]

@@ -44,7 +44,7 @@ def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -
     Args:
         shape: The shape of the networks.
         weights: float32 ``[n_weights]``.
-        batch: The fields of `replay.Draws`, with ``features``, float32 ``[m, n_features]``, in place of ``state``.
+        batch: The fields of `replay.Unrolled`, with ``features``, float32 ``[m, n_features]``, in place of ``state``.
     """
     import jax.numpy as jnp
 

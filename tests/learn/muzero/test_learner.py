@@ -1,0 +1,119 @@
+"""MuZero learners: the same bits again, reanalysis, interrupts, and a game learned from nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.learn.episodes import NONE
+from punish_fast.learn.muzero import learner as learner_module
+from punish_fast.learn.muzero.learner import new_muzero
+from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
+from punish_fast.learn.muzero.replay import remember
+from punish_fast.learn.qlearning import LearnError
+from punish_fast.learn.strength import strength_of
+
+pytestmark = pytest.mark.usefixtures("fast_compilation")
+METHOD = MuZeroMethod(
+    simulations=4, width=4, games=30, memory=3, steps=2, batch=16, unroll=2, max_plies=20, priority=0.5, reanalysed=0.5
+)
+
+
+def grown(vector, method=METHOD, rounds=3, seed=7):
+    learner = new_muzero(vector, method, seed)
+    learner.plan(rounds * method.games)
+    while learner.rounds < learner.wanted:
+        learner.learn()
+    return learner
+
+
+@pytest.mark.parametrize("model", ["learned", "rules"])
+def test_a_seed_and_a_copy_give_the_same_bits(tictactoe, model):
+    method = replace(METHOD, model=model)
+    one, other = grown(tictactoe, method), grown(tictactoe, method)
+    assert one.digest == other.digest
+    assert one.digest != grown(tictactoe, method, seed=8).digest
+    copy = replace(one, memory=list(one.memory))
+    for learner in (one, copy):
+        for _ in range(2):
+            learner.learn()
+    assert one.digest == copy.digest != other.digest
+    assert (len(one.memory), one.games) == (3, 150)
+
+
+def test_games_that_are_searched_again_keep_their_actions(tictactoe):
+    learner = grown(tictactoe, replace(METHOD, reanalysed=1.0, memory=4), rounds=2)
+    before = [games.action.copy() for games in learner.memory]
+    values = [games.value.copy() for games in learner.memory]
+    learner.learn()
+    changed = [(games.value != value).any(axis=1).sum() for games, value in zip(learner.memory, values, strict=False)]
+    assert all(np.array_equal(games.action, action) for games, action in zip(learner.memory, before, strict=False))
+    # As many as a round has, of both rounds.
+    assert 25 <= sum(changed) <= 30
+    assert all(changed)
+    part = remember(tictactoe, learner.memory[0], learner.method)
+    assert np.array_equal(part.target, learner._remembered[0].target)
+
+
+@pytest.mark.parametrize("name", ["play_searched", "draw", "compiled_update"])
+def test_an_interrupt_leaves_everything_as_it_was(tictactoe, monkeypatch, name):
+    learner, whole = grown(tictactoe), grown(tictactoe, rounds=4)
+
+    def interrupted(*_args, **_settings):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(learner_module, name, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            learner.learn()
+    assert learner.digest == grown(tictactoe).digest
+    learner.learn()
+    assert learner.digest == whole.digest
+
+
+def test_too_high_a_rate_is_told(tictactoe):
+    learner = new_muzero(tictactoe, replace(METHOD, rate=1.0, steps=200, decay=1.0, batch=4), 1)
+    learner.weights = learner.weights * np.float32(1e30)
+    with pytest.raises(LearnError, match=r"^rate: 1 is too high, the weights have left all bounds$"):
+        learner.learn()
+
+
+def test_wrong_numbers_are_refused(tictactoe):
+    with pytest.raises(LearnError, match=r"^seed: -1 is not allowed, it must be from 0 to "):
+        new_muzero(tictactoe, METHOD, -1)
+    with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
+        new_muzero(tictactoe, METHOD).plan(0)
+    with pytest.raises(LearnError, match=r"^muzero: gwent is no zero-sum game"):
+        new_muzero(vectorise(make_game("gwent", {})), METHOD)
+
+
+def test_games_that_stop_before_their_end_are_learned_from():
+    vector = vectorise(TapnSwap(Variant(limit=3)))
+    learner = grown(vector, replace(METHOD, max_plies=6, epsilon=1.0))
+    part = learner._remembered[-1]
+    assert not part.is_over.all()
+    stopped = np.flatnonzero(~part.is_over)
+    assert (part.games.action[stopped] != NONE).all()
+    assert np.array_equal(part.target[stopped, -1], part.games.value[stopped, -1])
+
+
+def test_actions_are_rated_with_and_without_a_search(tictactoe):
+    learner, states = grown(tictactoe), tictactoe.initial(3)
+    found, alone = (learner.values_of(learner.weights, simulations)(states) for simulations in (None, 0))
+    assert found.shape == alone.shape == (3, 9)
+    assert ((found == 2).sum(axis=1) == 1).all()
+    assert (np.sort(found, axis=1)[:, :-1] <= 1).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "games", "least"), [("learned", 30_000, 0.85), ("rules", 5_000, 0.93)])
+def test_tic_tac_toe_is_learned_from_nothing(tictactoe, model, games, least):
+    method = muzero_method_for(tictactoe, model=model)
+    learner, strength = grown(tictactoe, method, -(-games // method.games), seed=0), strength_of(tictactoe)
+    measures = strength.measure(learner.values_of(learner.weights), True)
+    assert measures["perfect"] > least
+    assert measures["first"]["loss"] < 0.02

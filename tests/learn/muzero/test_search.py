@@ -1,0 +1,88 @@
+"""Searches: legal, repeatable, and right where the rules are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.learn.muzero.method import MuZeroMethod
+from punish_fast.learn.muzero.search import plan_of, policy_logits, search, shape_of
+from punish_fast.learn.random_streams import stream_of
+
+pytestmark = pytest.mark.usefixtures("fast_compilation")
+
+
+def weights_of(vector, method):
+    return shape_of(vector, method).first_weights(stream_of(1, 0, 0))
+
+
+def random_states(vector, n, plies):
+    generator, states = np.random.default_rng(5), vector.initial(n)
+    for _ in range(plies):
+        legal = vector.legal(states)
+        states = vector.step(states, (generator.random(legal.shape) * legal).argmax(axis=1))[0]
+    return states
+
+
+@pytest.mark.parametrize("kind", ["gumbel", "puct"])
+def test_searches_are_legal_and_do_not_depend_on_others(tictactoe, kind):
+    method = MuZeroMethod(search=kind, simulations=8, width=8)
+    plan, weights, states = plan_of(tictactoe, method), weights_of(tictactoe, method), random_states(tictactoe, 150, 3)
+    found = search(plan, tictactoe, weights, states)
+    legal = tictactoe.legal(states)
+    assert legal[np.arange(150), found.action].all()
+    assert found.policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert not found.policy[~legal].any()
+    assert (np.abs(found.value) <= 1).all()
+    if kind == "gumbel":
+        for part in (slice(0, 1), slice(120, 150)):
+            alone = search(plan, tictactoe, weights, states[part], seed=9)
+            assert np.array_equal(alone.action, found.action[part])
+            assert alone.policy == pytest.approx(found.policy[part], abs=1e-5)
+    assert search(plan, tictactoe, weights, states[:0]).policy.shape == (0, 9)
+
+
+def test_noise_follows_from_the_seed(tictactoe):
+    method = MuZeroMethod(simulations=8, width=8)
+    plan, weights = plan_of(tictactoe, method, is_noisy=True), weights_of(tictactoe, method)
+    one, again, other = (search(plan, tictactoe, weights, tictactoe.initial(200), seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.action, again.action)
+    assert not np.array_equal(one.action, other.action)
+    # Blocks have noise of their own.
+    assert not np.array_equal(one.action[:64], one.action[128:192])
+
+
+@pytest.mark.parametrize("kind", ["gumbel", "puct"])
+@pytest.mark.parametrize(
+    ("moves", "wanted", "value"),
+    [
+        # Cells from 0 to 8, row by row; X has two of a row.
+        ((0, 3, 1, 4), {2}, 1),
+        # O has two of a row as well, and moves.
+        ((0, 3, 1, 4, 8), {5}, 1),
+        # X must block.
+        ((0, 4, 8, 1), {7}, 0),
+        # O must block.
+        ((0, 4, 1), {2}, 0),
+    ],
+)
+def test_searches_in_the_rules_win_and_block(tictactoe, kind, moves, wanted, value):
+    method = MuZeroMethod(model="rules", search=kind, simulations=200, width=8)
+    game, state = TicTacToe(), TicTacToe().initial()
+    for move in moves:
+        state = game.apply(state, move)
+    found = search(plan_of(tictactoe, method), tictactoe, weights_of(tictactoe, method), tictactoe.pack([state]))
+    assert {found.action[0], found.policy[0].argmax()} == wanted
+    # A Gumbel search shares its visits among good and bad actions, and its value with them.
+    if kind == "puct":
+        assert found.value[0] > 0.6 if value else abs(found.value[0]) < 0.8
+
+
+def test_the_prediction_alone_is_that_of_the_networks(tictactoe):
+    method, states = MuZeroMethod(width=8), random_states(tictactoe, 5, 3)
+    shape, weights = shape_of(tictactoe, method), weights_of(tictactoe, method)
+    logits = policy_logits(shape, weights, tictactoe.features(states))
+    more = policy_logits(shape, weights, tictactoe.features(np.repeat(states, 20, axis=0)))
+    assert logits.shape == (5, 9)
+    assert more[::20] == pytest.approx(logits, abs=1e-5)

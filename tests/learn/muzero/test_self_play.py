@@ -1,0 +1,55 @@
+"""Self-play: games of the rules, with what each search found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.learn.episodes import NONE, retrace
+from punish_fast.learn.muzero.learner import new_muzero
+from punish_fast.learn.muzero.method import MuZeroMethod
+from punish_fast.learn.muzero.search import plan_of, search
+from punish_fast.learn.muzero.self_play import play_searched
+
+pytestmark = pytest.mark.usefixtures("fast_compilation")
+METHOD = {"simulations": 4, "width": 4, "games": 40, "max_plies": 12}
+
+
+def played(vector, is_noisy=True, **given):
+    method = MuZeroMethod(**METHOD | given)
+    weights = new_muzero(vector, method, 3).weights
+    plan = plan_of(vector, method, is_noisy=is_noisy)
+    return play_searched(plan, vector, weights, method, np.random.default_rng(1)), plan, weights
+
+
+def test_games_are_those_of_the_rules(tictactoe):
+    games, _, _ = played(tictactoe)
+    found = retrace(tictactoe, games.action)
+    assert found.is_over.all()
+    assert found.is_legal[games.action != NONE].all()
+    assert not games.policy[games.action == NONE].any()
+    assert games.policy[games.action != NONE].sum(axis=1) == pytest.approx(1, abs=0.01)
+
+
+def test_each_state_has_what_its_search_found(tictactoe):
+    games, plan, weights = played(tictactoe, is_noisy=False, epsilon=0.3)
+    states = retrace(tictactoe, games.action).state
+    rows, plies = np.nonzero(games.action != NONE)
+    found = search(plan, tictactoe, weights, states[rows, plies])
+    assert games.policy[rows, plies] == pytest.approx(found.policy, abs=1e-3)
+    assert games.value[rows, plies] == pytest.approx(found.value, abs=1e-4)
+    assert np.array_equal(games.is_random[rows, plies], games.action[rows, plies] != found.action)
+
+
+def test_random_actions_are_as_many_as_asked_for(tictactoe):
+    assert not played(tictactoe, epsilon=0.0)[0].is_random.any()
+    assert played(tictactoe, epsilon=1.0)[0].is_random.mean() > 0.4
+    opening = played(tictactoe, epsilon=0.0, opening=4)[0].is_random
+    assert opening[:, :4].any(axis=0).all()
+    assert not opening[:, 4:].any()
+    # As many games have a random first move as have not, but for those that chance upon the move found.
+    assert 0.4 < opening[:, 0].mean() < 0.95
+
+
+def test_long_games_stop(tictactoe):
+    assert played(tictactoe, max_plies=3)[0].action.shape == (40, 3)

@@ -1,0 +1,78 @@
+"""Steps of the optimiser: the loss against plain sums, and learning that goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.learn.muzero.network import ModelShape, networks_of
+from punish_fast.learn.muzero.update import Optimiser, compiled_update, losses
+
+pytestmark = pytest.mark.usefixtures("fast_compilation")
+SHAPE = ModelShape((4,), (), 3, 2)
+
+
+def batch_of(n, unrolled, seed=1):
+    generator = np.random.default_rng(seed)
+    return {
+        "features": generator.normal(size=(n, 4)).astype(np.float32),
+        "action": generator.integers(2, size=(n, unrolled), dtype=np.int32),
+        "reward": generator.integers(-1, 2, size=(n, unrolled)).astype(np.float32),
+        "value": generator.uniform(-1, 1, size=(n, unrolled + 1)).astype(np.float32),
+        "policy": generator.dirichlet(np.ones(2), size=(n, unrolled + 1)).astype(np.float32),
+        "has_value": generator.random((n, unrolled + 1)) < 0.8,
+        "has_policy": generator.random((n, unrolled + 1)) < 0.8,
+        "weight": generator.random(n).astype(np.float32),
+    }
+
+
+@pytest.fixture(scope="module")
+def weights():
+    return SHAPE.first_weights(np.random.default_rng(1))
+
+
+def surprise(wanted, logits):
+    probability = np.exp(logits) / np.exp(logits).sum()
+    return -(wanted * np.log(probability)).sum()
+
+
+def kinds(number):
+    return np.array([max(-number, 0), 1 - abs(number), max(number, 0)])
+
+
+@pytest.mark.parametrize("unrolled", [0, 2])
+def test_the_loss_is_the_sum_of_what_surprises(weights, unrolled):
+    batch, networks, total = batch_of(6, unrolled), networks_of(SHAPE, weights), 0.0
+    for k in range(6):
+        hidden = networks.represent(batch["features"][k : k + 1])
+        for step in range(unrolled + 1):
+            share = batch["weight"][k] * (1 / unrolled if step else 1)
+            logits, value = (np.asarray(part[0], dtype=np.float64) for part in networks.predict(hidden))
+            total += batch["has_policy"][k, step] * share * surprise(batch["policy"][k, step], logits)
+            total += batch["has_value"][k, step] * share * surprise(kinds(batch["value"][k, step]), value)
+            if step < unrolled:
+                hidden, reward = networks.advance(hidden, batch["action"][k : k + 1, step])
+                told = surprise(kinds(batch["reward"][k, step]), np.asarray(reward[0], dtype=np.float64))
+                total += batch["has_value"][k, step] * batch["weight"][k] * told
+    assert float(losses(SHAPE, weights, batch)) == pytest.approx(total / 6, rel=1e-4)
+
+
+def test_learning_goes_on_from_where_it_was_and_lowers_the_loss(weights):
+    update, nothing = compiled_update(SHAPE, Optimiser(0.02, 0.0)), np.zeros_like(weights)
+    batch = batch_of(16, 2)
+    many = {name: np.repeat(array[np.newaxis], 40, axis=0) for name, array in batch.items()}
+    halves = [{name: array[part] for name, array in many.items()} for part in (slice(20), slice(20, None))]
+    whole = update(weights, nothing, nothing, np.int32(0), many)
+    state = update(weights, nothing, nothing, np.int32(0), halves[0])
+    state = update(*state, np.int32(20), halves[1])
+    for one, other in zip(state, whole, strict=True):
+        assert np.asarray(one) == pytest.approx(np.asarray(other), abs=1e-6)
+    assert losses(SHAPE, whole[0], batch) < 0.8 * losses(SHAPE, weights, batch)
+
+
+def test_the_rate_falls_with_the_root_of_the_number_of_steps(weights):
+    update, batch = compiled_update(SHAPE, Optimiser(0.02, 0.0)), batch_of(16, 2)
+    once = {name: array[np.newaxis] for name, array in batch.items()}
+    memory = np.full_like(weights, 0.1), np.full_like(weights, 1.0)
+    early, late = (np.asarray(update(weights, *memory, np.int32(n), once)[0]) - weights for n in (30_000, 630_000))
+    assert early == pytest.approx(4 * late, rel=0.02, abs=1e-5)
