@@ -68,14 +68,14 @@ def about(file: Any) -> str:
 
 
 def learner_at(path: Path) -> tuple[str | None, str]:
-    """The kind of learner in a file, ``"learner"`` or ``"network"``, and its game; None if it holds no learner."""
+    """The kind of learner in a file, one of `schema.LEARNERS`, and its game; None if it holds no learner."""
     from punish_fast.runtime.files import ReadError
-    from punish_fast.store.schema import LEARNER, NETWORK
+    from punish_fast.store.schema import LEARNERS
     from punish_fast.store.sealed_file import SealedFile
 
     with suppress(ReadError):
         file = SealedFile(path)
-        if file.kind in (LEARNER, NETWORK):
+        if file.kind in LEARNERS:
             return file.kind, str(file.json_object("game").get("name", "another game"))
     return None, ""
 

@@ -193,7 +193,7 @@ def _is_board(agent: str) -> bool:
 
     # Unlike the methods of Path, this takes names that no file can have.
     is_file = agent.endswith(".h5") and os.path.isfile(agent)  # noqa: PTH113
-    return is_file and SealedFile(agent).kind in (schema.LEARNER, schema.NETWORK)
+    return is_file and SealedFile(agent).kind in schema.LEARNERS
 
 
 def _token(path: Path | None) -> str | None:

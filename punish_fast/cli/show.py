@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import Artefact
 
 _MOST_OUTCOMES = 8
+# Kinds of files that are no nouns.
+_NOUNS = {"muzero": "network"}
 
 
 @verb(
@@ -71,7 +73,8 @@ def _load(path: Path) -> Artefact:
             raise UsageError(f"{path}: is a built-in player, not a file; see: punish-fast agents") from None
         if kind is None:
             raise
-        raise UsageError(f"{path}: is a {kind} of {game}, not a file of Punish; see: punish-fast games") from None
+        what = _NOUNS.get(kind, kind)
+        raise UsageError(f"{path}: is a {what} of {game}, not a file of Punish; see: punish-fast games") from None
 
 
 def _file_report(file: Artefact) -> dict[str, Any]:

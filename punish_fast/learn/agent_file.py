@@ -11,6 +11,7 @@ from punish_fast.games.contract import Game, GameError, TableGame, VectorBoardGa
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.registry import describe, game_of, in_words
 from punish_fast.learn.dqn import DqnLearner
+from punish_fast.learn.movers import Values
 from punish_fast.learn.muzero.checkpoint import load_muzero
 from punish_fast.learn.muzero.learner import MuZeroLearner
 from punish_fast.learn.network_file import load_dqn
@@ -20,6 +21,9 @@ from punish_fast.runtime.files import ReadError
 from punish_fast.store import schema
 from punish_fast.store.learners import load_learner, save_learner
 from punish_fast.store.sealed_file import SealedFile
+
+# Simulations of the searches by which MuZero is judged; 0 is the policy alone.
+JUDGED_SIMULATIONS = (0, 25, 100)
 
 
 def save_checkpoint(path: Path, game: Game, learner: QLearner, **notes: Any) -> None:
@@ -58,7 +62,7 @@ def load_checkpoint(path: Path, game: Game | None = None) -> tuple[TableGame, QL
     return found, learner
 
 
-def load_policy(path: Path, game: Game) -> tuple[Positions, np.ndarray]:
+def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, np.ndarray]]:
     """How the agent of a file plays, be it a table or a network.
 
     Args:
@@ -66,8 +70,8 @@ def load_policy(path: Path, game: Game) -> tuple[Positions, np.ndarray]:
         game: The game that it must have.
 
     Returns:
-        The positions that it tells apart (a network knows no symmetries), and its policy there, float64 ``[n_rows]``,
-        all 0 where a network that may break the rules does.
+        The positions that it tells apart (a network knows no symmetries), and its policies there, float64 ``[n_rows]``,
+        by simulations as in `judged_values`, all 0 where a network that may break the rules does.
 
     Raises:
         ReadError: The file is not readable, not an agent, or of another game.
@@ -78,13 +82,22 @@ def load_policy(path: Path, game: Game) -> tuple[Positions, np.ndarray]:
     if network is None:
         learner = load_checkpoint(path, game)[1]
         positions = enumerate_positions(game)
-        return positions, learner.policy(positions)
-    positions = enumerate_positions(game, is_folded=False)
-    values = network.values_of(network.weights)(live_states(cast(VectorBoardGame, network.vector), positions))
-    policy, is_illegal = network_policy(positions, values)
-    if not network.keeps_rules:
-        policy[is_illegal[positions.position_of_row]] = 0.0
-    return positions, policy
+        return positions, {None: learner.policy(positions)}
+    positions, policies = enumerate_positions(game, is_folded=False), {}
+    states = live_states(cast(VectorBoardGame, network.vector), positions)
+    for simulations, values in judged_values(network).items():
+        policy, is_illegal = network_policy(positions, values(states))
+        if not network.keeps_rules:
+            policy[is_illegal[positions.position_of_row]] = 0.0
+        policies[simulations] = policy
+    return positions, policies
+
+
+def judged_values(learner: DqnLearner | MuZeroLearner) -> dict[int | None, Values]:
+    """The values of actions by which a learner is judged: of MuZero by `JUDGED_SIMULATIONS`, of others by None."""
+    if isinstance(learner, MuZeroLearner):
+        return {simulations: learner.values_of(learner.weights, simulations) for simulations in JUDGED_SIMULATIONS}
+    return {None: learner.values_of(learner.weights)}
 
 
 def load_network_learner(path: Path, game: Game | None = None) -> DqnLearner | MuZeroLearner | None:

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from punish_fast.games import gwent_rule_of_thumb, incan_gold_rule_of_thumb
-from punish_fast.games.contract import Game, TableGame
+from punish_fast.games.contract import Game, TableGame, VectorBoardGame
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.registry import describe, entry_of, game_of
-from punish_fast.learn.agent_file import load_checkpoint
+from punish_fast.learn.agent_file import load_checkpoint, load_network_learner
 from punish_fast.learn.movers import PLAY_TEMPERATURE, softmax
-from punish_fast.learn.network_file import load_dqn
+from punish_fast.learn.muzero.learner import MuZeroLearner
 from punish_fast.learn.pretrained import file_of, pretrained_network
 from punish_fast.learn.q_network import Architecture, evaluate
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.play.board_match import Choices
 from punish_fast.runtime.extras import are_installed, require
-from punish_fast.store import schema
-from punish_fast.store.sealed_file import SealedFile
 
 # How much an agent of each level plays at random; the rest is perfect.
 RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
@@ -119,7 +117,7 @@ def policy_choices(positions: Positions, policy: np.ndarray) -> Choices:
 
 
 def network_choices(game: Game, architecture: Architecture, weights: np.ndarray, is_mixed: bool = False) -> Choices:
-    """The choices of a network.
+    """The choices of a deep Q-network.
 
     Args:
         game: The game.
@@ -128,12 +126,27 @@ def network_choices(game: Game, architecture: Architecture, weights: np.ndarray,
         is_mixed: Whether it mixes actions by their values, at `PLAY_TEMPERATURE`; else it takes the best legal one.
     """
 
+    def values(state: Any) -> np.ndarray:
+        return np.asarray(evaluate(architecture, weights, game.features(state)[np.newaxis])[0])
+
+    return _valued_choices(game, values, is_mixed)
+
+
+def search_choices(learner: MuZeroLearner) -> Choices:
+    """The choices of MuZero, by searches with the number of simulations of its method."""
+    vector, values = cast(VectorBoardGame, learner.vector), learner.values_of(learner.weights)
+    return _valued_choices(vector.game, lambda state: values(vector.pack([state]))[0])
+
+
+def _valued_choices(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bool = False) -> Choices:
+    """The choices by the values of all actions in a state, ``[n_moves]``, mixed or not as in `network_choices`."""
+
     def choices(state: object) -> np.ndarray:
-        actions = list(game.actions(state))
-        values = evaluate(architecture, weights, game.features(state)[np.newaxis])[:, actions]
+        known = values(state)[list(game.actions(state))]
         if is_mixed:
-            return np.asarray(softmax(values, np.ones_like(values, dtype=np.bool_), PLAY_TEMPERATURE)[0])
-        return np.asarray(np.arange(len(actions)) == values[0].argmax())
+            mixed = softmax(known[np.newaxis], np.ones((1, len(known)), dtype=np.bool_), PLAY_TEMPERATURE)
+            return np.asarray(mixed[0])
+        return np.asarray(np.arange(len(known)) == known.argmax())
 
     return choices
 
@@ -149,11 +162,13 @@ def file_choices(path: Path, game: Game | None = None) -> tuple[TableGame, Choic
         ReadError: The file is not readable, not an agent, or of another game.
         ExtraError: It is a network, and JAX is not installed.
     """
-    if SealedFile(path).kind == schema.NETWORK:
-        network = load_dqn(path, game)
-        found = game_of(describe(network.vector.game))
-        is_mixed = network.method.temperature > 0
-        return found, network_choices(found, network.architecture, network.weights, is_mixed)
-    found, learner = load_checkpoint(path, game)
-    positions = enumerate_positions(found)
-    return found, policy_choices(positions, learner.policy(positions))
+    network = load_network_learner(path, game)
+    if network is None:
+        found, learner = load_checkpoint(path, game)
+        positions = enumerate_positions(found)
+        return found, policy_choices(positions, learner.policy(positions))
+    found = game_of(describe(network.vector.game))
+    if isinstance(network, MuZeroLearner):
+        return found, search_choices(network)
+    is_mixed = network.method.temperature > 0
+    return found, network_choices(found, network.architecture, network.weights, is_mixed)

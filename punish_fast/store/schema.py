@@ -19,7 +19,9 @@ LIBRARY_VERSION = ("v110", "v110")
 
 KINDS = ("tensor", "agent", "strategy", "equilibrium")
 LEARNER, NETWORK, MUZERO, POOL = "learner", "network", "muzero", "pool"
-ALL_KINDS = (*KINDS, LEARNER, NETWORK, MUZERO, POOL)
+# Agents that have learned a game.
+LEARNERS = (LEARNER, NETWORK, MUZERO)
+ALL_KINDS = (*KINDS, *LEARNERS, POOL)
 OBJECTIVES = ("discounted", "win-probability")
 # Actions 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
@@ -129,8 +131,8 @@ ATTRIBUTES = (
     Attribute("information", "text", (*_STRATEGY, *_EQUILIBRIUM), optional=_STRATEGY, allowed=("view", "memory")),
     Attribute("iterations", "int", _EQUILIBRIUM, low=0, high=1_000_000),
     Attribute("best_response_share", "float", _EQUILIBRIUM, low=0, high=1),
-    Attribute("game", "json", (LEARNER, *_NETWORKS)),
-    Attribute("learner", "json", (LEARNER, *_NETWORKS)),
+    Attribute("game", "json", LEARNERS),
+    Attribute("learner", "json", LEARNERS),
     Attribute("search", "json", _POOL),
 )
 # Those of the group /transitions, as AnnData writes them.

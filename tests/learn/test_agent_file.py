@@ -11,7 +11,7 @@ from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.registry import vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn.agent_file import load_checkpoint, load_policy, save_checkpoint
+from punish_fast.learn.agent_file import load_checkpoint, load_policies, save_checkpoint
 from punish_fast.learn.dqn import DqnMethod, new_dqn
 from punish_fast.learn.network_file import save_dqn
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
@@ -84,18 +84,19 @@ def values_in(network, positions):
 
 def test_a_table_plays_positions_and_a_network_all_states(saved, tmp_path):
     path, positions, learner = saved
-    found, policy = load_policy(path, positions.game)
+    found, policies = load_policies(path, positions.game)
     assert found.is_folded
-    assert np.array_equal(policy, learner.policy(positions))
+    assert list(policies) == [None]
+    assert np.array_equal(policies[None], learner.policy(positions))
     if find_spec("jax") is None or find_spec("optax") is None:
         return
     network = new_dqn(vectorise(positions.game), DqnMethod(hidden=(4,)))
     save_dqn(tmp_path / "network.h5", network)
-    found, policy = load_policy(tmp_path / "network.h5", positions.game)
+    found, policies = load_policies(tmp_path / "network.h5", positions.game)
     assert not found.is_folded
-    assert np.array_equal(policy, network_policy(found, values_in(network, found))[0])
+    assert np.array_equal(policies[None], network_policy(found, values_in(network, found))[0])
     with pytest.raises(ReadError, match=r"network\.h5: its game is"):
-        load_policy(tmp_path / "network.h5", TapnSwap(Variant(limit=6)))
+        load_policies(tmp_path / "network.h5", TapnSwap(Variant(limit=6)))
 
 
 def test_a_network_that_may_break_the_rules_has_no_policy_where_it_does(tmp_path):
@@ -103,7 +104,8 @@ def test_a_network_that_may_break_the_rules_has_no_policy_where_it_does(tmp_path
     game = TicTacToe()
     network = new_dqn(vectorise(game), DqnMethod(hidden=(4,), illegal="punish"))
     save_dqn(tmp_path / "network.h5", network)
-    positions, policy = load_policy(tmp_path / "network.h5", game)
+    positions, policies = load_policies(tmp_path / "network.h5", game)
+    policy = policies[None]
     _, is_illegal = network_policy(positions, values_in(network, positions))
     plays = np.bincount(positions.position_of_row, policy, len(positions))
     assert np.array_equal(plays == 0, is_illegal | positions.is_terminal)

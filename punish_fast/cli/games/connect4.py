@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.games.judged_agents import searching
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table, print_text
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from punish_fast.games.connect4 import Connect4, Connect4State
     from punish_fast.games.connect4_sets import PositionSet
     from punish_fast.games.connect4_solver import Connect4Solver
     from punish_fast.learn.dqn import DqnLearner
+    from punish_fast.learn.movers import Values
+    from punish_fast.learn.muzero.learner import MuZeroLearner
 
 _YARDSTICKS = ("random", "search-2", "search-4", "search-8")
-# Against the random player, in each seat.
-_GAMES = 2000
+# Against the random player, in each seat; fewer by searches.
+_GAMES, _SEARCHED_GAMES = 2000, 500
 
 
 def solution(game: Connect4, position: str, solver: Connect4Solver, exact: bool, quiet: bool) -> dict[str, Any]:
@@ -77,60 +83,78 @@ def judged(game: Connect4, agents: list[str] | None) -> dict[str, Any]:
     """The report of ``games judge``: the shares of each agent in each set; of networks, also games with random play."""
     clock = Stopwatch()
     with clock("judge"):
-        judgements = [_told(game, name) for name in agents or _YARDSTICKS]
+        judgements = [told for name in agents or _YARDSTICKS for told in _told(game, name)]
     return {"game": game.name, "variant": game.parameters(), "agents": judgements, "seconds": clock.seconds}
 
 
-def _told(game: Connect4, name: str) -> dict[str, Any]:
-    from punish_fast.games.connect4_sets import position_sets, search_policy, shares
-    from punish_fast.learn.network_file import load_dqn
+def _told(game: Connect4, name: str) -> list[dict[str, Any]]:
+    """What is told of an agent in one row, or of MuZero in one for each number of simulations."""
+    from punish_fast.games.connect4_sets import search_policy
+    from punish_fast.learn.agent_file import judged_values
 
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
-    network = None
     if Path(name).suffix == ".h5":
-        network = load_dqn(Path(name), game)
-    elif name != "random" and not depth:
+        network = _network(Path(name), game)
+        return [
+            {"agent": name, "simulations": simulations}
+            | _in_sets(partial(_choices, network, values))
+            | _against_random(network, values, _GAMES if not simulations else _SEARCHED_GAMES)
+            for simulations, values in judged_values(network).items()
+        ]
+    if name != "random" and not depth:
         allowed = "random, search-N that sees 1 to 99 moves, and files .h5"
         raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}")
-
-    def policy(found: PositionSet) -> np.ndarray:
-        return search_policy(found, int(depth[1]) if depth else 0) if network is None else _choices(network, found)
-
-    sets = {each: shares(found, policy(found))._asdict() for each, found in position_sets().items()}
-    return {"agent": name, "sets": sets} | _against_random(network)
+    sets = _in_sets(lambda found: search_policy(found, int(depth[1]) if depth else 0))
+    return [{"agent": name, "simulations": None} | sets | dict.fromkeys(("games", "first", "second"))]
 
 
-def _choices(network: DqnLearner, found: PositionSet) -> np.ndarray:
+def _network(path: Path, game: Connect4) -> DqnLearner | MuZeroLearner:
+    """The learner with a network in a file.
+
+    Raises:
+        ReadError: There is none.
+    """
+    from punish_fast.learn.agent_file import load_network_learner
+    from punish_fast.learn.network_file import load_dqn
+
+    # A table, which no file of this game holds, is refused as any other file is.
+    return load_network_learner(path, game) or load_dqn(path, game)
+
+
+def _in_sets(policy: Callable[[PositionSet], np.ndarray]) -> dict[str, Any]:
+    """The shares of a policy in each set."""
+    from punish_fast.games.connect4_sets import position_sets, shares
+
+    return {"sets": {each: shares(found, policy(found))._asdict() for each, found in position_sets().items()}}
+
+
+def _choices(network: DqnLearner | MuZeroLearner, values: Values, found: PositionSet) -> np.ndarray:
     """The move of a network in each position: of legal ones alone, if it was kept to them."""
     import numpy as np
 
-    values = network.values_of(network.weights)(found.boards)
-    if network.keeps_rules:
-        values = np.where(network.vector.legal(found.boards), values, -np.inf)
-    policy = np.zeros(values.shape)
-    policy[np.arange(len(policy)), values.argmax(axis=1)] = 1
-    return policy
+    from punish_fast.learn.movers import first_best_actions
+
+    legal = network.vector.legal(found.boards)
+    moves = first_best_actions(values(found.boards), legal if network.keeps_rules else np.ones_like(legal))
+    return np.asarray(np.eye(legal.shape[1])[moves])
 
 
-def _against_random(network: DqnLearner | None) -> dict[str, Any]:
-    """The endings of games against the random player, moving first and second; None if there is no network."""
+def _against_random(network: DqnLearner | MuZeroLearner, values: Values, games: int) -> dict[str, Any]:
+    """The endings of games against the random player, moving first and second."""
     from punish_fast.learn.strength import SampledStrength
 
-    if network is None:
-        return dict.fromkeys(("first", "second"))
-    strength = SampledStrength(network.vector, games=2 * _GAMES)
-    measures = strength.measure(network.values_of(network.weights), network.keeps_rules)
-    return {seat: measures[seat] for seat in ("first", "second")}
+    measures = SampledStrength(network.vector, games=2 * games).measure(values, network.keeps_rules)
+    return {"games": games, "first": measures["first"], "second": measures["second"]}
 
 
 def print_judged(report: dict[str, Any]) -> None:
     """Print a report of `judged`."""
     for key, title in (("keeps_value", "keeps the value"), ("best_score", "finds a best score")):
         names = list(report["agents"][0]["sets"])
-        rows = [[each["agent"], *(f"{each['sets'][name][key]:.3f}" for name in names)] for each in report["agents"]]
+        rows = [[searching(each), *(f"{each['sets'][name][key]:.3f}" for name in names)] for each in report["agents"]]
         print_table([[title, *(name.replace("-", " ") for name in names)], *rows])
         print()
     for each in report["agents"]:
         if each["first"] is not None:
             wins = [f"{each[seat]['win']:.2%} moving {seat}" for seat in ("first", "second")]
-            print_text(f"{each['agent']} wins against random play: {', '.join(wins)} ({_GAMES:,} games each)")
+            print_text(f"{searching(each)} wins against random play: {', '.join(wins)} ({each['games']:,} games each)")

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
+from punish_fast.cli.games.judged_agents import searching
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from punish_fast.games.gwent import Gwent
     from punish_fast.games.incan_gold import IncanGold
     from punish_fast.games.judgement import Judgement
@@ -94,7 +97,7 @@ def judge(options: JudgeOptions) -> None:
         perfect = solve_game(enumerate_positions(game, is_folded=False))
         last_first(perfect.positions)
     with clock("judge"):
-        agents = [_told(name, _judged(name, perfect)) for name in options.agents or _BUILT_IN]
+        agents = [told for name in options.agents or _BUILT_IN for told in _judged(name, perfect)]
     report = {"game": game.name, "variant": game.parameters(), "agents": agents, "seconds": clock.seconds}
     options.print(report, _print)
 
@@ -118,29 +121,40 @@ def _judge_in_games(options: JudgeOptions, game: IncanGold | Gwent) -> None:
         options.print(incan_gold_agents.judged(game, *settings), incan_gold_agents.print_judged)
 
 
-def _judged(name: str, perfect: PerfectPlay) -> Judgement:
-    """The judgement of a built-in agent or a file."""
-    from punish_fast.games.exact_matches import exact_response
+def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
+    """What is told of a built-in agent or a file, in one row, or of MuZero by simulations."""
     from punish_fast.games.judgement import judge, unfold_policy
-    from punish_fast.learn.agent_file import load_policy
+    from punish_fast.learn.agent_file import load_policies
+
+    if name in _BUILT_IN:
+        return [_told(name, None, judge(perfect, _policy(name, perfect)))]
+    if Path(name).suffix != ".h5":
+        raise UsageError(f"{printable(name)}: is no agent, allowed are {', '.join(_BUILT_IN)} and files .h5")
+    positions = perfect.positions
+    told_apart, policies = load_policies(Path(name), positions.game)
+    return [
+        _told(name, simulations, judge(perfect, unfold_policy(told_apart, policy, positions)))
+        for simulations, policy in policies.items()
+    ]
+
+
+def _policy(name: str, perfect: PerfectPlay) -> np.ndarray:
+    """The policy of a built-in agent."""
+    from punish_fast.games.exact_matches import exact_response
 
     positions = perfect.positions
     random = positions.uniform()
     if name == "random":
-        return judge(perfect, random)
+        return random
     if name == "perfect":
-        return judge(perfect, perfect.policy())
-    if name in _BUILT_IN:
-        return judge(perfect, exact_response(positions, random, perfect.is_safe() if "safe" in name else None).policy)
-    if Path(name).suffix != ".h5":
-        raise UsageError(f"{printable(name)}: is no agent, allowed are {', '.join(_BUILT_IN)} and files .h5")
-    told_apart, policy = load_policy(Path(name), positions.game)
-    return judge(perfect, unfold_policy(told_apart, policy, positions))
+        return perfect.policy()
+    return exact_response(positions, random, perfect.is_safe() if "safe" in name else None).policy
 
 
-def _told(name: str, judgement: Judgement) -> dict[str, Any]:
+def _told(name: str, simulations: int | None, judgement: Judgement) -> dict[str, Any]:
     return {
         "agent": name,
+        "simulations": simulations,
         **{seat: {k: float(p) for k, p in getattr(judgement, seat)._asdict().items()} for seat in _SEATS},
         "losing_lines": judgement.losing_lines._asdict(),
         "keeps_value": judgement.keeps_value,
@@ -154,11 +168,9 @@ def _print(report: dict[str, Any]) -> None:
     for each in report["agents"]:
         for seat in _SEATS:
             shares = [f"{each[seat][name]:.6f}" for name in ("win", "draw", "loss", "illegal")]
-            rows.append([each["agent"] * (seat == "first"), seat, *shares, f"{each['losing_lines'][seat]:,}"])
+            rows.append([searching(each) * (seat == "first"), seat, *shares, f"{each['losing_lines'][seat]:,}"])
     print_table(rows, left=2)
     print()
     print("share of positions in which the value is kept")
-    kept = [
-        [str(each["agent"]), f"{each['keeps_value']:.3f}", f"{each['keeps_choice']:.3f}"] for each in report["agents"]
-    ]
+    kept = [[searching(each), f"{each['keeps_value']:.3f}", f"{each['keeps_choice']:.3f}"] for each in report["agents"]]
     print_table([["agent", "of all", "where it matters"], *kept])

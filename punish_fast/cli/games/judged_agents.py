@@ -1,4 +1,4 @@
-"""Agents of ``games judge`` at games with chance, and their shares of games."""
+"""Agents of ``games judge``: how they are named and, at games with chance, how they play, and their shares of games."""
 
 from __future__ import annotations
 
@@ -104,6 +104,14 @@ def name_of(agent: dict[str, Any]) -> str:
         return str(agent["agent"])
     mixed = f", temperature {agent['temperature']:g}" if agent["temperature"] is not None else ""
     return f"{agent['agent']} ({agent['play']}{mixed})"
+
+
+def searching(agent: dict[str, Any]) -> str:
+    """The agent of a report and, if it is MuZero, by what search it plays."""
+    name, simulations = agent["agent"], agent["simulations"]
+    if simulations is None:
+        return str(name)
+    return f"{name}, {simulations} simulations" if simulations else f"{name}, policy alone"
 
 
 def told_match(match: Any, shares: Sequence[str]) -> dict[str, Any]:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from punish_fast.learn.network_training import NetworkLearner
     from punish_fast.learn.strength import Strength
 
-# Simulations of the searches that judge MuZero; none for the policy alone.
-JUDGED_SIMULATIONS = (0, 25, 100)
 _SECONDS_BETWEEN_CHECKPOINTS = 30.0
 
 
@@ -84,13 +82,13 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
 
 def _judged(learner: NetworkLearner, strength: Strength) -> dict[str, Any]:
     """The judgement of a deep Q-network, or those of MuZero by simulations."""
+    from punish_fast.learn.agent_file import judged_values
     from punish_fast.learn.muzero.learner import MuZeroLearner
 
     if not isinstance(learner, MuZeroLearner):
         return {"judgement": strength.judge(learner.values_of(learner.weights), learner.keeps_rules)}
     judged = []
-    for simulations in JUDGED_SIMULATIONS:
-        values = learner.values_of(learner.weights, simulations)
+    for simulations, values in judged_values(learner).items():
         measures, judgement = strength.measure(values, learner.keeps_rules), strength.judge(values, learner.keeps_rules)
         judged.append({"simulations": simulations} | measures | {"judgement": judgement})
     return {"searches": judged}
