@@ -9,11 +9,12 @@ import pytest
 
 from learn.muzero.test_learner import METHOD, grown
 from punish_fast.games.registry import make_game
-from punish_fast.learn.agent_file import load_network_learner, load_policy
+from punish_fast.learn import agent_file
+from punish_fast.learn.agent_file import load_network_learner, load_policies
 from punish_fast.learn.muzero.checkpoint import load_muzero, save_muzero
 from punish_fast.learn.muzero.learner import new_muzero
 from punish_fast.learn.network_training import train
-from punish_fast.learn.strength import strength_of
+from punish_fast.learn.strength import live_states, network_policy, strength_of
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.networks import load_muzero_file, save_network
 
@@ -33,7 +34,8 @@ def test_a_file_goes_on_to_the_same_bits(tictactoe, tmp_path):
         assert again.digest == learner.digest
 
 
-def test_training_adds_points_and_agents_can_be_loaded(tictactoe, tmp_path):
+def test_training_adds_points_and_agents_can_be_loaded(tictactoe, tmp_path, monkeypatch):
+    monkeypatch.setattr(agent_file, "JUDGED_SIMULATIONS", (0, METHOD.simulations))
     learner = new_muzero(tictactoe, replace(METHOD, games=600), 7)
     learner.plan(1800)
     train(learner, strength_of(tictactoe))
@@ -42,9 +44,12 @@ def test_training_adds_points_and_agents_can_be_loaded(tictactoe, tmp_path):
     again = load_network_learner(tmp_path / "x.h5", tictactoe.game)
     assert (again.curve, again.digest) == (learner.curve, learner.digest)
     assert np.array_equal(again.snapshots, learner.snapshots)
-    positions, policy = load_policy(tmp_path / "x.h5", tictactoe.game)
+    positions, policies = load_policies(tmp_path / "x.h5", tictactoe.game)
     assert len(positions) == 5478
-    assert policy.sum() == len(positions.live)
+    assert list(policies) == [0, METHOD.simulations]
+    assert all(policy.sum() == len(positions.live) for policy in policies.values())
+    values = again.values_of(again.weights)(live_states(tictactoe, positions))
+    assert np.array_equal(policies[METHOD.simulations], network_policy(positions, values)[0])
 
 
 @pytest.mark.parametrize(
