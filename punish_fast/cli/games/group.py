@@ -6,6 +6,7 @@ from punish_fast.cli.games.decks import decks
 from punish_fast.cli.games.grid import grid
 from punish_fast.cli.games.judge import judge
 from punish_fast.cli.games.list import list_
+from punish_fast.cli.games.model import model
 from punish_fast.cli.games.play import play
 from punish_fast.cli.games.retrain import retrain
 from punish_fast.cli.games.show import show
@@ -21,5 +22,5 @@ games = family(
     "punish-fast games solve tapnswap",
     "punish-fast games play tapnswap",
 )
-for added in (list_, solve, show, train, grid, tournament, retrain, judge, decks, play):
+for added in (list_, solve, show, train, grid, tournament, retrain, judge, model, decks, play):
     add_verb(games, added)

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from punish_fast.games.contract import VectorGame
+from punish_fast.games.contract import VectorBoardGame, VectorGame
 from punish_fast.learn.episodes import NONE
 from punish_fast.learn.movers import Values
 from punish_fast.learn.muzero.method import MuZeroMethod, check_game
@@ -86,6 +86,11 @@ class MuZeroLearner:
     def games(self) -> int:
         """Games played in all."""
         return self.rounds * self.method.games
+
+    @property
+    def board(self) -> VectorBoardGame:
+        """The game, whose players see all of its state."""
+        return cast(VectorBoardGame, self.vector)
 
     @property
     def shape(self) -> ModelShape:

@@ -134,7 +134,7 @@ def check_game(vector: VectorGame, method: MuZeroMethod) -> None:
     game = vector.game
     if not (game.n_players == 2 and game.is_zero_sum) or hasattr(vector, "probabilities"):
         raise LearnError(f"muzero: {game.name} is no zero-sum game of two players without chance")
-    if hasattr(game, "information"):
+    if not hasattr(vector, "pack"):
         raise LearnError(f"muzero: players of {game.name} do not see all of its state")
     if method.filters and len(vector.feature_shape) != _N_AXES:
         raise LearnError(f"filters: {method.filters} are impossible, the features of {game.name} have no places")
