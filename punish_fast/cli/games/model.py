@@ -46,8 +46,8 @@ def model(options: ModelOptions) -> None:
     from punish_fast.runtime.extras import require
 
     clock, progress, game = Stopwatch(), Progress(options.quiet), options.make("model")
-    require("learn", "jax", "optax", "mctx")
     check_outputs([], [options.file], "judge", options.plot)
+    require("learn", "jax", "optax", "mctx")
     learner, generator = load_muzero(options.file, game), np.random.default_rng(options.seed)
     states = sampled_states(learner.board, options.states, generator)
     with clock("unroll"), progress.stage("unroll"):
