@@ -98,9 +98,10 @@ class MuZeroMethod:
     def __str__(self) -> str:
         model = {LEARNED: f"learned model, unrolled {self.unroll} actions", RULES: "the rules as model"}[self.model]
         layers = [*(f"{n} filters" for n in self.filters), f"{self.width} hidden numbers"]
-        random = f"up to {self.opening} random actions, then epsilon {self.epsilon:g}"
-        numbers = f"{random}, rate {self.rate:g}, discount {self.discount:g}, trace {self.trace:g}"
-        return f"{model}, {self.search} search of {self.simulations} simulations, {', '.join(layers)}, {numbers}"
+        opening = f"up to {self.opening} random actions, then " * (self.opening > 0)
+        numbers = f"epsilon {self.epsilon:g}, rate {self.rate:g}, discount {self.discount:g}, trace {self.trace:g}"
+        search = f"{self.search} search of {self.simulations} simulations"
+        return f"{model}, {search}, {', '.join(layers)}, {opening}{numbers}"
 
     @property
     def is_learned(self) -> bool:

@@ -1,0 +1,135 @@
+"""``punish-fast games train --method muzero``, and what takes its files."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from punish_fast.cli.games import connect4
+from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.learn import agent_file, network_training
+from punish_fast.learn.muzero import method
+from punish_fast.learn.muzero.checkpoint import load_muzero, save_muzero
+from punish_fast.learn.muzero.learner import new_muzero
+from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
+from punish_fast.play.board_choices import file_choices
+
+TRAIN = ("games", "train", "tictactoe", "--method", "muzero", "--quiet")
+SMALL = ("--simulations", "2", "--width", "4", "--unroll", "1", "--games", "200")
+
+
+@pytest.fixture
+def small_numbers(monkeypatch):
+    """Make rounds small, and let judges search no more than agents do."""
+    monkeypatch.setattr(agent_file, "JUDGED_SIMULATIONS", (0, 2))
+    monkeypatch.setattr(method, "muzero_method_for", partial(muzero_method_for, games=100, steps=2, batch=16))
+    monkeypatch.setattr(connect4, "_GAMES", 20)
+    monkeypatch.setattr(connect4, "_SEARCHED_GAMES", 10)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fast_compilation", "small_numbers")
+def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, monkeypatch):
+    whole = run(*TRAIN, *SMALL, "--json").report
+    assert (whole["games"], whole["played"], whole["output"]) == (200, 200, "tictactoe.h5")
+    assert {"model": "learned", "simulations": 2, "width": 4, "unroll": 1}.items() <= whole["method"].items()
+    assert load_muzero(folder / "tictactoe.h5").digest == whole["digest"]
+
+    def train(learner, _strength, _on_round):
+        learner.learn()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(network_training, "train", train)
+        stopped = run(*TRAIN, *SMALL, "-o", "x.h5")
+    assert (stopped.code, "x.h5 is a checkpoint; resume with --resume" in stopped.err) == (130, True)
+    resumed = run(*TRAIN, "-o", "x.h5", "--resume", "--json").report
+    assert (resumed["digest"], resumed["curve"], resumed["played"]) == (whole["digest"], whole["curve"], 100)
+    assert resumed["searches"] == whole["searches"]
+    assert [each["simulations"] for each in whole["searches"]] == [0, 2]
+    # An agent is judged alike wherever it is.
+    (point,) = whole["curve"]
+    assert point.items() >= {name: whole["searches"][1][name] for name in ("first", "second", "mistakes")}.items()
+    judged = run("games", "judge", "tictactoe", "x.h5", "random", "--json").report["agents"]
+    assert [(each["agent"], each["simulations"]) for each in judged] == [("x.h5", 0), ("x.h5", 2), ("random", None)]
+    for each, other in zip(judged[:2], whole["searches"], strict=True):
+        assert each["first"] == pytest.approx(other["first"])
+        assert each["losing_lines"] == other["judgement"]["losing_lines"]
+        assert each["keeps_value"] == pytest.approx(other["perfect"])
+    done = run("games", "judge", "tictactoe", "x.h5")
+    rows = [line.split("  ")[0] for line in done.out.splitlines()[2:6:2]]
+    assert rows == ["x.h5, policy alone", "x.h5, 2 simulations"]
+    refused = run(*TRAIN, *SMALL, "--width", "5", "-o", "x.h5", "--resume")
+    refused.refused("x.h5: has learned model, unrolled 1 actions", "not another width")
+
+
+@pytest.mark.usefixtures("fast_compilation", "small_numbers")
+def test_a_table_and_its_rows_are_printed(run, monkeypatch):
+    monkeypatch.setattr(network_training, "train", lambda *_: 1.0)
+    done = run(*TRAIN, "--model", "rules", *SMALL)
+    assert (done.code, done.err) == (0, "")
+    assert "the rules as model, gumbel search of 2 simulations, 4 hidden numbers, epsilon 0.2" in done.out
+    assert [line.split("  ")[0] for line in done.out.splitlines() if line.startswith(("policy", "2"))] == [
+        "policy alone",
+        "2",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fast_compilation", "small_numbers")
+def test_files_are_judged_at_connect_four_and_play(run, say, folder):
+    for name in ("connect4", "tictactoe"):
+        learner = new_muzero(vectorise(make_game(name, {})), MuZeroMethod(simulations=2, width=4), 3)
+        save_muzero(folder / f"{name}.h5", learner)
+    report = run("games", "judge", "connect4", "connect4.h5", "random", "--json").report
+    assert [(each["simulations"], each["games"]) for each in report["agents"]] == [(0, 20), (2, 10), (None, None)]
+    for each in report["agents"][:2]:
+        assert sum(each["second"].values()) == pytest.approx(1)
+        assert 0 < each["sets"]["hard-ends"]["keeps_value"] < 1
+    say("1", "q")
+    assert "trained: " in run("games", "play", "tictactoe", "--agent", "tictactoe.h5").out
+    run("show", "tictactoe.h5").refused("tictactoe.h5: is a network of tictactoe", "punish-fast games")
+    (entry,) = [each for each in run("agents", "--json").report["files"] if each["file"] == "tictactoe.h5"]
+    assert (entry["kind"], entry["about"]) == ("muzero", "trained at tictactoe")
+    served = run(
+        "serve", "--rules", "tiny", "--port", "0", "--db", "x.db", "tictactoe.h5", "random", "--check", "--json"
+    )
+    agents = {each["game"]: each["agents"] for each in served.report["other_games"]}
+    assert agents["tictactoe"][:2] == ["tictactoe", "random-tictactoe"]
+
+
+@pytest.mark.usefixtures("fast_compilation")
+def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
+    vector = vectorise(make_game("tictactoe", {}))
+    learner = new_muzero(vector, MuZeroMethod(simulations=2, width=4), 3)
+    save_muzero(tmp_path / "x.h5", learner)
+    game, choices = file_choices(tmp_path / "x.h5", TicTacToe())
+    state = game.state_of("X........")
+    values = learner.values_of(learner.weights)(vector.pack([state]))[0]
+    assert np.flatnonzero(choices(state)).tolist() == [game.actions(state).index(int(values.argmax()))]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("tictactoe", "--method", "muzero", "--hidden", "8"), "--hidden does not go with --method muzero"),
+        (("tictactoe", "--method", "muzero", "--against", "self"), "--against does not go with --method muzero"),
+        (("tictactoe", "--method", "dqn", "--search", "puct"), "--search does not go with --method dqn"),
+        (("tictactoe", "--simulations", "5"), "--simulations does not go with --method q"),
+        (("tictactoe", "--method", "muzero", "--priority", "3"), "priority: 3.0 is not allowed"),
+        (("tictactoe", "--method", "muzero", "--rate", "visits"), "rate: 'visits' is not allowed"),
+        (
+            ("tapnswap", "--method", "muzero", "--filters", "4"),
+            "filters: (4,) are impossible, the features",
+        ),
+        (("incan-gold", "--method", "muzero"), "muzero: incan-gold is no zero-sum game of two players without chance"),
+        (("gwent", "--method", "muzero"), "muzero: gwent is no zero-sum game of two players without chance"),
+    ],
+)
+@pytest.mark.usefixtures("fast_compilation")
+def test_what_does_not_fit_is_refused(run, folder, arguments, problem):
+    run("games", "train", *arguments, "-q").refused(problem)
+    assert list(folder.iterdir()) == []
