@@ -68,6 +68,8 @@ class JudgeOptions(VariantOptions):
 def judge(options: JudgeOptions) -> None:
     """Judge agents at a game that always ends: exact scores against the random player, losing lines, mistakes.
 
+    MuZero is judged by its policy alone, and by searches of 25 and 100 simulations.
+
     In Connect Four, by the share of moves that keep the value and of best moves, in four sets of positions. In Incan
     Gold, by many games against two random players, two who leave at 12 points, two of a rule of thumb, and two in
     equilibrium; and by the rule with one number of points that wins most against two copies of the agent. In Gwent
