@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelOptions(VariantOptions):
+class GamesModelOptions(VariantOptions):
     """Options of ``games model``."""
 
     file: Annotated[Path, argument("FILE.h5", "An agent that `games train --method muzero` has written.")]
@@ -32,7 +32,7 @@ class ModelOptions(VariantOptions):
     "punish-fast games model tictactoe tictactoe.h5",
     "punish-fast games model tictactoe tictactoe.h5 --actions 5 --plot model.png",
 )
-def model(options: ModelOptions) -> None:
+def model(options: GamesModelOptions) -> None:
     """Hold the model that MuZero has learned against the rules and perfect play.
 
     From states of the game, random moves are followed in the game and in the model, which sees the first state alone.
