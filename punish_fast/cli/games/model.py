@@ -82,13 +82,15 @@ def _told(rows: Sequence[NamedTuple]) -> list[dict[str, Any]]:
 
 def _print(report: dict[str, Any]) -> None:
     print(f"from {report['states']:,} states, after moves that the model followed (it learned {report['unroll']})")
-    head = ["moves", "games left", "value: error", "reward: error", "keeps the value", "illegal", "if uniform"]
-    names = ("value", "reward", "keeps_value", "illegal", "illegal_if_uniform")
+    head = ["moves", "games left", "value", "if seen", "reward", "keeps", "if seen", "illegal", "if uniform"]
+    names = ("value", "value_if_seen", "reward", "keeps_value", "keeps_value_if_seen", "illegal", "illegal_if_uniform")
     rows = [
         [str(each["actions"]), f"{each['states']:,}", *(_share(each[name]) for name in (*names, *_PAST))]
         for each in report["unrolled"]
     ]
     print_table([[*head, "past the end: value", "reward"], *rows], left=0)
+    print("mean errors of values and rewards; shares of best moves that keep the value, and of illegal moves;")
+    print("if seen: if the model sees the state that the moves lead to; if uniform: if all moves were equally probable")
     print()
     print("nodes of searches")
     nodes = [

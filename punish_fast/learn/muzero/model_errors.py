@@ -2,7 +2,8 @@
 
 *Unrolled*: from states of the game, random legal actions are followed both in the game and in the model, which sees the
 first state alone. After each action the predicted reward, value and policy are held against the truth. Past the end of
-a game any action is followed; rewards and values should then be 0.
+a game any action is followed; rewards and values should then be 0. Later states may be easier, so errors after a number
+of actions stand beside those of the same states where the model sees them; the difference is what unrolling costs.
 
 *In searches*: a search masks illegal actions at its root alone. Each simulation adds a node to the tree; the rules say
 whether the actions that lead there are legal, and whether the game was over before.
@@ -42,8 +43,10 @@ class UnrolledErrors(NamedTuple):
         actions: The number of actions.
         states: The number of games that go on.
         value: Mean distance of the predicted from the exact value, where games go on.
+        value_if_seen: The same if the model sees the state itself.
         reward: The same of the reward of the last action, where it was taken before the end.
         keeps_value: The share of states whose most probable legal action keeps the exact value.
+        keeps_value_if_seen: The same if the model sees the state itself.
         illegal: The mean probability of illegal actions.
         illegal_if_uniform: The same if all actions were equally probable.
         past_value: Mean distance of the predicted value from 0 where games are over.
@@ -53,8 +56,10 @@ class UnrolledErrors(NamedTuple):
     actions: int
     states: int
     value: float
+    value_if_seen: float
     reward: float
     keeps_value: float
+    keeps_value_if_seen: float
     illegal: float
     illegal_if_uniform: float
     past_value: float
@@ -122,8 +127,8 @@ def unrolled_errors(
         before = live if k == 0 else np.array([not game.is_terminal(line[k - 1]) for line in lines])
         exact = [_exact(game, oracle, state) for state in now]
         value, keeps, legal = (np.array(part) for part in zip(*exact, strict=True))
-        policy, row = said.policy[k], np.arange(len(now))
-        best = np.where(legal, policy, -1).argmax(axis=1)
+        policy, row, seen = said.policy[k], np.arange(len(now)), _seen(learner, now)
+        best, best_if_seen = (np.where(legal, each, -1).argmax(axis=1) for each in (policy, seen.policy[0]))
         reward, truth = np.zeros(len(now)), np.zeros(len(now))
         if k:
             reward = said.reward[k - 1]
@@ -133,8 +138,10 @@ def unrolled_errors(
                 k,
                 int(live.sum()),
                 _mean(np.abs(said.value[k] - value)[live]),
+                _mean(np.abs(seen.value[0] - value)[live]),
                 _mean(np.abs(reward - truth)[before & (k > 0)]),
                 _mean(keeps[row, best][live]),
+                _mean(keeps[row, best_if_seen][live]),
                 _mean((policy * ~legal).sum(axis=1)[live]),
                 _mean((~legal).mean(axis=1)[live]),
                 _mean(np.abs(said.value[k])[~live]),
@@ -174,6 +181,12 @@ def _exact(game: Any, oracle: Oracle, state: Any) -> tuple[float, list[bool], li
 def _mean(numbers: np.ndarray) -> float:
     """The mean, NaN of nothing."""
     return float(numbers.mean()) if len(numbers) else float("nan")
+
+
+def _seen(learner: MuZeroLearner, states: Sequence[Any]) -> _Predictions:
+    """What the model says of states that it sees."""
+    features = learner.vector.features(learner.board.pack(states))
+    return _predicted(learner, features, np.empty((len(states), 0), dtype=np.int32))
 
 
 def _predicted(learner: MuZeroLearner, features: np.ndarray, action: np.ndarray) -> _Predictions:

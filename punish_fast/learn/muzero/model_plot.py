@@ -10,11 +10,15 @@ from punish_fast.learn.muzero.model_errors import SearchedNodes, UnrolledErrors
 from punish_fast.runtime.figures import picture
 from punish_fast.runtime.plot_style import FAINT, INK, LOOKS, set_headline
 
+# Means of fewer states are left out, unless there were fewer from the beginning.
+_LEAST_STATES = 20
+
 
 def draw_model(unrolled: Sequence[UnrolledErrors], nodes: Sequence[SearchedNodes], trained: int, path: Path) -> None:
     """Draw the errors of a model into a PNG or SVG file.
 
-    On top errors after each number of actions, below what the nodes of searches are, by depth.
+    On top errors after each number of actions, with those of the values of the same states where the model sees them;
+    below what the nodes of searches are, by depth.
 
     Args:
         unrolled: The errors, by actions.
@@ -30,16 +34,16 @@ def draw_model(unrolled: Sequence[UnrolledErrors], nodes: Sequence[SearchedNodes
     """
     with picture(path, "model") as figure:
         figure.set_size_inches(8.5, 7)
-        last = max(
-            (each for each in unrolled if each.states and each.actions <= trained), key=lambda each: each.actions
-        )
-        headline = f"After {last.actions} actions the model is wrong about values by {last.value:.2f} of 1"
-        set_headline(figure, headline)
+        least = min(_LEAST_STATES, unrolled[0].states)
+        live = [each for each in unrolled if each.states >= least]
+        last = max((each for each in live if each.actions <= trained), key=lambda each: each.actions)
+        told = f"by {last.value:.2f} of 1, and by {last.value_if_seen:.2f} where it sees the state"
+        set_headline(figure, f"After {last.actions} actions the model is wrong about values {told}")
         upper, lower = figure.subplots(2, 1)
-        live = [each for each in unrolled if each.states]
         lines = {
             "value: mean error": [(each.actions, each.value) for each in live],
-            "reward: mean error": [(each.actions, each.reward) for each in live if each.actions],
+            "value, where it sees the state": [(each.actions, each.value_if_seen) for each in live],
+            "reward: mean error": [(each.actions, each.reward) for each in live],
             "best move loses value": [(each.actions, 1 - each.keeps_value) for each in live],
             "policy on illegal moves": [(each.actions, each.illegal) for each in live],
             "value past the end": [(each.actions, each.past_value) for each in unrolled if each.actions],

@@ -82,7 +82,12 @@ def test_wrong_models_have_the_errors_of_what_they_say(learner, oracle, monkeypa
         return told._replace(policy=np.full_like(told.policy, 1 / 9), value=told.value + 0.25, reward=told.reward - 0.5)
 
     monkeypatch.setattr(model_errors, "_predicted", wrong)
+    # This model sees each state as it is.
+    monkeypatch.setattr(
+        model_errors, "_seen", lambda _learner, now: truth(now, np.empty((len(now), 0), dtype=np.int32), oracle)
+    )
     for each in unrolled_errors(learner, oracle, states, 4, generator):
+        assert (each.value_if_seen, each.keeps_value_if_seen) == (0, 1)
         assert each.value == pytest.approx(0.25)
         assert each.illegal == pytest.approx(each.illegal_if_uniform)
         if each.actions:
@@ -106,6 +111,41 @@ def test_what_the_networks_say_is_followed_step_by_step(learner, tictactoe):
         if k < 3:
             hidden, reward = networks.advance(hidden, action[:, k])
             assert said.reward[k] == pytest.approx(np.asarray(mean_of(reward)), abs=1e-5)
+
+
+@pytest.mark.usefixtures("fast_compilation")
+def test_errors_are_those_of_a_slow_loop(learner, tictactoe, oracle):
+    from punish_fast.learn.muzero.network import mean_of, networks_of
+
+    states = sampled_states(learner.board, 8, np.random.default_rng(3))
+    networks, game = networks_of(learner.shape, learner.weights), TicTacToe()
+    found = unrolled_errors(learner, oracle, states, 2, np.random.default_rng(4))
+    lines, action = model_errors._random_lines(game, states, 2, np.random.default_rng(4))
+    errors = {name: [[] for _ in range(3)] for name in found[0]._fields}
+    for row, line in enumerate(lines):
+        hidden = networks.represent(tictactoe.features(tictactoe.pack([line[0]])))
+        for k, state in enumerate(line):
+            if k:
+                hidden, reward = networks.advance(hidden, action[row : row + 1, k - 1])
+                was_over = game.is_terminal(line[k - 1])
+                true = 0 if was_over else game.returns(state)[game.player(line[k - 1])]
+                errors["past_reward" if was_over else "reward"][k].append(abs(float(mean_of(reward)[0]) - true))
+            value = float(mean_of(networks.predict(hidden)[1])[0])
+            if game.is_terminal(state):
+                errors["past_value"][k].append(abs(value))
+                continue
+            moves = oracle.move_values(state)
+            exact = max(move.value for move in moves)
+            seen = networks.represent(tictactoe.features(tictactoe.pack([state])))
+            for name, each in (("", hidden), ("_if_seen", seen)):
+                logits, said = networks.predict(each)
+                errors[f"value{name}"][k].append(abs(float(mean_of(said)[0]) - exact))
+                best = max(moves, key=lambda move, logits=logits: float(logits[0, move.action]))
+                errors[f"keeps_value{name}"][k].append(best.value == exact)
+    for name, by_actions in errors.items():
+        for k, numbers in enumerate(by_actions):
+            if numbers:
+                assert getattr(found[k], name) == pytest.approx(np.mean(numbers), abs=1e-5), (name, k)
 
 
 def test_nodes_are_told_by_the_rules(tictactoe):
