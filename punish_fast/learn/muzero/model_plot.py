@@ -37,8 +37,8 @@ def draw_model(unrolled: Sequence[UnrolledErrors], nodes: Sequence[SearchedNodes
         least = min(_LEAST_STATES, unrolled[0].states)
         live = [each for each in unrolled if each.states >= least]
         last = max((each for each in live if each.actions <= trained), key=lambda each: each.actions)
-        told = f"by {last.value:.2f} of 1, and by {last.value_if_seen:.2f} where it sees the state"
-        set_headline(figure, f"After {last.actions} actions the model is wrong about values {told}")
+        told = f"by {last.value:.2f} of 1, and by {last.value_if_seen:.2f} in states seen"
+        set_headline(figure, f"After {last.actions} actions values are wrong {told}")
         upper, lower = figure.subplots(2, 1)
         lines = {
             "value: mean error": [(each.actions, each.value) for each in live],
