@@ -112,7 +112,9 @@ def load_muzero_file(path: str | Path) -> MuZeroFile:
 def _load(path: str | Path, content: type[_Content]) -> _Content:
     file, kind = SealedFile(path), _KINDS[content]
     if file.kind != kind:
-        raise file.error("kind", f"{file.kind!r}, must be a {kind}")
+        raise file.error(
+            "kind", f"{file.kind!r}, must be a {'network' if kind == schema.NETWORK else 'network of MuZero'}"
+        )
     file.check_shapes()
     arrays = [file.array(_dataset(name)) for name in content._fields[2:]]
     return content(file.json_object("game"), file.json_object("learner"), *arrays)

@@ -120,7 +120,7 @@ def test_what_is_no_file_of_muzero_is_refused_with_the_name_of_the_field(tmp_pat
 def test_other_files_are_refused(originals, path):
     with pytest.raises(ReadError, match=r"agent\.h5: kind: 'agent', must be a network"):
         load_network(originals["agent"])
-    with pytest.raises(ReadError, match=r"x\.h5: kind: 'network', must be a muzero"):
+    with pytest.raises(ReadError, match=r"x\.h5: kind: 'network', must be a network of MuZero"):
         load_muzero_file(path)
     with pytest.raises(ReadError, match=r"x\.h5: kind: a network is none of tensor, agent, strategy"):
         load(path)
