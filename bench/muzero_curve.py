@@ -59,6 +59,8 @@ def curve_of(path: Path, sets: Mapping[str, PositionSet]) -> list[CurvePoint]:
 def draw_curve(points: Sequence[CurvePoint], sets: Mapping[str, PositionSet], path: Path) -> None:
     """Draw a curve, a panel for each set; errors as in `runtime.figures.picture`."""
     with picture(path, "muzero-curve") as figure:
+        from matplotlib.ticker import LogLocator, NullFormatter
+
         figure.set_size_inches(8.5, 6.5)
         last = points[-1]
         share = last.kept[SIMULATIONS[-1]]["easy-middles"]
@@ -78,7 +80,10 @@ def draw_curve(points: Sequence[CurvePoint], sets: Mapping[str, PositionSet], pa
             panel.grid(color=FAINT)
         for panel in panels[2:]:
             panel.set(xlabel="games of self-play (logarithmic)")
-        panels[0].legend(loc="center right")
+            panel.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+            panel.xaxis.set_major_formatter("{x:,.0f}")
+            panel.xaxis.set_minor_formatter(NullFormatter())
+        panels[-1].legend(loc="lower right", bbox_to_anchor=(1, 0.08))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
