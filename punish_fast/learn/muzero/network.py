@@ -136,9 +136,13 @@ def mean_of(logits: jax.Array) -> jax.Array:
 
 
 def kinds_of(number: jax.Array) -> jax.Array:
-    """Three probabilities, float32 ``[..., 3]``, with a mean between -1 and 1; to be compiled."""
+    """Three probabilities, float32 ``[..., 3]``, with the mean of a number; to be compiled.
+
+    Numbers beyond -1 and 1 count as these: a search adds rewards and values that its model is not sure of.
+    """
     import jax.numpy as jnp
 
+    number = jnp.clip(number, -1, 1)
     return jnp.stack([jnp.maximum(-number, 0), 1 - jnp.abs(number), jnp.maximum(number, 0)], axis=-1)
 
 

@@ -52,3 +52,4 @@ def test_a_number_is_the_mean_of_its_kinds():
     assert kinds @ [-1, 0, 1] == pytest.approx(number)
     with np.errstate(divide="ignore"):
         assert np.asarray(mean_of(np.log(np.maximum(kinds, 1e-30)))) == pytest.approx(number, abs=1e-5)
+    assert np.array_equal(kinds_of(np.float32([-1.5, 3])), [[1, 0, 0], [0, 0, 1]])
