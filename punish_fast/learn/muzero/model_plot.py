@@ -62,4 +62,4 @@ def draw_model(unrolled: Sequence[UnrolledErrors], nodes: Sequence[SearchedNodes
         for axes in (upper, lower):
             axes.set(ylabel="per cent", ylim=(0, None))
             axes.grid(color=FAINT)
-            axes.legend(loc="best")
+            axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
