@@ -120,7 +120,7 @@ def model_report(source: ModelSource, mdp: MDP, clock: Stopwatch, output: Path) 
     from punish_fast.punish.rules import name_of
     from punish_fast.runtime import _jit
 
-    lengths = mdp.count_nonzeros()
+    nonzeros = mdp.nonzeros()
     return {
         "rules": name_of(source.rules),
         "rules_digest": source.rules.digest,
@@ -128,8 +128,8 @@ def model_report(source: ModelSource, mdp: MDP, clock: Stopwatch, output: Path) 
         "states_by_breath": [int(n) for n in mdp.layer_ptr[1:] - mdp.layer_ptr[:-1]],
         "states": mdp.n_columns,
         "rows": mdp.n_rows,
-        "nonzeros": int(lengths.sum()),
-        "longest_row": int(lengths.max(initial=0)),
+        "nonzeros": nonzeros.total,
+        "longest_row": nonzeros.longest,
         "seconds": {stage: clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
         | {"total": clock.total()},
         "threads": _jit.threads(),

@@ -52,7 +52,7 @@ class Tensor(NamedTuple):
 
 @kernel
 def sweep(begin, end, chunks, tensor, data_ptr, discount, v, out, residual):
-    """Back up states from ``v`` into ``out``; ``residual[chunk]`` is the largest change.
+    """Back up states from ``v`` into ``out``, which has their old values; ``residual[chunk]`` is the largest change.
 
     ``out`` may be ``v`` itself if no state leads to another one of its layer.
     """
@@ -87,7 +87,7 @@ def sweep(begin, end, chunks, tensor, data_ptr, discount, v, out, residual):
                 value = reward[row] + discount * total
                 best = value if value > best else best
                 row += ONE
-            change = abs(best - v[state])
+            change = abs(best - out[state])
             largest = change if change > largest else largest
             out[state] = best
             state += ONE
@@ -98,7 +98,7 @@ def sweep(begin, end, chunks, tensor, data_ptr, discount, v, out, residual):
 def back_up_rows(begin, end, chunks, tensor, data_ptr, discount, v, q, out, choice, statistics):
     """Like `sweep`, and update ``q`` (a value for each row) and ``choice`` (the first best row of each state).
 
-    ``statistics[chunk]`` becomes the largest change of ``v``, the sum of the squared changes of ``q``, and the number
+    ``statistics[chunk]`` becomes the largest change of ``out``, the sum of the squared changes of ``q``, and the number
     of states whose choice changed.
     """
     state_ptr, indptr, indices, data, reward = tensor
@@ -127,7 +127,7 @@ def back_up_rows(begin, end, chunks, tensor, data_ptr, discount, v, q, out, choi
                 best_row = row if value > best else best_row
                 best = value if value > best else best
                 row += ONE
-            largest = max(largest, abs(best - v[state]))
+            largest = max(largest, abs(best - out[state]))
             changes += best_row != choice[state]
             choice[state] = best_row
             out[state] = best
@@ -160,7 +160,7 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, o
                         k += ONE
                     value += weight[row] * (reward[row] + discount * total)
                 row += ONE
-            largest = max(largest, abs(value - v[state]))
+            largest = max(largest, abs(value - out[state]))
             out[state] = value
             state += ONE
         residual[chunk] = largest

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.process import Payment, Process
 from punish_fast.mdp.stopping_rule import Contraction
 from punish_fast.mdp.value_iteration import Layered
 
@@ -44,7 +44,7 @@ _WIDENING = 16.0
 class Reachability(Layered):
     """Sweeps to the largest win probabilities, then brackets around them; a round from both sides is one sweep."""
 
-    def __init__(self, mdp: MDP, goal: float | None, start: np.ndarray | None = None) -> None:
+    def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
         """Start with sweeps, or with the bracket of 0 and 1.
 
         Args:
@@ -54,8 +54,7 @@ class Reachability(Layered):
         """
         super().__init__(mdp, 1.0, start)
         self._nothing = np.zeros(mdp.n_rows)
-        self._tensor = self._tensor._replace(reward=self._nothing)
-        self._settings = (self._tensor, self._data_ptr, 1.0)
+        self._payment = Payment(self._nothing, 1.0)
         np.clip(self.v, 0.0, 1.0, out=self.v)
         self.v[mdp.n_states :] = mdp.terminal_reward > 0
         self._goal = goal

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.mdp import _bellman
+from punish_fast.mdp.process import Backups, NonzeroCount, StoredBackups
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 if TYPE_CHECKING:
@@ -104,6 +105,11 @@ class MDP:
         return sum(array.nbytes for array in arrays if array is not None)
 
     @cached_property
+    def backups(self) -> Backups:
+        """How its states are backed up."""
+        return StoredBackups(self)
+
+    @cached_property
     def longest_rows(self) -> np.ndarray:
         """int64 ``[n_layers]``, entries of the longest row of each layer."""
         ends = pairwise(self.state_ptr[self.layer_ptr].tolist())
@@ -151,6 +157,11 @@ class MDP:
         lengths = np.empty(self.n_rows, dtype=np.int64)
         for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.data_ptr, self.data, lengths)
         return lengths
+
+    def nonzeros(self) -> NonzeroCount:
+        """How many successors rows have."""
+        lengths = self.count_nonzeros()
+        return NonzeroCount(int(lengths.sum()), int(lengths.max(initial=0)))
 
     def expanded(self) -> MDP:
         """The same process with each row's probabilities stored apart, without zeros; itself if not compact."""
@@ -249,7 +260,7 @@ def _import_discrete_dp() -> Any:
     return quantecon.markov.DiscreteDP
 
 
-def check_arrays(mdp: MDP) -> None:
+def check_arrays(mdp: object) -> None:
     """Check dtypes, lengths, pointers and rewards, which takes little time.
 
     Raises:

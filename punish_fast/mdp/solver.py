@@ -27,6 +27,7 @@ from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
 from punish_fast.mdp.interval_iteration import Reachability
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.policy import first_best, flaw_of
+from punish_fast.mdp.process import Process
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered, Log
 
@@ -121,7 +122,7 @@ class Solution:
 
 
 def solve(
-    mdp: MDP,
+    mdp: Process,
     discount: float | None = None,
     schedule: str = "layered",
     tolerance: float = DEFAULT_TOLERANCE,
@@ -133,7 +134,7 @@ def solve(
     """Find the optimal values of a Markov decision process.
 
     Args:
-        mdp: The process; `check` validates one of unknown origin.
+        mdp: The process, an `MDP` or one that makes its transitions; `check` validates an `MDP` of unknown origin.
         discount: From 0 to 1, by default 0.95; 1 gives total rewards. Win probabilities have none.
         schedule: ``"layered"`` or ``"jacobi"``.
         tolerance: Stop at this error bound.
@@ -156,11 +157,10 @@ def solve(
         array([0.333333, 0.666667])
     """
     check_options(discount, schedule, tolerance, sweeps, objective)
-    check_arrays(mdp)
+    _check_process(mdp)
     start = None if start is None else np.asarray(start, dtype=np.float64)
     _check_start(mdp, schedule, start)
     goal = None if sweeps is not None else tolerance
-    check_finite(mdp.data)
     if objective == "win-probability":
         discount = 1.0
     elif discount is None:
@@ -169,6 +169,11 @@ def solve(
     iteration = _begin(mdp, method, start)
     if iteration.endless is None:
         return _finish(iteration, method)
+    if not isinstance(mdp, MDP):
+        raise SolveError(
+            f"discount: from {iteration.endless.sum():,} states play can go on for ever; without a tensor in memory, "
+            "the discount must be below 1"
+        )
     quotient = collapsed(mdp, iteration.endless, pays=objective == "discounted")
     iteration = _begin(quotient.mdp, method, None if start is None else start[quotient.first])
     if iteration.endless is not None:
@@ -182,7 +187,20 @@ def solve(
     return replace(solution, v=v, q=q, state_ptr=mdp.state_ptr)
 
 
-def _begin(mdp: MDP, method: _Method, start: np.ndarray | None) -> Layered | Jacobi:
+def _check_process(mdp: Process) -> None:
+    """Check the arrays of a process that stores its transitions; another one has made its own.
+
+    Raises:
+        ModelError: they do not fit together.
+    """
+    if isinstance(mdp, MDP):
+        check_arrays(mdp)
+        check_finite(mdp.data)
+    elif not hasattr(mdp, "backups"):
+        check_arrays(mdp)
+
+
+def _begin(mdp: Process, method: _Method, start: np.ndarray | None) -> Layered | Jacobi:
     """The iteration before its first sweep."""
     if method.objective == "win-probability":
         return Reachability(mdp, method.goal, start)
@@ -224,7 +242,7 @@ def _finish(iteration: Layered | Jacobi, method: _Method) -> Solution:
 
 
 def evaluate(
-    mdp: MDP, weight: np.ndarray, discount: float = DEFAULT_DISCOUNT, tolerance: float = DEFAULT_TOLERANCE
+    mdp: Process, weight: np.ndarray, discount: float = DEFAULT_DISCOUNT, tolerance: float = DEFAULT_TOLERANCE
 ) -> np.ndarray:
     """Evaluate a policy: its values, float64 ``[n_states]``, within ``tolerance`` or as close as rounding allows.
 
@@ -240,8 +258,7 @@ def evaluate(
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)
-    check_arrays(mdp)
-    check_finite(mdp.data)
+    _check_process(mdp)
     weight = np.asarray(weight, dtype=np.float64)
     flaw = flaw_of(mdp.state_ptr, weight)
     if flaw is not None:
@@ -266,7 +283,7 @@ def _solve_undiscounted(iteration: Layered, goal: float, progress: Progress | No
         SolveError: neither leads to an end.
     """
     bound = _iterate(iteration, goal, _PATIENCE, progress)
-    is_small = bound <= goal or is_small_enough(iteration.mdp)
+    is_small = bound <= goal or (isinstance(iteration.mdp, MDP) and is_small_enough(iteration.mdp))
     if not is_small and not iteration.is_at_floor:
         bound = _iterate(iteration, goal, _MOST_SWEEPS, progress)
     iteration.close()
@@ -290,6 +307,7 @@ def _improved(iteration: Layered, bound: float, progress: Progress | None) -> fl
         if progress is not None:
             progress("policy iteration", rounds, bound)
 
+    assert isinstance(iteration.mdp, MDP)
     found = solve_exactly(iteration.mdp, *iteration.payments, iteration.choice, tell)
     if not found.error_bound < bound:
         return bound
@@ -352,7 +370,7 @@ def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
         raise SolveError(f"{option}: {value!r} is not allowed, it must be one of {', '.join(allowed)}")
 
 
-def _check_start(mdp: MDP, schedule: str, start: np.ndarray | None) -> None:
+def _check_start(mdp: Process, schedule: str, start: np.ndarray | None) -> None:
     if start is None:
         return
     if schedule != "layered":

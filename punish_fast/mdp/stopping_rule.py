@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.process import Process
 
 # A smaller limit would give a slightly smaller modulus, at the price of more sweeps.
 _GROWTH = 0.1
@@ -87,7 +87,7 @@ def discounted(reward: np.ndarray, terminal_reward: np.ndarray, discount: float,
     return Contraction(discount**n_steps, 1.0, largest_value)
 
 
-def undiscounted(mdp: MDP, n_carried: int, back_up: BackUp, is_endless: Callable[[], bool]) -> Contraction:
+def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Callable[[], bool]) -> Contraction:
     """The contraction of sweeps without a discount; its modulus is 1 if play may last too long to find a smaller one.
 
     Args:

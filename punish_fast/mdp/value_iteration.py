@@ -22,19 +22,15 @@ roundings; the bound holds for the process whose rows add up to exactly one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp import _bellman
 from punish_fast.mdp.anderson import Anderson
 from punish_fast.mdp.exact_iteration import Exact
-from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best, tie_of
+from punish_fast.mdp.process import Payment, Process, RowChoices
 from punish_fast.mdp.stopping_rule import Contraction, discounted, undiscounted
-from punish_fast.runtime.parallel import for_each
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
@@ -71,7 +67,7 @@ class Iteration:
         policies: Number of policies evaluated to `settle`.
     """
 
-    def __init__(self, mdp: MDP, discount: float) -> None:
+    def __init__(self, mdp: Process, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
         self.endless: np.ndarray | None = None
@@ -83,14 +79,8 @@ class Iteration:
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
         # Terms of a backup besides the entries of its row, and roundings of a stored probability.
         self._further_terms = 8
-        self._tensor = _bellman.Tensor(
-            state_ptr=mdp.state_ptr.view(np.uint64),
-            indptr=mdp.indptr.view(np.uint64),
-            indices=mdp.indices.view(np.uint32),
-            data=mdp.data,
-            reward=mdp.reward,
-        )
-        self._data_ptr = None if mdp.data_ptr is None else mdp.data_ptr.view(np.uint64)
+        self._backups = mdp.backups
+        self._payment = Payment(mdp.reward, discount)
         self.contraction = self._find_contraction()
 
     def _find_contraction(self) -> Contraction:
@@ -128,23 +118,14 @@ class Iteration:
 
     def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Sweep over ``v`` with other rewards, undiscounted and in place."""
-        settings = (self._tensor._replace(reward=reward), self._data_ptr, 1.0)
         for layer in reversed(range(self.mdp.n_layers)):
-            v, _ = self._back_up_layer(layer, _bellman.sweep, settings, v)
+            v, _ = self._back_up_layer(layer, Payment(reward, 1.0), v)
         return v
 
-    def _back_up_layer(
-        self, layer: int, kernel: Callable[..., None], settings: tuple[Any, ...], v: np.ndarray
-    ) -> tuple[np.ndarray, float]:
+    def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
         """Back up one layer; return the new values, in place of the old ones if possible, and the largest change."""
-        chunks = self._chunks(layer)
-        residual = np.zeros(len(chunks) - 1)
         out = v if self.mdp.is_independent(layer) else v.copy()
-        for_each(kernel, len(chunks) - 1, chunks, *settings, v, out, residual)
-        return out, float(residual.max(initial=0))
-
-    def _chunks(self, layer: int) -> np.ndarray:
-        return self.mdp.chunks(layer).view(np.uint64)
+        return out, self._backups.sweep(layer, payment, v, out)
 
     def _rounding(self) -> np.ndarray:
         """float64 ``[n_layers]``, the largest rounding error of a backup."""
@@ -168,13 +149,9 @@ class Iteration:
         out = self.v.copy()
         totals = np.zeros(3)
         for layer in range(self.mdp.n_layers):
-            chunks = self._chunks(layer)
-            statistics = np.zeros((len(chunks) - 1, 3))
-            args = (self.v, self.q, out, self.choice.view(np.uint64), statistics)
-            settings = (self._tensor, self._data_ptr, self.discount)
-            for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *settings, *args)
-            totals[0] = max(totals[0], statistics[:, 0].max(initial=0))
-            totals[1:] += statistics[:, 1:].sum(axis=0)
+            largest, *sums = self._backups.close(layer, self._payment, RowChoices(self.q, self.choice), self.v, out)
+            totals[0] = max(totals[0], largest)
+            totals[1:] += sums
         self.v = out
         return totals
 
@@ -182,7 +159,7 @@ class Iteration:
 class Layered(Iteration):
     """The layers from the last to the first, in place."""
 
-    def __init__(self, mdp: MDP, discount: float, start: np.ndarray | None = None) -> None:
+    def __init__(self, mdp: Process, discount: float, start: np.ndarray | None = None) -> None:
         """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
         super().__init__(mdp, discount)
         if start is not None:
@@ -192,8 +169,6 @@ class Layered(Iteration):
             self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
-        self._kernel: Callable[..., None] = _bellman.sweep
-        self._settings: tuple[Any, ...] = (self._tensor, self._data_ptr, discount)
 
     def _find_contraction(self) -> Contraction:
         if not self.mdp.is_cycle:
@@ -212,7 +187,7 @@ class Layered(Iteration):
             self._accelerate()
         residuals = []
         for layer in reversed(range(self.mdp.n_layers)):
-            self.v, residual = self._back_up_layer(layer, self._kernel, self._settings, self.v)
+            self.v, residual = self._back_up_layer(layer, self._payment, self.v)
             residuals.append(residual)
         self.log.residual.append(max(residuals))
         return self._closed(self._bound(residuals))
@@ -224,11 +199,11 @@ class Layered(Iteration):
     @property
     def payments(self) -> tuple[np.ndarray, np.ndarray]:
         """The rewards of rows, float64 ``[n_rows]``, and values of terminals, float64 ``[n_terminals]``."""
-        return self._tensor.reward, self.v[self.mdp.n_states :].copy()
+        return self._payment.reward, self.v[self.mdp.n_states :].copy()
 
     def settle(self, found: Exact) -> float:
         """Take over exact values without a discount, `close`, and return the error bound."""
-        n, reward = self.mdp.n_states, self._tensor.reward
+        n, reward = self.mdp.n_states, self._payment.reward
         change = float(np.abs(self.v[:n] - found.v).max(initial=0))
         self.v[:n] = found.v
         is_long = not self.contraction.is_known
@@ -276,23 +251,19 @@ class Layered(Iteration):
 class Evaluation(Layered):
     """The layers from the last to the first, under a policy that takes row ``r`` with probability ``weight[r]``."""
 
-    def __init__(self, mdp: MDP, discount: float, weight: np.ndarray) -> None:
+    def __init__(self, mdp: Process, discount: float, weight: np.ndarray) -> None:
         """Start with zeros."""
         self._weight = weight
         super().__init__(mdp, discount)
-        self._kernel = _bellman.evaluate_policy
-        self._settings = (self._tensor, self._data_ptr, discount, weight)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
 
     @property
     def _rewards(self) -> tuple[np.ndarray, np.ndarray]:
         return self.mdp.reward[self._weight > 0], self.mdp.terminal_reward
 
-    def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
-        settings = (self._tensor._replace(reward=reward), self._data_ptr, 1.0, self._weight)
-        for layer in reversed(range(self.mdp.n_layers)):
-            v, _ = self._back_up_layer(layer, _bellman.evaluate_policy, settings, v)
-        return v
+    def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
+        out = v if self.mdp.is_independent(layer) else v.copy()
+        return out, self._backups.evaluate(layer, payment, self._weight, v, out)
 
     def _closed(self, bound: float) -> float:
         return bound
@@ -301,7 +272,7 @@ class Evaluation(Layered):
 class Jacobi(Iteration):
     """All states at once, starting with ``q = r``, as in the published runs."""
 
-    def __init__(self, mdp: MDP, discount: float) -> None:
+    def __init__(self, mdp: Process, discount: float) -> None:
         """Start with immediate rewards for ``q`` and their maximum for ``v``."""
         super().__init__(mdp, discount)
         self.q[:] = mdp.reward

@@ -130,17 +130,17 @@ def joining_cards(layout, reshuffles, drawn):
 
 
 @kernel
-def count_redeals(begin, end, layout, reshuffles, layer, n_before, lengths, owner):
-    """Count the possible deals after the states of the given blocks: ``lengths[i]`` for state ``i`` of the layer.
+def count_redeals(begin, end, layout, reshuffles, layer, first_state, lengths, owner):
+    """Count the possible deals after the states of the given blocks, and find the first of those that share them.
 
-    ``owner[i]`` becomes the first row of the states that share their deals; ``n_before`` rows precede the layer.
+    Both are written from state number ``first_state`` on, and owners are counted from it.
     """
     shape = (N_KINDS + 1, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1)
     ways = np.zeros(shape, dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, piles)
-        i = layer.first[block] - layer.first[0]
+        i = layer.first[block] - first_state
         listed = -1
         n = 0
         first = i
@@ -152,22 +152,23 @@ def count_redeals(begin, end, layout, reshuffles, layer, n_before, lengths, owne
                 listed = joining
                 first = i
             lengths[i] = n
-            owner[i] = n_before + first
+            owner[i] = first
             i += 1
 
 
 @kernel
-def fill_redeals(begin, end, layout, reshuffles, layer, opening, indptr, data_ptr, indices, data):
-    """Fill the rows of the given blocks of the layer between two measures, with which both pointers begin.
+def fill_redeals(begin, end, layout, reshuffles, layers, first_state, indptr, data_ptr, indices, data):
+    """Fill the rows of the given blocks of the layer between two measures; ``layers`` are it and the first one.
 
-    States that differ only in HP share their deals.
+    Both pointers begin with state number ``first_state``. States that differ only in HP share their deals.
     """
+    layer, opening = layers
     codes = np.zeros(len(opening.cards), dtype=np.int64)
     weights = np.zeros(len(opening.cards))
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, piles)
-        i = layer.first[block] - layer.first[0]
+        i = layer.first[block] - first_state
         listed = -1
         n = 0
         for code in block_statuses(layer, block):

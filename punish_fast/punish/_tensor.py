@@ -69,7 +69,10 @@ class PolicyEnemy(NamedTuple):
 
 
 class TensorRows(NamedTuple):
-    """The rows of a tensor: see `punish_fast.mdp.model.MDP`; ``data_ptr`` may be ``indptr``."""
+    """The rows of a tensor, or some of them: see `punish_fast.mdp.model.MDP`; ``data_ptr`` may be ``indptr``.
+
+    The pointers and rewards are those of the rows from number ``first_row`` on, ``state_ptr`` has all states.
+    """
 
     state_ptr: np.ndarray
     indptr: np.ndarray
@@ -77,6 +80,7 @@ class TensorRows(NamedTuple):
     data_ptr: np.ndarray
     data: np.ndarray
     reward: np.ndarray
+    first_row: int
 
 
 @inlined_routine
@@ -89,8 +93,11 @@ def count_possible(ptr, mask, index, possible):
 
 
 @kernel
-def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, lengths, owner):
-    """``lengths[row]`` becomes the number of entries of each row of the given blocks, ``owner[row]`` its owner."""
+def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, first_row, lengths, owner):
+    """Count the entries of the rows of the given blocks, and find their owners.
+
+    Both are written from row number ``first_row`` on, and owners are counted from it.
+    """
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     ptr, mask = outcomes.ptr, outcomes.mask
     for block in range(begin, end):
@@ -108,8 +115,8 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, length
                     n = count_possible(ptr, mask, base + (FEINT if feints else pick), possible)
                     n_feint = n if feints else n_feint
                     first_feint = row if feints else first_feint
-                lengths[row] = n
-                owner[row] = first_feint if feints else row
+                lengths[row - first_row] = n
+                owner[row - first_row] = (first_feint if feints else row) - first_row
             state += 1
 
 
@@ -220,7 +227,7 @@ def fill_blocks(begin, end, layout, places, outcomes, layers, uniform, policy, a
     chosen = np.empty((2, N_PLAYS), dtype=np.int64)
     p = np.empty((2, N_PLAYS))
     ptr, joined, status_after, mask, play_ptr, play, _ = outcomes
-    state_ptr, indptr, indices, data_ptr, data, reward = rows
+    state_ptr, indptr, indices, data_ptr, data, reward, first_row = rows
     first, after_first, rank = layer.first, after.first, after.rank
     n_states = len(state_ptr) - 1
     for block in range(begin, end):
@@ -250,11 +257,12 @@ def fill_blocks(begin, end, layout, places, outcomes, layers, uniform, policy, a
                     where = (index, possible, place, total, feints)
                     n = weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p)
                     n_feint = n if feints else n_feint
-                columns = (pick, n, feints, n_states, indptr[row])
+                place_of_row = row - first_row
+                columns = (pick, n, feints, n_states, indptr[place_of_row])
                 write_columns(status_after, joined, after_first, rank, target, chosen, columns, indices)
                 for k in range(n):
-                    data[data_ptr[row] + k] = p[feints, k]
-                reward[row] = sum_reward(status_after, n, chosen, p, feints)
+                    data[data_ptr[place_of_row] + k] = p[feints, k]
+                reward[place_of_row] = sum_reward(status_after, n, chosen, p, feints)
             state += 1
 
 
@@ -269,7 +277,7 @@ def refill_blocks(begin, end, layout, outcomes, layer, policy, action, rows):
     chosen = np.empty((1, N_PLAYS), dtype=np.int64)
     p = np.empty((1, N_PLAYS))
     ptr, _, status_after, mask, play_ptr, play, _ = outcomes
-    state_ptr, _, _, data_ptr, data, reward = rows
+    state_ptr, _, _, data_ptr, data, reward, _ = rows
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, piles)
         possible = possible_added(unseen)

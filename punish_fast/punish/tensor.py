@@ -16,17 +16,11 @@ from dataclasses import replace
 import numpy as np
 
 from punish_fast.mdp.model import MDP
-from punish_fast.punish import _marginals, _redeal, _tensor
-from punish_fast.punish._actions import N_MODES
-from punish_fast.punish._outcomes import N_PLAYS
-from punish_fast.punish.codes import Layout
-from punish_fast.punish.space import Progress, StateSpace, must_be_space
-from punish_fast.punish.strategy import checked_policy
+from punish_fast.punish import _tensor
+from punish_fast.punish.row_builder import RowBuilder, RowCounts, policy_enemy
+from punish_fast.punish.space import Progress, StateSpace
 from punish_fast.runtime.memory import require_memory
-from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
-
-# One of the two is None.
-_Enemy = tuple[_tensor.UniformEnemy | None, _tensor.PolicyEnemy | None]
+from punish_fast.runtime.parallel import cumulated, for_chunks
 
 OnLayer = Callable[[MDP, int], None]
 
@@ -50,8 +44,8 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
         InformationError: the states are not of the model ``view``.
         MemoryError: the tensor would not fit into memory.
     """
-    prepared = _prepare(space, policy)
-    indptr, _, _ = _place(space)
+    builder = RowBuilder(space, policy)
+    indptr, _, _ = _place(builder)
     rows = _room_for_rows(space, indptr, indptr, int(indptr[-1]))
     mdp = MDP(
         state_ptr=rows.state_ptr,
@@ -64,7 +58,7 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
         action=space.action,
     )
     for number in range(mdp.n_layers):
-        _fill(space, number, prepared, rows)
+        _fill(builder, number, rows)
         if on_layer is not None and policy is None:
             on_layer(mdp, number)
     if policy is not None:
@@ -87,10 +81,10 @@ def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress:
         InformationError: the states are not of the model ``view``.
         MemoryError: the tensor would not fit into memory.
     """
-    prepared = _prepare(space, policy)
-    rows = _room_for_rows(space, *_place(space))
+    builder = RowBuilder(space, policy)
+    rows = _room_for_rows(space, *_place(builder))
     for number in range(len(space.layers)):
-        _fill(space, number, prepared, rows)
+        _fill(builder, number, rows)
         if progress is not None:
             progress("tensor", number + 1, len(space.layers))
     return MDP(
@@ -118,55 +112,26 @@ def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, 
         data_ptr=data_ptr,
         data=np.empty(n_data, dtype=np.float64),
         reward=np.zeros(len(space.action), dtype=np.float64),
+        first_row=0,
     )
 
 
-def _reshuffles(space: StateSpace) -> bool:
-    return space.rules.redeal == "reshuffle"
-
-
-def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
+def _place(builder: RowBuilder) -> tuple[np.ndarray, np.ndarray, int]:
     """Offsets of the entries of each row, int64 ``[n_rows + 1]``, and of its shared probabilities, int64 ``[n_rows]``.
 
     The third value is the number of shared probabilities.
     """
-    indptr = np.empty(len(space.action) + 1, dtype=np.int64)
-    # At first the number of entries of each row, and the row that owns its probabilities.
-    lengths, owner = indptr[1:], np.empty(len(space.action), dtype=np.int64)
-    for number, layer in enumerate(space.layers[:-1]):
-        args = (space.layout, space.outcomes_of(number), layer, space.state_ptr, space.action, lengths, owner)
-        for_chunks(_tensor.count_entries, layer.first, *args)
-    last = space.layers[-1]
-    n_before = int(space.state_ptr[last.first[0]])
-    counts = (n_before, lengths[n_before:], owner[n_before:])
-    for_chunks(_redeal.count_redeals, last.first, space.layout, _reshuffles(space), last, *counts)
+    space = builder.space
+    indptr, owner = np.empty(len(space.action) + 1, dtype=np.int64), np.empty(len(space.action), dtype=np.int64)
+    for number, layer in enumerate(space.layers):
+        for_chunks(builder.count, layer.first, number, RowCounts(0, indptr[1:], owner))
     return indptr, owner, int(_tensor.place_rows(indptr, owner))
 
 
-def _fill(space: StateSpace, number: int, enemy: _Enemy, rows: _tensor.TensorRows) -> None:
+def _fill(builder: RowBuilder, number: int, rows: _tensor.TensorRows) -> None:
     """Fill the rows of one layer."""
-    layer = space.layers[number]
-    weights = rows.indptr[rows.state_ptr[layer.first]]
-    if number < space.rules.breaths:
-        layers = layer, space.layers[number + 1]
-        game = (space.layout, space.places, space.outcomes_of(number), layers)
-        for_chunks(_tensor.fill_blocks, weights, *game, *enemy, space.action, rows)
-        return
-    first_row = rows.state_ptr[layer.first[0]]
-    pointers = rows.indptr[first_row:], rows.data_ptr[first_row:]
-    args = (space.layout, _reshuffles(space), layer, space.layers[0], *pointers, rows.indices, rows.data)
-    for_chunks(_redeal.fill_redeals, weights, *args)
-
-
-def _prepare(space: StateSpace, policy: np.ndarray | None) -> _Enemy:
-    """The enemy as the kernels take it: the uniform one has marginals that states share."""
-    must_be_space(space)
-    space.must_be_view()
-    return (_uniform_marginals(space), None) if policy is None else (None, _weighted(space, policy))
-
-
-def _weighted(space: StateSpace, policy: np.ndarray) -> _tensor.PolicyEnemy:
-    return _tensor.PolicyEnemy(space.state_ptr, _marginals.UNIT * checked_policy(space, policy))
+    weights = rows.indptr[rows.state_ptr[builder.space.layers[number].first]]
+    for_chunks(builder.fill, weights, number, rows)
 
 
 def refill(space: StateSpace, mdp: MDP, policy: np.ndarray) -> None:
@@ -181,27 +146,12 @@ def refill(space: StateSpace, mdp: MDP, policy: np.ndarray) -> None:
         PolicyError: the policy does not belong to these states.
     """
     assert mdp.data_ptr is not None
-    table = _weighted(space, policy)
-    rows = _tensor.TensorRows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward)
+    table = policy_enemy(space, policy)
+    rows = _tensor.TensorRows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward, 0)
     for number, layer in enumerate(space.layers[:-1]):
         weights = mdp.indptr[mdp.state_ptr[layer.first]]
         args = (space.layout, space.outcomes_of(number), layer, table, space.action, rows)
         for_chunks(_tensor.refill_blocks, weights, *args)
-
-
-def _uniform_marginals(space: StateSpace) -> _tensor.UniformEnemy:
-    """The marginals against the uniform enemy, which many states share."""
-    layout: Layout = space.layout
-    n_unseen = int(np.prod(layout.copies + 1))
-    used = np.zeros(n_unseen * (layout.deck_size + 1) * N_MODES, dtype=np.uint8)
-    for layer in space.layers[:-1]:
-        for_chunks(_tensor.mark_keys, layer.first, layout, layer, used)
-    keys = np.flatnonzero(used)
-    slot = np.full(len(used), -1, dtype=np.int32)
-    slot[keys] = np.arange(len(keys), dtype=np.int32)
-    marginal = np.empty((len(keys), N_PLAYS))
-    for_each(_marginals.fill_uniform_marginals, len(keys), layout, keys, marginal)
-    return _tensor.UniformEnemy(slot, marginal)
 
 
 def _without_zeros(mdp: MDP) -> MDP:

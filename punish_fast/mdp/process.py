@@ -1,0 +1,168 @@
+"""What sweeps need of a process, wherever it has its transitions: its sizes, and backups of the states of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from punish_fast.mdp import _bellman
+from punish_fast.runtime.parallel import for_each
+
+if TYPE_CHECKING:
+    from punish_fast.mdp.model import MDP
+
+
+class Payment(NamedTuple):
+    """What a backup pays besides the values of successors.
+
+    Attributes:
+        reward: float64 ``[n_rows]``, of each row.
+        discount: The factor of the successors' values.
+    """
+
+    reward: np.ndarray
+    discount: float
+
+
+class RowChoices(NamedTuple):
+    """What `Backups.close` updates besides the values of states.
+
+    Attributes:
+        q: float64 ``[n_rows]``, values of rows.
+        row: int64 ``[n_states]``, the first best row of each state.
+    """
+
+    q: np.ndarray
+    row: np.ndarray
+
+
+class Backups(Protocol):
+    """How the states of a layer are backed up from values ``v``, float64 ``[n_columns]``, into ``out``, a copy of them.
+
+    ``out`` may be ``v`` itself if no state of the layer leads to another one of it.
+    """
+
+    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
+        """Take the best row of each state; return the largest change."""
+
+    def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
+        """Take row ``r`` with probability ``weight[r]``; return the largest change."""
+
+    def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Take the best row, and update values of rows and choices.
+
+        Returns:
+            float64 ``[3]``, the largest change, the sum of the squared changes of ``q``, and the number of states whose
+            choice changed.
+        """
+
+
+class Process(Protocol):
+    """A process that can be swept; for the attributes see `punish_fast.mdp.model.MDP`, which stores transitions."""
+
+    @property
+    def state_ptr(self) -> np.ndarray:
+        """int64 ``[n_states + 1]``."""
+
+    @property
+    def reward(self) -> np.ndarray:
+        """float64 ``[n_rows]``."""
+
+    @property
+    def terminal_reward(self) -> np.ndarray:
+        """float64 ``[n_terminals]``."""
+
+    @property
+    def layer_ptr(self) -> np.ndarray:
+        """int64 ``[n_layers + 1]``."""
+
+    @property
+    def action(self) -> np.ndarray:
+        """uint8 ``[n_rows]``."""
+
+    @property
+    def longest_rows(self) -> np.ndarray:
+        """int64 ``[n_layers]``, entries of the longest row of each layer."""
+
+    @property
+    def n_states(self) -> int:
+        """States, without terminals."""
+
+    @property
+    def n_rows(self) -> int:
+        """State-action pairs."""
+
+    @property
+    def n_columns(self) -> int:
+        """States and terminals."""
+
+    @property
+    def n_layers(self) -> int:
+        """Layers."""
+
+    @property
+    def is_cycle(self) -> bool:
+        """Whether every layer leads only to the next one, and the last only to the first."""
+
+    @property
+    def backups(self) -> Backups:
+        """How its states are backed up."""
+
+    def is_independent(self, layer: int) -> bool:
+        """Whether the states of a layer can be updated in place."""
+
+    def nonzeros(self) -> NonzeroCount:
+        """How many successors rows have."""
+
+
+class NonzeroCount(NamedTuple):
+    """How many successors rows have.
+
+    Attributes:
+        total: Of all rows.
+        longest: Of the row that has most.
+    """
+
+    total: int
+    longest: int
+
+
+class StoredBackups:
+    """Backups of a process whose transitions are stored."""
+
+    def __init__(self, mdp: MDP) -> None:
+        self._mdp = mdp
+        self._data_ptr = None if mdp.data_ptr is None else mdp.data_ptr.view(np.uint64)
+
+    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
+        """Take the best row of each state; return the largest change."""
+        return self._back_up(layer, _bellman.sweep, payment, v, out)
+
+    def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
+        """Take row ``r`` with probability ``weight[r]``; return the largest change."""
+        return self._back_up(layer, _bellman.evaluate_policy, payment, weight, v, out)
+
+    def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Take the best row, and update values of rows and choices; see `Backups.close`."""
+        chunks = self._chunks(layer)
+        statistics = np.zeros((len(chunks) - 1, 3))
+        arrays = (v, choices.q, out, choices.row.view(np.uint64), statistics)
+        for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *self._settings(payment), *arrays)
+        return np.append(statistics[:, 0].max(initial=0), statistics[:, 1:].sum(axis=0))
+
+    def _back_up(self, layer: int, kernel: Callable[..., None], payment: Payment, *arrays: np.ndarray) -> float:
+        chunks = self._chunks(layer)
+        residual = np.zeros(len(chunks) - 1)
+        for_each(kernel, len(chunks) - 1, chunks, *self._settings(payment), *arrays, residual)
+        return float(residual.max(initial=0))
+
+    def _chunks(self, layer: int) -> np.ndarray:
+        return self._mdp.chunks(layer).view(np.uint64)
+
+    def _settings(self, payment: Payment) -> tuple[Any, ...]:
+        mdp = self._mdp
+        pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
+        tensor = _bellman.Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, payment.reward)
+        return tensor, self._data_ptr, payment.discount
