@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,15 +19,22 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs, default_output, rules_files, rules_stem
-from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table
+from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table, print_text
 from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
-    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.process import Process
     from punish_fast.punish.rules import Rules
     from punish_fast.store.reader import Artefact
     from punish_fast.store.tensors import ModelSource
+
+
+_MODE_NOTES = {
+    "tensor": "solve, build",
+    "compact": "solve --no-tensor",
+    "matrix-free": "solve --no-tensor, if compact does not fit",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +51,10 @@ class ModelOptions(ComputeOptions):
         ),
     ] = None
     temperature: EnemyTemperatureOption = None
+    memory: Annotated[
+        str | None, option("Use no more than this, such as 4GB.  [default: the machine's]", metavar="SIZE")
+    ] = None
+    dry_run: Annotated[bool, option("Only count: tell the memory and time it would take.", "--dry-run")] = False
     output: OutputOption = None
     force: ForceOption = False
 
@@ -77,7 +89,20 @@ class ModelOptions(ComputeOptions):
         with clock("tensor"):
             policy = None if enemy.is_random else enemy.policy(space, self.temperature)
         progress.start()
-        return ModelSource(space, policy, enemy.note(self.temperature), clock, progress.step)
+        note = enemy.note(self.temperature)
+        return ModelSource(space, policy, note, clock, progress.step, self.memory_bytes)
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """The memory that may be used, if it was given."""
+        from punish_fast.runtime.memory import parse_size
+
+        if self.memory is None:
+            return None
+        try:
+            return parse_size(self.memory)
+        except ValueError as error:
+            raise UsageError(f"--memory: {error}") from None
 
     def read(self, enemy: Player | None) -> list[Path]:
         """The files that are read."""
@@ -90,7 +115,11 @@ class ModelOptions(ComputeOptions):
         return stem if name == "notebook" else f"{name}-{stem}"
 
 
-@verb("punish-fast build", "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
+@verb(
+    "punish-fast build",
+    "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5",
+    "punish-fast build --rules tabletop --dry-run",
+)
 def build(options: ModelOptions) -> None:
     """Build the transition tensor alone, to be solved later.
 
@@ -100,6 +129,9 @@ def build(options: ModelOptions) -> None:
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     rules, enemy = options.find()
+    if options.dry_run:
+        tell_plan(options, options.source(rules, enemy, clock, progress), progress, sweeps=0)
+        return
     output = options.output or _default_output(options, rules, enemy)
     check_outputs([output], options.read(enemy), "build")
     source = options.source(rules, enemy, clock, progress)
@@ -115,7 +147,55 @@ def _default_output(options: ModelOptions, rules: Rules, enemy: Player) -> Path:
     return default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), options.force, settings)
 
 
-def model_report(source: ModelSource, mdp: MDP, clock: Stopwatch, output: Path) -> dict[str, Any]:
+def tell_plan(options: ModelOptions, source: ModelSource, progress: Progress, sweeps: int) -> None:
+    """Print what the model would take, by mode; ``build`` makes ``sweeps`` 0, and only a tensor."""
+    from punish_fast.punish.memory_plan import TENSOR, memory_limit, plan_memory
+    from punish_fast.punish.row_batches import RowBatches
+    from punish_fast.punish.rules import name_of
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.runtime import _jit
+
+    space = source.states
+    assert isinstance(space, StateSpace)
+    batches, limit = RowBatches(space, source.policy), memory_limit(source.memory)
+    plans = [
+        {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": plan.seconds, "fits": plan.n_bytes <= limit}
+        for plan in plan_memory(batches, source.policy is not None, sweeps)
+        if sweeps or plan.mode == TENSOR
+    ]
+    progress.clear()
+    report = {
+        "rules": name_of(source.rules),
+        "rules_digest": source.rules.digest,
+        "enemy": source.note,
+        "states_by_breath": space.states_by_breath,
+        "states": space.n_states + 2,
+        "rows": len(space.action),
+        "nonzeros": batches.n_entries,
+        "longest_row": int(batches.longest_rows.max(initial=0)),
+        "threads": _jit.threads(),
+        "sweeps": sweeps,
+        "memory_limit_bytes": limit if math.isfinite(limit) else None,
+        "modes": plans,
+    }
+    options.print(report, _print_plan)
+
+
+def _print_plan(report: dict[str, Any]) -> None:
+    print_model(report)
+    rows = [["mode", "made by", "memory", "seconds", "fits"]]
+    for plan in report["modes"]:
+        size, fits = in_units(plan["bytes"], "B"), "yes" if plan["fits"] else "no"
+        rows.append([plan["mode"], _MODE_NOTES[plan["mode"]], size, f"{plan['seconds']:.3g}", fits])
+    print_table(rows, left=2)
+    limit = report["memory_limit_bytes"]
+    allowed = "" if limit is None else f"allowed are {in_units(limit, 'B')}; "
+    sweeps = f", with about {report['sweeps']} sweeps" if report["sweeps"] else ""
+    print()
+    print_text(f"{allowed}times are expected from a sample{sweeps}; nothing was solved or written")
+
+
+def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:
     """What ``solve`` and ``build`` tell of a model and of the run."""
     from punish_fast.punish.rules import name_of
     from punish_fast.runtime import _jit

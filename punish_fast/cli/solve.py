@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, wrote
+from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, tell_plan, wrote
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
@@ -51,12 +51,16 @@ class SolveOptions(ModelOptions):
     "punish-fast solve --objective win-probability",
     "punish-fast solve --schedule jacobi --sweeps 125",
     "punish-fast solve naive-tensor.h5 --discount 0.99",
+    "punish-fast solve --rules tabletop --dry-run",
+    "punish-fast solve --rules tabletop --no-tensor --memory 4GB",
 )
 def solve(options: SolveOptions) -> None:
     """Solve a model of the game: rules to states to transitions to values.
 
     By default the notebook's game against the uniform player, written to naive.h5.
     """
+    from punish_fast.mdp.model import MDP
+    from punish_fast.punish.memory_plan import SWEEPS, mode_of
     from punish_fast.store.tensors import solve_file, start_values
 
     clock, progress = Stopwatch(), Progress(options.quiet)
@@ -66,12 +70,18 @@ def solve(options: SolveOptions) -> None:
     method = _method(options, rules)
     if options.start is not None:
         method["start"] = start_values(options.start, rules, method["objective"], options.discount)
+    if options.dry_run:
+        source = options.source(rules, enemy, clock, progress)
+        tell_plan(options, source, progress, sweeps=options.sweeps or SWEEPS)
+        return
     output = options.output or _default_output(options, stored or rules, enemy, method)
     check_outputs([output], [*options.read(enemy), options.tensor, options.start], "solve")
     source = options.source(stored or rules, enemy, clock, progress)
     mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, **method)
     report = model_report(source, mdp, clock, output) | _solution_report(solution)
-    report["reachable"] = reachable(source.states, lambda: mdp)
+    # Without transitions in memory, finding these would take as long as the solution.
+    report["reachable"] = reachable(source.states, lambda: mdp) if isinstance(mdp, MDP) else None
+    report["mode"] = mode_of(mdp)
     if solution.objective == "win-probability":
         report |= _opening_report(source, solution)
     progress.clear()
@@ -124,6 +134,9 @@ def _stored(options: SolveOptions) -> Artefact:
     for name in ("rules", "enemy", "temperature"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} cannot be combined with a tensor; {options.tensor} already has its {name}")
+    for flag, is_given in (("--memory", options.memory is not None), ("--dry-run", options.dry_run)):
+        if is_given:
+            raise UsageError(f"{flag} cannot be combined with a tensor; {options.tensor} is already made")
     file = load(str(options.tensor))
     file.must_have_transitions()
     return file
@@ -209,8 +222,12 @@ def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
 
 
 def _print_report(report: dict[str, Any]) -> None:
+    from punish_fast.punish.memory_plan import MATRIX_FREE
+
     print_model(report)
     print_stages(report)
+    if report["mode"] == MATRIX_FREE:
+        print_text("matrix-free, to save memory: rows were made again in each sweep")
     print_reachable(report)
     bound, made = f"{report['error_bound']:.1e}", f"{report['sweeps']} {report['schedule']} sweeps"
     if report["policies"]:

@@ -10,51 +10,19 @@ The rows are those of a compact tensor, made by the same kernels (``row_builder.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
-from punish_fast.punish._tensor import TensorRows, place_rows
-from punish_fast.punish.row_builder import RowBuilder, RowCounts
-from punish_fast.punish.space import Progress, StateSpace
+from punish_fast.punish._tensor import TensorRows
+from punish_fast.punish.row_batches import RowBatches
+from punish_fast.punish.space import Progress
 from punish_fast.punish.tensor import TERMINAL_REWARD
-from punish_fast.runtime.memory import require_memory
-from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-# Entries of a batch, unless a single block has more: few enough for a processor's cache, enough for calls to pay.
-_BATCH = 1 << 18
-# Rows that are counted at once.
-_COUNTED = 1 << 18
 _ONE_CHUNK = (0, 1)
-
-
-class BlockRange(NamedTuple):
-    """Consecutive blocks of a layer whose rows are made at once.
-
-    Attributes:
-        layer: The number of the layer.
-        begin: The first block.
-        end: The block after the last.
-    """
-
-    layer: int
-    begin: int
-    end: int
-
-
-class _Memory(NamedTuple):
-    """Room for the rows of a batch: as in `TensorRows`, but for the owners, which become ``data_ptr``."""
-
-    indptr: np.ndarray
-    owner: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    reward: np.ndarray
 
 
 class MatrixFree:
@@ -63,54 +31,48 @@ class MatrixFree:
     It has the attributes of `punish_fast.mdp.model.MDP` that solvers use, except for the transitions.
 
     Attributes:
+        batches: The rows of the game.
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
         reward: float64 ``[n_rows]``, expected immediate rewards.
         terminal_reward: float64 ``[2]``, those of win and loss at every step.
         layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin.
         action: uint8 ``[n_rows]``, the two-digit codes of the actions.
-        longest_rows: int64 ``[n_layers]``, entries of the longest row of each layer.
-        n_entries: Entries of all rows, impossible ones included.
     """
 
     # Every layer leads only to the next one, and the last to the first.
     is_cycle = True
 
-    def __init__(self, space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> None:
-        """Count the rows and find their rewards.
+    def __init__(self, batches: RowBatches, progress: Progress | None = None) -> None:
+        """Find the rewards, which takes as long as a sweep.
 
         Args:
-            space: The states of the game.
-            policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
-            progress: Called as ``progress("rows", done, layers)`` when those of a layer are counted.
-
-        Raises:
-            PolicyError: the policy does not belong to these states.
-            InformationError: the states are not of the model ``view``.
-            MemoryError: the values would not fit into memory.
+            batches: The rows of the game.
+            progress: Called as ``progress("rewards", done, layers)`` when those of a layer are found.
         """
-        self._builder = RowBuilder(space, policy)
-        self._space = space
+        space = batches.space
+        self.batches = batches
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr
         self.terminal_reward = TERMINAL_REWARD.copy()
-        n_rows = len(self.action)
-        require_memory(space.nbytes + 17 * n_rows + 48 * space.n_states, f"the values of {n_rows:,} rows")
-        self.reward = np.zeros(n_rows)
-        self.longest_rows = np.zeros(self.n_layers, dtype=np.int64)
-        self._batches: list[list[BlockRange]] = []
-        self.n_entries = 0
+        self.reward = np.zeros(len(self.action))
         self._nonzeros = NonzeroCount(0, 0)
-        self._most_rows = self._most_entries = 0
-        self._own = threading.local()
-        for layer in range(self.n_layers):
-            self._batches.append(self._cut(layer))
-            if progress is not None:
-                progress("rows", layer + 1, self.n_layers)
         for layer in range(self.n_layers):
             self._find_rewards(layer)
+            if progress is not None:
+                progress("rewards", layer + 1, self.n_layers)
 
     def __repr__(self) -> str:
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.n_entries:,} entries, {self.n_layers} layers"
         return f"MatrixFree({sizes})"
+
+    @property
+    def n_entries(self) -> int:
+        """Entries of all rows, those that the enemy makes impossible included."""
+        return self.batches.n_entries
+
+    @property
+    def longest_rows(self) -> np.ndarray:
+        """int64 ``[n_layers]``, entries of the longest row of each layer."""
+        return self.batches.longest_rows
 
     @property
     def n_states(self) -> int:
@@ -150,88 +112,6 @@ class MatrixFree:
         """That the states of a layer can be updated in place: none leads to another of them."""
         return True
 
-    def for_rows(self, layer: int, work: Callable[[int, slice, slice, TensorRows], None]) -> int:
-        """Make the rows of a layer, and call ``work(batch, states, rows, made)`` for each batch, spread over threads.
-
-        Returns:
-            The number of batches.
-        """
-        batches = self._batches[layer]
-
-        def make(begin: int, end: int) -> None:
-            for number in range(begin, end):
-                batch = batches[number]
-                work(number, *self._places(batch), self._make(batch))
-
-        for_each(make, len(batches))
-        return len(batches)
-
-    def _places(self, batch: BlockRange) -> tuple[slice, slice]:
-        """The states and rows of a batch."""
-        first, end = self._space.layers[batch.layer].first[[batch.begin, batch.end]].tolist()
-        return slice(first, end), slice(*self.state_ptr[[first, end]].tolist())
-
-    def _make(self, batch: BlockRange) -> TensorRows:
-        """The rows of a batch, in memory that the thread uses again for its next one."""
-        room = self._room()
-        _, rows = self._places(batch)
-        n_rows = rows.stop - rows.start
-        counts = RowCounts(rows.start, room.indptr[1 : n_rows + 1], room.owner[:n_rows])
-        self._builder.count(batch.begin, batch.end, batch.layer, counts)
-        indptr, owner = room.indptr[: n_rows + 1], room.owner[:n_rows]
-        n_data = int(place_rows(indptr, owner))
-        arrays = (indptr, room.indices[: indptr[-1]], owner, room.data[:n_data], room.reward[:n_rows])
-        made = TensorRows(self.state_ptr, *arrays, rows.start)
-        self._builder.fill(batch.begin, batch.end, batch.layer, made)
-        return made
-
-    def _room(self) -> _Memory:
-        """The memory of this thread."""
-        room = getattr(self._own, "room", None)
-        if room is None:
-            most_rows, most_entries = self._most_rows, self._most_entries
-            room = _Memory(
-                np.zeros(most_rows + 1, dtype=np.int64),
-                np.zeros(most_rows, dtype=np.int64),
-                np.zeros(most_entries, dtype=np.int32),
-                np.zeros(most_entries),
-                np.zeros(most_rows),
-            )
-            self._own.room = room
-        return room
-
-    def _cut(self, layer: int) -> list[BlockRange]:
-        """Cut a layer into batches of similar size."""
-        first = self._space.layers[layer].first
-        n_entries = np.zeros(len(first) - 1, dtype=np.int64)
-        longest = np.zeros(len(first) - 1, dtype=np.int64)
-
-        def count(begin: int, end: int) -> None:
-            while begin < end:
-                row = self.state_ptr[first[begin]]
-                ptr = self.state_ptr[first[begin : end + 1]]
-                stop = begin + max(1, int(np.searchsorted(ptr, row + _COUNTED, side="right")) - 1)
-                length = np.empty(ptr[stop - begin] - row, dtype=np.int64)
-                self._builder.count(begin, stop, layer, RowCounts(int(row), length, np.empty_like(length)))
-                places = ptr[: stop - begin] - row
-                n_entries[begin:stop] = np.add.reduceat(length, places)
-                longest[begin:stop] = np.maximum.reduceat(length, places)
-                begin = stop
-
-        for_chunks(count, first)
-        self.longest_rows[layer] = longest.max(initial=0)
-        begins = cumulated(n_entries)
-        self.n_entries += int(begins[-1])
-        batches, begin = [], 0
-        while begin < len(n_entries):
-            end = max(begin + 1, int(np.searchsorted(begins, begins[begin] + _BATCH, side="right")) - 1)
-            batches.append(BlockRange(layer, begin, end))
-            _, rows = self._places(batches[-1])
-            self._most_rows = max(self._most_rows, rows.stop - rows.start)
-            self._most_entries = max(self._most_entries, int(begins[end] - begins[begin]))
-            begin = end
-        return batches
-
     def _find_rewards(self, layer: int) -> None:
         """Write the rewards of the rows of a layer, and count the entries that are possible."""
         counts: list[NonzeroCount] = [self._nonzeros]
@@ -244,7 +124,7 @@ class MatrixFree:
                 _bellman.count_shared(0, len(length), made.indptr, made.data_ptr, made.data, length)
             counts.append(NonzeroCount(int(length.sum()), int(length.max(initial=0))))
 
-        self.for_rows(layer, keep)
+        self.batches.for_rows(layer, keep)
         self._nonzeros = NonzeroCount(sum(count.total for count in counts), max(count.longest for count in counts))
 
 
@@ -263,7 +143,7 @@ class MadeBackups:
             _bellman.sweep(*_ONE_CHUNK, *self._settings(states, rows, made, payment), v, out[states], change)
             residual.append(float(change[0]))
 
-        self._process.for_rows(layer, work)
+        self._process.batches.for_rows(layer, work)
         return max(residual, default=0.0)
 
     def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
@@ -276,7 +156,7 @@ class MadeBackups:
             _bellman.evaluate_policy(*_ONE_CHUNK, *settings, weight[rows], v, out[states], change)
             residual.append(float(change[0]))
 
-        self._process.for_rows(layer, work)
+        self._process.batches.for_rows(layer, work)
         return max(residual, default=0.0)
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -293,7 +173,7 @@ class MadeBackups:
             found[batch] = statistics[0]
 
         # Sums in the order of batches, so that they have the same bits for any number of threads.
-        parts = np.array([found[batch] for batch in range(self._process.for_rows(layer, work))]).reshape(-1, 3)
+        parts = np.array([found[batch] for batch in range(self._process.batches.for_rows(layer, work))]).reshape(-1, 3)
         return np.append(parts[:, 0].max(initial=0), parts[:, 1:].sum(axis=0))
 
     def _settings(self, states: slice, rows: slice, made: TensorRows, payment: Payment) -> tuple[Any, ...]:

@@ -34,8 +34,26 @@ class RowCounts(NamedTuple):
     owner: np.ndarray
 
 
+def count_rows(begin: int, end: int, space: StateSpace, number: int, counts: RowCounts) -> None:
+    """Count the entries of the rows of the blocks from ``begin`` to ``end`` of layer ``number``."""
+    layer, (first_row, length, owner) = space.layers[number], counts
+    if number < space.rules.breaths:
+        game = (space.layout, space.outcomes_of(number), layer, space.state_ptr, space.action)
+        _tensor.count_entries(begin, end, *game, first_row, length, owner)
+        return
+    # Between two measures, each state has one row.
+    state = int(layer.first[begin])
+    place = int(space.state_ptr[state]) - first_row
+    _redeal.count_redeals(begin, end, space.layout, _reshuffles(space), layer, state, length[place:], owner[place:])
+    owner[place : place + int(layer.first[end]) - state] += place
+
+
+def _reshuffles(space: StateSpace) -> bool:
+    return space.rules.redeal == "reshuffle"
+
+
 class RowBuilder:
-    """Makes the rows of any blocks.
+    """Fills the rows of any blocks.
 
     Attributes:
         space: The states of the game.
@@ -58,22 +76,6 @@ class RowBuilder:
         # The uniform enemy has marginals that states share.
         self._uniform = _uniform_marginals(space) if policy is None else None
         self._policy = None if policy is None else policy_enemy(space, policy)
-        self._reshuffles = space.rules.redeal == "reshuffle"
-
-    def count(self, begin: int, end: int, number: int, counts: RowCounts) -> None:
-        """Count the rows of the blocks from ``begin`` to ``end`` of layer ``number``."""
-        space, layer = self.space, self.space.layers[number]
-        first_row, length, owner = counts
-        if number < space.rules.breaths:
-            game = (space.layout, space.outcomes_of(number), layer, space.state_ptr, space.action)
-            _tensor.count_entries(begin, end, *game, first_row, length, owner)
-            return
-        # Between two measures, each state has one row.
-        state = int(layer.first[begin])
-        place = int(space.state_ptr[state]) - first_row
-        _redeal.count_redeals(begin, end, space.layout, self._reshuffles, layer, state, length[place:], owner[place:])
-        n = int(layer.first[end]) - state
-        owner[place : place + n] += place
 
     def fill(self, begin: int, end: int, number: int, rows: TensorRows) -> None:
         """Fill the rows of the blocks from ``begin`` to ``end`` of layer ``number``."""
@@ -86,7 +88,7 @@ class RowBuilder:
         state = int(layer.first[begin])
         place = int(space.state_ptr[state]) - rows.first_row
         pointers = rows.indptr[place:], rows.data_ptr[place:]
-        deals = (space.layout, self._reshuffles, (layer, space.layers[0]), state)
+        deals = (space.layout, _reshuffles(space), (layer, space.layers[0]), state)
         _redeal.fill_redeals(begin, end, *deals, *pointers, rows.indices, rows.data)
 
 

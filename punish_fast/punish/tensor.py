@@ -17,7 +17,7 @@ import numpy as np
 
 from punish_fast.mdp.model import MDP
 from punish_fast.punish import _tensor
-from punish_fast.punish.row_builder import RowBuilder, RowCounts, policy_enemy
+from punish_fast.punish.row_builder import RowBuilder, RowCounts, count_rows, policy_enemy
 from punish_fast.punish.space import Progress, StateSpace
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
@@ -45,7 +45,7 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
         MemoryError: the tensor would not fit into memory.
     """
     builder = RowBuilder(space, policy)
-    indptr, _, _ = _place(builder)
+    indptr, _, _ = _place(space)
     rows = _room_for_rows(space, indptr, indptr, int(indptr[-1]))
     mdp = MDP(
         state_ptr=rows.state_ptr,
@@ -82,7 +82,7 @@ def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress:
         MemoryError: the tensor would not fit into memory.
     """
     builder = RowBuilder(space, policy)
-    rows = _room_for_rows(space, *_place(builder))
+    rows = _room_for_rows(space, *_place(space))
     for number in range(len(space.layers)):
         _fill(builder, number, rows)
         if progress is not None:
@@ -116,15 +116,14 @@ def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, 
     )
 
 
-def _place(builder: RowBuilder) -> tuple[np.ndarray, np.ndarray, int]:
+def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
     """Offsets of the entries of each row, int64 ``[n_rows + 1]``, and of its shared probabilities, int64 ``[n_rows]``.
 
     The third value is the number of shared probabilities.
     """
-    space = builder.space
     indptr, owner = np.empty(len(space.action) + 1, dtype=np.int64), np.empty(len(space.action), dtype=np.int64)
     for number, layer in enumerate(space.layers):
-        for_chunks(builder.count, layer.first, number, RowCounts(0, indptr[1:], owner))
+        for_chunks(count_rows, layer.first, space, number, RowCounts(0, indptr[1:], owner))
     return indptr, owner, int(_tensor.place_rows(indptr, owner))
 
 

@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
+
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def parse_size(text: str) -> int:
+    """Bytes, from text such as ``4GB``, ``1.5 GB`` or ``800MB``.
+
+    Raises:
+        ValueError: the text is no size.
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)B?", text.strip(), re.ASCII)
+    if found is None or float(found[1]) == 0:
+        raise ValueError(f"{text!r} is not a size, such as 4GB or 800MB")
+    return round(float(found[1]) * _UNITS[found[2]])
 
 
 def total_memory() -> int | None:

@@ -14,12 +14,19 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.process import Process
 from punish_fast.mdp.solver import DEFAULT_DISCOUNT, Solution, solve
+from punish_fast.punish.matrix_free import MatrixFree
+from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, TENSOR, choose_mode, memory_limit, plan_memory
+from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace, must_be_space
 from punish_fast.punish.tensor import build, build_compact
 from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.writer import Writer, new_file
+
+# The tensor of so many states takes less than a gigabyte: no need to count its rows beforehand.
+_FEW_STATES = 1_000_000
 
 # Entered around each stage of the work: "tensor", "store", "solve".
 Stage = Callable[[str], AbstractContextManager[Any]]
@@ -36,6 +43,7 @@ class ModelSource:
         note: How the file names the enemy, JSON-like with a ``kind``.
         stage: Entered around each stage of the work, to time it.
         progress: Called as ``progress("tensor", layers, n_layers)``.
+        memory: Bytes that may be used; None for all of the machine's.
     """
 
     def __init__(
@@ -45,7 +53,9 @@ class ModelSource:
         note: dict[str, Any] | None = None,
         stage: Stage = nullcontext,
         progress: StepProgress | None = None,
+        memory: int | None = None,
     ) -> None:
+        self.memory = memory
         self.states = states
         self.rules = states.rules
         self.policy = policy
@@ -59,8 +69,12 @@ class ModelSource:
         """Begin the file, and close it with ``stack``."""
         return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.note)))
 
-    def write(self, out: Writer, keep_tensor: bool) -> MDP:
-        """Write states, transitions and rows; a tensor that is not kept is compact."""
+    def write(self, out: Writer, keep_tensor: bool) -> Process:
+        """Write states, transitions and rows; a tensor that is not kept is compact, or not even made.
+
+        Raises:
+            MemoryError: it would take more memory than allowed.
+        """
         with self.stage("store"):
             write_states(out, self.states)
 
@@ -76,15 +90,25 @@ class ModelSource:
             write_rows(out, mdp)
         return mdp
 
-    def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> MDP:
+    def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
         if isinstance(self.states, StateSpace):
-            if not keep_tensor:
-                return build_compact(self.states, self.policy, self._progress)
-            return build(self.states, self.policy, on_layer)
+            return self._made(self.states, on_layer, keep_tensor)
         mdp = self.states.mdp()
         for layer in range(mdp.n_layers):
             on_layer(mdp, layer)
         return mdp
+
+    def _made(self, space: StateSpace, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
+        """The process in the fastest mode that fits into memory."""
+        if self.memory is not None or space.n_states > _FEW_STATES:
+            batches = RowBatches(space, self.policy)
+            modes = (TENSOR,) if keep_tensor else (COMPACT, MATRIX_FREE)
+            plans = plan_memory(batches, self.policy is not None)
+            if choose_mode(plans, modes, memory_limit(self.memory)) == MATRIX_FREE:
+                return MatrixFree(batches, self._progress)
+        if keep_tensor:
+            return build(space, self.policy, on_layer)
+        return build_compact(space, self.policy, self._progress)
 
 
 def start_values(path: Path, rules: Rules, objective: str, discount: float | None = None) -> np.ndarray:
@@ -109,7 +133,7 @@ def start_values(path: Path, rules: Rules, objective: str, discount: float | Non
     return np.asarray(to_loss + (v - loss) * ((to_win - to_loss) / (win - loss)))
 
 
-def build_file(path: Path, source: ModelSource) -> MDP:
+def build_file(path: Path, source: ModelSource) -> Process:
     """Build a transition tensor and write it to ``path``.
 
     Raises:
@@ -129,7 +153,7 @@ def solve_file(
     keep_tensor: bool = True,
     progress: SweepProgress | None = None,
     **options: Any,
-) -> tuple[MDP, Solution]:
+) -> tuple[Process, Solution]:
     """Build a transition tensor, solve it, and write an agent to ``path``.
 
     Args:
@@ -196,7 +220,7 @@ def write_states(out: Writer, states: StateSpace | Artefact) -> None:
     out.array("/states/layer_ptr", states.layer_ptr)
 
 
-def write_rows(out: Writer, mdp: MDP) -> None:
+def write_rows(out: Writer, mdp: Process) -> None:
     """Write the state-action pairs."""
     out.array("/rows/state_ptr", mdp.state_ptr)
     out.array("/rows/action", mdp.action)

@@ -15,6 +15,7 @@ from punish_fast.cli import solve as solving
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.policy_iteration import absorption_values
 from punish_fast.mdp.solver import DEFAULT_TOLERANCE, solve
+from punish_fast.punish import row_batches
 from punish_fast.punish.openings import count_reachable
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -195,6 +196,70 @@ def test_the_tensor_can_be_left_out(run, folder):
     left_out = {"transitions/indptr", "transitions/indices", "transitions/data"}
     assert contents(folder / "whole.h5").keys() - contents(folder / "small.h5").keys() == left_out
     run("solve", "small.h5", "-o", "x.h5").refused("small.h5", "/transitions/indptr: missing")
+
+
+HOUSE = ("--rules", "house.toml")
+
+
+@pytest.fixture
+def modes(run, folder, monkeypatch):
+    """The bytes of each mode under some rules, with batches that are smaller than a tensor."""
+    (folder / "house.toml").write_text(
+        "copies = [2, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 3\nbreaths = 2\n"
+    )
+    monkeypatch.setattr(row_batches, "_BATCH", 100)
+    report = run("solve", *HOUSE, "--dry-run", "--json").report
+    sizes = {mode["mode"]: mode["bytes"] for mode in report["modes"]}
+    assert sizes["matrix-free"] < sizes["compact"] < sizes["tensor"]
+    return sizes
+
+
+def test_any_memory_gives_the_same_file(run, folder, modes):
+    options = ("solve", *HOUSE, "--no-tensor", "--json", "--memory")
+    reports = [run(*options, str(modes[name]), "-o", f"{name}.h5").report for name in ("compact", "matrix-free")]
+    assert [report["mode"] for report in reports] == ["compact", "matrix-free"]
+    for name in ("fingerprint", "nonzeros", "longest_row", "sweeps", "error_bound", "residual"):
+        assert reports[0][name] == reports[1][name], name
+    assert contents(folder / "compact.h5") == contents(folder / "matrix-free.h5")
+    least = ("--no-tensor", "--memory", str(modes["matrix-free"]))
+    assert "matrix-free, to save memory" in run("solve", *HOUSE, *least, "-o", "text.h5").out
+    against = ("solve", *HOUSE, "--enemy", "compact.h5", "--temperature", "2", "--no-tensor", "--force", "--json")
+    run(*against, *least).failed_with("matrix-free would take")
+    much, counted = run(*against).report, run(*against, "--dry-run").report
+    little = run(*against, "--memory", str(counted["modes"][2]["bytes"])).report
+    assert (little["mode"], much["mode"]) == ("matrix-free", "compact")
+    assert (little["fingerprint"], little["nonzeros"]) == (much["fingerprint"], much["nonzeros"])
+
+
+def test_what_does_not_fit_is_refused_with_what_would(run, folder, modes):
+    done = run("solve", *HOUSE, "--memory", str(modes["matrix-free"]), "-o", "x.h5")
+    done.failed_with("tensor would take", "without a tensor in the file, matrix-free would take")
+    run("build", *HOUSE, "--memory", "1kB", "-o", "x.h5").failed_with("tensor would take", "allowed are 1 kB")
+    run("solve", *HOUSE, "--no-tensor", "--memory", "1B", "-o", "x.h5").failed_with("matrix-free would take")
+    run("solve", "--memory", "much", "-o", "x.h5").refused("--memory: 'much' is not a size, such as 4GB or 800MB")
+    assert names(folder) == ["house.toml"]
+
+
+def test_a_dry_run_counts_and_writes_nothing(run, folder, modes):
+    made = run("solve", *HOUSE, "--json", "-o", "x.h5").report
+    (folder / "x.h5").unlink()
+    report = run("solve", *HOUSE, "--dry-run", "--json").report
+    for name in ("rules", "enemy", "states_by_breath", "states", "rows", "nonzeros", "longest_row", "threads"):
+        assert report[name] == made[name], name
+    assert [mode["mode"] for mode in report["modes"]] == ["tensor", "compact", "matrix-free"]
+    assert all(mode["fits"] and mode["seconds"] > 0 for mode in report["modes"])
+    done = run("solve", *HOUSE, "--dry-run", "--memory", str(modes["matrix-free"]))
+    assert re.search(r"tensor +solve, build .* no\ncompact +solve --no-tensor .* no\nmatrix-free .* yes\n", done.out)
+    alone = run("build", *HOUSE, "--dry-run", "--json").report
+    assert [mode["mode"] for mode in alone["modes"]] == ["tensor"]
+    assert names(folder) == ["house.toml"]
+
+
+def test_a_tensor_in_a_file_has_its_memory_already(run):
+    run("build", "--rules", "tiny", "-o", "tensor.h5")
+    told = "cannot be combined with a tensor; tensor.h5 is already made"
+    run("solve", "tensor.h5", "--dry-run").refused(f"--dry-run {told}")
+    run("solve", "tensor.h5", "--memory", "1GB").refused(f"--memory {told}")
 
 
 def test_one_thread_and_two_write_the_same_bytes(run, folder):

@@ -10,8 +10,9 @@ from policies import mixed
 
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import SolveError, evaluate, solve
-from punish_fast.punish import matrix_free
+from punish_fast.punish import row_batches
 from punish_fast.punish.matrix_free import MatrixFree
+from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import Rules, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build, build_compact
@@ -23,8 +24,8 @@ def cut_small(monkeypatch):
     """Set the number of entries of a batch, from one block on."""
 
     def cut(n_entries: int) -> None:
-        monkeypatch.setattr(matrix_free, "_BATCH", n_entries)
-        monkeypatch.setattr(matrix_free, "_COUNTED", n_entries)
+        monkeypatch.setattr(row_batches, "_BATCH", n_entries)
+        monkeypatch.setattr(row_batches, "_COUNTED", n_entries)
 
     return cut
 
@@ -47,10 +48,11 @@ def test_values_have_the_bits_of_the_tensor(cut_small, rules, seed, n_entries):
     cut_small(n_entries)
     space = StateSpace(rules)
     policy = enemy_of(space, seed)
-    made, stored = MatrixFree(space, policy), build_compact(space, policy)
+    made, stored = MatrixFree(RowBatches(space, policy)), build_compact(space, policy)
     assert np.array_equal(made.reward, stored.reward)
     assert np.array_equal(made.longest_rows, stored.longest_rows)
     assert made.n_entries == stored.n_entries
+    assert made.batches.n_probabilities == len(stored.data)
     assert made.nonzeros() == stored.nonzeros() == build(space, policy).nonzeros()
     assert_same_solution(made, stored)
     assert_same_solution(made, stored, schedule="jacobi", sweeps=7)
@@ -64,17 +66,17 @@ def test_games_without_a_discount_have_the_bits_of_the_tensor(tiny, cut_small, r
     cut_small(300)
     space = tiny if redeal == "notebook" else StateSpace(true_rules(tiny.rules))
     for policy in (None, mixed(space, 2)):
-        made, stored = MatrixFree(space, policy), build_compact(space, policy)
+        made, stored = MatrixFree(RowBatches(space, policy)), build_compact(space, policy)
         assert_same_solution(made, stored, objective=objective, discount=1)
 
 
 def test_threads_change_no_bit(tiny, monkeypatch):
-    monkeypatch.setattr(matrix_free, "_BATCH", 500)
+    monkeypatch.setattr(row_batches, "_BATCH", 500)
     before, found = threads(), []
     try:
         for n in (1, max_threads()):
             set_threads(n)
-            solution = solve(MatrixFree(tiny), schedule="jacobi", sweeps=5)
+            solution = solve(MatrixFree(RowBatches(tiny)), schedule="jacobi", sweeps=5)
             found.append((solution.fingerprint, solution.log.rmse, solution.log.choice_changes))
     finally:
         set_threads(before)
@@ -87,18 +89,12 @@ def test_it_is_refused_where_play_can_go_on_for_ever():
     space = StateSpace(rules)
     solve(build_compact(space), discount=1)
     with pytest.raises(SolveError, match=f"from {space.n_states} states play can go on for ever; without a tensor"):
-        solve(MatrixFree(space), discount=1)
-    assert_same_solution(MatrixFree(space), build_compact(space), discount=0.9)
+        solve(MatrixFree(RowBatches(space)), discount=1)
+    assert_same_solution(MatrixFree(RowBatches(space)), build_compact(space), discount=0.9)
 
 
 def test_it_names_its_sizes(tiny):
-    made, stored = MatrixFree(tiny), build_compact(tiny)
+    made, stored = MatrixFree(RowBatches(tiny)), build_compact(tiny)
     names = ("n_states", "n_rows", "n_columns", "n_layers", "longest_row", "is_cycle")
     assert [getattr(made, name) for name in names] == [getattr(stored, name) for name in names]
     assert repr(made) == repr(stored).replace("MDP(", "MatrixFree(").replace(", compact", "")
-
-
-def test_too_many_values_are_refused(tiny, monkeypatch):
-    monkeypatch.setattr("punish_fast.runtime.memory.total_memory", lambda: tiny.nbytes)
-    with pytest.raises(MemoryError, match=f"the values of {len(tiny.action):,} rows would take"):
-        MatrixFree(tiny)

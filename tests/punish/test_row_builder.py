@@ -5,7 +5,7 @@ import pytest
 from policies import mixed
 
 from punish_fast.punish._tensor import TensorRows
-from punish_fast.punish.row_builder import RowBuilder, RowCounts
+from punish_fast.punish.row_builder import RowBuilder, RowCounts, count_rows
 from punish_fast.punish.tensor import build_compact
 
 
@@ -17,7 +17,7 @@ def test_blocks_have_the_rows_of_the_tensor_from_any_row_on(tiny, is_uniform):
         begin, end = len(layer.cards) // 3, len(layer.cards) // 2 + 1
         first, last = tiny.state_ptr[layer.first[[begin, end]]].tolist()
         length, owner = np.zeros((2, last - first), dtype=np.int64)
-        builder.count(begin, end, number, RowCounts(first, length, owner))
+        count_rows(begin, end, tiny, number, RowCounts(first, length, owner))
         assert np.array_equal(length, np.diff(mdp.indptr[first : last + 1]))
         assert (owner <= np.arange(last - first)).all()
         entries = slice(*mdp.indptr[[first, last]])

@@ -1,0 +1,112 @@
+"""How much memory the solution of a game takes, and how long, by where its transitions are.
+
+There are three *modes*. All give the same bits.
+
+=============== ======================================================== ==================================
+mode            what is stored                                           bytes of transitions
+=============== ======================================================== ==================================
+``tensor``      every entry: a column and a probability                  12 an entry, 8 a row
+``compact``     every column; probabilities that rows share, once        4 an entry, 8 a probability, 16 a row
+``matrix-free`` nothing: rows are made again in every sweep              a batch of rows for each thread
+=============== ======================================================== ==================================
+
+Besides, each mode holds the state index and the rewards, values and actions of rows and states. Times follow from a
+sample of batches, made by one thread: a stored tensor is made once, and its sweep takes a fixed share of that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.process import Process
+from punish_fast.punish.row_batches import RowBatches
+from punish_fast.runtime import _jit
+from punish_fast.runtime.memory import total_memory
+
+TENSOR, COMPACT, MATRIX_FREE = "tensor", "compact", "matrix-free"
+MODES = (TENSOR, COMPACT, MATRIX_FREE)
+# Of a row: reward, value, action. Of a state: its code, its first row, its choice, and some copies of its value.
+_ROW_BYTES, _STATE_BYTES = 17, 72
+# The enemy's policy as it was given and as kernels take it.
+_POLICY_BYTES = 16
+# Sweeps to the default tolerance at the default discount, under the notebook's rules and most others.
+SWEEPS = 10
+# How long a stored entry takes in a sweep, as a share of the time to make it.
+_STORED_SHARE = 0.07
+
+
+class MemoryPlan(NamedTuple):
+    """What a mode takes.
+
+    Attributes:
+        mode: ``"tensor"``, ``"compact"`` or ``"matrix-free"``.
+        n_bytes: Of memory, besides that of the program itself.
+        seconds: Expected, for the transitions and `SWEEPS` sweeps.
+    """
+
+    mode: str
+    n_bytes: int
+    seconds: float
+
+
+def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWEEPS) -> list[MemoryPlan]:
+    """What each mode takes, in the order of `MODES`.
+
+    Args:
+        batches: The rows of the game.
+        has_policy: Whether the enemy has a policy of its own, rather than uniform play.
+        sweeps: How many sweeps to expect; 0 for none, as if the transitions were only stored.
+    """
+    space, n_entries = batches.space, batches.n_entries
+    n_rows, n_states = len(space.action), space.n_states
+    own = space.nbytes + (_ROW_BYTES + _POLICY_BYTES * has_policy) * n_rows + _STATE_BYTES * n_states
+    stored = {
+        # Entries that a policy makes impossible are dropped from a copy.
+        TENSOR: (1 + has_policy) * (12 * n_entries + 8 * n_rows),
+        COMPACT: 4 * n_entries + 8 * batches.n_probabilities + 16 * n_rows,
+        MATRIX_FREE: _jit.threads() * batches.nbytes,
+    }
+    a_sweep = batches.seconds_to_make() * n_entries / _jit.threads()
+    seconds = dict.fromkeys((TENSOR, COMPACT), a_sweep * (1 + _STORED_SHARE * sweeps))
+    # Rewards are found by making all rows once.
+    seconds[MATRIX_FREE] = a_sweep * (1 + sweeps)
+    return [MemoryPlan(mode, own + stored[mode], seconds[mode]) for mode in MODES]
+
+
+def mode_of(process: Process) -> str:
+    """The mode of a process."""
+    if not isinstance(process, MDP):
+        return MATRIX_FREE
+    return TENSOR if process.data_ptr is None else COMPACT
+
+
+def memory_limit(n_bytes: int | None) -> float:
+    """The memory that may be used: what was asked for, or that of the machine, if it tells."""
+    limit = total_memory() if n_bytes is None else n_bytes
+    return float("inf") if limit is None else limit
+
+
+def choose_mode(plans: Sequence[MemoryPlan], modes: Sequence[str], limit: float) -> str:
+    """The first of some modes that fits.
+
+    Raises:
+        MemoryError: none fits; the message says which other mode would.
+    """
+    n_bytes = {plan.mode: plan.n_bytes for plan in plans}
+    fitting = [mode for mode in modes if n_bytes[mode] <= limit]
+    if fitting:
+        return fitting[0]
+    least = min(modes, key=lambda mode: n_bytes[mode])
+    told = f"{least} would take {_size(n_bytes[least])}, allowed are {_size(limit)}"
+    others = [mode for mode in MODES if mode not in modes and n_bytes[mode] <= limit]
+    if others:
+        told += f"; without a tensor in the file, {others[0]} would take {_size(n_bytes[others[0]])}"
+    raise MemoryError(told)
+
+
+def _size(n_bytes: float) -> str:
+    prefixes = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
+    unit, name = next((unit, name) for unit, name in prefixes if n_bytes >= unit)
+    return f"{n_bytes / unit:,.3g} {name}"

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.punish import row_batches
+from punish_fast.punish.row_batches import RowBatches
+from punish_fast.punish.tensor import build_compact
+
+
+@pytest.mark.parametrize("n_entries", [1, 200, 1 << 18])
+def test_batches_go_through_all_rows_once(tiny, monkeypatch, n_entries):
+    monkeypatch.setattr(row_batches, "_BATCH", n_entries)
+    mdp, batches = build_compact(tiny), RowBatches(tiny)
+    is_made, n_batches, sizes = np.zeros(mdp.n_rows, dtype=np.int64), 0, []
+
+    def look(_batch, states, rows, made):
+        assert (mdp.state_ptr[states.start], mdp.state_ptr[states.stop]) == (rows.start, rows.stop)
+        begin, end = mdp.indptr[[rows.start, rows.stop]]
+        assert np.array_equal(made.indices, mdp.indices[begin:end])
+        assert np.array_equal(np.diff(made.indptr), np.diff(mdp.indptr[rows.start : rows.stop + 1]))
+        is_made[rows] += 1
+        sizes.append(end - begin)
+
+    for layer in range(len(tiny.layers)):
+        n_batches += batches.for_rows(layer, look)
+    assert (is_made == 1).all()
+    assert n_batches == len(sizes)
+    assert (n_batches == len(tiny.layers)) == (n_entries == 1 << 18)
+    assert batches.nbytes >= 12 * max(sizes)
+    assert batches.n_entries == mdp.n_entries
+    assert batches.n_probabilities == len(mdp.data)
+
+
+def test_making_takes_time(tiny):
+    assert RowBatches(tiny).seconds_to_make(3) > 0
