@@ -109,7 +109,7 @@ GAMES = {
             ("solve", "show", "train", "judge", "model", "play"),
             VectorConnect4,
             Connect4Oracle,
-            planning=MappingProxyType({"opening": 30, "epsilon": 0.1}),
+            planning=MappingProxyType({"opening": 38, "epsilon": 0.1}),
         ),
         GameEntry(
             "incan-gold",

@@ -50,7 +50,8 @@ class MuZeroMethod:
         considered: Actions that a Gumbel search considers at the root, at most.
         filters: Filters of each convolution of the representation; empty if the features have no places.
         width: Numbers of a hidden state; hidden layers have twice as many units.
-        opening: Games of self-play begin with up to so many random actions, each number as often as the others.
+        opening: Games of self-play begin with up to so many random actions, each number as often as the others; none
+            of these ends the game if another would not.
         epsilon: The probability of a random action after that.
         discount: Above 0 and at most 1; below 1, fast wins are better than slow ones.
         trace: How far values follow what happened (lambda), see ``replay.py``: 1 to the end of the game, 0 one action.

@@ -1,7 +1,8 @@
 """Games that MuZero plays against itself, many at once, and what each search of theirs found.
 
 At the beginning of games, and later with probability epsilon, a random action is taken in place of the one found, so
-that states are seen that good play avoids. The searches run compiled, the rules on kernels between them.
+that states are seen that good play avoids. Random beginnings do not end the game, so that late states are seen, too.
+The searches run compiled, the rules on kernels between them.
 """
 
 from __future__ import annotations
@@ -59,8 +60,11 @@ def play_searched(
     opening = generator.integers(method.opening + 1, size=method.games)
     for ply in range(method.max_plies):
         found = search(plan, vector, weights, states, int(generator.integers(_LAST_SEED)))
-        random = random_mover(states, vector.legal(states), generator)
-        explores = (ply < opening[live]) | (generator.random(len(live)) < method.epsilon)
+        legal, opens = vector.legal(states), ply < opening[live]
+        if opens.any():
+            legal[opens] = without_ends(vector, states[opens])
+        random = random_mover(states, legal, generator)
+        explores = opens | (generator.random(len(live)) < method.epsilon)
         chosen = np.where(explores, random, found.action)
         games.action[live, ply], games.is_random[live, ply] = chosen, chosen != found.action
         games.value[live, ply], games.policy[live, ply] = found.value, found.policy
@@ -69,6 +73,17 @@ def play_searched(
         if not len(live):
             break
     return games
+
+
+def without_ends(vector: VectorGame, states: np.ndarray) -> np.ndarray:
+    """The actions of states that do not end the game, bool ``[n, n_moves]``; all legal ones where each of them does."""
+    legal = vector.legal(states)
+    goes_on = legal.copy()
+    for action in range(vector.n_moves):
+        rows = np.flatnonzero(legal[:, action])
+        _, _, ended = vector.step(states[rows], np.full(len(rows), action))
+        goes_on[rows, action] = ~ended
+    return np.where(goes_on.any(axis=1, keepdims=True), goes_on, legal)
 
 
 def empty_games(n: int, n_plies: int, n_moves: int) -> SearchedGames:

@@ -9,7 +9,7 @@ from punish_fast.learn.episodes import NONE, retrace
 from punish_fast.learn.muzero.learner import new_muzero
 from punish_fast.learn.muzero.method import MuZeroMethod
 from punish_fast.learn.muzero.search import plan_of, search
-from punish_fast.learn.muzero.self_play import play_searched
+from punish_fast.learn.muzero.self_play import play_searched, without_ends
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 METHOD = {"simulations": 4, "width": 4, "games": 40, "max_plies": 12}
@@ -53,3 +53,17 @@ def test_random_actions_are_as_many_as_asked_for(tictactoe):
 
 def test_long_games_stop(tictactoe):
     assert played(tictactoe, max_plies=3)[0].action.shape == (40, 3)
+
+
+def test_random_beginnings_end_no_game_while_another_move_is_left(tictactoe):
+    # X has two in the middle row; O has two in the top row.
+    state = tictactoe.initial(1)
+    for action in (4, 0, 3, 1):
+        state, _, _ = tictactoe.step(state, np.array([action]))
+    assert np.flatnonzero(without_ends(tictactoe, state)[0]).tolist() == [2, 6, 7, 8]
+    for action in (2, 6, 8, 5):
+        state, _, _ = tictactoe.step(state, np.array([action]))
+    assert np.flatnonzero(without_ends(tictactoe, state)[0]).tolist() == [7], "the last move ends the game"
+    games, _, _ = played(tictactoe, epsilon=0.0, opening=9, games=200)
+    length = (games.action != NONE).sum(axis=1)
+    assert (length == 9).mean() > 0.4
