@@ -157,7 +157,7 @@ def tell_plan(options: ModelOptions, source: ModelSource, progress: Progress, sw
 
     space = source.states
     assert isinstance(space, StateSpace)
-    batches, limit = RowBatches(space, source.policy), memory_limit(source.memory)
+    batches, limit = RowBatches(space, source.policy, progress.step), memory_limit(source.memory)
     plans = [
         {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": plan.seconds, "fits": plan.n_bytes <= limit}
         for plan in plan_memory(batches, source.policy is not None, sweeps)

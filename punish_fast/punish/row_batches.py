@@ -15,7 +15,7 @@ import numpy as np
 
 from punish_fast.punish._tensor import TensorRows, place_rows
 from punish_fast.punish.row_builder import RowBuilder, RowCounts, count_rows
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.space import Progress, StateSpace
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 # Entries of a batch, unless a single block has more: few enough for a processor's cache, enough for calls to pay.
@@ -60,12 +60,13 @@ class RowBatches:
         n_probabilities: How many of them a compact tensor stores.
     """
 
-    def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
+    def __init__(self, space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> None:
         """Count the rows.
 
         Args:
             space: The states of the game.
             policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
+            progress: Called as ``progress("rows", done, layers)`` when those of a layer are counted.
 
         Raises:
             PolicyError: the policy does not belong to these states.
@@ -76,7 +77,11 @@ class RowBatches:
         self.longest_rows = np.zeros(len(space.layers), dtype=np.int64)
         self.n_entries = self.n_probabilities = 0
         self._most_rows = self._most_entries = 0
-        self._ranges = [self._cut(layer) for layer in range(len(space.layers))]
+        self._ranges: list[list[BlockRange]] = []
+        for layer in range(len(space.layers)):
+            self._ranges.append(self._cut(layer))
+            if progress is not None:
+                progress("rows", layer + 1, len(space.layers))
         self._own = threading.local()
 
     def __repr__(self) -> str:

@@ -101,7 +101,7 @@ class ModelSource:
     def _made(self, space: StateSpace, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
         """The process in the fastest mode that fits into memory."""
         if self.memory is not None or space.n_states > _FEW_STATES:
-            batches = RowBatches(space, self.policy)
+            batches = RowBatches(space, self.policy, self._progress)
             modes = (TENSOR,) if keep_tensor else (COMPACT, MATRIX_FREE)
             plans = plan_memory(batches, self.policy is not None)
             if choose_mode(plans, modes, memory_limit(self.memory)) == MATRIX_FREE:
