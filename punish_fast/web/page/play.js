@@ -284,7 +284,7 @@ class Seat {
 
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    if (!this.table || event.target.closest("input, select, textarea, dialog")) return;
+    if (!this.table || event.target.closest("input, select, textarea, dialog[open]")) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     // Enter on a button or link is that button's own.
     if ((key === "Enter" || key === " ") && event.target.closest("button, a, summary")) return;
