@@ -21,7 +21,7 @@ from unittest.mock import patch
 from bench.tables import Table, markdown
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.value_iteration import Layered
-from punish_fast.punish import row_batches
+from punish_fast.punish import row_maker
 from punish_fast.punish.matrix_free import MatrixFree
 from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, TENSOR, memory_limit, plan_memory
 from punish_fast.punish.row_batches import RowBatches
@@ -108,7 +108,7 @@ def _parts_of_a_sweep(iteration: Layered) -> list[float]:
     process = iteration.mdp
     assert isinstance(process, MatrixFree)
     with (
-        patch.object(row_batches, "count_rows", timed("count", count_rows)),
+        patch.object(row_maker, "count_rows", timed("count", count_rows)),
         patch.object(RowBuilder, "fill", timed("fill", RowBuilder.fill)),
     ):
         whole = _seconds(iteration.sweep)

@@ -43,7 +43,8 @@ _ROOM = 64 << 20
 config: Any = numba.config
 
 
-def _source_digest() -> str:
+def source_digest() -> str:
+    """A fingerprint of all kernels and of what compiles them: equal ones have the same machine code."""
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         source = path.read_bytes()
@@ -61,7 +62,7 @@ def _find_cache_folder() -> str | None:
     if config.DISABLE_JIT:
         return None
     base = config.CACHE_DIR or platformdirs.user_cache_dir("punish-fast", appauthor=False)
-    folder = Path(base) / f"kernels-{_source_digest()}"
+    folder = Path(base) / f"kernels-{source_digest()}"
     try:
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)

@@ -14,11 +14,12 @@ def test_batches_go_through_all_rows_once(tiny, monkeypatch, n_entries):
     mdp, batches = build_compact(tiny), RowBatches(tiny)
     is_made, n_batches, sizes = np.zeros(mdp.n_rows, dtype=np.int64), 0, []
 
-    def look(_batch, states, rows, made):
+    def look(_batch, made):
+        states, rows, tensor = made
         assert (mdp.state_ptr[states.start], mdp.state_ptr[states.stop]) == (rows.start, rows.stop)
         begin, end = mdp.indptr[[rows.start, rows.stop]]
-        assert np.array_equal(made.indices, mdp.indices[begin:end])
-        assert np.array_equal(np.diff(made.indptr), np.diff(mdp.indptr[rows.start : rows.stop + 1]))
+        assert np.array_equal(tensor.indices, mdp.indices[begin:end])
+        assert np.array_equal(np.diff(tensor.indptr), np.diff(mdp.indptr[rows.start : rows.stop + 1]))
         is_made[rows] += 1
         sizes.append(end - begin)
 
@@ -28,7 +29,10 @@ def test_batches_go_through_all_rows_once(tiny, monkeypatch, n_entries):
     assert n_batches == len(sizes)
     assert (n_batches == len(tiny.layers)) == (n_entries == 1 << 18)
     assert batches.nbytes >= 12 * max(sizes)
-    assert batches.n_entries == mdp.n_entries
+    assert batches.n_entries == mdp.n_entries == sum(sizes)
+    assert [int(n.sum()) for n in batches.n_entries_of] == [
+        int(np.diff(mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]])[0]) for layer in range(mdp.n_layers)
+    ]
     assert batches.n_probabilities == len(mdp.data)
 
 

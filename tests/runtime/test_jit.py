@@ -107,14 +107,14 @@ def home(monkeypatch, tmp_path):
 
 def test_kernels_are_cached_in_a_folder_named_by_their_sources(home):
     folder = _jit._find_cache_folder()
-    assert folder == str(home / "cache" / f"kernels-{_jit._source_digest()}")
-    assert list((home / "cache").iterdir()) == [home / "cache" / f"kernels-{_jit._source_digest()}"]
+    assert folder == str(home / "cache" / f"kernels-{_jit.source_digest()}")
+    assert list((home / "cache").iterdir()) == [home / "cache" / f"kernels-{_jit.source_digest()}"]
     assert _jit._find_cache_folder() == folder
 
 
 def test_a_folder_from_the_environment_holds_it(monkeypatch, home):
     monkeypatch.setattr(config, "CACHE_DIR", str(home / "elsewhere"))
-    assert _jit._find_cache_folder() == str(home / "elsewhere" / f"kernels-{_jit._source_digest()}")
+    assert _jit._find_cache_folder() == str(home / "elsewhere" / f"kernels-{_jit.source_digest()}")
     assert not (home / "cache").exists()
 
 
@@ -153,34 +153,34 @@ def test_rooms_with_kernels_are_found():
 def test_digest_changes_with_kernels_and_named_tuples_of_a_room_and_with_nothing_else(monkeypatch, tmp_path, room):
     shutil.copytree(PACKAGE, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(_jit, "_PACKAGE", tmp_path / "copy")
-    digests = [_jit._source_digest()]
+    digests = [_jit.source_digest()]
     for path in sorted((tmp_path / "copy").rglob(f"{room}/*.py")):
         has_tuples = "(NamedTuple)" in path.read_text(encoding="utf-8")
         with path.open("a", encoding="utf-8") as file:
             file.write("# edited\n")
-        after = _jit._source_digest()
+        after = _jit.source_digest()
         assert (after not in digests) == (path.name.startswith("_") or has_tuples)
         digests.append(after)
         if path.name.startswith("_") and not path.name.endswith("__.py"):
             path.rename(path.with_name("_renamed_" + path.name))
-            assert _jit._source_digest() not in digests
-            digests.append(_jit._source_digest())
+            assert _jit.source_digest() not in digests
+            digests.append(_jit.source_digest())
 
 
 @pytest.mark.parametrize("name", ["rules.py", "codes.py"])
 def test_digest_changes_with_the_rules_and_the_layout_that_kernels_take(monkeypatch, tmp_path, name):
     (tmp_path / "punish").mkdir()
     monkeypatch.setattr(_jit, "_PACKAGE", tmp_path)
-    without = _jit._source_digest()
+    without = _jit.source_digest()
     shutil.copy(PACKAGE / "punish" / name, tmp_path / "punish")
-    assert _jit._source_digest() != without
+    assert _jit.source_digest() != without
 
 
 @pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])
 def test_digest_changes_with_settings_of_the_compiler(monkeypatch, setting):
-    before = _jit._source_digest()
+    before = _jit.source_digest()
     monkeypatch.setattr(config, setting, "something else")
-    assert _jit._source_digest() != before
+    assert _jit.source_digest() != before
 
 
 def test_the_cache_folder_of_other_packages_stays(monkeypatch):
@@ -235,5 +235,5 @@ def test_without_room_there_is_no_cache_and_one_warning(monkeypatch, home):
     with pytest.warns(UserWarning, match=r"cannot write .*kernels-.*No space left") as caught:
         assert _jit._find_cache_folder() is None
     assert len(caught) == 1
-    (home / "cache" / f"kernels-{_jit._source_digest()}").mkdir()
+    (home / "cache" / f"kernels-{_jit.source_digest()}").mkdir()
     assert _jit._find_cache_folder() is not None

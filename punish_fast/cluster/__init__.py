@@ -1,0 +1,1 @@
+"""Work spread over machines by Dask."""

@@ -1,0 +1,224 @@
+"""Backups of the states of a layer, spread over the workers of a cluster.
+
+The values of the layer that follows are handed to all workers, once; then each task backs up a run of batches and sends
+the new values back. A task has at least 50 times the work that handing it out takes, as measured, and each thread gets
+about eight of a layer.
+
+Every state has one owner, so values have the same bits for any number of workers and any tasks. Dask gives the tasks of
+a worker that died to others. What it cannot mend, such as values that no worker has any more, is mended by doing the
+layer again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from punish_fast.cluster import row_tasks
+from punish_fast.cluster.connection import ClusterError, n_threads, wait_for_workers
+from punish_fast.cluster.row_tasks import LayerValues, RowArrays, RowTask, SharedGame, TaskResult
+from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
+from punish_fast.punish import row_backups
+from punish_fast.punish.row_batches import RowBatches
+from punish_fast.punish.row_maker import BlockRange
+from punish_fast.runtime.parallel import balanced_chunks, cumulated
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+Work = Callable[..., TaskResult]
+
+# How often Dask may give a task to another worker, and how often a layer is done again.
+_RETRIES = 10
+_ATTEMPTS = 5
+_TASKS_PER_THREAD = 8
+# Work of a task, as a multiple of the time to hand it out.
+_LEAST_WORK = 50
+_SAMPLE = 32
+# Seconds to make an entry, until it is measured.
+_USUAL_PACE = 1e-8
+
+
+class Overhead(NamedTuple):
+    """What tasks cost, as measured.
+
+    Attributes:
+        task: Seconds to hand out a task and fetch what it found.
+        entry: Seconds of a thread to make an entry of a row.
+    """
+
+    task: float
+    entry: float
+
+
+class ClusterBackups:
+    """Backups by the workers of a cluster."""
+
+    def __init__(self, client: Client, batches: RowBatches) -> None:
+        """Measure what a task costs.
+
+        Args:
+            client: The cluster.
+            batches: The rows of the game.
+        """
+        self._client = client
+        self._batches = batches
+        self._layer_ptr = batches.space.layer_ptr
+        self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
+        self._own_reward: np.ndarray | None = None
+        self._policy: Future[Any] | None = None
+        self.overhead = Overhead(_seconds_of_a_task(client), _USUAL_PACE)
+
+    def find_rewards(self, layer: int, reward: np.ndarray) -> NonzeroCount:
+        """Write the rewards of the rows of a layer, float64 ``[n_rows]``; return how many successors these have."""
+        self._own_reward = reward
+        counts: list[NonzeroCount] = []
+        for task, found in self._spread(row_tasks.find_rewards, layer):
+            reward[task.rows] = found.arrays["reward"]
+            counts.extend(found.parts)
+        return row_backups.total(counts)
+
+    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
+        """Take the best row of each state; return the largest change."""
+
+        def arrays(task: RowTask) -> RowArrays:
+            return RowArrays(payment.discount, self._reward(payment, task))
+
+        return _replace(out, self._spread(row_tasks.sweep, layer, arrays, v))
+
+    def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
+        """Take row ``r`` with probability ``weight[r]``; return the largest change."""
+
+        def arrays(task: RowTask) -> RowArrays:
+            return RowArrays(payment.discount, self._reward(payment, task), weight=weight[task.rows])
+
+        return _replace(out, self._spread(row_tasks.evaluate, layer, arrays, v))
+
+    def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Take the best row, and update values of rows and choices; see `punish_fast.mdp.process.Backups.close`."""
+
+        def arrays(task: RowTask) -> RowArrays:
+            own = RowArrays(payment.discount, self._reward(payment, task))
+            return own._replace(q=choices.q[task.rows], choice=choices.row[task.states])
+
+        parts: dict[int, list[np.ndarray]] = {}
+
+        def done() -> Iterator[tuple[RowTask, TaskResult]]:
+            for task, found in self._spread(row_tasks.close, layer, arrays, v):
+                choices.q[task.rows] = found.arrays["q"]
+                choices.row[task.states] = found.arrays["choice"]
+                parts[task.number] = found.parts
+                yield task, found
+
+        change = _replace(out, done())
+        sums = row_backups.total_change([part for number in sorted(parts) for part in parts[number]])
+        return np.append(change, sums[1:])
+
+    def _reward(self, payment: Payment, task: RowTask) -> np.ndarray | None:
+        """What the rows pay, unless workers know it."""
+        return None if payment.reward is self._own_reward else payment.reward[task.rows]
+
+    def _spread(
+        self, work: Work, layer: int, arrays: Callable[[RowTask], RowArrays] | None = None, v: np.ndarray | None = None
+    ) -> Iterator[tuple[RowTask, TaskResult]]:
+        """Do all tasks of a layer, and hand on what is found as it comes.
+
+        Raises:
+            ClusterError: the cluster is lost.
+        """
+        from distributed import as_completed
+
+        left = {task.number: task for task in self._tasks(layer)}
+        paces: list[float] = []
+        for _ in range(_ATTEMPTS):
+            try:
+                for future, found in as_completed(
+                    self._submit(work, layer, left.values(), arrays, v), with_results=True
+                ):
+                    future.release()
+                    task = left.pop(found.number)
+                    paces.append(found.seconds / task.n_entries)
+                    yield task, found
+            except Exception as error:
+                wait_for_workers(self._client, error)
+                # It may be lost, too.
+                self._policy = None
+                continue
+            if paces:  # a layer may have no states; the first tasks may compile
+                self.overhead = self.overhead._replace(entry=float(np.median(paces)))
+            return
+        raise ClusterError(f"cluster: workers were lost {_ATTEMPTS} times in a layer")
+
+    def _hand_out(self, value: object) -> Future[Any]:
+        """Give a value to all workers."""
+        handed: Future[Any] = self._client.scatter([value], broadcast=True, hash=False)[0]
+        return handed
+
+    def _submit(
+        self,
+        work: Work,
+        layer: int,
+        tasks: Iterable[RowTask],
+        arrays: Callable[[RowTask], RowArrays] | None,
+        v: np.ndarray | None,
+    ) -> list[Future[Any]]:
+        """Hand out tasks, and what they need in common."""
+        self._policy = self._policy or self._hand_out(self._batches.policy)
+        following = [] if v is None else [self._hand_out(self._following(layer, v))]
+
+        def submit(task: RowTask) -> Future[Any]:
+            own = [] if arrays is None else [arrays(task)]
+            return self._client.submit(work, task, self._policy, *own, *following, pure=False, retries=_RETRIES)
+
+        return [submit(task) for task in tasks]
+
+    def _following(self, layer: int, v: np.ndarray) -> LayerValues:
+        """The values that a layer leads to."""
+        following = (layer + 1) % (len(self._layer_ptr) - 1)
+        first, end = self._layer_ptr[following : following + 2].tolist()
+        return LayerValues(first, v[first:end].copy(), v[self._layer_ptr[-1] :].copy())
+
+    def _tasks(self, layer: int) -> list[RowTask]:
+        """Cut a layer into tasks of similar work."""
+        ranges, n_entries = self._batches.ranges[layer], self._batches.n_entries_of[layer]
+        worthwhile = int(n_entries.sum() * self.overhead.entry / (_LEAST_WORK * self.overhead.task))
+        most = _TASKS_PER_THREAD * max(1, n_threads(self._client))
+        ends = balanced_chunks(cumulated(n_entries), min(max(1, worthwhile), most)).tolist()
+        return [
+            self._task(number, tuple(ranges[begin:end]), int(n_entries[begin:end].sum()))
+            for number, (begin, end) in enumerate(pairwise(ends))
+        ]
+
+    def _task(self, number: int, batches: tuple[BlockRange, ...], n_entries: int) -> RowTask:
+        (states, rows), (last_states, last_rows) = (self._batches.places(batches[place]) for place in (0, -1))
+        states, rows = slice(states.start, last_states.stop), slice(rows.start, last_rows.stop)
+        return RowTask(number, self._game, batches, states, rows, n_entries)
+
+
+def _replace(out: np.ndarray, done: Iterator[tuple[RowTask, TaskResult]]) -> float:
+    """Write new values over old ones; return the largest change."""
+    largest = 0.0
+    for task, found in done:
+        change = np.abs(found.arrays["v"] - out[task.states]).max(initial=0)
+        largest = max(largest, float(change))
+        out[task.states] = found.arrays["v"]
+    return largest
+
+
+def _seconds_of_a_task(client: Client) -> float:
+    """Seconds to hand out a task that does nothing, and to fetch its result; the smaller of two measurements."""
+    seconds = []
+    for _ in range(2):
+        begin = time.perf_counter()
+        client.gather(client.map(_do_nothing, range(_SAMPLE), pure=False))
+        seconds.append((time.perf_counter() - begin) / _SAMPLE)
+    return min(seconds)
+
+
+def _do_nothing(number: int) -> int:
+    return number

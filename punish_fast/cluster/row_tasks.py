@@ -1,0 +1,195 @@
+"""What workers do: make the rows of some batches, back up their states, and send back what was found.
+
+A worker lists the states of the game once and keeps them. Everything else it needs comes with a task: the values of the
+layer that its blocks lead to, and, where they are not the game's own, the rewards of its rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
+from punish_fast.punish import row_backups
+from punish_fast.punish.row_maker import BlockRange, MadeRows, RowMaker
+from punish_fast.punish.rules import Rules
+from punish_fast.punish.space import StateSpace
+
+
+class SharedGame(NamedTuple):
+    """A game against an enemy.
+
+    Attributes:
+        rules: Its rules.
+        enemy: A name for the enemy's policy, unique in this run; empty for uniform play.
+    """
+
+    rules: Rules
+    enemy: str
+
+
+class LayerValues(NamedTuple):
+    """Values of the states that a layer leads to.
+
+    Attributes:
+        first: The number of the first of them.
+        v: float64 ``[n]``.
+        terminals: float64 ``[2]``, those of win and loss.
+    """
+
+    first: int
+    v: np.ndarray
+    terminals: np.ndarray
+
+
+class RowTask(NamedTuple):
+    """Consecutive batches of a layer.
+
+    Attributes:
+        number: The number of the task within its layer.
+        game: The game.
+        batches: The blocks of each.
+        states: The states of all.
+        rows: The rows of all.
+        n_entries: The entries of all rows.
+    """
+
+    number: int
+    game: SharedGame
+    batches: tuple[BlockRange, ...]
+    states: slice
+    rows: slice
+    n_entries: int
+
+
+class RowArrays(NamedTuple):
+    """Arrays of the states and rows of a task; what a kind of work does not need is None.
+
+    Attributes:
+        discount: The factor of the successors' values.
+        reward: float64 ``[n_rows]``; the game's own rewards if None.
+        weight: float64 ``[n_rows]``, the probability of each row.
+        q: float64 ``[n_rows]``, values of rows.
+        choice: int64 ``[n_states]``, the best row of each state.
+    """
+
+    discount: float
+    reward: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    q: np.ndarray | None = None
+    choice: np.ndarray | None = None
+
+
+class TaskResult(NamedTuple):
+    """What a task found.
+
+    Attributes:
+        number: The number of the task.
+        seconds: How long it took.
+        arrays: New values, by the names of `RowArrays`.
+        parts: What each batch found besides: counts, or statistics as of `punish_fast.punish.row_backups.close`, whose
+            first number means nothing.
+    """
+
+    number: int
+    seconds: float
+    arrays: dict[str, np.ndarray]
+    parts: list[Any]
+
+
+def find_rewards(task: RowTask, policy: np.ndarray | None) -> TaskResult:
+    """The rewards of the rows, and how many successors they have."""
+    reward = np.empty(task.rows.stop - task.rows.start)
+
+    def work(made: MadeRows, _states: slice, rows: slice) -> NonzeroCount:
+        reward[rows] = made.tensor.reward
+        return row_backups.possible_entries(made)
+
+    return _done(task, policy, {"reward": reward}, work)
+
+
+def sweep(task: RowTask, policy: np.ndarray | None, arrays: RowArrays, following: LayerValues) -> TaskResult:
+    """Take the best row of each state."""
+    v, out = _columns(task, policy, following), _values(task)
+
+    def work(made: MadeRows, states: slice, rows: slice) -> float:
+        return row_backups.sweep(made, _payment(made, arrays, rows), v, out[states])
+
+    return _done(task, policy, {"v": out}, work)
+
+
+def evaluate(task: RowTask, policy: np.ndarray | None, arrays: RowArrays, following: LayerValues) -> TaskResult:
+    """Take each row with its probability."""
+    v, out, weight = _columns(task, policy, following), _values(task), arrays.weight
+    assert weight is not None
+
+    def work(made: MadeRows, states: slice, rows: slice) -> float:
+        return row_backups.evaluate(made, _payment(made, arrays, rows), weight[rows], v, out[states])
+
+    return _done(task, policy, {"v": out}, work)
+
+
+def close(task: RowTask, policy: np.ndarray | None, arrays: RowArrays, following: LayerValues) -> TaskResult:
+    """Take the best row of each state, and update values of rows and choices."""
+    assert arrays.q is not None and arrays.choice is not None
+    v, out = _columns(task, policy, following), _values(task)
+    q, choice = arrays.q.copy(), arrays.choice.copy()
+
+    def work(made: MadeRows, states: slice, rows: slice) -> np.ndarray:
+        own = RowChoices(q[rows], choice[states])
+        return row_backups.close(made, _payment(made, arrays, rows), own, v, out[states])
+
+    return _done(task, policy, {"v": out, "q": q, "choice": choice}, work)
+
+
+_kept: list[tuple[SharedGame, RowMaker]] = []
+_lock = Lock()
+
+
+def _maker_of(game: SharedGame, policy: np.ndarray | None) -> RowMaker:
+    """What makes the rows of a game; a process keeps that of its last game."""
+    with _lock:
+        if not _kept or _kept[0][0] != game:
+            _kept.clear()
+            _kept.append((game, RowMaker(StateSpace(game.rules), policy)))
+        return _kept[0][1]
+
+
+def _columns(task: RowTask, policy: np.ndarray | None, following: LayerValues) -> np.ndarray:
+    """Values of all columns, of which only those that are read take memory."""
+    n_states = _maker_of(task.game, policy).space.n_states
+    v = np.empty(n_states + len(following.terminals))
+    v[following.first : following.first + len(following.v)] = following.v
+    v[n_states:] = following.terminals
+    return v
+
+
+def _values(task: RowTask) -> np.ndarray:
+    """Room for the new values of the states; how much they change is for the client to find, who has the old ones."""
+    return np.zeros(task.states.stop - task.states.start)
+
+
+def _payment(made: MadeRows, arrays: RowArrays, rows: slice) -> Payment:
+    return Payment(made.tensor.reward if arrays.reward is None else arrays.reward[rows], arrays.discount)
+
+
+def _done(
+    task: RowTask,
+    policy: np.ndarray | None,
+    arrays: dict[str, np.ndarray],
+    work: Callable[[MadeRows, slice, slice], object],
+) -> TaskResult:
+    """Call ``work(made, states, rows)`` for each batch, with places counted from the first of the task."""
+    maker, begin, parts = _maker_of(task.game, policy), time.perf_counter(), []
+    for blocks in task.batches:
+        made = maker.make(blocks)
+        parts.append(work(made, _from(task.states, made.states), _from(task.rows, made.rows)))
+    return TaskResult(task.number, time.perf_counter() - begin, arrays, parts)
+
+
+def _from(origin: slice, part: slice) -> slice:
+    return slice(part.start - origin.start, part.stop - origin.start)

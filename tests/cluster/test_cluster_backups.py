@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from houses import house_rules
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from policies import mixed
+
+from punish_fast.cluster import cluster_backups
+from punish_fast.cluster.cluster_backups import ClusterBackups
+from punish_fast.cluster.connection import ClusterError
+from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.punish import row_batches
+from punish_fast.punish.matrix_free import MatrixFree
+from punish_fast.punish.row_batches import RowBatches
+from punish_fast.punish.space import StateSpace
+
+
+@pytest.fixture(autouse=True)
+def cut_small(monkeypatch):
+    """Batches of a few rows, and a task for each."""
+    monkeypatch.setattr(row_batches, "_BATCH", 300)
+    monkeypatch.setattr(cluster_backups, "_LEAST_WORK", 0.01)
+
+
+def both(client, batches):
+    """The game with the workers of the cluster, and with the threads of this process."""
+    return MatrixFree(batches, backups=ClusterBackups(client, batches)), MatrixFree(batches)
+
+
+def assert_same(client, batches, **options):
+    made, own = (solve(process, **options) for process in both(client, batches))
+    assert made.fingerprint == own.fingerprint
+    assert np.array_equal(made.q, own.q)
+    assert np.array_equal(made.choice, own.choice)
+    assert (made.sweeps, made.error_bound, made.log.residual) == (own.sweeps, own.error_bound, own.log.residual)
+    assert (made.log.rmse, made.log.choice_changes) == (own.log.rmse, own.log.choice_changes)
+
+
+@given(house_rules(), st.booleans())
+@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_a_cluster_gives_the_bits_of_one_process(client, rules, is_uniform):
+    space = StateSpace(rules)
+    batches = RowBatches(space, None if is_uniform else mixed(space, 4))
+    made, own = both(client, batches)
+    assert np.array_equal(made.reward, own.reward)
+    assert made.nonzeros() == own.nonzeros()
+    weight = mixed(space, 1)
+    assert np.array_equal(evaluate(made, weight), evaluate(own, weight))
+    assert_same(client, batches)
+
+
+def test_every_method_gives_the_bits_of_one_process(client, tiny):
+    batches = RowBatches(tiny)
+    assert_same(client, batches, schedule="jacobi", sweeps=4)
+    assert_same(client, batches, objective="win-probability")
+    assert_same(client, batches, discount=1)
+
+
+def test_tasks_cover_a_layer_once_and_are_worth_it(client, tiny, monkeypatch):
+    batches = RowBatches(tiny)
+    backups = ClusterBackups(client, batches)
+    assert backups.overhead.task > 0
+    for least, n_tasks in ((0.0001, 32), (1e12, 1)):
+        monkeypatch.setattr(cluster_backups, "_LEAST_WORK", least)
+        for layer, (first, end) in enumerate(pairwise(tiny.layer_ptr)):
+            tasks = backups._tasks(layer)
+            assert len(tasks) <= n_tasks
+            assert [task.number for task in tasks] == list(range(len(tasks)))
+            assert (tasks[0].states.start, tasks[-1].states.stop) == (first, end)
+            assert all(a.states.stop == b.states.start for a, b in pairwise(tasks))
+            assert sum(task.n_entries for task in tasks) == batches.n_entries_of[layer].sum()
+
+
+def test_a_layer_whose_values_are_lost_is_finished(client, tiny, monkeypatch):
+    batches = RowBatches(tiny)
+    expected = solve(MatrixFree(batches)).fingerprint
+    submit, calls = client.submit, []
+
+    def lose_one(*args, **options):
+        calls.append(args)
+        if len(calls) % 40 == 7:
+            raise TimeoutError
+        return submit(*args, **options)
+
+    monkeypatch.setattr(client, "submit", lose_one)
+    assert solve(both(client, batches)[0]).fingerprint == expected
+    assert len(calls) > 40
+
+
+def test_workers_that_are_lost_again_and_again_are_told(client, tiny, monkeypatch):
+    def lose(*_args, **_options):
+        raise TimeoutError
+
+    batches = RowBatches(tiny)
+    backups = ClusterBackups(client, batches)
+    monkeypatch.setattr(client, "submit", lose)
+    with pytest.raises(ClusterError, match="workers were lost 5 times in a layer"):
+        MatrixFree(batches, backups=backups)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import numpy as np
+from houses import house_rules
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from policies import mixed
+
+from punish_fast.punish.row_maker import BlockRange, RowMaker
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.tensor import build_compact
+
+
+@given(house_rules(), st.booleans(), st.data())
+@settings(max_examples=15)
+def test_rows_are_those_of_the_compact_tensor_in_any_order(rules, is_uniform, data):
+    space = StateSpace(rules)
+    policy = None if is_uniform else mixed(space, 3)
+    maker, mdp = RowMaker(space, policy), build_compact(space, policy)
+    for _ in range(4):
+        layer = data.draw(st.integers(0, len(space.layers) - 1))
+        n_blocks = len(space.layers[layer].first) - 1
+        begin = data.draw(st.integers(0, n_blocks - 1))
+        blocks = BlockRange(layer, begin, data.draw(st.integers(begin + 1, n_blocks)))
+        states, rows, made = maker.make(blocks)
+        assert (states, rows) == maker.places(blocks)
+        assert slice(*mdp.state_ptr[[states.start, states.stop]]) == rows
+        assert np.array_equal(made.reward, mdp.reward[rows])
+        first, last = mdp.indptr[[rows.start, rows.stop]]
+        assert np.array_equal(made.indptr, mdp.indptr[rows.start : rows.stop + 1] - first)
+        assert np.array_equal(made.indices, mdp.indices[first:last])
+        for row, length in enumerate(np.diff(made.indptr)):
+            own, stored = made.data_ptr[row], mdp.data_ptr[rows.start + row]
+            assert np.array_equal(made.data[own : own + length], mdp.data[stored : stored + length])
