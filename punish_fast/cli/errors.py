@@ -19,7 +19,7 @@ WRONG = 2
 INTERRUPTED = 130
 
 # Errors of this package that are not the fault of the input.
-_FAILURES = ("CheckError", "WriteError", "LockedError", "PrintError", "WorkerError", "CertificateError")
+_FAILURES = ("CheckError", "WriteError", "LockedError", "PrintError", "WorkerError", "CertificateError", "ClusterError")
 # How a command ends that was told to, by the signal.
 _ENDINGS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, tell_plan, wrote
+from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
@@ -43,6 +44,7 @@ class SolveOptions(ModelOptions):
     sweeps: Annotated[int | None, option("Make exactly this many sweeps instead.", metavar="N")] = None
     start: Annotated[Path | None, option("Start from the values of this agent.", "--from", metavar="AGENT.h5")] = None
     no_tensor: Annotated[bool, option("Leave the tensor out of the file.", "--no-tensor")] = False
+    cluster: ClusterOption = None
 
 
 @verb(
@@ -53,6 +55,7 @@ class SolveOptions(ModelOptions):
     "punish-fast solve naive-tensor.h5 --discount 0.99",
     "punish-fast solve --rules tabletop --dry-run",
     "punish-fast solve --rules tabletop --no-tensor --memory 4GB",
+    "punish-fast solve --no-tensor --cluster local:2",
 )
 def solve(options: SolveOptions) -> None:
     """Solve a model of the game: rules to states to transitions to values.
@@ -76,12 +79,15 @@ def solve(options: SolveOptions) -> None:
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
     check_outputs([output], [*options.read(enemy), options.tensor, options.start], "solve")
-    source = options.source(stored or rules, enemy, clock, progress)
-    mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, **method)
+    with on_cluster(options.cluster, progress, options.quiet) as cluster:
+        source = options.source(stored or rules, enemy, clock, progress)
+        if cluster is not None:
+            source.backups = cluster.backups
+        mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, **method)
     report = model_report(source, mdp, clock, output) | _solution_report(solution)
     # Without transitions in memory, finding these would take as long as the solution.
     report["reachable"] = reachable(source.states, lambda: mdp) if isinstance(mdp, MDP) else None
-    report["mode"] = mode_of(mdp)
+    report |= {"mode": mode_of(mdp), "cluster": None if cluster is None else cluster.report}
     if solution.objective == "win-probability":
         report |= _opening_report(source, solution)
     progress.clear()
@@ -109,6 +115,12 @@ def _check(options: SolveOptions) -> None:
         raise UsageError("--tolerance and --sweeps exclude each other")
     if options.start is not None and options.schedule == "jacobi":
         raise UsageError("--from goes with --schedule layered only")
+    check_name(options.cluster)
+    if options.cluster is not None:
+        if not options.no_tensor:
+            raise UsageError("--cluster goes with --no-tensor only: rows are made by the workers, and not kept")
+        if options.memory is not None or options.dry_run:
+            raise UsageError("--cluster does not go with --memory or --dry-run")
     check_options(options.discount, **_limits(options), objective=options.objective or "discounted")
 
 
@@ -134,7 +146,11 @@ def _stored(options: SolveOptions) -> Artefact:
     for name in ("rules", "enemy", "temperature"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} cannot be combined with a tensor; {options.tensor} already has its {name}")
-    for flag, is_given in (("--memory", options.memory is not None), ("--dry-run", options.dry_run)):
+    for flag, is_given in (
+        ("--memory", options.memory is not None),
+        ("--dry-run", options.dry_run),
+        ("--cluster", options.cluster is not None),
+    ):
         if is_given:
             raise UsageError(f"{flag} cannot be combined with a tensor; {options.tensor} is already made")
     file = load(str(options.tensor))

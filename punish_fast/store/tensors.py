@@ -16,7 +16,7 @@ import numpy as np
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solver import DEFAULT_DISCOUNT, Solution, solve
-from punish_fast.punish.matrix_free import MatrixFree
+from punish_fast.punish.matrix_free import MatrixFree, RowBackups
 from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, TENSOR, choose_mode, memory_limit, plan_memory
 from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import Rules
@@ -44,6 +44,8 @@ class ModelSource:
         stage: Entered around each stage of the work, to time it.
         progress: Called as ``progress("tensor", layers, n_layers)``.
         memory: Bytes that may be used; None for all of the machine's.
+        backups: Makes what backs up the states where rows are not kept, for example on a cluster; None for the threads
+            of this process where rows are kept if they fit.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class ModelSource:
         memory: int | None = None,
     ) -> None:
         self.memory = memory
+        self.backups: Callable[[RowBatches], RowBackups] | None = None
         self.states = states
         self.rules = states.rules
         self.policy = policy
@@ -100,6 +103,9 @@ class ModelSource:
 
     def _made(self, space: StateSpace, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
         """The process in the fastest mode that fits into memory."""
+        if self.backups is not None:
+            batches = RowBatches(space, self.policy, self._progress)
+            return MatrixFree(batches, self._progress, self.backups(batches))
         if self.memory is not None or space.n_states > _FEW_STATES:
             batches = RowBatches(space, self.policy, self._progress)
             modes = (TENSOR,) if keep_tensor else (COMPACT, MATRIX_FREE)

@@ -1,0 +1,80 @@
+"""The option that names a cluster, and what commands tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.errors import UsageError, say
+from punish_fast.cli.options import option
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from punish_fast.cli.report import Progress
+    from punish_fast.punish.matrix_free import RowBackups
+    from punish_fast.punish.row_batches import RowBatches
+
+ClusterOption = Annotated[
+    str | None,
+    option(
+        "Let a Dask cluster work: that of a scheduler such as tcp://host:8786, or N processes of this machine.",
+        metavar="ADDRESS|local:N",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster at work.
+
+    Attributes:
+        client: Its client.
+        report: What JSON tells of it.
+    """
+
+    client: Client
+    report: dict[str, Any]
+
+    def backups(self, batches: RowBatches) -> RowBackups:
+        """Backups by its workers."""
+        from punish_fast.cluster.cluster_backups import ClusterBackups
+
+        return ClusterBackups(self.client, batches)
+
+
+def check_name(where: str | None) -> None:
+    """Check how a cluster is named, and that Dask is installed; None is no cluster."""
+    from punish_fast.cluster.connection import check_cluster
+
+    if where is not None:
+        try:
+            check_cluster(where)
+        except ValueError as error:
+            raise UsageError(f"--cluster: {error}") from None
+
+
+@contextmanager
+def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterator[Cluster | None]:
+    """The cluster of that name, until the block ends; None if there is none."""
+    if where is None:
+        yield None
+        return
+    from punish_fast.cluster.connection import connected
+
+    with ExitStack() as stack:
+        with progress.stage("cluster"):
+            client = stack.enter_context(connected(where))
+        progress.clear()
+        threads = list(client.nthreads().values())
+        report = {
+            "scheduler": str(client.scheduler_info()["address"]),
+            "dashboard": str(client.dashboard_link),
+            "workers": len(threads),
+            "threads": sum(threads),
+        }
+        if not is_quiet:
+            say(f"cluster: {len(threads)} workers with {sum(threads)} threads, dashboard at {report['dashboard']}")
+        yield Cluster(client, report)
