@@ -1,8 +1,8 @@
 """Backups of the states of a layer, spread over the workers of a cluster.
 
 The values of the layer that follows are handed to all workers, once; then each task backs up a run of batches and sends
-the new values back. A task has at least 50 times the work that handing it out takes, as measured, and each thread gets
-about eight of a layer.
+the new values back. Each thread gets two tasks of a layer, more if these would take longer than ten seconds, and one if
+handing out a second took more than a tenth of its time, as measured.
 
 Every state has one owner, so values have the same bits for any number of workers and any tasks. Dask gives the tasks of
 a worker that died to others. What it cannot mend, such as values that no worker has any more, is mended by doing the
@@ -11,6 +11,7 @@ layer again.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
@@ -36,9 +37,11 @@ Work = Callable[..., TaskResult]
 # How often Dask may give a task to another worker, and how often a layer is done again.
 _RETRIES = 10
 _ATTEMPTS = 5
-_TASKS_PER_THREAD = 8
+_TASKS_PER_THREAD = 2
+# A longer task would be too much to lose with a worker, and too long to wait for at the end of a layer.
+_MOST_SECONDS = 10.0
 # Work of a task, as a multiple of the time to hand it out.
-_LEAST_WORK = 50
+_LEAST_WORK = 10
 _SAMPLE = 32
 # Seconds to make an entry, until it is measured.
 _USUAL_PACE = 1e-8
@@ -133,13 +136,13 @@ class ClusterBackups:
         """
         from distributed import as_completed
 
-        left = {task.number: task for task in self._tasks(layer)}
+        left: dict[int, RowTask] | None = None
         paces: list[float] = []
         for _ in range(_ATTEMPTS):
             try:
-                for future, found in as_completed(
-                    self._submit(work, layer, left.values(), arrays, v), with_results=True
-                ):
+                left = {task.number: task for task in self._tasks(layer)} if left is None else left
+                futures = self._submit(work, layer, left.values(), arrays, v)
+                for future, found in as_completed(futures, self._client.loop, with_results=True):
                     future.release()
                     task = left.pop(found.number)
                     paces.append(found.seconds / task.n_entries)
@@ -186,9 +189,12 @@ class ClusterBackups:
     def _tasks(self, layer: int) -> list[RowTask]:
         """Cut a layer into tasks of similar work."""
         ranges, n_entries = self._batches.ranges[layer], self._batches.n_entries_of[layer]
-        worthwhile = int(n_entries.sum() * self.overhead.entry / (_LEAST_WORK * self.overhead.task))
-        most = _TASKS_PER_THREAD * max(1, n_threads(self._client))
-        ends = balanced_chunks(cumulated(n_entries), min(max(1, worthwhile), most)).tolist()
+        threads = max(1, n_threads(self._client))
+        seconds = n_entries.sum() * self.overhead.entry / threads
+        # As many for each thread, so that none waits for another.
+        worthwhile = math.ceil(seconds / (_LEAST_WORK * self.overhead.task))
+        per_thread = max(min(_TASKS_PER_THREAD, worthwhile), math.ceil(seconds / _MOST_SECONDS))
+        ends = balanced_chunks(cumulated(n_entries), per_thread * threads).tolist()
         return [
             self._task(number, tuple(ranges[begin:end]), int(n_entries[begin:end].sum()))
             for number, (begin, end) in enumerate(pairwise(ends))

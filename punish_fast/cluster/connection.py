@@ -68,7 +68,9 @@ def connected(where: str) -> Iterator[Client]:
         else:
             address = where
         try:
-            client = stack.enter_context(Client(address, timeout=_CONNECT_SECONDS))
+            client = stack.enter_context(
+                Client(address, timeout=_CONNECT_SECONDS, set_as_default=False, direct_to_workers=True)
+            )
         except OSError:
             raise ClusterError(f"{where}: no scheduler answers within {_CONNECT_SECONDS} seconds") from None
         _check_workers(client, where)

@@ -146,26 +146,38 @@ def close(task: RowTask, policy: np.ndarray | None, arrays: RowArrays, following
     return _done(task, policy, {"v": out, "q": q, "choice": choice}, work)
 
 
-_kept: list[tuple[SharedGame, RowMaker]] = []
-_lock = Lock()
+class _Kept:
+    """What a process keeps between tasks: what makes the rows of its last game, and the last values it was given."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._game: tuple[SharedGame, RowMaker] | None = None
+        self._values: tuple[LayerValues, np.ndarray] | None = None
+
+    def maker(self, game: SharedGame, policy: np.ndarray | None) -> RowMaker:
+        """What makes the rows of a game."""
+        with self._lock:
+            if self._game is None or self._game[0] != game:
+                self._game = None
+                self._game = game, RowMaker(StateSpace(game.rules), policy)
+            return self._game[1]
+
+    def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
+        """Values of all columns, of which only those that are read take memory."""
+        with self._lock:
+            if self._values is None or self._values[0] is not following:
+                v = np.empty(n_states + len(following.terminals))
+                v[following.first : following.first + len(following.v)] = following.v
+                v[n_states:] = following.terminals
+                self._values = following, v
+            return self._values[1]
 
 
-def _maker_of(game: SharedGame, policy: np.ndarray | None) -> RowMaker:
-    """What makes the rows of a game; a process keeps that of its last game."""
-    with _lock:
-        if not _kept or _kept[0][0] != game:
-            _kept.clear()
-            _kept.append((game, RowMaker(StateSpace(game.rules), policy)))
-        return _kept[0][1]
+_kept = _Kept()
 
 
 def _columns(task: RowTask, policy: np.ndarray | None, following: LayerValues) -> np.ndarray:
-    """Values of all columns, of which only those that are read take memory."""
-    n_states = _maker_of(task.game, policy).space.n_states
-    v = np.empty(n_states + len(following.terminals))
-    v[following.first : following.first + len(following.v)] = following.v
-    v[n_states:] = following.terminals
-    return v
+    return _kept.columns(_kept.maker(task.game, policy).space.n_states, following)
 
 
 def _values(task: RowTask) -> np.ndarray:
@@ -184,7 +196,7 @@ def _done(
     work: Callable[[MadeRows, slice, slice], object],
 ) -> TaskResult:
     """Call ``work(made, states, rows)`` for each batch, with places counted from the first of the task."""
-    maker, begin, parts = _maker_of(task.game, policy), time.perf_counter(), []
+    maker, begin, parts = _kept.maker(task.game, policy), time.perf_counter(), []
     for blocks in task.batches:
         made = maker.make(blocks)
         parts.append(work(made, _from(task.states, made.states), _from(task.rows, made.rows)))

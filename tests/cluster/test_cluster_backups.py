@@ -60,19 +60,20 @@ def test_every_method_gives_the_bits_of_one_process(client, tiny):
     assert_same(client, batches, discount=1)
 
 
-def test_tasks_cover_a_layer_once_and_are_worth_it(client, tiny, monkeypatch):
+@pytest.mark.parametrize(("least", "most", "n_tasks"), [(1e-6, 1e9, 8), (1e12, 1e9, 4), (1e12, 1e-9, 1000)])
+def test_tasks_cover_a_layer_once(client, tiny, monkeypatch, least, most, n_tasks):
     batches = RowBatches(tiny)
     backups = ClusterBackups(client, batches)
     assert backups.overhead.task > 0
-    for least, n_tasks in ((0.0001, 32), (1e12, 1)):
-        monkeypatch.setattr(cluster_backups, "_LEAST_WORK", least)
-        for layer, (first, end) in enumerate(pairwise(tiny.layer_ptr)):
-            tasks = backups._tasks(layer)
-            assert len(tasks) <= n_tasks
-            assert [task.number for task in tasks] == list(range(len(tasks)))
-            assert (tasks[0].states.start, tasks[-1].states.stop) == (first, end)
-            assert all(a.states.stop == b.states.start for a, b in pairwise(tasks))
-            assert sum(task.n_entries for task in tasks) == batches.n_entries_of[layer].sum()
+    monkeypatch.setattr(cluster_backups, "_LEAST_WORK", least)
+    monkeypatch.setattr(cluster_backups, "_MOST_SECONDS", most)
+    for layer, (first, end) in enumerate(pairwise(tiny.layer_ptr)):
+        tasks = backups._tasks(layer)
+        assert len(tasks) == min(n_tasks, len(batches.ranges[layer])) or len(tasks) < n_tasks <= 8
+        assert [task.number for task in tasks] == list(range(len(tasks)))
+        assert (tasks[0].states.start, tasks[-1].states.stop) == (first, end)
+        assert all(a.states.stop == b.states.start for a, b in pairwise(tasks))
+        assert sum(task.n_entries for task in tasks) == batches.n_entries_of[layer].sum()
 
 
 def test_a_layer_whose_values_are_lost_is_finished(client, tiny, monkeypatch):

@@ -74,8 +74,13 @@ def test_other_rewards_and_weights_come_with_the_task(tiny, task, following):
     assert row_tasks.evaluate(task, None, arrays, following).arrays["v"] == pytest.approx(q[starts], abs=1e-13)
 
 
-def test_a_process_keeps_the_states_of_its_last_game(task, following):
-    maker = row_tasks._maker_of(task.game, None)
+def test_a_process_keeps_its_last_game_and_values(tiny, task, following):
+    kept = row_tasks._kept
+    maker = kept.maker(task.game, None)
     row_tasks.sweep(task, None, RowArrays(DISCOUNT), following)
-    assert row_tasks._maker_of(pickle.loads(pickle.dumps(task.game)), None) is maker
-    assert row_tasks._maker_of(task.game._replace(enemy="another"), None) is not maker
+    assert kept.maker(pickle.loads(pickle.dumps(task.game)), None) is maker
+    assert kept.maker(task.game._replace(enemy="another"), None) is not maker
+    v = kept.columns(tiny.n_states, following)
+    assert kept.columns(tiny.n_states, following) is v
+    other = kept.columns(tiny.n_states, following._replace(v=following.v + 1))
+    assert np.array_equal(other[following.first :][: len(following.v)], following.v + 1)

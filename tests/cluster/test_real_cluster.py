@@ -1,0 +1,59 @@
+"""Solutions on real processes, some of which are killed."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from real_cluster import RealCluster
+
+from punish_fast.cluster.cluster_backups import ClusterBackups
+from punish_fast.cluster.connection import ClusterError, connected
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.matrix_free import MatrixFree
+from punish_fast.punish.row_batches import RowBatches
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+
+pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+NOTEBOOK = "2b96d4f7f8d2fe25"
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    pytest.importorskip("distributed")
+    with RealCluster(n_workers=3) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def batches():
+    return RowBatches(StateSpace(PRESETS["notebook"]))
+
+
+def solve_on(cluster, batches, after_sweep=lambda: None):
+    with connected(cluster.address) as client:
+        process = MatrixFree(batches, backups=ClusterBackups(client, batches))
+        return solve(process, progress=lambda _stage, sweeps, _bound: after_sweep() if sweeps == 2 else None)
+
+
+def test_three_workers_give_the_fingerprint_of_the_tensor(cluster, batches):
+    assert solve_on(cluster, batches).fingerprint == NOTEBOOK
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.3])
+def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches, seconds):
+    def kill_soon():
+        threading.Thread(target=lambda: (time.sleep(seconds), cluster.replace_worker())).start()
+
+    assert solve_on(cluster, batches, kill_soon).fingerprint == NOTEBOOK
+
+
+def test_a_lost_scheduler_is_told(cluster, batches, monkeypatch):
+    monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 2)
+    try:
+        with pytest.raises(ClusterError, match="the scheduler or all its workers are lost"):
+            solve_on(cluster, batches, cluster.kill_scheduler)
+    finally:
+        cluster.restart()
