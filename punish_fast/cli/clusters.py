@@ -11,8 +11,6 @@ from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.options import option
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from punish_fast.cli.report import Progress
     from punish_fast.punish.matrix_free import RowBackups
     from punish_fast.punish.row_batches import RowBatches
@@ -31,11 +29,11 @@ class Cluster:
     """A cluster at work.
 
     Attributes:
-        client: Its client.
+        client: Its client, a `distributed.Client`.
         report: What JSON tells of it.
     """
 
-    client: Client
+    client: Any
     report: dict[str, Any]
 
     def backups(self, batches: RowBatches) -> RowBackups:

@@ -243,7 +243,8 @@ def _print_report(report: dict[str, Any]) -> None:
     print_model(report)
     print_stages(report)
     if report["mode"] == MATRIX_FREE:
-        print_text("matrix-free, to save memory: rows were made again in each sweep")
+        why = "to save memory" if report["cluster"] is None else f"workers: {report['cluster']['workers']}"
+        print_text(f"matrix-free, {why}: rows were made again in each sweep")
     print_reachable(report)
     bound, made = f"{report['error_bound']:.1e}", f"{report['sweeps']} {report['schedule']} sweeps"
     if report["policies"]:

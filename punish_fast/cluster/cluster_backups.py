@@ -144,6 +144,8 @@ class ClusterBackups:
                 futures = self._submit(work, layer, left.values(), arrays, v)
                 for future, found in as_completed(futures, self._client.loop, with_results=True):
                     future.release()
+                    if isinstance(found, BaseException):  # of a result that was lost on its way
+                        raise found
                     task = left.pop(found.number)
                     paces.append(found.seconds / task.n_entries)
                     yield task, found

@@ -8,7 +8,7 @@ def client():
     """A cluster of two workers that are threads of this process."""
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, processes=False, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0", silence_logs=50
     )
     with cluster, distributed.Client(cluster) as client:
         yield client

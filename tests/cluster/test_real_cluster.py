@@ -6,8 +6,8 @@ import threading
 import time
 
 import pytest
-from real_cluster import RealCluster
 
+from cluster.real_cluster import RealCluster
 from punish_fast.cluster.cluster_backups import ClusterBackups
 from punish_fast.cluster.connection import ClusterError, connected
 from punish_fast.mdp.solver import solve

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from punish_fast.cli import clusters
+from punish_fast.cli.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def _needs_dask():
+    pytest.importorskip("distributed")
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_a_cluster_solves_to_the_same_bits(run):
+    own = run("solve", "--rules", "tiny", "--no-tensor", "-o", "a.h5", "--json").report
+    done = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:2", "-o", "b.h5", "--json")
+    assert "cluster: 2 workers with 2 threads, dashboard at http" in done.err
+    assert done.report["fingerprint"] == own["fingerprint"]
+    assert (own["cluster"], own["mode"], done.report["mode"]) == (None, "compact", "matrix-free")
+    cluster = done.report["cluster"]
+    assert (cluster["workers"], cluster["threads"]) == (2, 2)
+    assert cluster["scheduler"].startswith("tcp://127.0.0.1:")
+    for name in ("nonzeros", "longest_row", "sweeps", "error_bound", "residual"):
+        assert done.report[name] == own[name], name
+    text = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:1", "-o", "c.h5", "--quiet")
+    assert "matrix-free, workers: 1" in text.out
+    assert text.err == ""
+
+
+def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder):
+    run("solve", "--cluster", "local:2").refused("--cluster goes with --no-tensor only")
+    run("solve", "--no-tensor", "--cluster", "two").refused("--cluster: 'two' is not allowed, it must be a scheduler")
+    for option in (("--memory", "1GB"), ("--dry-run",)):
+        run("solve", "--no-tensor", "--cluster", "local:1", *option).refused("--cluster does not go with --memory")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_scheduler_that_does_not_answer_is_a_failure(run, folder, monkeypatch):
+    monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 0.2)
+    run("solve", "--no-tensor", "--cluster", "tcp://127.0.0.1:9", "-o", "a.h5").failed_with("no scheduler answers")
+    assert list(folder.iterdir()) == []
+
+
+def test_names_are_checked():
+    clusters.check_name(None)
+    clusters.check_name("local:3")
+    with pytest.raises(UsageError, match="--cluster: 'x' is not allowed"):
+        clusters.check_name("x")
