@@ -15,6 +15,7 @@ import numpy as np
 
 from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
 from punish_fast.punish import row_backups
+from punish_fast.punish.row_builder import RowBuilder
 from punish_fast.punish.row_maker import BlockRange, MadeRows, RowMaker
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
@@ -159,7 +160,7 @@ class _Kept:
         with self._lock:
             if self._game is None or self._game[0] != game:
                 self._game = None
-                self._game = game, RowMaker(StateSpace(game.rules), policy)
+                self._game = game, RowMaker(RowBuilder(StateSpace(game.rules), policy))
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:

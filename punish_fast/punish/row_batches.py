@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from punish_fast.punish.row_builder import RowCounts, count_rows
+from punish_fast.punish.row_builder import RowBuilder, RowCounts, count_rows
 from punish_fast.punish.row_maker import BlockRange, MadeRows, RowMaker
 from punish_fast.punish.space import Progress, StateSpace
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
@@ -51,7 +51,7 @@ class RowBatches:
         """
         self.space = space
         self.policy = policy
-        self._maker = RowMaker(space, policy)
+        self._maker = RowMaker(RowBuilder(space, policy))
         self.longest_rows = np.zeros(len(space.layers), dtype=np.int64)
         self.n_entries = self.n_probabilities = 0
         self._most_rows = self._most_entries = 0

@@ -9,7 +9,6 @@ import numpy as np
 
 from punish_fast.punish._tensor import TensorRows, place_rows
 from punish_fast.punish.row_builder import RowBuilder, RowCounts, count_rows
-from punish_fast.punish.space import StateSpace
 
 
 class BlockRange(NamedTuple):
@@ -47,19 +46,10 @@ class RowMaker:
         space: The states of the game.
     """
 
-    def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
-        """Prepare the enemy.
-
-        Args:
-            space: The states of the game.
-            policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
-
-        Raises:
-            PolicyError: the policy does not belong to these states.
-            InformationError: the states are not of the model ``view``.
-        """
-        self.space = space
-        self._builder = RowBuilder(space, policy)
+    def __init__(self, builder: RowBuilder) -> None:
+        """Make the rows of the game and the enemy of a builder."""
+        self.space = builder.space
+        self._builder = builder
         self._own = threading.local()
 
     def make(self, blocks: BlockRange) -> MadeRows:

@@ -8,6 +8,7 @@ import pytest
 from punish_fast.cluster import row_tasks
 from punish_fast.cluster.row_tasks import LayerValues, RowArrays, RowTask, SharedGame
 from punish_fast.mdp.process import NonzeroCount
+from punish_fast.punish.row_builder import RowBuilder
 from punish_fast.punish.row_maker import BlockRange, RowMaker
 from punish_fast.punish.tensor import build
 
@@ -18,7 +19,7 @@ DISCOUNT = 0.9
 def task(tiny):
     """Two batches in the middle of the first layer."""
     batches = (BlockRange(0, 1, 3), BlockRange(0, 3, 4))
-    places = [RowMaker(tiny).places(blocks) for blocks in batches]
+    places = [RowMaker(RowBuilder(tiny)).places(blocks) for blocks in batches]
     states, rows = (slice(places[0][k].start, places[1][k].stop) for k in (0, 1))
     length = np.diff(build(tiny).indptr)[rows]
     return RowTask(0, SharedGame(tiny.rules, ""), batches, states, rows, int(length.sum()))

@@ -6,6 +6,7 @@ from policies import mixed
 
 from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
 from punish_fast.punish import row_backups
+from punish_fast.punish.row_builder import RowBuilder
 from punish_fast.punish.row_maker import BlockRange, RowMaker
 from punish_fast.punish.tensor import build, build_compact
 
@@ -15,7 +16,7 @@ DISCOUNT = 0.9
 @pytest.fixture
 def parts(tiny):
     """All blocks but the first of the first layer, the tensor, and some values."""
-    maker = RowMaker(tiny)
+    maker = RowMaker(RowBuilder(tiny))
     made = maker.make(BlockRange(0, 1, len(tiny.layers[0].first) - 1))
     mdp = build_compact(tiny)
     return made, mdp, np.random.default_rng(1).normal(size=mdp.n_columns)
@@ -62,7 +63,7 @@ def test_closing_finds_values_and_choices_of_rows(tiny, parts):
 def test_impossible_entries_are_not_counted(tiny):
     policy = mixed(tiny, 5)
     whole = BlockRange(0, 0, len(tiny.layers[0].first) - 1)
-    made = RowMaker(tiny, policy).make(whole)
+    made = RowMaker(RowBuilder(tiny, policy)).make(whole)
     mdp = build(tiny, policy)
     length = np.diff(mdp.indptr)[made.rows]
     assert row_backups.possible_entries(made) == NonzeroCount(length.sum(), length.max())

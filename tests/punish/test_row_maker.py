@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from policies import mixed
 
+from punish_fast.punish.row_builder import RowBuilder
 from punish_fast.punish.row_maker import BlockRange, RowMaker
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build_compact
@@ -16,7 +17,7 @@ from punish_fast.punish.tensor import build_compact
 def test_rows_are_those_of_the_compact_tensor_in_any_order(rules, is_uniform, data):
     space = StateSpace(rules)
     policy = None if is_uniform else mixed(space, 3)
-    maker, mdp = RowMaker(space, policy), build_compact(space, policy)
+    maker, mdp = RowMaker(RowBuilder(space, policy)), build_compact(space, policy)
     for _ in range(4):
         # A layer may have no states.
         layer = data.draw(st.sampled_from([k for k, layer in enumerate(space.layers) if len(layer.first) > 1]))
