@@ -7,10 +7,10 @@ in a cluster of its own. The values after the last sweep are compared with those
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from statistics import median
+from timeit import timeit
 from unittest.mock import patch
 
 from bench.tables import Table, markdown
@@ -47,7 +47,7 @@ def measure_workers(batches: RowBatches, runs: int) -> Table:
     for _ in range(runs):
         for (n, kind), medians in seconds.items():
             with kinds[kind](batches, n) as iteration:
-                medians.append(median([_seconds(iteration.sweep) for _ in range(_SWEEPS + 1)][1:]))
+                medians.append(median([timeit(iteration.sweep, number=1) for _ in range(_SWEEPS + 1)][1:]))
                 found.add(iteration.v.tobytes())
     if len(found) > 1:
         raise DifferentValuesError("a cluster ends with other values than this process")
@@ -65,7 +65,7 @@ def measure_tasks(batches: RowBatches, runs: int) -> Table:
         for _ in range(runs * _SWEEPS + 1):
             for n in _TASKS:
                 with patch.multiple(cluster_backups, _TASKS_PER_THREAD=n, _LEAST_WORK=0.1):
-                    seconds[n].append(_seconds(iteration.sweep))
+                    seconds[n].append(timeit(iteration.sweep, number=1))
     return [[str(n), f"{median(each[1:]):.3f}"] for n, each in seconds.items()]
 
 
@@ -83,12 +83,6 @@ def _sweep_with_threads(batches: RowBatches, n: int) -> Iterator[Layered]:
 def _sweep_with_workers(batches: RowBatches, n: int) -> Iterator[Layered]:
     with connected(f"local:{n}") as client:
         yield Layered(MatrixFree(batches, backups=ClusterBackups(client, batches)), DISCOUNT)
-
-
-def _seconds(function: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    function()
-    return time.perf_counter() - begin
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

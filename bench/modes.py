@@ -15,6 +15,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from statistics import median
+from timeit import timeit
 from typing import Any
 from unittest.mock import patch
 
@@ -65,7 +66,7 @@ def measure_modes(rules: str, runs: int) -> Table:
         process = prepare(plan.mode, batches)
         prepared = time.perf_counter() - begin
         iteration = Layered(process, DISCOUNT)
-        seconds = [_seconds(iteration.sweep) for _ in range(runs + 1)][1:]
+        seconds = [timeit(iteration.sweep, number=1) for _ in range(runs + 1)][1:]
         found.add(iteration.v.tobytes())
         sweep = median(seconds)
         per_entry = f"{1e9 * sweep / batches.n_entries:.2f}"
@@ -111,15 +112,9 @@ def _parts_of_a_sweep(iteration: Layered) -> list[float]:
         patch.object(row_maker, "count_rows", timed("count", count_rows)),
         patch.object(RowBuilder, "fill", timed("fill", RowBuilder.fill)),
     ):
-        whole = _seconds(iteration.sweep)
+        whole = timeit(iteration.sweep, number=1)
     seconds["back up"] = whole - seconds["count"] - seconds["fill"]
     return [seconds[part] for part in _PARTS]
-
-
-def _seconds(function: Callable[[], Any]) -> float:
-    begin = time.perf_counter()
-    function()
-    return time.perf_counter() - begin
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -153,7 +153,7 @@ def search_gumbel(
         simulations: Their number, 1 or more.
         gumbel: Noise of each action, float ``[n_actions]``; zeros for none.
         legal: Which actions are legal at the root, bool ``[n_actions]``; None for all. The model knows of none below.
-        considered: At most so many actions are tried.
+        considered: The largest number of actions tried.
     """
     tree = Tree(root, step, legal)
     noise = np.asarray(gumbel, dtype=np.float64)
