@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.options import option
+from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
     from punish_fast.cli.report import Progress
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 ClusterOption = Annotated[
     str | None,
     option(
-        "Let a Dask cluster work: that of a scheduler such as tcp://host:8786, or N processes of this machine.",
+        "Solve on a Dask cluster: its scheduler, such as tcp://host:8786, or N processes of this machine.",
         metavar="ADDRESS|local:N",
     ),
 ]
@@ -45,13 +47,14 @@ class Cluster:
 
 def check_name(where: str | None) -> None:
     """Check how a cluster is named, and that Dask is installed; None is no cluster."""
+    if where is None:
+        return
     from punish_fast.cluster.connection import check_cluster
 
-    if where is not None:
-        try:
-            check_cluster(where)
-        except ValueError as error:
-            raise UsageError(f"--cluster: {error}") from None
+    try:
+        check_cluster(where)
+    except ValueError as error:
+        raise UsageError(f"--cluster: {error}") from None
 
 
 @contextmanager
@@ -63,6 +66,9 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
     from punish_fast.cluster.connection import connected
 
     with ExitStack() as stack:
+        # Dask logs every worker that is lost; that is mended, or told in one line.
+        logging.disable(logging.CRITICAL)
+        stack.callback(logging.disable, logging.NOTSET)
         with progress.stage("cluster"):
             client = stack.enter_context(connected(where))
         progress.clear()
@@ -74,5 +80,6 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
             "threads": sum(threads),
         }
         if not is_quiet:
-            say(f"cluster: {len(threads)} workers with {sum(threads)} threads, dashboard at {report['dashboard']}")
+            size = f"{count(len(threads), 'worker')} with {count(sum(threads), 'thread')}"
+            say(f"cluster: {size}, dashboard at {report['dashboard']}")
         yield Cluster(client, report)

@@ -11,7 +11,7 @@ from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
-from punish_fast.cli.report import Progress, Stopwatch, print_reachable, print_text, reachable
+from punish_fast.cli.report import Progress, Stopwatch, count, print_reachable, print_text, reachable
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
@@ -243,7 +243,7 @@ def _print_report(report: dict[str, Any]) -> None:
     print_model(report)
     print_stages(report)
     if report["mode"] == MATRIX_FREE:
-        why = "to save memory" if report["cluster"] is None else f"workers: {report['cluster']['workers']}"
+        why = "to save memory" if report["cluster"] is None else f"on {count(report['cluster']['workers'], 'worker')}"
         print_text(f"matrix-free, {why}: rows were made again in each sweep")
     print_reachable(report)
     bound, made = f"{report['error_bound']:.1e}", f"{report['sweeps']} {report['schedule']} sweeps"

@@ -176,11 +176,16 @@ class ClusterBackups:
         self._policy = self._policy or self._hand_out(self._batches.policy)
         following = [] if v is None else [self._hand_out(self._following(layer, v))]
 
-        def submit(task: RowTask) -> Future[Any]:
-            own = [] if arrays is None else [arrays(task)]
-            return self._client.submit(work, task, self._policy, *own, *following, pure=False, retries=_RETRIES)
+        tasks = list(tasks)
+        own: list[Any] = [] if arrays is None else [arrays(task) for task in tasks]
+        if any(isinstance(each, np.ndarray) for each in (own[0] if own else ())):
+            # Arrays go to workers as data, since tasks themselves should be small.
+            own = self._client.scatter(own, hash=False)
 
-        return [submit(task) for task in tasks]
+        def submit(task: RowTask, *given: Any) -> Future[Any]:
+            return self._client.submit(work, task, self._policy, *given, *following, pure=False, retries=_RETRIES)
+
+        return list(map(submit, tasks, own)) if own else list(map(submit, tasks))
 
     def _following(self, layer: int, v: np.ndarray) -> LayerValues:
         """The values that a layer leads to."""

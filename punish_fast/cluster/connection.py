@@ -54,8 +54,6 @@ def connected(where: str) -> Iterator[Client]:
     check_cluster(where)
     from distributed import Client, LocalCluster
 
-    # What it would warn of, lost workers above all, is mended or told in one line.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     local = _LOCAL.fullmatch(where)
     with ExitStack() as stack:
         if local is not None:
@@ -69,7 +67,13 @@ def connected(where: str) -> Iterator[Client]:
             address = where
         try:
             client = stack.enter_context(
-                Client(address, timeout=_CONNECT_SECONDS, set_as_default=False, direct_to_workers=True)
+                Client(
+                    address,
+                    timeout=_CONNECT_SECONDS,
+                    set_as_default=False,
+                    # Other workers may be where only their scheduler can reach them.
+                    direct_to_workers=local is not None,
+                )
             )
         except OSError:
             raise ClusterError(f"{where}: no scheduler answers within {_CONNECT_SECONDS} seconds") from None
@@ -97,7 +101,7 @@ def wait_for_workers(client: Client, error: Exception) -> None:
     try:
         client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
     except (*lost, RuntimeError, ValueError):
-        raise ClusterError("cluster: the scheduler or all its workers are lost") from None
+        raise ClusterError("cluster: the connection to the scheduler, or to all of its workers, is lost") from None
 
 
 def _check_workers(client: Client, where: str) -> None:

@@ -77,7 +77,10 @@ class ModelSource:
 
         Raises:
             MemoryError: it would take more memory than allowed.
+            ValueError: there are `backups`, but rows are to be kept, or a file has them already.
         """
+        if self.backups is not None and (keep_tensor or isinstance(self.states, Artefact)):
+            raise ValueError("backups: go with rows that are made, not with a tensor")
         with self.stage("store"):
             write_states(out, self.states)
 

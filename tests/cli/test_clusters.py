@@ -4,6 +4,11 @@ import pytest
 
 from punish_fast.cli import clusters
 from punish_fast.cli.errors import UsageError
+from punish_fast.punish.matrix_free import MadeBackups
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.store.reader import load
+from punish_fast.store.tensors import ModelSource, solve_file
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +30,7 @@ def test_a_cluster_solves_to_the_same_bits(run):
     for name in ("nonzeros", "longest_row", "sweeps", "error_bound", "residual"):
         assert done.report[name] == own[name], name
     text = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:1", "-o", "c.h5", "--quiet")
-    assert "matrix-free, workers: 1" in text.out
+    assert "matrix-free, on 1 worker:" in text.out
     assert text.err == ""
 
 
@@ -41,6 +46,19 @@ def test_a_scheduler_that_does_not_answer_is_a_failure(run, folder, monkeypatch)
     monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 0.2)
     run("solve", "--no-tensor", "--cluster", "tcp://127.0.0.1:9", "-o", "a.h5").failed_with("no scheduler answers")
     assert list(folder.iterdir()) == []
+
+
+def test_a_tensor_that_is_asked_for_is_not_left_out_silently(folder):
+    source = ModelSource(StateSpace(PRESETS["tiny"]))
+    source.backups = MadeBackups
+    with pytest.raises(ValueError, match="backups: go with rows that are made, not with a tensor"):
+        solve_file(folder / "a.h5", source)
+    solve_file(folder / "a.h5", source, keep_tensor=False)
+    source = ModelSource(load(folder / "a.h5"))
+    source.backups = MadeBackups
+    with pytest.raises(ValueError, match="not with a tensor"):
+        solve_file(folder / "b.h5", source, keep_tensor=False)
+    assert [path.name for path in folder.iterdir()] == ["a.h5"]
 
 
 def test_names_are_checked():

@@ -60,6 +60,15 @@ def test_every_method_gives_the_bits_of_one_process(client, tiny):
     assert_same(client, batches, discount=1)
 
 
+def test_arrays_go_to_workers_as_data(client, tiny, monkeypatch):
+    # Dask warns of tasks that are large, and a warning is an error here.
+    dask = pytest.importorskip("dask")
+    monkeypatch.setattr(row_batches, "_BATCH", 1 << 18)
+    batches = RowBatches(tiny)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "3kB"}):
+        assert_same(client, batches, schedule="jacobi", sweeps=2)
+
+
 @pytest.mark.parametrize(("least", "most", "n_tasks"), [(1e-6, 1e9, 8), (1e12, 1e9, 4), (1e12, 1e-9, 1000)])
 def test_tasks_cover_a_layer_once(client, tiny, monkeypatch, least, most, n_tasks):
     batches = RowBatches(tiny)

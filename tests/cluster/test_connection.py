@@ -61,5 +61,5 @@ def test_lost_workers_are_waited_for(client, monkeypatch):
         raise TimeoutError
 
     monkeypatch.setattr(client, "wait_for_workers", never)
-    with pytest.raises(ClusterError, match="the scheduler or all its workers are lost"):
+    with pytest.raises(ClusterError, match="the connection to the scheduler, or to all of its workers, is lost"):
         wait_for_workers(client, TimeoutError())

@@ -53,7 +53,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches, second
 def test_a_lost_scheduler_is_told(cluster, batches, monkeypatch):
     monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 2)
     try:
-        with pytest.raises(ClusterError, match="the scheduler or all its workers are lost"):
+        with pytest.raises(ClusterError, match="the connection to the scheduler, or to all of its workers, is lost"):
             solve_on(cluster, batches, cluster.kill_scheduler)
     finally:
         cluster.restart()
