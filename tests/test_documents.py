@@ -93,7 +93,7 @@ def shortened(source: str) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_what_a_page_shows_runs(page, folder, monkeypatch, run_line):
     monkeypatch.chdir(folder)
-    names: dict[str, object] = {}
+    names: dict[str, object] = {"__name__": "__main__"}
     for step in steps_of(page):
         if step.kind == "python":
             exec(compile(step.source, f"line {step.line}", "exec"), names)
