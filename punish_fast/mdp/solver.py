@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.checkpoints import Checkpoints
 from punish_fast.mdp.end_components import collapsed
 from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
 from punish_fast.mdp.interval_iteration import Reachability
@@ -43,6 +44,7 @@ _MOST_SWEEPS = 100_000
 _LEAST_PRECISION = 1e-3
 
 Progress = Callable[[str, int, float], None]
+AfterSweep = Callable[[Layered | Jacobi], None]
 
 
 class _Method(NamedTuple):
@@ -54,6 +56,14 @@ class _Method(NamedTuple):
     goal: float | None
     sweeps: int | None
     progress: Progress | None
+    checkpoints: Checkpoints | None = None
+
+    def after_sweep(self, iteration: Layered | Jacobi) -> None:
+        """Tell and save what was reached."""
+        if self.progress is not None:
+            self.progress("solve", len(iteration.log.seconds), iteration.bound)
+        if self.checkpoints is not None:
+            self.checkpoints.after_sweep(iteration)
 
 
 @dataclass(frozen=True)
@@ -127,7 +137,7 @@ def solve(
     schedule: str = "layered",
     tolerance: float = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
-    start: np.ndarray | None = None,
+    start: np.ndarray | Checkpoints | None = None,
     progress: Progress | None = None,
     objective: str = "discounted",
 ) -> Solution:
@@ -139,7 +149,8 @@ def solve(
         schedule: ``"layered"`` or ``"jacobi"``.
         tolerance: Stop at this error bound.
         sweeps: Make exactly this many sweeps instead.
-        start: float64 ``[n_states]``, initial values (``layered`` only).
+        start: float64 ``[n_states]``, initial values (``layered`` only); or checkpoints, which have initial values or a
+            state to resume from, and are given the states after sweeps.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         objective: ``"discounted"``, or ``"win-probability"`` (``layered`` only).
 
@@ -158,14 +169,16 @@ def solve(
     """
     check_options(discount, schedule, tolerance, sweeps, objective)
     _check_process(mdp)
-    start = None if start is None else np.asarray(start, dtype=np.float64)
+    checkpoints = start if isinstance(start, Checkpoints) else None
+    values = start if checkpoints is None else checkpoints.values
+    start = None if values is None else np.asarray(values, dtype=np.float64)
     _check_start(mdp, schedule, start)
     goal = None if sweeps is not None else tolerance
     if objective == "win-probability":
         discount = 1.0
     elif discount is None:
         discount = DEFAULT_DISCOUNT
-    method = _Method(objective, discount, schedule, goal, sweeps, progress)
+    method = _Method(objective, discount, schedule, goal, sweeps, progress, checkpoints)
     iteration = _begin(mdp, method, start)
     if iteration.endless is None:
         return _finish(iteration, method)
@@ -216,14 +229,17 @@ def _finish(iteration: Layered | Jacobi, method: _Method) -> Solution:
         SolveError: it cannot be reached.
     """
     goal, n_states = method.goal, iteration.mdp.n_states
+    if method.checkpoints is not None:
+        names = ("objective", "discount", "schedule", "sweeps")
+        method.checkpoints.begin(iteration, {name: getattr(method, name) for name in names} | {"tolerance": goal})
     _check_precision(iteration)
     if not iteration.contraction.is_known and (goal is None or method.schedule == "jacobi"):
         option = "sweeps" if goal is None else "schedule"
         raise SolveError(f"{option}: play may be too long for sweeps alone, allowed is layered with a tolerance")
     if isinstance(iteration, Layered) and iteration.discount == 1 and goal is not None:
-        bound = _solve_undiscounted(iteration, goal, method.progress)
+        bound = _solve_undiscounted(iteration, goal, method)
     else:
-        bound = _iterate(iteration, goal, method.sweeps, method.progress)
+        bound = _iterate(iteration, goal, method.sweeps, method.after_sweep)
         iteration.close()
     return Solution(
         v=iteration.v[:n_states].copy(),
@@ -272,23 +288,23 @@ def evaluate(
     _check_precision(iteration)
     if not iteration.contraction.is_known:
         raise SolveError("discount: 1 is allowed only if play ends soon, but it may go on for very long")
-    _iterate(iteration, tolerance, None, None)
+    _iterate(iteration, tolerance, None)
     return iteration.v[: mdp.n_states].copy()
 
 
-def _solve_undiscounted(iteration: Layered, goal: float, progress: Progress | None) -> float:
+def _solve_undiscounted(iteration: Layered, goal: float, method: _Method) -> float:
     """Sweep, but solve exactly what takes many sweeps; return the error bound.
 
     Raises:
         SolveError: neither leads to an end.
     """
-    bound = _iterate(iteration, goal, _PATIENCE, progress)
+    bound = _iterate(iteration, goal, _PATIENCE, method.after_sweep)
     is_small = bound <= goal or (isinstance(iteration.mdp, MDP) and is_small_enough(iteration.mdp))
     if not is_small and not iteration.is_at_floor:
-        bound = _iterate(iteration, goal, _MOST_SWEEPS, progress)
+        bound = _iterate(iteration, goal, _MOST_SWEEPS, method.after_sweep)
     iteration.close()
     if bound > goal and is_small:
-        bound = _improved(iteration, bound, progress)
+        bound = _improved(iteration, bound, method.progress)
     if bound > goal and not iteration.is_at_floor:
         why = (
             "play is too long for floating point"
@@ -326,17 +342,22 @@ def _check_precision(iteration: Iteration) -> None:
         )
 
 
-def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int | None, progress: Progress | None) -> float:
+def _iterate(
+    iteration: Layered | Jacobi, goal: float | None, sweeps: int | None, after: AfterSweep | None = None
+) -> float:
     """Sweep until the error bound reaches ``goal`` or its floor, or until the ``sweeps``-th; return the bound."""
-    while True:
+    n_done = len(iteration.log.seconds)
+    while sweeps is None or n_done < sweeps:
+        # A state that is resumed from may be the last one.
+        if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
+            break
         begin = time.perf_counter()
-        bound = iteration.sweep()
+        iteration.bound = iteration.sweep()
         iteration.log.seconds.append(time.perf_counter() - begin)
-        n_done = len(iteration.log.seconds)
-        if progress is not None:
-            progress("solve", n_done, bound)
-        if n_done == sweeps or (goal is not None and (bound <= goal or iteration.is_at_floor)):
-            return bound
+        n_done += 1
+        if after is not None:
+            after(iteration)
+    return iteration.bound
 
 
 def check_options(

@@ -63,6 +63,7 @@ class Iteration:
         endless: bool ``[n_states]``, the states from which play can go on for ever; None if there are none. Without a
             discount, sweeps find no values then.
         is_at_floor: Whether the last changes were no larger than rounding can make them.
+        bound: The error bound after the last sweep.
         log: One entry for each sweep, and one for `settle`.
         policies: Number of policies evaluated to `settle`.
     """
@@ -72,6 +73,7 @@ class Iteration:
         self.discount = discount
         self.endless: np.ndarray | None = None
         self.is_at_floor = False
+        self.bound = np.inf
         self.policies = 0
         self.log = Log()
         self.v = np.zeros(mdp.n_columns)
@@ -82,6 +84,16 @@ class Iteration:
         self._backups = mdp.backups
         self._payment = Payment(mdp.reward, discount)
         self.contraction = self._find_contraction()
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        """All that the next sweep depends on: arrays, not copied, and numbers, by name."""
+        return {"iteration/v": self.v}, {"bound": self.bound, "is_at_floor": self.is_at_floor}
+
+    def restore(self, arrays: dict[str, np.ndarray], numbers: dict[str, float], log: Log) -> None:
+        """Take over what `state` gave, arrays as they are, and the log of the sweeps until then."""
+        self.v = arrays["iteration/v"]
+        self.bound, self.is_at_floor = numbers["bound"], bool(numbers["is_at_floor"])
+        self.log = log
 
     def _find_contraction(self) -> Contraction:
         if self.discount < 1:
@@ -169,6 +181,19 @@ class Layered(Iteration):
             self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        """All that the next sweep depends on; see `Iteration.state`."""
+        arrays, numbers = super().state()
+        remembered, counts = self._acceleration.state()
+        carried = {} if self._before is None else {"carried/values": self._before}
+        return arrays | carried | remembered, numbers | counts
+
+    def restore(self, arrays: dict[str, np.ndarray], numbers: dict[str, float], log: Log) -> None:
+        """Take over what `state` gave; see `Iteration.restore`."""
+        super().restore(arrays, numbers, log)
+        self._before = arrays.get("carried/values")
+        self._acceleration.restore(arrays, numbers)
 
     def _find_contraction(self) -> Contraction:
         if not self.mdp.is_cycle:
@@ -280,6 +305,16 @@ class Jacobi(Iteration):
         if discount < 1:
             self.v[mdp.n_states :] = mdp.terminal_reward
         self.choice = first_best(mdp.state_ptr, mdp.reward)
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        """All that the next sweep depends on; see `Iteration.state`."""
+        arrays, numbers = super().state()
+        return arrays | {"iteration/q": self.q, "iteration/choice": self.choice}, numbers
+
+    def restore(self, arrays: dict[str, np.ndarray], numbers: dict[str, float], log: Log) -> None:
+        """Take over what `state` gave; see `Iteration.restore`."""
+        super().restore(arrays, numbers, log)
+        self.q, self.choice = arrays["iteration/q"], arrays["iteration/choice"]
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound of ``v``."""
