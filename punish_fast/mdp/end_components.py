@@ -15,8 +15,9 @@ components of what is left, and repeat until no row is dropped.
 **Greedy play leaves.** Staying in a component for one more step is as good as leaving it, and a greedy policy must not
 put off leaving for ever. Let ``d(s)`` be the least number of steps from a state to one with a best row that leaves.
 Rows inside the component that cannot decrease ``d`` are put two ties (``policy.py``) below the value of the component,
-but never below the 0 of staying. So greedy play takes rows that may decrease ``d``, or leaves by a row within a tie of
-the best; it leaves with probability 1, unless the value of the component is within a tie of 0.
+but never below the 0 of staying, and so are all rows that leave but the one that greedy play in the quotient takes. So
+greedy play takes rows that may decrease ``d``, or leaves by that row; it leaves with probability 1, unless the value of
+the component is within a tie of 0.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import numpy as np
 
 from punish_fast.mdp.elimination import components
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import tie_of
+from punish_fast.mdp.policy import first_best, preferring, tie_of
 from punish_fast.runtime.parallel import cumulated
 
 
@@ -65,6 +66,7 @@ class Quotient:
             and so have the rows inside, unless they put off leaving.
         """
         is_row, state = self.row >= 0, _states_of(self.original)
+        q = preferring(self.mdp.state_ptr, q, first_best(self.mdp.state_ptr, q))
         lifted, rows = v[self.number], np.full(len(state), -np.inf)
         rows[self.row[is_row]] = q[is_row]
         # These have the value to the bit, so the largest row of a state has it, too.

@@ -44,6 +44,8 @@ _WIDENING = 16.0
 class Reachability(Layered):
     """Sweeps to the largest win probabilities, then brackets around them; a round from both sides is one sweep."""
 
+    _least = 0.0
+
     def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
         """Start with sweeps, or with the bracket of 0 and 1.
 

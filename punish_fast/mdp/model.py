@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.mdp import _bellman
-from punish_fast.mdp.process import Backups, NonzeroCount, StoredBackups
+from punish_fast.mdp.process import NonzeroCount, StoredBackups
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class MDP:
         return sum(array.nbytes for array in arrays if array is not None)
 
     @cached_property
-    def backups(self) -> Backups:
+    def backups(self) -> StoredBackups:
         """How its states are backed up."""
         return StoredBackups(self)
 

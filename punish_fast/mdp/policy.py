@@ -71,6 +71,25 @@ def first_best(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     return choice
 
 
+def preferring(state_ptr: np.ndarray, q: np.ndarray, choice: np.ndarray) -> np.ndarray:
+    """Values of rows among which a choice has no ties.
+
+    Args:
+        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
+        q: float64 ``[n_rows]``, values of rows.
+        choice: int64 ``[n_states]``, a row of each state.
+
+    Returns:
+        float64 ``[n_rows]``: the largest value of a state for the row chosen, and values at least two ties below it,
+        but not below 0 or the smallest of all, for its other rows.
+    """
+    v = np.maximum.reduceat(q, state_ptr[:-1]) if len(choice) else np.empty(0)
+    ceiling = np.repeat(np.maximum(v - 2 * tie_of(q), q.min(initial=0)), np.diff(state_ptr))
+    np.minimum(q, ceiling, out=ceiling)
+    ceiling[choice] = v
+    return ceiling
+
+
 def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:
     for name, array in {"state_ptr": state_ptr, "q": q}.items():
         if not isinstance(array, np.ndarray):

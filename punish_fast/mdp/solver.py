@@ -7,7 +7,9 @@ maximises the probability of reaching a terminal that pays more than nothing, wh
 The sweeps are in ``value_iteration.py``, the error bound that stops them in ``stopping_rule.py``, and the brackets of
 win probabilities in ``interval_iteration.py``. Without a discount, states between which play can go on for ever are
 first made into one (``end_components.py``), and the policy iteration of ``exact_iteration.py`` takes over if 1,000
-sweeps do not reach the tolerance or rounding keeps them above it, unless too many states lead to each other.
+sweeps do not reach the tolerance or rounding keeps them above it, unless too many states lead to each other. Then
+``attainment.py`` checks that the greedy policy earns its values up to their error bound, or the tolerance if that is
+more, and finds another one if not.
 """
 
 from __future__ import annotations
@@ -299,11 +301,12 @@ def _solve_undiscounted(iteration: Layered, goal: float, method: _Method) -> flo
         SolveError: neither leads to an end.
     """
     bound = _iterate(iteration, goal, _PATIENCE, method.after_sweep)
-    is_small = bound <= goal or (isinstance(iteration.mdp, MDP) and is_small_enough(iteration.mdp))
+    is_small = bound <= goal or _is_small(iteration.mdp)
     if not is_small and not iteration.is_at_floor:
         bound = _iterate(iteration, goal, _MOST_SWEEPS, method.after_sweep)
     iteration.close()
-    if bound > goal and is_small:
+    is_long = bound > goal and is_small
+    if is_long or (not iteration.attain(max(bound, goal)) and _is_small(iteration.mdp)):
         bound = _improved(iteration, bound, method.progress)
     if bound > goal and not iteration.is_at_floor:
         why = (
@@ -313,6 +316,10 @@ def _solve_undiscounted(iteration: Layered, goal: float, method: _Method) -> flo
         )
         raise SolveError(f"tolerance: sweeps leave an error bound of {bound:.1e}, and {why}; a discount helps")
     return bound
+
+
+def _is_small(mdp: Process) -> bool:
+    return isinstance(mdp, MDP) and is_small_enough(mdp)
 
 
 def _improved(iteration: Layered, bound: float, progress: Progress | None) -> float:
@@ -326,6 +333,8 @@ def _improved(iteration: Layered, bound: float, progress: Progress | None) -> fl
     assert isinstance(iteration.mdp, MDP)
     found = solve_exactly(iteration.mdp, *iteration.payments, iteration.choice, tell)
     if not found.error_bound < bound:
+        if math.isfinite(found.error_bound):
+            iteration.prefer(found.choice)
         return bound
     exact_bound = iteration.settle(found)
     iteration.log.seconds.append(time.perf_counter() - begin)

@@ -27,8 +27,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from punish_fast.mdp.anderson import Anderson
+from punish_fast.mdp.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.exact_iteration import Exact
-from punish_fast.mdp.policy import first_best, tie_of
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import first_best, preferring
 from punish_fast.mdp.process import Payment, Process, RowChoices
 from punish_fast.mdp.stopping_rule import Contraction, discounted, undiscounted
 
@@ -171,6 +173,9 @@ class Iteration:
 class Layered(Iteration):
     """The layers from the last to the first, in place."""
 
+    # No value is below it.
+    _least = -np.inf
+
     def __init__(self, mdp: Process, discount: float, start: np.ndarray | None = None) -> None:
         """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
         super().__init__(mdp, discount)
@@ -236,20 +241,32 @@ class Layered(Iteration):
             largest = max(float(np.abs(values).max(initial=0)) for values in (self.v, reward))
             self.contraction = self.contraction._replace(largest_value=2 * largest)
         self.close()
-        if is_long:
-            self._prefer(found.choice)
+        self.prefer(found.choice)
         self.policies = found.rounds
         self.log.residual.append(change)
         return self._closed(found.error_bound)
 
-    def _prefer(self, choice: np.ndarray) -> None:
+    def attain(self, distance: float) -> bool:
+        """Let the greedy policy earn its values without a discount up to ``distance``; return whether it provably does.
+
+        A process without stored transitions is not checked, since a policy would take as much memory as its values.
+        """
+        rounding, n = float(self._rounding().sum()), self.mdp.n_states
+        if not isinstance(self.mdp, MDP) or not np.isfinite(rounding):
+            return True
+        lower = self.v.copy()
+        lower[:n] = np.maximum(lower[:n] - distance / 2, self._least)
+        aim = Aim(self._payment.reward, lower, self._least, rounding, distance / 2)
+        if attains(self.mdp, aim, first_best(self.mdp.state_ptr, self.q), len(self.log.residual)):
+            return True
+        choice = attaining_choice(self.mdp, aim)
+        if choice is not None:
+            self.prefer(choice)
+        return choice is not None
+
+    def prefer(self, choice: np.ndarray) -> None:
         """Put rows that rounding cannot tell from ``choice`` just below it: over very long play they may be worse."""
-        n = self.mdp.n_states
-        below = np.maximum(self.v[:n] - 2 * tie_of(self.q), self.q.min(initial=0))
-        ceiling = np.repeat(below, np.diff(self.mdp.state_ptr))
-        np.minimum(self.q, ceiling, out=ceiling)
-        ceiling[choice] = self.v[:n]
-        self.q, self.choice = ceiling, choice
+        self.q, self.choice = preferring(self.mdp.state_ptr, self.q, choice), choice
 
     def _closed(self, bound: float) -> float:
         """The error bound after `close`, from the one before."""

@@ -165,6 +165,26 @@ def test_a_compact_process_has_the_same_bits(sample):
 # Cases
 
 
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-6, 1e-9, 1e-10, 1e-12])
+def test_greedy_play_takes_no_loop_that_loses_less_than_the_error_bound(tolerance):
+    """From state 1 half of the games are won at once; a round of the loop 1, 2, 0 loses 1.2e-10, and never wins."""
+    slow, slower = 2.0**-15, 2.0**-17
+    states = [
+        [(0.0, {4: slower, 1: 1 - slower})],
+        [(0.0, {2: 1.0}), (0.0, {4: 0.5, 5: 0.5})],
+        [(0.0, {0: slow, 1: 1 - slow})],
+        [(0.0, {0: 1.0})],
+        [(0.0, {4: 1.0})],
+    ]
+    sample = states, None, [1.0]
+    solution = solved(sample, "win-probability", tolerance=tolerance)
+    assert solution.converged
+    assert error(solution.v, exact(sample, "win-probability")) <= solution.error_bound
+    earned = greedy_values(sample, "win-probability", solution)
+    assert error(solution.v, earned) <= 2 * tolerance
+    assert solution.choice[1] == 2
+
+
 @pytest.mark.parametrize("layers", [None, [1, 4], [2, 2, 1], [5, 0]])
 @pytest.mark.parametrize("sweeps", [None, 60])
 def test_two_components_and_a_trap(layers, sweeps):
