@@ -1,0 +1,106 @@
+"""A point on the way to the optimal values, and the backup that certifies it.
+
+Every method for processes without layers alternates two steps: *advance* the values in any way that may bring them
+nearer to the optimal ones, then *improve* them by one backup of all states, which finds the greedy policy and proves a
+bound on the error (``span_bound.py``). The bound rests on the backup alone, so an advance needs no proof.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.mdp import _improvement
+from punish_fast.mdp._bellman import Tensor
+from punish_fast.mdp._improvement import Candidates, Greedy
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.span_bound import SpanBound
+from punish_fast.mdp.stopping_rule import discounted
+from punish_fast.runtime.parallel import for_each
+
+_UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
+# Terms of a backup besides the entries of its row, and roundings of a stored probability.
+_FURTHER_TERMS = 8
+
+
+class Improvement:
+    """Values, the policy that is greedy for them, and how far they are from optimal.
+
+    Attributes:
+        mdp: The process, not compact.
+        tensor: Its arrays for kernels.
+        discount: Below 1.
+        goal: The error bound to reach.
+        v: float64 ``[n_columns]``, values; of terminals the exact ones.
+        choice: int64 ``[n_states]``, the best candidate of each state in the last backup.
+        candidates: The rows that may be optimal.
+        bound: The bounds that the last backup proved, None before the first.
+        n_changed: States whose choice changed in the last backup.
+        work: Entries read so far.
+    """
+
+    def __init__(self, mdp: MDP, discount: float, goal: float, start: np.ndarray | None = None) -> None:
+        """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
+        self.mdp, self.discount, self.goal = mdp, discount, goal
+        n = mdp.n_states
+        pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
+        self.tensor = Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)
+        self.v = np.zeros(mdp.n_columns)
+        self.v[n:] = mdp.terminal_reward / (1 - discount)
+        self.choice = mdp.state_ptr[:-1].copy()
+        self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
+        self.bound: SpanBound | None = None
+        self.n_changed = n
+        self.work = 0
+        self._q = np.zeros(mdp.n_rows)
+        self._out = self.v.copy()
+        self._largest = discounted(mdp.reward, mdp.terminal_reward, discount, n_steps=1).largest_value
+        if start is not None:
+            self.v[:n] = np.clip(start, -self._largest, self._largest)
+
+    @property
+    def rounding(self) -> float:
+        """The largest rounding error of a backup."""
+        return (self.mdp.longest_row + _FURTHER_TERMS) * _UNIT_ROUNDOFF * self._largest
+
+    @property
+    def error(self) -> float:
+        """Upper bound on the error of `v` after `improve` and `centre`."""
+        return np.inf if self.bound is None else self.bound.error
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the goal is reached, or rounding keeps it out of reach."""
+        return self.bound is not None and (self.bound.error <= self.goal or self.bound.is_at_floor)
+
+    @property
+    def goal_of_changes(self) -> float:
+        """Half the span of changes that would reach the goal."""
+        return self.goal * (1 - self.discount) / max(self.discount, 1 - self.discount)
+
+    def improve(self) -> np.ndarray:
+        """Back up all states; return `v` from before, ``[n_columns]``."""
+        before = self.v
+        chunks = self.mdp.chunks(0).view(np.uint64)
+        statistics = np.empty((len(chunks) - 1, 4))
+        slack = np.inf if self.bound is None else self.bound.slack
+        greedy = Greedy(self._q, self._out, self.choice.view(np.uint64))
+        args = chunks, self.tensor, self.discount, slack, self.candidates, before, greedy, statistics
+        for_each(_improvement.improve, len(chunks) - 1, *args)
+        self.v, self._out = self._out, before
+        ends = [0.0] if len(self.mdp.terminal_reward) else []
+        low, high = min([*ends, statistics[:, 0].min()]), max([*ends, statistics[:, 1].max()])
+        self.bound = SpanBound(float(low), float(high), self.discount, self.rounding)
+        self.n_changed, n_read = (int(total) for total in statistics[:, 2:].sum(axis=0))
+        self.work += n_read
+        return before
+
+    def centre(self) -> None:
+        """Move values of states to the middle of their bounds, where they are within `error`."""
+        assert self.bound is not None
+        self.v[: self.mdp.n_states] += self.bound.shift
+
+    def clip(self) -> None:
+        """Keep values of states within what is possible, wherever an advance took them."""
+        values = self.v[: self.mdp.n_states]
+        np.nan_to_num(values, copy=False, nan=0.0, posinf=self._largest, neginf=-self._largest)
+        np.clip(values, -self._largest, self._largest, out=values)

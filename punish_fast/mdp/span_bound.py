@@ -1,0 +1,62 @@
+"""Bounds on the optimal values from the smallest and the largest change of one backup.
+
+Let ``d = T v - v`` for the Bellman operator ``T`` with discount ``g``, and ``low <= d <= high`` in every column; a
+terminal never changes, so where there are terminals, 0 lies between them. Rows add up to one, so a constant added to
+``v`` comes back ``g`` times, and backing up again and again gives [MacQueen 1966; Puterman 1994, sec. 6.6]
+
+    T v + g low / (1 - g)   <=   v*   <=   T v + g high / (1 - g).
+
+The middle of the two is off by at most ``g (high - low) / (2 (1 - g))``. Only the *span* ``high - low`` counts: where
+play forgets quickly where it began, all changes soon become alike, and the span falls by far more than ``g`` a sweep,
+while the largest change does not. In a process that never gets to a terminal the modulus of the span is ``g`` times the
+second eigenvalue. Every row that is worse than the best one of its state by more than
+
+    (g (high - low) + 2 e) / (1 - g)
+
+is not optimal and can be left out for good; ``e`` bounds the rounding error of a backup (``value_iteration.py``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class SpanBound(NamedTuple):
+    """What the changes of a backup say of the optimal values.
+
+    Attributes:
+        low: The smallest change of a column.
+        high: The largest change.
+        discount: Below 1.
+        rounding: The largest rounding error of the backup.
+    """
+
+    low: float
+    high: float
+    discount: float
+    rounding: float
+
+    @property
+    def span(self) -> float:
+        """The distance of the smallest and the largest change."""
+        return self.high - self.low
+
+    @property
+    def shift(self) -> float:
+        """What takes backed up values to the middle of their bounds."""
+        return self.discount * (self.low + self.high) / (2 * (1 - self.discount))
+
+    @property
+    def error(self) -> float:
+        """Upper bound on the error of backed up values after the shift, with the rounding of both."""
+        return (self.discount * self.span / 2 + 2 * self.rounding) / (1 - self.discount)
+
+    @property
+    def slack(self) -> float:
+        """How much worse than the best row of its state an optimal row can be at most."""
+        return (self.discount * self.span + 2 * self.rounding) / (1 - self.discount)
+
+    @property
+    def is_at_floor(self) -> bool:
+        """Whether the changes differ by no more than rounding can make them."""
+        return self.discount * self.span <= 4 * self.rounding
