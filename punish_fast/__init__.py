@@ -13,7 +13,7 @@ from punish_fast.runtime.version import __version__ as __version__
 _HOMES = {
     "MDP": "mdp.model",
     "check": "mdp.model",
-    "Solution": "mdp.solver",
+    "Solution": "mdp.solution",
     "evaluate": "mdp.solver",
     "solve": "mdp.solver",
     "compare": "mdp.comparison",
@@ -104,7 +104,8 @@ if TYPE_CHECKING:
     from punish_fast.mdp.comparison import compare
     from punish_fast.mdp.model import MDP, check
     from punish_fast.mdp.policy import greedy, softmax
-    from punish_fast.mdp.solver import Solution, evaluate, solve
+    from punish_fast.mdp.solution import Solution
+    from punish_fast.mdp.solver import evaluate, solve
     from punish_fast.punish.codes import State
     from punish_fast.punish.lifting import lift
     from punish_fast.punish.refillable_tensor import Refillable

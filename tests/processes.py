@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from punish_fast.mdp.model import MDP
+from punish_fast.runtime.parallel import cumulated
 
 # A row is its reward and its probabilities by column; a state is a list of rows.
 Row = tuple[float, dict[int, float]]
@@ -209,3 +210,22 @@ def ending_processes(draw):
         return reward, successors | {end: successors.get(end, 0.0) + share}
 
     return [[row(*old) for old in rows] for rows in states], layers, terminals
+
+
+def sparse_process(n_states: int, n_actions: int = 3, n_successors: int = 4, reach: int | None = None) -> MDP:
+    """A random process; successors are at most ``reach`` states away, or anywhere."""
+    draw = np.random.default_rng(7)
+    n_rows = n_states * n_actions
+    state = np.repeat(np.arange(n_states), n_actions)[:, None]
+    step = draw.integers(-(reach or n_states), (reach or n_states) + 1, (n_rows, n_successors))
+    p = draw.random((n_rows, n_successors))
+    return MDP(
+        state_ptr=np.arange(n_states + 1) * n_actions,
+        indptr=cumulated(np.full(n_rows, n_successors)),
+        indices=np.clip(state + step, 0, n_states - 1).astype(np.int32).ravel(),
+        data=(p / p.sum(axis=1, keepdims=True)).ravel(),
+        reward=draw.random(n_rows),
+        terminal_reward=np.zeros(0),
+        layer_ptr=np.array([0, n_states]),
+        action=np.tile(np.arange(n_actions, dtype=np.uint8), n_states),
+    )

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from exact import random_policy, strategy_of, twin_of
 
-from punish_fast.mdp.solver import SCHEDULES, solve
+from punish_fast.mdp.solve_options import SCHEDULES
+from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
@@ -29,7 +30,7 @@ PUBLISHED_RMSE = {
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_values_of_tiny_are_exact_within_the_error_bound(tiny, tiny_mdp, tiny_values, schedule):
-    solution = solve(tiny_mdp, schedule=schedule)
+    solution = solve(tiny_mdp, method=schedule)
     exact = [tiny_values[twin_of(tiny.state(row))] for row in range(tiny.n_states)]
     worst = max(abs(Fraction(v) - x) for v, x in zip(solution.v.tolist(), exact, strict=True))
     assert worst <= solution.error_bound + DISCOUNT_ERROR
@@ -108,7 +109,7 @@ def test_chances_to_win_agree_with_undiscounted_values_of_the_whole_game(request
 
 @pytest.mark.full
 def test_published_rmse_is_reproduced(notebook_mdp):
-    solution = solve(notebook_mdp, schedule="jacobi", sweeps=125)
+    solution = solve(notebook_mdp, method="jacobi", sweeps=125)
     found = {episode: solution.log.rmse[episode - 1] for episode in PUBLISHED_RMSE}
     assert found == pytest.approx(PUBLISHED_RMSE, rel=1e-10)
 
@@ -118,7 +119,7 @@ def test_published_rmse_is_reproduced(notebook_mdp):
 def test_schedules_agree_within_their_bounds_on_the_whole_game(request, name):
     mdp = request.getfixturevalue(f"{name}_mdp")
     layered = solve(mdp, tolerance=1e-10)
-    jacobi = solve(mdp, tolerance=1e-4, schedule="jacobi")
+    jacobi = solve(mdp, tolerance=1e-4, method="jacobi")
     assert layered.converged
     assert jacobi.converged
     assert np.abs(layered.v - jacobi.v).max() <= layered.error_bound + jacobi.error_bound

@@ -26,7 +26,8 @@ from punish_fast.arena import veteran
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import check_temperature, policy_of_values
-from punish_fast.mdp.solver import Solution, solve
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solver import solve
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import Rules, true_rules
 from punish_fast.punish.space import StateSpace

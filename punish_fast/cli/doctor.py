@@ -57,7 +57,7 @@ def _self_test() -> dict[str, bool]:
     space = StateSpace(PRESETS["tiny"])
     mdp = build(space)
     layered = solve(mdp)
-    jacobi = solve(mdp, schedule="jacobi")
+    jacobi = solve(mdp, method="jacobi")
     row = space.row(from_decimal(space.layout, _KNOWN_STATE))
     sums = np.add.reduceat(mdp.data, mdp.indptr[:-1])
     return {

@@ -37,7 +37,7 @@ def import_(options: ImportOptions) -> None:
 
     By default a file of the same name with the suffix .h5. The error of an imported agent's values is unknown.
     """
-    from punish_fast.mdp.solver import check_options
+    from punish_fast.mdp.solve_options import check_options
     from punish_fast.punish.rules import load_rules, name_of
     from punish_fast.store.formats.notebook_json import Probabilities, import_notebook
 

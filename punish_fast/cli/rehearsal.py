@@ -70,7 +70,7 @@ def _solve() -> None:
     flaw_of_states(space.layout, space.code, space.state_ptr, space.action)
     flaw_of_rows(space.n_states, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
     solution = solve(mdp)
-    solve(mdp, schedule="jacobi", sweeps=1)
+    solve(mdp, method="jacobi", sweeps=1)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
     enemy = greedy(mdp.state_ptr, solution.q)

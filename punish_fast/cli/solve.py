@@ -15,7 +15,7 @@ from punish_fast.cli.report import Progress, Stopwatch, count, print_reachable, 
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
-    from punish_fast.mdp.solver import Solution
+    from punish_fast.mdp.solution import Solution
     from punish_fast.punish.rules import Rules
     from punish_fast.store.reader import Artefact
     from punish_fast.store.tensors import ModelSource
@@ -109,12 +109,14 @@ def _explain_miss(options: SolveOptions, solution: Solution, output: Path) -> No
 
 def _check(options: SolveOptions) -> None:
     """Refuse options that exclude each other, before any work."""
-    from punish_fast.mdp.solver import check_options
+    from punish_fast.mdp.solve_options import check_options
 
     if options.tolerance is not None and options.sweeps is not None:
         raise UsageError("--tolerance and --sweeps exclude each other")
     if options.start is not None and options.schedule == "jacobi":
         raise UsageError("--from goes with --schedule layered only")
+    if options.objective == "win-probability" and options.schedule == "jacobi":
+        raise UsageError("--schedule jacobi is not allowed with --objective win-probability, it must be layered")
     check_name(options.cluster)
     if options.cluster is not None:
         if not options.no_tensor:
@@ -125,10 +127,10 @@ def _check(options: SolveOptions) -> None:
 
 
 def _limits(options: SolveOptions) -> dict[str, Any]:
-    from punish_fast.mdp.solver import DEFAULT_TOLERANCE
+    from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
 
     tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
-    return {"schedule": options.schedule, "tolerance": tolerance, "sweeps": options.sweeps}
+    return {"method": options.schedule, "tolerance": tolerance, "sweeps": options.sweeps}
 
 
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
@@ -161,7 +163,7 @@ def _stored(options: SolveOptions) -> Artefact:
 def _default_output(
     options: SolveOptions, origin: Rules | Artefact, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
-    from punish_fast.mdp.solver import DEFAULT_DISCOUNT
+    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
     from punish_fast.punish.rules import Rules, name_of
 
     rules = origin if isinstance(origin, Rules) else origin.rules
@@ -173,7 +175,7 @@ def _default_output(
         "enemy": origin.enemy if enemy is None else enemy.note(options.temperature),  # type: ignore[union-attr]
         "objective": objective,
         "discount": DEFAULT_DISCOUNT if discount is None else discount,
-        "schedule": method["schedule"],
+        "schedule": method["method"],
         "tolerance": None if sweeps is not None else method["tolerance"],
         "sweeps": sweeps,
         "tensor": not options.no_tensor,
@@ -192,7 +194,7 @@ def _stem(options: SolveOptions, rules: Rules, enemy: Player | None) -> str:
 
 def _aim(rules: Rules, objective: str, discount: float) -> str:
     """What the name of a file says of objective and discount: nothing where they are those of the published model."""
-    from punish_fast.mdp.solver import DEFAULT_DISCOUNT
+    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
 
     is_real = rules.redeal == "reshuffle"
     if objective == "win-probability":

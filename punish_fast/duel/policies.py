@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.policy import PolicyError, check_policy, greedy
-from punish_fast.mdp.solver import Solution
+from punish_fast.mdp.solution import Solution
 from punish_fast.punish.space import StateSpace
 
 

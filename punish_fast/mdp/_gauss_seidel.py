@@ -38,13 +38,13 @@ def relax_run(first, last, is_descending, tensor, discount, candidates, v, out):
     New values are seen within the run, and those of ``v`` outside.
     """
     state_ptr, indptr, indices, data, reward = tensor
-    candidate, count = candidates
+    candidate, number = candidates
     width = last - first
     largest = 0.0
     for n_done in range(width):
         state = last - ONE - n_done if is_descending else first + n_done
         place = state_ptr[state]
-        last_place = place + count[state]
+        last_place = place + number[state]
         best = -np.inf
         while place < last_place:
             row = np.uint64(candidate[place])
@@ -68,16 +68,16 @@ def relax_run(first, last, is_descending, tensor, discount, candidates, v, out):
 
 @kernel
 def relax_blocks(begin, end, blocks, tensor, discount, candidates, v, out, change):
-    """Back up the states of the chosen blocks into ``out``, which has their old values; and the largest change of each."""
-    for number in range(begin, end):
-        block = blocks.chosen[number]
+    """Back up the states of the chosen blocks into ``out``, which has their old values; note the largest changes."""
+    for place in range(begin, end):
+        block = blocks.chosen[place]
         first, last = blocks.boundary[block], blocks.boundary[block + ONE]
-        change[number] = relax_run(first, last, blocks.is_descending, tensor, discount, candidates, v, out)
+        change[place] = relax_run(first, last, blocks.is_descending, tensor, discount, candidates, v, out)
 
 
 @kernel
 def relax_components(begin, end, boundary, tensor, discount, candidates, v, goal, most):
-    """Solve components one after the other, in place: sweep each until no change exceeds ``goal``, ``most`` times at most.
+    """Solve components one after the other, in place: sweep each until no change exceeds ``goal``, or ``most`` times.
 
     A component of one state takes one backup. Returns the number of backups of states.
     """

@@ -23,16 +23,16 @@ class Candidates(NamedTuple):
     """The rows of each state that may be best.
 
     Attributes:
-        row: uint32 ``[n_rows]``, those of state ``s`` begin at ``state_ptr[s]``, in ascending order.
-        count: uint32 ``[n_states]``, how many there are.
+        rows: uint32 ``[n_rows]``, those of state ``s`` begin at ``state_ptr[s]``, in ascending order.
+        number: uint32 ``[n_states]``, how many there are.
     """
 
-    row: np.ndarray
-    count: np.ndarray
+    rows: np.ndarray
+    number: np.ndarray
 
 
 class Greedy(NamedTuple):
-    """What `improve` writes: values of rows ``[n_rows]``, of columns ``[n_columns]``, and the best row of each state."""
+    """What `improve` writes: values of rows ``[n_rows]`` and columns ``[n_columns]``, and each state's best row."""
 
     q: np.ndarray
     v: np.ndarray
@@ -40,7 +40,7 @@ class Greedy(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The rows of a policy: ``ptr`` int64 ``[n_states + 1]``, columns uint32 and probabilities, rewards ``[n_states]``."""
+    """The rows of a policy: ``ptr`` uint64 ``[n_states + 1]``, columns uint32, probabilities, a reward for each."""
 
     ptr: np.ndarray
     indices: np.ndarray
@@ -56,21 +56,21 @@ def improve(begin, end, chunks, tensor, discount, slack, candidates, v, greedy, 
     changed, and the number of entries read.
     """
     state_ptr, indptr, indices, data, reward = tensor
-    candidate, count = candidates
+    candidate, number = candidates
     q, out, choice = greedy
     for chunk in range(begin, end):
         lowest, highest, n_changed, n_read = np.inf, -np.inf, 0, NONE
         state = chunks[chunk]
         while state < chunks[chunk + 1]:
             place = kept = state_ptr[state]
-            last_place = place + count[state]
+            last_place = place + number[state]
             limit = q[choice[state]] - slack
             while place < last_place:
                 candidate[kept] = candidate[place]
                 kept += ONE if q[candidate[place]] >= limit else NONE
                 place += ONE
             place = state_ptr[state]
-            count[state] = kept - place
+            number[state] = kept - place
             best, best_row = -np.inf, choice[state]
             while place < kept:
                 row = np.uint64(candidate[place])

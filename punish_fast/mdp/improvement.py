@@ -13,9 +13,10 @@ from punish_fast.mdp import _improvement
 from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp._improvement import Candidates, Greedy
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.process import Payment, RowChoices
 from punish_fast.mdp.span_bound import SpanBound
 from punish_fast.mdp.stopping_rule import discounted
-from punish_fast.runtime.parallel import for_each
+from punish_fast.runtime.parallel import balanced_chunks, for_each
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 # Terms of a backup besides the entries of its row, and roundings of a stored probability.
@@ -36,6 +37,7 @@ class Improvement:
         bound: The bounds that the last backup proved, None before the first.
         n_changed: States whose choice changed in the last backup.
         work: Entries read so far.
+        contraction: The contraction of a backup.
     """
 
     def __init__(self, mdp: MDP, discount: float, goal: float, start: np.ndarray | None = None) -> None:
@@ -53,7 +55,9 @@ class Improvement:
         self.work = 0
         self._q = np.zeros(mdp.n_rows)
         self._out = self.v.copy()
-        self._largest = discounted(mdp.reward, mdp.terminal_reward, discount, n_steps=1).largest_value
+        self.contraction = discounted(mdp.reward, mdp.terminal_reward, discount, n_steps=1)
+        self._largest = self.contraction.largest_value
+        self._chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
         if start is not None:
             self.v[:n] = np.clip(start, -self._largest, self._largest)
 
@@ -61,6 +65,11 @@ class Improvement:
     def rounding(self) -> float:
         """The largest rounding error of a backup."""
         return (self.mdp.longest_row + _FURTHER_TERMS) * _UNIT_ROUNDOFF * self._largest
+
+    @property
+    def floor(self) -> float:
+        """The error bound that rounding leaves after any number of backups."""
+        return SpanBound(0.0, 0.0, self.discount, self.rounding).error
 
     @property
     def error(self) -> float:
@@ -80,7 +89,7 @@ class Improvement:
     def improve(self) -> np.ndarray:
         """Back up all states; return `v` from before, ``[n_columns]``."""
         before = self.v
-        chunks = self.mdp.chunks(0).view(np.uint64)
+        chunks = self._chunks
         statistics = np.empty((len(chunks) - 1, 4))
         slack = np.inf if self.bound is None else self.bound.slack
         greedy = Greedy(self._q, self._out, self.choice.view(np.uint64))
@@ -98,6 +107,19 @@ class Improvement:
         """Move values of states to the middle of their bounds, where they are within `error`."""
         assert self.bound is not None
         self.v[: self.mdp.n_states] += self.bound.shift
+
+    def close(self) -> tuple[np.ndarray, float]:
+        """Back up all rows once more, from values in the middle of their bounds.
+
+        Returns:
+            Values of rows, float64 ``[n_rows]``, of which `v` now has the best of each state; and their error bound.
+        """
+        error, before, backups = self.error, self.v, self.mdp.backups
+        self.v = before.copy()
+        payment, choices = Payment(self.mdp.reward, self.discount), RowChoices(self._q, self.choice)
+        for layer in range(self.mdp.n_layers):
+            backups.close(layer, payment, choices, before, self.v)
+        return self._q, self.discount * error + self.rounding
 
     def clip(self) -> None:
         """Keep values of states within what is possible, wherever an advance took them."""

@@ -35,18 +35,19 @@ class KrylovPolicyIteration:
 
 
 def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np.ndarray, int]:
-    """A solution of ``x - g P x = residual``, float64 ``[n]``, to a largest residual of ``goal``; and the steps made."""
+    """A solution of ``x - g P x = residual``, ``[n]``, to a largest residual of ``goal``; and the steps made."""
     n = len(residual)
 
     def times(x: np.ndarray) -> np.ndarray:
-        return x[:n] - chain.discounted_successors(x)
+        image: np.ndarray = x[:n] - chain.discounted_successors(x)
+        return image
 
     x, r = np.zeros(n), residual.copy()
     shadow, direction = residual, r.copy()
     rho = _product(shadow, r)
-    for step in range(_MOST_STEPS):
-        if np.abs(r).max(initial=0) <= goal or rho == 0:
-            break
+    n_steps = 0
+    while n_steps < _MOST_STEPS and np.abs(r).max(initial=0) > goal and rho != 0:
+        n_steps += 1
         far = chain.relaxed(direction)
         image = times(far)
         alpha = rho / (_product(shadow, image) or np.inf)
@@ -61,7 +62,7 @@ def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np
         direction *= rho / before * (alpha / omega if omega else 0.0)
         direction += r
     is_better = np.abs(r).max(initial=0) < np.abs(residual).max(initial=0)
-    return (x if is_better else np.zeros(n)), step
+    return (x if is_better else np.zeros(n)), n_steps
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> float:

@@ -12,14 +12,15 @@ All of them alternate an advance and a certified backup (``improvement.py``), so
 ``topological``                    by solving strongly connected components one after the other
 =================================  =====================================================================================
 
-**The choice.** ``auto`` starts with modified policy iteration. As long as each step gains a digit for few entries read,
-it goes on. Otherwise it tries Gauss-Seidel sweeps and the Krylov method for a step each, and then makes the next step by
-the method whose last one gained most for each entry read. If a dozen sweeps' worth of entries did not reach the goal and
-the process falls into many components, these are solved in topological order. Only counts of entries decide, never a
-clock, so every run and every number of threads does the same.
+**The choice.** ``auto`` starts with modified policy iteration, and goes on with it as long as each step gains a quarter
+of a digit for as many entries read as the process has. Otherwise it tries Gauss-Seidel sweeps and the Krylov method for
+a step each, and then makes every step by the method that gains most for each entry read, as far as is known: what a
+method gained is trusted less with every step of another one, so each gets its turn. If a dozen sweeps' worth of entries
+did not reach the goal and the process falls into many components, these are solved in topological order. Only counts of
+entries decide, never a clock, so every run and every number of threads does the same.
 
-**Methods that fail.** An advance may take values further away. After 32 steps without a smaller bound than ever before, as
-many plain backups follow, and both numbers double. Since plain backups converge, so does every method.
+**Methods that fail.** An advance may take values further away. After 32 steps without a smaller bound than ever before,
+as many plain backups follow, and both numbers double. Since plain backups converge, so does every method.
 """
 
 from __future__ import annotations
@@ -41,8 +42,7 @@ from punish_fast.mdp.prioritized_sweeping import PrioritizedSweeping
 from punish_fast.mdp.topological_order import Topological
 from punish_fast.mdp.value_iteration import Log
 
-SWEEPS = "sweeps"
-METHODS = (
+GENERAL_METHODS = (
     "value-iteration",
     "anderson",
     "modified-policy-iteration",
@@ -225,4 +225,4 @@ def iterate(
             progress(len(log.seconds), point.error)
         if point.is_done:
             point.centre()
-            return Steps(point, log, method.reason if isinstance(method, Automatic) else "asked for by name")
+            return Steps(point, log, method.reason if isinstance(method, Automatic) else "")

@@ -41,7 +41,8 @@ class PrioritizedSweeping:
                 self._priority[:] = np.inf
                 return
             chosen = np.flatnonzero(self._priority >= _SHARE * highest)
-            change = relax(point, Blocks(chosen.astype(np.uint64), self._boundary.view(np.uint64), self._is_descending), out)
+            blocks = Blocks(chosen.astype(np.uint64), self._boundary.view(np.uint64), self._is_descending)
+            change = relax(point, blocks, out)
             self._is_descending = not self._is_descending
             for block in chosen:
                 states = slice(self._boundary[block], self._boundary[block + 1])
@@ -57,7 +58,5 @@ class PrioritizedSweeping:
         n_blocks = len(self._boundary) - 1
         block_of = np.repeat(np.arange(n_blocks, dtype=np.int32), np.diff(self._boundary))
         self._leads = np.zeros((n_blocks, n_blocks), dtype=np.uint8)
-        for_each(
-            _gauss_seidel.mark_successors, n_blocks, self._boundary, point.tensor, block_of, self._leads
-        )
+        for_each(_gauss_seidel.mark_successors, n_blocks, self._boundary, point.tensor, block_of, self._leads)
         self._priority = np.full(n_blocks, np.inf)

@@ -14,12 +14,10 @@ more, and finds another one if not.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,17 +25,16 @@ import numpy as np
 from punish_fast.mdp.checkpoints import Checkpoints
 from punish_fast.mdp.end_components import collapsed
 from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
+from punish_fast.mdp.improvement import Improvement
 from punish_fast.mdp.interval_iteration import Reachability
+from punish_fast.mdp.methods import GENERAL_METHODS, iterate, method_of
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
-from punish_fast.mdp.policy import first_best, flaw_of
+from punish_fast.mdp.policy import flaw_of
 from punish_fast.mdp.process import Process
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, JACOBI, LAYERED, check_options
 from punish_fast.mdp.stopping_rule import SolveError
-from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered, Log
-
-SCHEDULES = ("layered", "jacobi")
-OBJECTIVES = ("discounted", "win-probability")
-DEFAULT_DISCOUNT = 0.95
-DEFAULT_TOLERANCE = 1e-10
+from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered
 
 # Without a discount: sweeps before the exact method is tried, and, where it cannot be, before the solver gives up.
 _PATIENCE = 1000
@@ -49,12 +46,12 @@ Progress = Callable[[str, int, float], None]
 AfterSweep = Callable[[Layered | Jacobi], None]
 
 
-class _Method(NamedTuple):
+class _Options(NamedTuple):
     """How to solve: what `solve` takes besides the process; ``goal`` is the error bound to reach, None with sweeps."""
 
     objective: str
     discount: float
-    schedule: str
+    method: str
     goal: float | None
     sweeps: int | None
     progress: Progress | None
@@ -68,75 +65,10 @@ class _Method(NamedTuple):
             self.checkpoints.after_sweep(iteration)
 
 
-@dataclass(frozen=True)
-class Solution:
-    """Values of a Markov decision process and how they were found.
-
-    Attributes:
-        v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` of the rows of ``s``.
-        q: float64 ``[n_rows]``, values of state-action pairs.
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
-        objective: ``"discounted"``, or ``"win-probability"``, whose values are probabilities.
-        discount: From 0 to 1; 1 for total rewards and for win probabilities.
-        schedule: ``"layered"`` or ``"jacobi"``.
-        tolerance: The error bound asked for, or None if a number of sweeps was.
-        sweeps: Number of sweeps.
-        residual: Largest change of a state's value in the last sweep.
-        error_bound: Upper bound on the error of ``v`` in the sup norm.
-        log: One entry for each sweep, and one for policy iteration.
-        policies: Number of policies that policy iteration evaluated; 0 if sweeps were enough.
-    """
-
-    v: np.ndarray
-    q: np.ndarray
-    state_ptr: np.ndarray
-    objective: str
-    discount: float
-    schedule: str
-    tolerance: float | None
-    sweeps: int
-    residual: float
-    error_bound: float
-    log: Log
-    policies: int = 0
-
-    def __repr__(self) -> str:
-        aim = f"discount {self.discount:g}" if self.objective == "discounted" else self.objective
-        return f"Solution({len(self.v):,} states, {aim}, error bound {self.error_bound:.1e})"
-
-    @property
-    def converged(self) -> bool:
-        """Whether the error bound reached the tolerance; true if a number of sweeps was asked for."""
-        return self.tolerance is None or self.error_bound <= self.tolerance
-
-    @cached_property
-    def choice(self) -> np.ndarray:
-        """int64 ``[n_states]``, the best row of each state, the first one of ties (``policy.py``)."""
-        return first_best(self.state_ptr, self.q)
-
-    @property
-    def lower(self) -> np.ndarray:
-        """float64 ``[n_states]``, lower bounds of the optimal values."""
-        return self._within(self.v - self.error_bound)
-
-    @property
-    def upper(self) -> np.ndarray:
-        """float64 ``[n_states]``, upper bounds of the optimal values."""
-        return self._within(self.v + self.error_bound)
-
-    def _within(self, values: np.ndarray) -> np.ndarray:
-        return np.clip(values, 0.0, 1.0) if self.objective == "win-probability" else values
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A digest of the values: equal for equal bits."""
-        return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]
-
-
 def solve(
     mdp: Process,
     discount: float | None = None,
-    schedule: str = "layered",
+    method: str = "auto",
     tolerance: float = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
     start: np.ndarray | Checkpoints | None = None,
@@ -148,7 +80,8 @@ def solve(
     Args:
         mdp: The process, an `MDP` or one that makes its transitions; `check` validates an `MDP` of unknown origin.
         discount: From 0 to 1, by default 0.95; 1 gives total rewards. Win probabilities have none.
-        schedule: ``"layered"`` or ``"jacobi"``.
+        method: ``"layered"`` sweeps through the layers, from the last to the first; ``"jacobi"`` as in the published
+            runs; those of ``methods.py`` are for processes without layers. ``"auto"`` chooses, and says why.
         tolerance: Stop at this error bound.
         sweeps: Make exactly this many sweeps instead.
         start: float64 ``[n_states]``, initial values (``layered`` only); or checkpoints, which have initial values or a
@@ -169,37 +102,77 @@ def solve(
         >>> solve(mdp, objective="win-probability").v.round(6)
         array([0.333333, 0.666667])
     """
-    check_options(discount, schedule, tolerance, sweeps, objective)
+    check_options(discount, method, tolerance, sweeps, objective)
     _check_process(mdp)
     checkpoints = start if isinstance(start, Checkpoints) else None
     values = start if checkpoints is None else checkpoints.values
     start = None if values is None else np.asarray(values, dtype=np.float64)
-    _check_start(mdp, schedule, start)
+    _check_start(mdp, method, start)
     goal = None if sweeps is not None else tolerance
     if objective == "win-probability":
         discount = 1.0
     elif discount is None:
         discount = DEFAULT_DISCOUNT
-    method = _Method(objective, discount, schedule, goal, sweeps, progress, checkpoints)
-    iteration = _begin(mdp, method, start)
+    options = _Options(objective, discount, method, goal, sweeps, progress, checkpoints)
+    if isinstance(mdp, MDP) and _is_general(mdp, options):
+        return _solve_generally(mdp, options, start)
+    options = options._replace(method=JACOBI if method == JACOBI else LAYERED)
+    iteration = _begin(mdp, options, start)
     if iteration.endless is None:
-        return _finish(iteration, method)
+        return _finish(iteration, options)
     if not isinstance(mdp, MDP):
         raise SolveError(
             f"discount: from {iteration.endless.sum():,} states play can go on for ever; without a tensor in memory, "
             "the discount must be below 1"
         )
     quotient = collapsed(mdp, iteration.endless, pays=objective == "discounted")
-    iteration = _begin(quotient.mdp, method, None if start is None else start[quotient.first])
+    iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
         endless = iteration.endless[quotient.number]
         raise SolveError(
             f"discount: 1 is allowed only if play ends or goes on for nothing, but from {endless.sum()} states (the "
             f"first is number {endless.argmax()}) it can be paid for ever, so values may be infinite"
         )
-    solution = _finish(iteration, method)
+    solution = _finish(iteration, options)
     v, q = quotient.lifted(solution.v, solution.q)
     return replace(solution, v=v, q=q, state_ptr=mdp.state_ptr)
+
+
+def _is_general(mdp: MDP, options: _Options) -> bool:
+    """Whether a method of ``methods.py`` solves it: one that was asked for, or any where layers give no order."""
+    if options.method in GENERAL_METHODS:
+        return True
+    is_plain = mdp.n_layers == 1 and mdp.data_ptr is None and options.checkpoints is None
+    return options.method == "auto" and is_plain and options.discount < 1 and options.goal is not None
+
+
+def _solve_generally(mdp: MDP, options: _Options, start: np.ndarray | None) -> Solution:
+    """Solve by a method that needs no layers, and back up every state once more for values of rows."""
+    mdp = mdp.expanded()
+    assert options.goal is not None
+    point = Improvement(mdp, options.discount, options.goal, start)
+    _check_precision(point)
+
+    def tell(backups: int, bound: float) -> None:
+        if options.progress is not None:
+            options.progress("solve", backups, bound)
+
+    steps = iterate(point, method_of(options.method, mdp, options.discount), tell)
+    q, bound = point.close()
+    return Solution(
+        v=point.v[: mdp.n_states],
+        q=q,
+        state_ptr=mdp.state_ptr,
+        objective=options.objective,
+        discount=options.discount,
+        method=options.method,
+        tolerance=options.goal,
+        sweeps=len(steps.log.residual),
+        residual=steps.log.residual[-1],
+        error_bound=bound,
+        log=steps.log,
+        reason=steps.reason,
+    )
 
 
 def _check_process(mdp: Process) -> None:
@@ -215,41 +188,41 @@ def _check_process(mdp: Process) -> None:
         check_arrays(mdp)
 
 
-def _begin(mdp: Process, method: _Method, start: np.ndarray | None) -> Layered | Jacobi:
+def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered | Jacobi:
     """The iteration before its first sweep."""
-    if method.objective == "win-probability":
-        return Reachability(mdp, method.goal, start)
-    if method.schedule == "layered":
-        return Layered(mdp, method.discount, start)
-    return Jacobi(mdp, method.discount)
+    if options.objective == "win-probability":
+        return Reachability(mdp, options.goal, start)
+    if options.method == LAYERED:
+        return Layered(mdp, options.discount, start)
+    return Jacobi(mdp, options.discount)
 
 
-def _finish(iteration: Layered | Jacobi, method: _Method) -> Solution:
+def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution:
     """Sweep until the goal is reached.
 
     Raises:
         SolveError: it cannot be reached.
     """
-    goal, n_states = method.goal, iteration.mdp.n_states
-    if method.checkpoints is not None:
-        names = ("objective", "discount", "schedule", "sweeps")
-        method.checkpoints.begin(iteration, {name: getattr(method, name) for name in names} | {"tolerance": goal})
+    goal, n_states = options.goal, iteration.mdp.n_states
+    if options.checkpoints is not None:
+        names = ("objective", "discount", "method", "sweeps")
+        options.checkpoints.begin(iteration, {name: getattr(options, name) for name in names} | {"tolerance": goal})
     _check_precision(iteration)
-    if not iteration.contraction.is_known and (goal is None or method.schedule == "jacobi"):
-        option = "sweeps" if goal is None else "schedule"
+    if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
+        option = "sweeps" if goal is None else "method"
         raise SolveError(f"{option}: play may be too long for sweeps alone, allowed is layered with a tolerance")
     if isinstance(iteration, Layered) and iteration.discount == 1 and goal is not None:
-        bound = _solve_undiscounted(iteration, goal, method)
+        bound = _solve_undiscounted(iteration, goal, options)
     else:
-        bound = _iterate(iteration, goal, method.sweeps, method.after_sweep)
+        bound = _iterate(iteration, goal, options.sweeps, options.after_sweep)
         iteration.close()
     return Solution(
         v=iteration.v[:n_states].copy(),
         q=iteration.q,
         state_ptr=iteration.mdp.state_ptr,
-        objective=method.objective,
+        objective=options.objective,
         discount=iteration.discount,
-        schedule=method.schedule,
+        method=options.method,
         tolerance=goal,
         sweeps=len(iteration.log.residual),
         residual=iteration.log.residual[-1],
@@ -294,20 +267,20 @@ def evaluate(
     return iteration.v[: mdp.n_states].copy()
 
 
-def _solve_undiscounted(iteration: Layered, goal: float, method: _Method) -> float:
+def _solve_undiscounted(iteration: Layered, goal: float, options: _Options) -> float:
     """Sweep, but solve exactly what takes many sweeps; return the error bound.
 
     Raises:
         SolveError: neither leads to an end.
     """
-    bound = _iterate(iteration, goal, _PATIENCE, method.after_sweep)
+    bound = _iterate(iteration, goal, _PATIENCE, options.after_sweep)
     is_small = bound <= goal or _is_small(iteration.mdp)
     if not is_small and not iteration.is_at_floor:
-        bound = _iterate(iteration, goal, _MOST_SWEEPS, method.after_sweep)
+        bound = _iterate(iteration, goal, _MOST_SWEEPS, options.after_sweep)
     iteration.close()
     is_long = bound > goal and is_small
     if is_long or (not iteration.attain(max(bound, goal)) and _is_small(iteration.mdp)):
-        bound = _improved(iteration, bound, method.progress)
+        bound = _improved(iteration, bound, options.progress)
     if bound > goal and not iteration.is_at_floor:
         why = (
             "play is too long for floating point"
@@ -341,7 +314,7 @@ def _improved(iteration: Layered, bound: float, progress: Progress | None) -> fl
     return exact_bound
 
 
-def _check_precision(iteration: Iteration) -> None:
+def _check_precision(iteration: Iteration | Improvement) -> None:
     """Refuse a discount so near 1 that no error bound would say much."""
     floor, largest = iteration.floor, iteration.contraction.largest_value
     if iteration.discount < 1 and floor > _LEAST_PRECISION * largest:
@@ -369,41 +342,10 @@ def _iterate(
     return iteration.bound
 
 
-def check_options(
-    discount: float | None = None,
-    schedule: str = "layered",
-    tolerance: float = DEFAULT_TOLERANCE,
-    sweeps: int | None = None,
-    objective: str = "discounted",
-) -> None:
-    """Check options of `solve` before any work is done.
-
-    Raises:
-        SolveError: an option is out of range, or does not go with the objective.
-    """
-    _check_choice("objective", objective, OBJECTIVES)
-    _check_choice("schedule", schedule, SCHEDULES)
-    if objective == "win-probability" and discount not in (None, 1):
-        raise SolveError(f"discount: {discount} is not allowed with the objective win-probability, which has none")
-    if objective == "win-probability" and schedule == "jacobi":
-        raise SolveError("schedule: jacobi is not allowed with the objective win-probability, it must be layered")
-    if discount is not None and not 0 <= discount <= 1:
-        raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
-    if not (math.isfinite(tolerance) and tolerance > 0):
-        raise SolveError(f"tolerance: {tolerance} is not allowed, it must be above 0")
-    if sweeps is not None and (not isinstance(sweeps, int | np.integer) or sweeps < 1):
-        raise SolveError(f"sweeps: {sweeps} is not allowed, it must be a whole number from 1")
-
-
-def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise SolveError(f"{option}: {value!r} is not allowed, it must be one of {', '.join(allowed)}")
-
-
-def _check_start(mdp: Process, schedule: str, start: np.ndarray | None) -> None:
+def _check_start(mdp: Process, method: str, start: np.ndarray | None) -> None:
     if start is None:
         return
-    if schedule != "layered":
-        raise SolveError("start: initial values need the layered schedule")
+    if method == JACOBI:
+        raise SolveError("start: initial values are not allowed with the method jacobi")
     if start.shape != (mdp.n_states,) or not np.isfinite(start).all():
         raise SolveError(f"start: must be {mdp.n_states} finite numbers")

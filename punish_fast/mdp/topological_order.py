@@ -30,7 +30,7 @@ Solve = Callable[[MDP, float, np.ndarray], np.ndarray]
 
 
 def components_of(mdp: MDP) -> np.ndarray:
-    """The strongly connected component of each state, numbered so that no number leads to a higher one, ``[n_states]``."""
+    """The strongly connected component of each state, ``[n_states]``; none leads to one of a higher number."""
     from scipy.sparse import csr_array
 
     pointers = mdp.indptr[mdp.state_ptr]

@@ -13,7 +13,9 @@ from math import comb, prod
 
 import numpy as np
 
-from punish_fast.mdp.solver import DEFAULT_TOLERANCE, Solution, solve
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
+from punish_fast.mdp.solver import solve
 from punish_fast.play.view import View
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five

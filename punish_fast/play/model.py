@@ -12,7 +12,7 @@ from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.arena.lineup import Lineup
 from punish_fast.arena.players import Player, naive_solution
 from punish_fast.mdp.policy import policy_of_values
-from punish_fast.mdp.solver import Solution
+from punish_fast.mdp.solution import Solution
 from punish_fast.play.coach import Coach, win_solution
 from punish_fast.play.practice import PracticeError, Question, recorded_questions, simulated_questions
 from punish_fast.play.punish_face import PunishFace

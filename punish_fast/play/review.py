@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.mdp.solver import Solution
+from punish_fast.mdp.solution import Solution
 from punish_fast.play.scale import as_chances
 from punish_fast.punish.codes import State, action_name, from_decimal, rows_of
 from punish_fast.punish.rules import name_of

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from punish_fast.mdp.solver import Solution
+from punish_fast.mdp.solution import Solution
 
 _Values = TypeVar("_Values", float, np.ndarray)
 

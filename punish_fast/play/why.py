@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import Player, noted_enemy
-from punish_fast.mdp.solver import Solution
+from punish_fast.mdp.solution import Solution
 from punish_fast.play.coach import enemy_choices, win_solution
 from punish_fast.play.reasons import Answer, Consequence, Reason, contrast, likeliest, place_of
 from punish_fast.play.scale import Scale, as_chances

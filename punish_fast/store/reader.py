@@ -13,7 +13,7 @@ import numpy as np
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import PolicyError, policy_of_values
-from punish_fast.mdp.solver import Solution
+from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.value_iteration import Log
 from punish_fast.punish.codes import Layout, layout_of
 from punish_fast.punish.information import MODELS
@@ -236,7 +236,7 @@ class Artefact(SealedFile):
             state_ptr=state_ptr,
             objective=a["objective"],
             discount=a["discount"],
-            schedule=a["schedule"],
+            method=a["schedule"],
             tolerance=None if math.isnan(a["tolerance"]) else a["tolerance"],
             sweeps=a["sweeps"],
             residual=a["residual"],
@@ -386,7 +386,7 @@ def final_values(discount: float, objective: str = "discounted") -> np.ndarray:
 
 def _terminal_values(solution: Solution) -> np.ndarray:
     """The values of win and loss that belong to a solution."""
-    if solution.schedule != "jacobi" or solution.discount == 1:
+    if solution.method != "jacobi" or solution.discount == 1:
         return final_values(solution.discount, solution.objective)
     # Terminals take part in the published sweeps like all other states.
     values = TERMINAL_REWARD

@@ -15,7 +15,9 @@ import numpy as np
 
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.process import Process
-from punish_fast.mdp.solver import DEFAULT_DISCOUNT, Solution, solve
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
+from punish_fast.mdp.solver import solve
 from punish_fast.punish.matrix_free import MatrixFree, RowBackups
 from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, TENSOR, choose_mode, memory_limit, plan_memory
 from punish_fast.punish.row_batches import RowBatches

@@ -37,7 +37,7 @@ def kernels() -> None:
     space = StateSpace(PRESETS["tiny"])
     solution = solve(build(space))
     build(space, softmax(space.state_ptr, solution.q, 1.0))
-    solve(build(space), schedule="jacobi", sweeps=1)
+    solve(build(space), method="jacobi", sweeps=1)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from punish_fast.cli import report as reporting
 from punish_fast.cli import solve as solving
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.policy_iteration import absorption_values
-from punish_fast.mdp.solver import DEFAULT_TOLERANCE, solve
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
+from punish_fast.mdp.solver import solve
 from punish_fast.punish import row_batches
 from punish_fast.punish.openings import count_reachable
 from punish_fast.punish.rules import PRESETS

@@ -59,7 +59,7 @@ def output(folder):
             ["--objective", "win-probability", "--discount", "0.9"],
             "discount: 0.9 is not allowed with the objective win-probability",
         ),
-        (["--objective", "win-probability", "--schedule", "jacobi"], "schedule: jacobi is not allowed with"),
+        (["--objective", "win-probability", "--schedule", "jacobi"], "--schedule jacobi is not allowed with"),
         (["--schedule", "random"], "schedule"),
         (["--schedule", ""], "schedule"),
         (["--threads", "0"], "threads"),

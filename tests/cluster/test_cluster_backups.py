@@ -55,7 +55,7 @@ def test_a_cluster_gives_the_bits_of_one_process(client, rules, is_uniform):
 
 def test_every_method_gives_the_bits_of_one_process(client, tiny):
     batches = RowBatches(tiny)
-    assert_same(client, batches, schedule="jacobi", sweeps=4)
+    assert_same(client, batches, method="jacobi", sweeps=4)
     assert_same(client, batches, objective="win-probability")
     assert_same(client, batches, discount=1)
 
@@ -66,7 +66,7 @@ def test_arrays_go_to_workers_as_data(client, tiny, monkeypatch):
     monkeypatch.setattr(row_batches, "_BATCH", 1 << 18)
     batches = RowBatches(tiny)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "3kB"}):
-        assert_same(client, batches, schedule="jacobi", sweeps=2)
+        assert_same(client, batches, method="jacobi", sweeps=2)
 
 
 @pytest.mark.parametrize(("least", "most", "n_tasks"), [(1e-6, 1e9, 8), (1e12, 1e9, 4), (1e12, 1e-9, 1000)])

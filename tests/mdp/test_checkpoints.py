@@ -60,12 +60,12 @@ def cycle(seed, n_layers=3):
     return from_rows(states, [SIZE] * n_layers, [1.0])
 
 
-@pytest.mark.parametrize("options", [{}, {"discount": 0.999}, {"sweeps": 9}, {"schedule": "jacobi", "sweeps": 5}])
+@pytest.mark.parametrize("options", [{}, {"discount": 0.999}, {"sweeps": 9}, {"method": "jacobi", "sweeps": 5}])
 def test_a_cycle_resumes_with_its_acceleration(options):
     assert_resumes(cycle(1), **options)
 
 
-@given(random_processes(), st.sampled_from([{}, {"schedule": "jacobi", "discount": 0.5}]))
+@given(random_processes(), st.sampled_from([{}, {"method": "jacobi", "discount": 0.5}]))
 @settings(max_examples=6)
 def test_any_process_resumes(sample, options):
     assert_resumes(from_rows(*sample), tolerance=1e-6, **options)

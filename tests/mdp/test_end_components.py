@@ -22,7 +22,8 @@ from punish_fast.mdp.end_components import collapsed
 from punish_fast.mdp.end_components import end_components as find
 from punish_fast.mdp.model import check, from_rows
 from punish_fast.mdp.policy import TIE, tie_of
-from punish_fast.mdp.solver import SCHEDULES, SolveError, solve
+from punish_fast.mdp.solve_options import SCHEDULES
+from punish_fast.mdp.solver import SolveError, solve
 
 # Two rooms of two states each, and a trap; play walks within a room, from the first to the second, and leaves from
 # there by a bad bet. Terminals: a win, a loss.
@@ -148,7 +149,7 @@ def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule,
     if expected is None:
         return
     start = None if schedule == "jacobi" else np.full(len(sample[0]), value)
-    options = {"schedule": schedule or "layered", "sweeps": sweeps, "start": start}
+    options = {"method": schedule or "layered", "sweeps": sweeps, "start": start}
     solution = solved_unless_too_long(sample, objective, **options)
     assert solution.sweeps == len(solution.log.residual) == sweeps
     assert error(solution.v, expected) <= solution.error_bound

@@ -127,7 +127,7 @@ def test_processes_too_large_for_it_are_swept_until_that_is_given_up(monkeypatch
     assert is_small_enough(from_rows([[(0.0, {1: 1.0})], [(0.0, {2: 1.0})]], terminals=[1.0]))
 
 
-@pytest.mark.parametrize(("options", "name"), [({"sweeps": 5}, "sweeps"), ({"schedule": "jacobi"}, "schedule")])
+@pytest.mark.parametrize(("options", "name"), [({"sweeps": 5}, "sweeps"), ({"method": "jacobi"}, "method")])
 def test_sweeps_alone_are_refused_where_no_bound_is_known(options, name):
     with pytest.raises(SolveError, match=rf"^{name}: play may be too long for sweeps alone"):
         solved((SLOW, [2], [1.0, -1.0]), "discounted", **options)

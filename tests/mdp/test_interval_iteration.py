@@ -265,7 +265,7 @@ def test_threads_change_no_bit():
     ("options", "text"),
     [
         ({"discount": 0.95}, r"discount: 0\.95 is not allowed with the objective win-probability, which has none"),
-        ({"schedule": "jacobi"}, "schedule: jacobi is not allowed with the objective win-probability"),
+        ({"method": "jacobi"}, "method: jacobi is not allowed with the objective win-probability"),
         ({"tolerance": 0.0}, r"tolerance: 0\.0 is not allowed"),
         ({"sweeps": 0}, "sweeps: 0 is not allowed"),
     ],

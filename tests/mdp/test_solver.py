@@ -12,7 +12,9 @@ from processes import compacted, ending_processes, error, exact_values, random_p
 
 from punish_fast.mdp.model import ModelError, from_rows
 from punish_fast.mdp.policy import first_best, greedy, tie_of
-from punish_fast.mdp.solver import SCHEDULES, Solution, SolveError, evaluate, solve
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solve_options import SCHEDULES
+from punish_fast.mdp.solver import SolveError, evaluate, solve
 from punish_fast.mdp.value_iteration import Evaluation
 
 # State 0 pays 1 and leads to state 1, which pays 2 and leads back.
@@ -98,7 +100,7 @@ def test_a_cycle_of_layers_that_pays_once_a_cycle(schedule, n_layers):
 def test_a_layered_sweep_contracts_by_a_whole_cycle():
     states = [[(0.0, {(k + 1) % 5: 1.0})] for k in range(4)] + [[(1.0, {0: 1.0})]]
     mdp = from_rows(states, [1] * 5)
-    layered, jacobi = solve(mdp), solve(mdp, schedule="jacobi")
+    layered, jacobi = solve(mdp), solve(mdp, method="jacobi")
     assert 4 * layered.sweeps < jacobi.sweeps
 
 
@@ -360,7 +362,7 @@ def test_the_start_is_not_changed():
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_log_has_one_entry_for_each_sweep(schedule):
     told = []
-    solution = solve(from_rows(TWO_STATES), schedule=schedule, sweeps=7, progress=lambda *args: told.append(args))
+    solution = solve(from_rows(TWO_STATES), method=schedule, sweeps=7, progress=lambda *args: told.append(args))
     assert len(solution.log.residual) == len(solution.log.seconds) == solution.sweeps == 7
     assert solution.residual == solution.log.residual[-1]
     n_published = 7 if schedule == "jacobi" else 0
@@ -421,7 +423,7 @@ def test_solution_without_a_tolerance_always_converged():
         ({"discount": 1.01}, "discount: 1.01 is not allowed, it must be from 0 to 1"),
         ({"discount": -0.1}, "discount: -0.1"),
         ({"discount": math.nan}, "discount: nan"),
-        ({"schedule": "zigzag"}, "schedule: 'zigzag' is not allowed, it must be one of layered, jacobi"),
+        ({"method": "zigzag"}, "method: 'zigzag' is not allowed, it must be one of auto, layered, jacobi"),
         ({"tolerance": 0.0}, "tolerance: 0.0 is not allowed, it must be above 0"),
         ({"tolerance": math.nan}, "tolerance: nan"),
         ({"tolerance": math.inf}, "tolerance: inf"),
@@ -435,7 +437,7 @@ def test_solution_without_a_tolerance_always_converged():
         ),
         ({"start": np.zeros(3)}, "start: must be 2 finite numbers"),
         ({"start": np.array([0.0, math.nan])}, "start: must be 2 finite numbers"),
-        ({"start": np.zeros(2), "schedule": "jacobi"}, "start: initial values need the layered schedule"),
+        ({"start": np.zeros(2), "method": "jacobi"}, "start: initial values are not allowed with the method jacobi"),
     ],
 )
 def test_option_out_of_range_is_named(options, message):

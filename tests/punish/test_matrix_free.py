@@ -55,7 +55,7 @@ def test_values_have_the_bits_of_the_tensor(cut_small, rules, seed, n_entries):
     assert made.batches.n_probabilities == len(stored.data)
     assert made.nonzeros() == stored.nonzeros() == build(space, policy).nonzeros()
     assert_same_solution(made, stored)
-    assert_same_solution(made, stored, schedule="jacobi", sweeps=7)
+    assert_same_solution(made, stored, method="jacobi", sweeps=7)
     weight = mixed(space, 1)
     assert np.array_equal(evaluate(made, weight), evaluate(stored, weight))
 
@@ -76,7 +76,7 @@ def test_threads_change_no_bit(tiny, monkeypatch):
     try:
         for n in (1, max_threads()):
             set_threads(n)
-            solution = solve(MatrixFree(RowBatches(tiny)), schedule="jacobi", sweeps=5)
+            solution = solve(MatrixFree(RowBatches(tiny)), method="jacobi", sweeps=5)
             found.append((solution.fingerprint, solution.log.rmse, solution.log.choice_changes))
     finally:
         set_threads(before)

@@ -99,8 +99,8 @@ def test_evaluation_gives_the_same_values(tiny, discount):
 
 def test_jacobi_sweeps_give_the_same_bits(tiny):
     enemy = mixed(tiny, 8)
-    found = solve(Refillable(tiny).fill(enemy), schedule="jacobi", sweeps=7)
-    expected = solve(build(tiny, enemy), schedule="jacobi", sweeps=7)
+    found = solve(Refillable(tiny).fill(enemy), method="jacobi", sweeps=7)
+    expected = solve(build(tiny, enemy), method="jacobi", sweeps=7)
     assert found.q.tobytes() == expected.q.tobytes()
     assert found.log.rmse == expected.log.rmse
 

@@ -135,7 +135,7 @@ def test_a_game_decided_in_one_breath_is_solved(breaths):
     mdp = check(build(space))
     expected = [20.0 if space.state(row).hand == (0, 1, 0, 0, 0) else -20.0 for row in range(2)]
     assert solve(mdp).v == pytest.approx(expected)
-    assert solve(mdp, schedule="jacobi").v == pytest.approx(expected)
+    assert solve(mdp, method="jacobi").v == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", [None, 3])
@@ -166,7 +166,7 @@ def thread_counts():
 def game_bytes(rules, seed):
     space = StateSpace(rules)
     mdp = build(space, None if seed is None else random_policy(space, seed))
-    layered, jacobi = solve(mdp), solve(mdp, schedule="jacobi", sweeps=10)
+    layered, jacobi = solve(mdp), solve(mdp, method="jacobi", sweeps=10)
     arrays = (space.code, mdp.state_ptr, mdp.action, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
     solutions = (layered.v, layered.q, layered.choice, jacobi.v, jacobi.q, np.array(jacobi.log.rmse))
     return [array.tobytes() for array in arrays + solutions]

@@ -13,7 +13,8 @@ import pytest
 
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import softmax
-from punish_fast.mdp.solver import Solution, solve
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build

@@ -312,7 +312,7 @@ def test_sweeps_that_the_log_does_not_have(copies, sweeps, field, problem):
 @pytest.mark.parametrize("name", ["/log/rmse", "/log/choice_changes"])
 def test_log_of_a_jacobi_run(game, tmp_path, name):
     path = tmp_path / "jacobi.h5"
-    save(path, game.space, game.mdp, solve(game.mdp, schedule="jacobi", sweeps=4))
+    save(path, game.space, game.mdp, solve(game.mdp, method="jacobi", sweeps=4))
     change(path, name, lambda array: array[1:])
     with named(path, name, "shape is"):
         load(path).solution()
@@ -320,7 +320,7 @@ def test_log_of_a_jacobi_run(game, tmp_path, name):
 
 def test_log_of_a_jacobi_run_without_its_choices(game, tmp_path):
     path = tmp_path / "jacobi.h5"
-    save(path, game.space, game.mdp, solve(game.mdp, schedule="jacobi", sweeps=4))
+    save(path, game.space, game.mdp, solve(game.mdp, method="jacobi", sweeps=4))
     remove(path, "/log/choice_changes")
     with named(path, "/log/choice_changes", "missing"):
         load(path).solution()

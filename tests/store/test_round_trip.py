@@ -67,8 +67,8 @@ def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
     [
         {},
         {"sweeps": 3},
-        {"schedule": "jacobi", "sweeps": 5},
-        {"schedule": "jacobi", "tolerance": 1e-3},
+        {"method": "jacobi", "sweeps": 5},
+        {"method": "jacobi", "tolerance": 1e-3},
         {"discount": 0.5},
         {"discount": 0.0},
         {"discount": 1.0},

@@ -109,7 +109,7 @@ def test_pointers_and_codes_of_a_file_are_those_of_the_game(game, originals):
 
 
 def test_log_has_an_entry_for_each_sweep_and_more_for_jacobi(game, tmp_path):
-    solution = solve(game.mdp, schedule="jacobi", sweeps=7)
+    solution = solve(game.mdp, method="jacobi", sweeps=7)
     save(tmp_path / "jacobi.h5", game.space, game.mdp, solution)
     with h5py.File(tmp_path / "jacobi.h5") as file:
         found = datasets(file)

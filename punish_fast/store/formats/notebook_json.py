@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solver import Solution, check_options
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solve_options import check_options
 from punish_fast.mdp.value_iteration import Log
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import ACTIONS, decimals_of
@@ -230,7 +231,7 @@ def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
         state_ptr=space.state_ptr,
         objective="discounted",
         discount=discount,
-        schedule="imported",
+        method="imported",
         tolerance=None,
         sweeps=0,
         residual=np.nan,

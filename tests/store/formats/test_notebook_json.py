@@ -158,7 +158,7 @@ def test_terminal_values_of_an_imported_agent(game, written, tmp_path, value, pr
 @pytest.mark.parametrize("sweeps", [1, 2, 17])
 def test_terminals_of_published_sweeps_are_worth_what_they_were(game, tmp_path, sweeps):
     """After ``n`` sweeps that begin with the reward, a win is worth ``1 + g + ... + g^n``."""
-    save(tmp_path / "a.h5", game.space, game.mdp, solve(game.mdp, schedule="jacobi", sweeps=sweeps))
+    save(tmp_path / "a.h5", game.space, game.mdp, solve(game.mdp, method="jacobi", sweeps=sweeps))
     win, loss = load(tmp_path / "a.h5").terminal_values
     assert win == pytest.approx((1 - 0.95 ** (sweeps + 1)) / 0.05, rel=1e-14)
     assert loss == -win
@@ -169,7 +169,7 @@ def test_terminals_of_published_sweeps_are_worth_what_they_were(game, tmp_path, 
 
 @pytest.mark.parametrize("schedule", ["layered", "jacobi"])
 def test_undiscounted_agents_come_back(game, tmp_path, schedule):
-    save(tmp_path / "a.h5", game.space, game.mdp, solve(game.mdp, discount=1, schedule=schedule, tolerance=1e-6))
+    save(tmp_path / "a.h5", game.space, game.mdp, solve(game.mdp, discount=1, method=schedule, tolerance=1e-6))
     content = content_of(load(tmp_path / "a.h5"), game.space)
     assert content.terminals == (1.0, -1.0)
     export_notebook(tmp_path / "a.json", game.space, content)

@@ -1,0 +1,84 @@
+"""What solving a Markov decision process finds."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.value_iteration import Log
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Values of a Markov decision process and how they were found.
+
+    Attributes:
+        v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` of the rows of ``s``.
+        q: float64 ``[n_rows]``, values of state-action pairs.
+        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
+        objective: ``"discounted"``, or ``"win-probability"``, whose values are probabilities.
+        discount: From 0 to 1; 1 for total rewards and for win probabilities.
+        method: ``"layered"``, ``"jacobi"``, ``"auto"`` or another one of ``methods.py``.
+        tolerance: The error bound asked for, or None if a number of sweeps was.
+        sweeps: Number of sweeps; for the methods of ``methods.py``, of backups of all states.
+        residual: Largest change of a state's value in the last sweep.
+        error_bound: Upper bound on the error of ``v`` in the sup norm.
+        log: One entry for each sweep, and one for policy iteration.
+        policies: Number of policies that policy iteration evaluated; 0 if sweeps were enough.
+        reason: Why this method was chosen, or what it did; empty if it was asked for.
+    """
+
+    v: np.ndarray
+    q: np.ndarray
+    state_ptr: np.ndarray
+    objective: str
+    discount: float
+    method: str
+    tolerance: float | None
+    sweeps: int
+    residual: float
+    error_bound: float
+    log: Log
+    policies: int = 0
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        aim = f"discount {self.discount:g}" if self.objective == "discounted" else self.objective
+        return f"Solution({len(self.v):,} states, {aim}, error bound {self.error_bound:.1e})"
+
+    @property
+    def schedule(self) -> str:
+        """The update order of sweeps, as files and commands name it."""
+        return self.method
+
+    @property
+    def converged(self) -> bool:
+        """Whether the error bound reached the tolerance; true if a number of sweeps was asked for."""
+        return self.tolerance is None or self.error_bound <= self.tolerance
+
+    @cached_property
+    def choice(self) -> np.ndarray:
+        """int64 ``[n_states]``, the best row of each state, the first one of ties (``policy.py``)."""
+        return first_best(self.state_ptr, self.q)
+
+    @property
+    def lower(self) -> np.ndarray:
+        """float64 ``[n_states]``, lower bounds of the optimal values."""
+        return self._within(self.v - self.error_bound)
+
+    @property
+    def upper(self) -> np.ndarray:
+        """float64 ``[n_states]``, upper bounds of the optimal values."""
+        return self._within(self.v + self.error_bound)
+
+    def _within(self, values: np.ndarray) -> np.ndarray:
+        return np.clip(values, 0.0, 1.0) if self.objective == "win-probability" else values
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of the values: equal for equal bits."""
+        return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]

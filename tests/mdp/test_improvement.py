@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import exact_values, random_processes
+
+from punish_fast.mdp.improvement import Improvement
+from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.span_bound import SpanBound
+
+
+@given(random_processes(), st.sampled_from([0.5, 0.9]), st.integers(1, 6), st.floats(-20, 20))
+def test_optimal_values_lie_between_the_bounds_of_every_backup(sample, discount, n_backups, value):
+    states, _, terminals = sample
+    mdp = from_rows(states, terminals=terminals)
+    point = Improvement(mdp, discount, 0.0, np.full(mdp.n_states, value))
+    for _ in range(n_backups):
+        point.improve()
+    exact = np.array([float(v) for v in exact_values(states, terminals, discount)])[: mdp.n_states]
+    bound, v = point.bound, point.v[: mdp.n_states]
+    factor, slack = discount / (1 - discount), 1e-9
+    assert (v + factor * bound.low <= exact + slack).all()
+    assert (exact <= v + factor * bound.high + slack).all()
+
+
+@given(random_processes(), st.sampled_from([0.5, 0.9]))
+def test_rows_that_drop_out_are_not_optimal(sample, discount):
+    states, _, terminals = sample
+    mdp = from_rows(states, terminals=terminals)
+    point = Improvement(mdp, discount, 1e-12)
+    for _ in range(200):
+        point.improve()
+    ends = [reward / (1 - discount) for reward in terminals]
+    v = np.array([float(x) for x in exact_values(states, terminals, discount)] + ends)
+    q = mdp.reward + discount * (mdp.to_scipy() @ v)
+    for state in range(mdp.n_states):
+        first, last = mdp.state_ptr[state : state + 2]
+        kept = point.candidates.rows[first : first + point.candidates.number[state]]
+        assert set(np.flatnonzero(q[first:last] >= v[state] - 1e-13) + first) <= set(kept.tolist())
+        assert point.choice[state] in kept
+
+
+def test_a_worse_row_drops_out_and_is_read_no_more():
+    mdp = from_rows([[(1.0, {0: 1.0}), (0.0, {0: 1.0})]])
+    point = Improvement(mdp, 0.5, 1e-12)
+    for _ in range(3):
+        point.improve()
+    assert point.candidates.number.tolist() == [1]
+    assert point.work == 2 + 1 + 1
+
+
+def test_a_shift_of_all_values_costs_no_backup():
+    mdp = from_rows([[(1.0, {1: 1.0})], [(1.0, {0: 1.0})]])
+    point = Improvement(mdp, 0.99, 1e-9)
+    point.improve()
+    point.centre()
+    assert point.error <= 1e-9
+    assert point.v == pytest.approx([100.0, 100.0])
+
+
+def test_changes_of_terminals_count_as_none():
+    mdp = from_rows([[(1.0, {1: 1.0})]], terminals=[0.0])
+    point = Improvement(mdp, 0.5, 1e-9)
+    point.improve()
+    assert (point.bound.low, point.bound.high) == (0.0, 1.0)
+
+
+def test_bounds_of_a_span():
+    bound = SpanBound(low=1.0, high=3.0, discount=0.5, rounding=0.0)
+    assert (bound.span, bound.shift, bound.error, bound.slack) == (2.0, 2.0, 1.0, 2.0)
+    assert not bound.is_at_floor
+    assert SpanBound(1.0, 1.0, 0.5, 1e-16).is_at_floor

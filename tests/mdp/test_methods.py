@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import compacted, error, exact_values, random_processes, sparse_process
+
+from punish_fast.mdp.improvement import Improvement
+from punish_fast.mdp.methods import GENERAL_METHODS, Automatic, iterate, method_of
+from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.solver import SolveError, evaluate, solve
+from punish_fast.runtime import _jit
+
+NAMES = ("auto", *GENERAL_METHODS)
+names = st.sampled_from(NAMES)
+
+
+@given(random_processes(), names, st.sampled_from([0.0, 0.5, 0.9, 0.99]), st.sampled_from([1e-2, 1e-10]))
+def test_error_bounds_hold(sample, name, discount, tolerance):
+    states, _, terminals = sample
+    solution = solve(from_rows(states, terminals=terminals), discount, name, tolerance)
+    assert error(solution.v, exact_values(states, terminals, discount)) <= solution.error_bound
+    assert solution.converged
+
+
+@given(random_processes(), names)
+def test_values_are_the_best_of_their_rows_and_greedy_play_earns_them(sample, name):
+    states, _, terminals = sample
+    mdp = from_rows(states, terminals=terminals)
+    solution = solve(mdp, 0.9, name)
+    assert (np.maximum.reduceat(solution.q, mdp.state_ptr[:-1]) == solution.v).all()
+    assert evaluate(mdp, greedy(mdp.state_ptr, solution.q), 0.9) == pytest.approx(solution.v, abs=1e-7)
+
+
+@given(random_processes(), names, st.floats(-50, 50))
+def test_first_values_change_the_way_but_not_the_end(sample, name, value):
+    states, _, terminals = sample
+    mdp = from_rows(states, terminals=terminals)
+    started = solve(mdp, 0.9, name, start=np.full(mdp.n_states, value))
+    assert started.v == pytest.approx(solve(mdp, 0.9, "layered").v, abs=2e-10)
+
+
+@pytest.mark.parametrize("reach", [None, 5])
+@pytest.mark.parametrize("name", NAMES)
+def test_methods_agree_and_have_the_same_bits_for_any_number_of_threads(name, reach):
+    mdp, before = sparse_process(3000, reach=reach), _jit.threads()
+    found = []
+    try:
+        for n_threads in (1, min(2, _jit.max_threads())):
+            _jit.set_threads(n_threads)
+            found.append(solve(mdp, 0.98, name, 1e-8))
+    finally:
+        _jit.set_threads(before)
+    assert found[0].fingerprint == found[1].fingerprint
+    assert found[0].sweeps == found[1].sweeps
+    assert np.abs(found[0].v - solve(mdp, 0.98, "layered", 1e-8).v).max() <= 2e-8
+
+
+def test_play_that_forgets_where_it_began_takes_few_backups_at_any_discount():
+    mdp = sparse_process(2000)
+    sweeps = {discount: solve(mdp, discount, tolerance=1e-6).sweeps for discount in (0.9, 0.999)}
+    assert sweeps[0.999] <= sweeps[0.9] + 5 < 20
+    assert solve(mdp, 0.9, "layered", 1e-6).sweeps > 100
+
+
+def test_auto_says_what_it_did():
+    solution = solve(sparse_process(2000), 0.9)
+    assert solution.reason.startswith("modified-policy-iteration (")
+    assert solve(from_rows([[(1.0, {1: 1.0})]], terminals=[0.0]), 0.0).reason == "value-iteration"
+
+
+def test_auto_tries_other_methods_where_modified_policy_iteration_is_slow():
+    mdp = sparse_process(3000, reach=3)
+    automatic = Automatic(mdp)
+    iterate(Improvement(mdp, 0.9999, 1e-6), automatic)
+    assert set(automatic.used) >= {"modified-policy-iteration", "gauss-seidel", "policy-iteration"}
+
+
+def test_an_advance_that_leads_astray_is_made_up_for():
+    class Astray:
+        def advance(self, point):
+            point.v[: point.mdp.n_states] = np.nan
+
+    mdp = sparse_process(50)
+    steps = iterate(Improvement(mdp, 0.9, 1e-6), Astray())
+    assert np.abs(steps.point.v - solve(mdp, 0.9, "layered").v).max() <= 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_compact_processes_and_layers_are_solved(name):
+    states = [[(0.0, {1: 0.5, 2: 0.5})], [(1.0, {0: 1.0}), (0.0, {2: 1.0})]]
+    mdp = from_rows(states, [1, 1], [1.0])
+    expected = solve(mdp, 0.9, "jacobi").v
+    assert solve(mdp, 0.9, name).v == pytest.approx(expected, abs=2e-10)
+    assert solve(compacted(mdp), 0.9, name).v == pytest.approx(expected, abs=2e-10)
+
+
+def test_layers_are_swept_unless_asked_otherwise():
+    states = [[(0.0, {1: 1.0})], [(1.0, {0: 1.0})]]
+    assert solve(from_rows(states, [1, 1])).method == "layered"
+    assert solve(from_rows(states)).method == "auto"
+    assert solve(from_rows(states), sweeps=5).sweeps == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"discount": 1}, "method: gauss-seidel needs a discount below 1"),
+        ({"sweeps": 5}, "sweeps: not allowed with gauss-seidel"),
+        ({"objective": "win-probability"}, "method: gauss-seidel is not allowed with the objective win-probability"),
+    ],
+)
+def test_what_a_method_cannot_do_is_refused(options, told):
+    with pytest.raises(SolveError, match=told):
+        solve(from_rows([[(0.0, {1: 1.0})]], terminals=[1.0]), method="gauss-seidel", **options)
+
+
+def test_progress_is_told_after_every_backup():
+    told: list[tuple[str, int, float]] = []
+    solution = solve(sparse_process(100), 0.9, progress=lambda *what: told.append(what))
+    assert [n for _, n, _ in told] == list(range(1, solution.sweeps + 1))
+    assert told[-1][2] <= solution.tolerance
+
+
+@pytest.mark.parametrize("name", GENERAL_METHODS)
+def test_every_name_has_a_method(name):
+    mdp = sparse_process(20)
+    assert iterate(Improvement(mdp, 0.5, 1e-6), method_of(name, mdp, 0.5)).point.is_done
