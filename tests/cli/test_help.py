@@ -27,7 +27,7 @@ COMMANDS = [
     *(verb for verb in VERBS if verb not in GROUPS),
     *(f"{group} {name}" for group, names in GROUPS.items() for name in names),
 ]
-HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "matplotlib", "jax", "optax", "fastapi", "uvicorn")
+HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "sqlite3", "matplotlib", "jax", "optax", "fastapi", "uvicorn")
 
 _LIST_MODULES = """
 import sys
