@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-RUN = ("console", "sh", "python")
 # What differs between machines: durations, rates, sizes of files and threads.
 _MACHINE = re.compile(r"\d[\d.,:]* ?(?:s|ms|h|min|[kMG]?B|threads?)\b|[\d.,]+ ?[kMG]? ?\w*/s\b")
 

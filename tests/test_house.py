@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -59,13 +60,26 @@ API_FILES = [name for name in MODULES if not Path(name).name.startswith("_")]
 
 
 def tree_of(name: str) -> ast.Module:
-    return ast.parse((PACKAGE / name).read_text(encoding="utf-8"))
+    return parsed(PACKAGE / name)
 
 
-def imports_of(name: str) -> Iterator[str]:
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports_of(name: str) -> tuple[str, ...]:
     """Every module that a file imports, anywhere in it, by its whole name."""
-    package = ["punish_fast", *Path(name).parent.parts]
-    for node in ast.walk(tree_of(name)):
+    return imported(tree_of(name), ("punish_fast", *Path(name).parent.parts))
+
+
+@cache
+def imported(tree: ast.Module, package: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(modules_of(tree, package))
+
+
+def modules_of(tree: ast.Module, package: tuple[str, ...]) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

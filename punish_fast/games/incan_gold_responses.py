@@ -124,18 +124,3 @@ def best_rule(
             break
         best = before
     return best
-
-
-def settled_rule(n_rounds: int = 100_000, seed: int = 0, first: int = 10) -> list[RuleOfThumb]:
-    """Rules with one number of points, each the best against two players of the one before, until one comes again.
-
-    Returns:
-        The rules that go on for ever: one if it is the best against itself, else the cycle.
-    """
-    found = [best_rule([threshold_policy(first)] * (N_PLAYERS - 1), n_rounds, seed)]
-    while True:
-        after = best_rule([threshold_policy(found[-1].leave_at)] * (N_PLAYERS - 1), n_rounds, seed)
-        for place, rule in enumerate(found):
-            if rule.leave_at == after.leave_at:
-                return [*found[place + 1 :], after]
-        found.append(after)

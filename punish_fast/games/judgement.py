@@ -7,7 +7,6 @@ may be different to a neural network, so judge it on positions that are not fold
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -46,25 +45,6 @@ class Judgement(NamedTuple):
     losing_lines: LosingLines
     keeps_value: float
     keeps_choice: float
-
-
-def policy_of_choices(positions: Positions, actions: Sequence[int] | np.ndarray) -> np.ndarray:
-    """The policy of an agent that chooses one action in each position; illegal ones have no row.
-
-    Args:
-        positions: The positions of the game.
-        actions: The action in the state ``positions.states[k]`` of each ``k`` in ``positions.live``.
-
-    Returns:
-        float64 ``[n_rows]``, all 0 in positions with an illegal choice.
-    """
-    policy = np.zeros(positions.n_rows)
-    for number, action in zip(positions.live.tolist(), actions, strict=True):
-        state = positions.states[number]
-        legal = list(positions.game.actions(state))
-        if action in legal:
-            policy[positions.rows_of(state)[legal.index(int(action))]] = 1.0
-    return policy
 
 
 def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -> np.ndarray:

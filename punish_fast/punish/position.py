@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from punish_fast.punish.codes import State, StateError, encode, layout_of
 from punish_fast.punish.rules import CARDS, Five, Rules, cards_text
@@ -81,24 +80,6 @@ def _notes(who: str, exhausted: int, feinted: int) -> Iterator[str]:
         yield f"; {who} must rest"
     if feinted:
         yield f"; {who} {'have' if who == 'you' else 'has'} feinted"
-
-
-def position_fields(state: State) -> dict[str, Any]:
-    """The words of a position, as `position` takes them."""
-    exhausted = state.own_exhausted, state.enemy_exhausted
-    return {
-        "hand": _initials(state.hand),
-        "discard": _initials(state.discard),
-        "hp": f"{state.own_hp}-{state.enemy_hp}",
-        "breath": state.breath,
-        "enemy_hand": state.enemy_hand,
-        "feinted": f"{state.own_feinted}-{state.enemy_feinted}",
-        "exhausted": next((side for side, flags in SIDES.items() if flags == exhausted), None),
-    }
-
-
-def _initials(counts: Five) -> str:
-    return "".join(n * letter for letter, n in zip(INITIALS, counts, strict=True))
 
 
 def _cards(field: str, text: str) -> Five:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import h5py
 import pytest
 from fuzz.reading import read_everything
 from numba import config
 
-from cli.conftest import clean_environment
+from cli.forks import Fork
+from punish_fast.__main__ import main
+from punish_fast.cli import app
 
 INSTANTS = 20
 SECONDS_TO_END = 30.0
@@ -33,52 +38,15 @@ POINTS = [
 # Without compiled kernels these are slow, and nothing in them depends on the kernels.
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="processes of their own are watched with the JIT on")
 
-# The command, with a byte on a pipe as soon as it is ready for interrupts.
-_ANNOUNCED = """
-import os, sys
-from punish_fast.__main__ import main
-from punish_fast.cli import app
-guarded = app.guarded
-app.guarded = lambda call: guarded(lambda: (os.write(int(sys.argv.pop(1)), b"."), call())[1])
-main()
-"""
-
 # Where a process dies, or is interrupted once, by its own hand.
-_DYING = """
-import os, signal, sys
-from pathlib import Path
-import h5py
-from punish_fast.__main__ import main
-
-name, when, number = sys.argv[1], sys.argv[2], signal.Signals(int(sys.argv[3]))
-del sys.argv[1:4]
-home, attribute = {
+_ATTRIBUTES: dict[str, tuple[Any, str]] = {
     "rename": (Path, "replace"),
     "force": (os, "fsync"),
     "remove": (Path, "unlink"),
     "close": (h5py.File, "close"),
     "write": (h5py.Group, "create_dataset"),
     "create": (h5py.File, "__init__"),
-}[name]
-original = getattr(home, attribute)
-
-is_due = True
-
-def send(moment):
-    global is_due
-    if is_due and moment == when:
-        is_due = False
-        os.kill(os.getpid(), number)
-
-def dying(*args, **options):
-    send("before")
-    result = original(*args, **options)
-    send("after")
-    return result
-
-setattr(home, attribute, dying)
-main()
-"""
+}
 
 
 def whole(path: Path) -> dict[str, Any]:
@@ -93,45 +61,68 @@ def leftovers(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob(".*"))
 
 
-def start_announced(*arguments: str, before: str = "") -> subprocess.Popen[str]:
-    """Start a command and wait until interrupts are taken care of; ``before`` is code that runs first."""
-    read, write = os.pipe()
-    child = subprocess.Popen(
-        [sys.executable, "-c", before + _ANNOUNCED, str(write), *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=clean_environment(),
-        pass_fds=[write],
-    )
-    os.close(write)
-    os.read(read, 1)
-    os.close(read)
+def start_announced(*arguments: str, before: Callable[[], None] | None = None) -> Fork:
+    """Start a command and wait until interrupts are taken care of; ``before`` is called first."""
+    ready, announce = multiprocessing.Pipe(duplex=False)
+    child = Fork(_run_announced, announce, before, arguments)
+    announce.close()
+    with suppress(EOFError):
+        ready.recv_bytes()
+    ready.close()
     return child
 
 
-def start_dying(name: str, when: str, number: int, *arguments: str, before: str = "") -> subprocess.Popen[str]:
-    """Start a command that sends itself a signal at one of the ``POINTS``; ``before`` is code that runs first."""
-    return subprocess.Popen(
-        [sys.executable, "-c", before + _DYING, name, when, str(int(number)), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=clean_environment(),
-    )
+def _run_announced(announce: Connection, before: Callable[[], None] | None, arguments: tuple[str, ...]) -> None:
+    guarded = app.guarded
+
+    def announced(call: Callable[[], Any]) -> int:
+        return guarded(lambda: (announce.send_bytes(b"."), call())[1])
+
+    app.guarded = announced
+    _run_command(before, arguments)
 
 
-def end(child: subprocess.Popen[str]) -> tuple[int | None, str]:
+def _run_command(before: Callable[[], None] | None, arguments: tuple[str, ...]) -> None:
+    if before is not None:
+        before()
+    sys.argv = ["punish-fast", *arguments]
+    main()
+
+
+def start_dying(name: str, when: str, number: int, *arguments: str, before: Callable[[], None] | None = None) -> Fork:
+    """Start a command that sends itself a signal at one of the ``POINTS``; ``before`` is called first."""
+    return Fork(_run_dying, name, when, number, before, arguments)
+
+
+def _run_dying(
+    name: str, when: str, number: int, before: Callable[[], None] | None, arguments: tuple[str, ...]
+) -> None:
+    home, attribute = _ATTRIBUTES[name]
+    original = getattr(home, attribute)
+    is_due = True
+
+    def send(moment: str) -> None:
+        nonlocal is_due
+        if is_due and moment == when:
+            is_due = False
+            os.kill(os.getpid(), number)
+
+    def dying(*args: Any, **options: Any) -> Any:
+        send("before")
+        result = original(*args, **options)
+        send("after")
+        return result
+
+    setattr(home, attribute, dying)
+    _run_command(before, arguments)
+
+
+def end(child: Fork, seconds: float = SECONDS_TO_END) -> tuple[int | None, str]:
     """Exit code and stderr; no code for a process that does not end."""
-    try:
-        _, err = child.communicate(timeout=SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        return None, child.communicate()[1]
-    return child.returncode, err
+    return child.end(seconds)
 
 
-def instants(begin: Callable[[], subprocess.Popen[str]], seed: int, n: int = INSTANTS) -> list[float]:
+def instants(begin: Callable[[], Fork], seed: int, n: int = INSTANTS) -> list[float]:
     """Seeded delays, ``n`` of them, that spread over a whole run and a little more."""
     generator = random.Random(seed)
     durations = []

@@ -6,10 +6,11 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
-from cli.conftest import clean_environment, run_apart
+from cli.conftest import Done, Run, clean_environment, run_apart
 from punish_fast import __version__
 
 VERBS = (
@@ -26,7 +27,7 @@ COMMANDS = [
     *(verb for verb in VERBS if verb not in GROUPS),
     *(f"{group} {name}" for group, names in GROUPS.items() for name in names),
 ]
-HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "matplotlib", "jax", "optax", "fastapi", "uvicorn")
+HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "sqlite3", "matplotlib", "jax", "optax", "fastapi", "uvicorn")
 
 _LIST_MODULES = """
 import sys
@@ -35,6 +36,24 @@ for line in sys.argv[1:]:
     run(line.split())
 print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
 """
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, Done]:
+    """What commands said already."""
+    return {}
+
+
+@pytest.fixture
+def help_of(run: Run, texts: dict[str, Done]) -> Callable[[str], Done]:
+    """What a command says when it is asked for help; each is asked once."""
+
+    def ask(name: str) -> Done:
+        if name not in texts:
+            texts[name] = run(*name.split(), "--help")
+        return texts[name]
+
+    return ask
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
@@ -58,8 +77,8 @@ def test_help_names_every_verb(run):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_every_command_shows_an_example(run, name):
-    done = run(*name.split(), "--help")
+def test_help_of_every_command_shows_an_example(help_of, name):
+    done = help_of(name)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"Usage: punish-fast {name}")
     assert re.search(rf"Examples?:\s+punish-fast\s+{name.replace(' ', chr(92) + 's+')}", done.out)
@@ -67,8 +86,8 @@ def test_help_of_every_command_shows_an_example(run, name):
 
 
 @pytest.mark.parametrize("name", ["", *GROUPS, *COMMANDS])
-def test_help_fits_80_columns_and_has_the_words_of_its_users(run, name):
-    text = run(*name.split(), "--help").out
+def test_help_fits_80_columns_and_has_the_words_of_its_users(help_of, name):
+    text = help_of(name).out
     assert [line for line in text.splitlines() if len(line) > 80] == []
     assert not re.search(r"\w-$", text, re.MULTILINE), "a name is broken at its hyphen"
     assert not re.search(r"<(path|str|list)|\{[A-Z]|\.{4}", text)
@@ -125,14 +144,14 @@ def test_the_module_and_the_command_are_the_same():
     assert (done.code, done.out, done.err) == (0, f"punish-fast {__version__}\n", "")
 
 
-def test_examples_of_the_help_are_commands(run):
+def test_examples_of_the_help_are_commands(help_of):
     """Every example names a command, and only options that it has."""
-    texts = [run(*name.split(), "--help").out for name in ("", *GROUPS, *COMMANDS)]
+    texts = [help_of(name).out for name in ("", *GROUPS, *COMMANDS)]
     for text in texts:
         after = re.sub(r"\s+", " ", re.split(r"Examples?:", text)[1]).partition("Every option")[0]
         for example in re.split(r"punish-fast ", after)[1:]:
             words = example.strip(" ;").split()
             name = words[:2] if words[0] in GROUPS else words[:1]
             assert " ".join(name) in COMMANDS
-            known = run(*name, "--help").out
+            known = help_of(" ".join(name)).out
             assert all(word in known for word in words[1:] if word.startswith("-"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,6 @@ from typing import Any
 import pytest
 
 from cli.commands import EXAMPLES, all_verbs, make_files
-from cli.conftest import COMMAND, clean_environment
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (
@@ -45,7 +42,7 @@ def test_every_verb_has_an_example():
 
 
 @pytest.fixture(scope="module")
-def folder(_files, tmp_path_factory):
+def made(_files, tmp_path_factory):
     folder = tmp_path_factory.mktemp("commands")
     make_files(_files, tmp_path_factory, folder)
     return folder
@@ -71,21 +68,12 @@ def numbers_of(report: Any) -> list[float]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_keys_of_a_verb_are_documented(folder, name):
+def test_the_keys_of_a_verb_are_documented(run, say, made, monkeypatch, name):
     if name in NEEDS and find_spec(NEEDS[name]) is None:
         pytest.skip(f"needs {NEEDS[name]}")
-    done = subprocess.run(
-        [*COMMAND, *name.split(), *EXAMPLES[name], "--json", "-q"],
-        capture_output=True,
-        text=True,
-        input="1\n" * 200,
-        cwd=folder,
-        env=clean_environment(),
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    monkeypatch.chdir(made)
+    say(*["1"] * 200)
+    report = run(*name.split(), *EXAMPLES[name], "--json", "-q").report
     page = (DOCS / PAGES.get(name.split()[0], "json.md")).read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", page)) | set(re.findall(r"`(\w+)`", (DOCS / "json.md").read_text("utf-8")))
     assert keys_of(report) - documented == set()

@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 from numba import config
 
-from cli.conftest import COMMAND, clean_environment
+from cli.conftest import clean_environment
+from cli.forks import Fork
 from cli.killing import (
     POINTS,
+    SECONDS_TO_END,
     WITH_JIT,
     Interrupter,
     end,
@@ -59,10 +61,8 @@ def prepare(path: Path, had_old: bool) -> str:
     return "old" if had_old else "absent"
 
 
-def start() -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*COMMAND, *SOLVE], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=clean_environment()
-    )
+def start() -> Fork:
+    return start_announced(*SOLVE)
 
 
 @WITH_JIT
@@ -72,9 +72,10 @@ def test_killed_at_any_instant(folder, expected):
     wrong = []
     for k, delay in enumerate(instants(start, seed=1)):
         before = prepare(path, had_old=k % 2 == 0)
-        with start() as child:
-            time.sleep(delay)
-            child.send_signal(signal.SIGKILL)
+        child = start()
+        time.sleep(delay)
+        child.send_signal(signal.SIGKILL)
+        end(child)
         state = state_of(path, expected)
         if state not in (before, "whole"):
             wrong.append((delay, state))
@@ -89,9 +90,9 @@ def test_killed_at_any_instant(folder, expected):
 def test_interrupted_at_any_instant(folder, expected):
     path = folder / "x.h5"
     wrong = []
-    for k, delay in enumerate(instants(lambda: start_announced(*SOLVE), seed=2)):
+    for k, delay in enumerate(instants(start, seed=2)):
         before = prepare(path, had_old=k % 2 == 0)
-        child = start_announced(*SOLVE)
+        child = start()
         time.sleep(delay)
         child.send_signal(signal.SIGINT)
         code, err = end(child)
@@ -149,7 +150,8 @@ def test_interrupted_while_a_thread_starts(folder):
         text=True,
         env=clean_environment(),
     )
-    code, err = end(child)
+    _, err = child.communicate(timeout=SECONDS_TO_END)
+    code = child.returncode
     if code == 0:
         pytest.skip("no thread was started")
     assert (code, err) == (130, "interrupted: every file is as it was or complete, none is half-written\n")
@@ -177,8 +179,8 @@ def test_interrupted_while_importing_shows_no_traceback(folder):
     child = subprocess.Popen(
         [sys.executable, "-c", _WHILE_IMPORTING, *SOLVE], stderr=subprocess.PIPE, text=True, env=clean_environment()
     )
-    code, err = end(child)
-    assert code in (130, -signal.SIGINT)
+    _, err = child.communicate(timeout=SECONDS_TO_END)
+    assert child.returncode in (130, -signal.SIGINT)
     assert "Traceback" not in err
     assert list(folder.iterdir()) == []
 

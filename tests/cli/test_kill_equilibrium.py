@@ -51,12 +51,13 @@ LEARN = (*GAME, "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
 # Much of so small a game is left out, and the restricted game is made anew every fourth iteration.
 RESTRICTION = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
 FULL_ITERATIONS = {"_FULL_ITERATIONS": 2, "_FULL_EVERY": 4}
-_OFTEN = f"""
-from punish_fast.equilibrium import regret_minimisers, restricted_game, run
-run._SECONDS_BETWEEN_CHECKPOINTS = 0.0
-vars(restricted_game).update({RESTRICTION})
-vars(regret_minimisers).update({FULL_ITERATIONS})
-"""
+
+
+def save_often() -> None:
+    """The same settings in a process of its own."""
+    run_module._SECONDS_BETWEEN_CHECKPOINTS = 0.0
+    vars(restricted_game).update(RESTRICTION)
+    vars(regret_minimisers).update(FULL_ITERATIONS)
 
 
 def content(path: Path) -> dict[str, Any]:
@@ -106,13 +107,15 @@ def tables() -> dict[str, np.ndarray]:
 class Folder:
     """A folder with checkpoint and final file of an unbroken run, and the history of that run."""
 
-    def __init__(self, run: Any, folder: Path, history: Any, tables: Any) -> None:
+    def __init__(self, run: Any, folder: Path, history: Any, tables: Any, unbroken: dict[str, Any]) -> None:
         self.checkpoint, self._run, self._folder = folder / "run.h5", run, folder
         self._history, self._tables = history, tables
-        assert run(*LEARN, str(FIRST)).code == 0
-        self._first = self.checkpoint.read_bytes()
-        assert run(*LEARN, str(LAST)).code == 0
-        self._expected = self._files()
+        if not unbroken:
+            assert run(*LEARN, str(FIRST)).code == 0
+            unbroken["first"] = self.checkpoint.read_bytes()
+            assert run(*LEARN, str(LAST)).code == 0
+            unbroken["expected"] = self._files()
+        self._first, self._expected = unbroken["first"], unbroken["expected"]
         self.forget()
 
     def _files(self) -> list[dict[str, Any]]:
@@ -146,14 +149,20 @@ class Folder:
         return leftovers(self._folder)
 
 
+@pytest.fixture(scope="module")
+def unbroken() -> dict[str, Any]:
+    """The first checkpoint of an unbroken run and its final files, once a test has made them."""
+    return {}
+
+
 @pytest.fixture
-def learning(run, folder, history, tables, monkeypatch):
+def learning(run, folder, history, tables, unbroken, monkeypatch):
     monkeypatch.setattr(run_module, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
-    return Folder(run, folder, history, tables)
+    return Folder(run, folder, history, tables, unbroken)
 
 
 def start():
-    return start_announced(*LEARN, str(LAST), before=_OFTEN)
+    return start_announced(*LEARN, str(LAST), before=save_often)
 
 
 @pytest.mark.slow
@@ -195,7 +204,7 @@ def test_stopped_at_any_instant(learning, number):
 @pytest.mark.parametrize(("name", "when"), POINTS)
 def test_stopped_at_the_moment_that_matters(learning, number, name, when):
     before = learning.forget(keep=True)
-    code, err = end(start_dying(name, when, number, *LEARN, str(FIRST + 1), before=_OFTEN))
+    code, err = end(start_dying(name, when, number, *LEARN, str(FIRST + 1), before=save_often))
     # Files are created and closed first when the earlier checkpoint is read, before any iteration. After an interrupt
     # while the next one is written, it is written again.
     is_kept = (name, when) == ("rename", "after") or (number == signal.SIGINT and name in ("write", "rename"))

@@ -125,9 +125,8 @@ def test_the_uniform_exploiter_solves_the_one_player_model(graph, seed):
     assert found.win_probabilities == [found.win_probability]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_true_beliefs_win_more_than_uniform_beliefs_and_random_policies(graph, seed):
-    enemy = dyadic(graph.space, seed)
+def test_true_beliefs_win_more_than_uniform_beliefs_and_random_policies(graph):
+    enemy = dyadic(graph.space, 1)
     true = best_response(graph, enemy, "true")
     uniform = best_response(graph, enemy, "uniform")
     assert true.win_probability == max(true.win_probabilities) > uniform.win_probability > 0.5
@@ -206,7 +205,7 @@ def test_starts_are_judged_and_a_copy_is_better_than_losing(graph, monkeypatch):
 
 
 @settings(max_examples=10)
-@given(rules=house_rules(), seed=st.integers(0, 99))
+@given(rules=house_rules(largest_hp=2, most_breaths=2), seed=st.integers(0, 99))
 def test_no_exploiter_loses(rules, seed):
     view = StateSpace(true_rules(rules))
     fine = StateSpace(view.rules, "memory")

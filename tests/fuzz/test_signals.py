@@ -114,9 +114,9 @@ def test_signals_at_random_instants(_files, folder, tmp_path_factory, request):
         if name not in durations:
             # If this compiles kernels, signals come too late at first.
             child, begin = start_announced(*command), time.perf_counter()
-            _, err = child.communicate(timeout=600)
+            code, err = end(child, seconds=600)
             durations[name] = time.perf_counter() - begin
-            assert child.returncode == 0, (name, err)
+            assert code == 0, (name, err)
             restore(folder, pristine)
         number = generator.choice(list(ENDINGS))
         delay = generator.random() * 1.05 * durations[name]

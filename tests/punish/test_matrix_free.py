@@ -13,7 +13,7 @@ from punish_fast.mdp.solver import SolveError, evaluate, solve
 from punish_fast.punish import row_batches
 from punish_fast.punish.matrix_free import MatrixFree
 from punish_fast.punish.row_batches import RowBatches
-from punish_fast.punish.rules import Rules, true_rules
+from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build, build_compact
 from punish_fast.runtime._jit import max_threads, set_threads, threads
@@ -42,7 +42,7 @@ def enemy_of(space: StateSpace, seed: int | None) -> np.ndarray | None:
     return None if seed is None else random_policy(space, seed)
 
 
-@given(house_rules(), st.none() | st.integers(0, 99), st.sampled_from([300, 1 << 18]))
+@given(house_rules(largest_hp=2, most_breaths=2), st.none() | st.integers(0, 99), st.sampled_from([300, 1 << 18]))
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_values_have_the_bits_of_the_tensor(cut_small, rules, seed, n_entries):
     cut_small(n_entries)
@@ -60,13 +60,11 @@ def test_values_have_the_bits_of_the_tensor(cut_small, rules, seed, n_entries):
     assert np.array_equal(evaluate(made, weight), evaluate(stored, weight))
 
 
-@pytest.mark.parametrize("redeal", ["notebook", "reshuffle"])
 @pytest.mark.parametrize("objective", ["discounted", "win-probability"])
-def test_games_without_a_discount_have_the_bits_of_the_tensor(tiny, cut_small, redeal, objective):
+def test_games_without_a_discount_have_the_bits_of_the_tensor(tiny, cut_small, objective):
     cut_small(300)
-    space = tiny if redeal == "notebook" else StateSpace(true_rules(tiny.rules))
-    for policy in (None, mixed(space, 2)):
-        made, stored = MatrixFree(RowBatches(space, policy)), build_compact(space, policy)
+    for policy in (None, mixed(tiny, 2)):
+        made, stored = MatrixFree(RowBatches(tiny, policy)), build_compact(tiny, policy)
         assert_same_solution(made, stored, objective=objective, discount=1)
 
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from houses import house_rules
 from hypothesis import given
 
 from punish_fast.punish.codes import State, StateError, from_decimal, layout_of
-from punish_fast.punish.position import position, position_fields, position_text
-from punish_fast.punish.rules import PRESETS, Rules
+from punish_fast.punish.position import INITIALS, SIDES, position, position_text
+from punish_fast.punish.rules import PRESETS, Five, Rules
 from punish_fast.punish.space import StateSpace
 
 NOTEBOOK = PRESETS["notebook"]
@@ -30,12 +32,29 @@ def test_the_size_of_the_enemy_hand_follows_from_the_other_cards(feinted, expect
     assert position(NOTEBOOK, hand="rrsp", discard="dddggp", breath=2, feinted=feinted).enemy_hand == expected
 
 
+def initials(counts: Five) -> str:
+    return "".join(n * letter for letter, n in zip(INITIALS, counts, strict=True))
+
+
+def words_of(state: State) -> dict[str, Any]:
+    exhausted = state.own_exhausted, state.enemy_exhausted
+    return {
+        "hand": initials(state.hand),
+        "discard": initials(state.discard),
+        "hp": f"{state.own_hp}-{state.enemy_hp}",
+        "breath": state.breath,
+        "enemy_hand": state.enemy_hand,
+        "feinted": f"{state.own_feinted}-{state.enemy_feinted}",
+        "exhausted": next((side for side, flags in SIDES.items() if flags == exhausted), None),
+    }
+
+
 @given(house_rules())
 def test_words_describe_every_state(rules):
     space = StateSpace(rules)
     for row in range(space.n_states):
         state = space.state(row)
-        assert position(rules, **position_fields(state)) == state
+        assert position(rules, **words_of(state)) == state
 
 
 def test_a_position_is_told_in_sentences():

@@ -127,9 +127,7 @@ def test_random_requests_are_answered(server, method, path, body, header):
 
 
 @pytest.mark.parametrize("path", ["/tables", "/tables/{table}/choice", "/games"])
-@given(
-    body=st.one_of(st.binary(max_size=300), st.recursive(st.none() | st.integers() | TEXTS, st.lists).map(json.dumps))
-)
+@given(body=BODIES)
 def test_random_bodies_are_refused(server, path, body):
     path = path.format(table=server.known["table"][0])
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {TOKEN}"}

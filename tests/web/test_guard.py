@@ -9,8 +9,6 @@ from serving import BASE, TINY, entries_of, hall_of, open_table
 from punish_fast.web.app import Hall, create_app
 from punish_fast.web.guard import Limits
 
-HOST = BASE.removeprefix("http://")
-
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.", "", "a@127.0.0.1", "[::1"]

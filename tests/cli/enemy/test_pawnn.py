@@ -26,7 +26,7 @@ def pawnn(run, *arguments):
 
 @pytest.mark.slow
 @needs_jax
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files", "fast_compilation")
 def test_the_network_plays_every_state_and_the_file_tells_how_it_was_made(run):
     report = pawnn(run, *SMALL, "--seed", "3", "--json").report
     assert report["output"] == "strategy-pawnn.h5"
@@ -41,7 +41,7 @@ def test_the_network_plays_every_state_and_the_file_tells_how_it_was_made(run):
 
 
 @needs_jax
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files", "fast_compilation")
 def test_same_seed_same_strategy(run):
     for name, seed in (("a.h5", "1"), ("b.h5", "1"), ("c.h5", "2")):
         assert pawnn(run, *SMALL, "--seed", seed, "-o", name).code == 0
@@ -50,7 +50,7 @@ def test_same_seed_same_strategy(run):
 
 
 @needs_jax
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files", "fast_compilation")
 def test_weights_go_out_and_come_back_as_the_same_strategy(run):
     pawnn(run, *SMALL, "--weights", "w.json", "-o", "a.h5")
     done = run("enemy", "import-flux", "w.json", "--rules", "tiny", "-o", "b.h5")
@@ -62,7 +62,7 @@ def test_weights_go_out_and_come_back_as_the_same_strategy(run):
 @pytest.mark.slow
 @needs_jax
 @needs_matplotlib
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files", "fast_compilation")
 @pytest.mark.parametrize("swapped", [False, True])
 def test_cross_validation_leaves_a_log_and_a_picture_and_no_strategy(run, folder, swapped):
     before = {path.name for path in folder.iterdir()}
@@ -81,7 +81,7 @@ def test_cross_validation_leaves_a_log_and_a_picture_and_no_strategy(run, folder
 @pytest.mark.slow
 @needs_jax
 @needs_matplotlib
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files", "fast_compilation")
 def test_cross_validation_and_a_strategy_together(run, folder):
     done = pawnn(run, *SMALL, "--cross-validate", "2", "--swapped", "--plot", "p.svg", "-o", "x.h5")
     assert (done.code, done.err) == (0, "")

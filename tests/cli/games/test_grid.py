@@ -98,7 +98,7 @@ def test_wrong_options_are_refused_in_one_line(run, folder, arguments, texts):
 def test_the_name_of_the_folder_is_printed_escaped(run):
     odd = "le\x1b[31m\nague"
     for verb in (["grid", *GRID[:-1], "5"], ["tournament"]):
-        done = run("games", verb[0], "tapnswap", odd, *verb[1:])
+        done = run("games", verb[0], "tapnswap", odd, *verb[1:], "--processes", "1")
         assert done.out.startswith("round 0 in le\\x1b[31m\\nague: ")
 
 

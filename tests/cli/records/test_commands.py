@@ -339,18 +339,3 @@ def test_help_of_every_command_shows_examples_and_variables(run, command):
     for example in examples:
         assert example.split()[:3] == ["punish-fast", "records", command]
         assert all(word in text for word in example.split() if word.startswith("-"))
-
-
-def test_help_needs_nothing_heavy():
-    listing = "import sys; from punish_fast.cli.app import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
-    for command in COMMANDS:
-        child = subprocess.run(
-            [sys.executable, "-c", listing, "records", command, "--help"],
-            capture_output=True,
-            text=True,
-            env=clean_environment(),
-            timeout=60,
-            check=True,
-        )
-        heavy = {"numba", "numpy", "scipy", "h5py", "matplotlib", "sqlite3"}
-        assert not heavy & {name.partition(".")[0] for name in child.stderr.split()}
