@@ -210,6 +210,7 @@ class Progress:
         self._live = sys.stderr.isatty()
         self._begin = time.perf_counter()
         self._last = self._begin if not self._live else 0.0
+        self._latest = ""
         # The first line of a compilation comes at once.
         self._compiling_shown = -_SECONDS_BETWEEN_LINES
 
@@ -234,11 +235,11 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Show a stage, and every 10 seconds without other progress how long it has taken."""
+        """Show a stage, and every 10 seconds without other progress its latest one and how long it has taken."""
         self.start()
         self.show(name)
         ended = threading.Event()
-        heartbeat = threading.Thread(target=self._beat, args=(name, ended), daemon=True)
+        heartbeat = threading.Thread(target=self._beat, args=(ended,), daemon=True)
         if not self._quiet:
             heartbeat.start()
         try:
@@ -248,13 +249,13 @@ class Progress:
             if not self._quiet:
                 heartbeat.join()
 
-    def _beat(self, name: str, ended: threading.Event) -> None:
+    def _beat(self, ended: threading.Event) -> None:
         pause = 1.0 if self._live else max(_SECONDS_BETWEEN_LINES, 1.0)
         while not ended.wait(pause / 10):
             now = time.perf_counter()
             if now - self._last >= pause:
                 self._last = now
-                self._write(f"{name}, {self.seconds:.0f} s")
+                self._write(f"{self._latest}, {self.seconds:.0f} s")
 
     @property
     def seconds(self) -> float:
@@ -279,6 +280,7 @@ class Progress:
     def show(self, text: str, is_last: bool = False) -> None:
         """Show the progress of a stage in one line, unless the last one is too recent."""
         check_interrupt()
+        self._latest = text
         now = time.perf_counter()
         pause = _SECONDS_BETWEEN_UPDATES if self._live else _SECONDS_BETWEEN_LINES
         if self._quiet or (now - self._last < pause and not (self._live and is_last)):

@@ -8,7 +8,8 @@ action; all but the last are rectified, ``max(0, x)``. All weights are one vecto
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +26,7 @@ from punish_fast.learn.layers import (
 )
 from punish_fast.learn.qlearning import LearnError
 from punish_fast.runtime.extras import require
+from punish_fast.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     import jax
@@ -123,7 +125,7 @@ def on_processor() -> Any:
 
 
 def on_device(kind: str) -> Any:
-    """A block in which JAX computes on a device.
+    """A block in which JAX computes on a device; an interrupt is raised when the block ends.
 
     Args:
         kind: ``"cpu"``, ``"gpu"``, or what else JAX knows.
@@ -136,7 +138,17 @@ def on_device(kind: str) -> Any:
     import jax
 
     try:
-        return jax.default_device(jax.devices(kind)[0])
+        device = jax.devices(kind)[0]
     except RuntimeError:
         found = ", ".join(sorted({device.platform for device in jax.devices()}))
         raise LearnError(f"device: {kind!r} is not here, JAX finds {found}") from None
+    return _computing_on(device)
+
+
+@contextmanager
+def _computing_on(device: jax.Device) -> Iterator[None]:
+    """A block in which JAX computes on a device; interrupts wait for its end, since JAX may crash by them."""
+    import jax
+
+    with uninterrupted(), jax.default_device(device):
+        yield

@@ -80,6 +80,7 @@ class ExactStrength:
         self._states = live_states(vector, self.positions)
         self._perfect = solve_game(self.positions)
         self._keeps_value = self._perfect.keeps_value()
+        self._latest: tuple[Values, tuple[np.ndarray, np.ndarray]] | None = None
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
         """How strong a network is."""
@@ -115,7 +116,10 @@ class ExactStrength:
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
         """How a network plays in all states, see `network_policy`."""
-        return network_policy(self.positions, values(self._states))
+        # Measures of a network follow each other, and searches from all states take their time.
+        if self._latest is None or self._latest[0] is not values:
+            self._latest = values, network_policy(self.positions, values(self._states))
+        return self._latest[1]
 
 
 class SampledStrength:

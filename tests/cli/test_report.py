@@ -93,6 +93,10 @@ def test_a_silent_stage_says_how_long_it_has_taken(capfd, monkeypatch):
     with progress.stage("exploit: memory"):
         time.sleep(1.3)
     assert capfd.readouterr().err.splitlines() == ["exploit: memory", "exploit: memory, 1 s"]
+    with progress.stage("train"):
+        progress.show("train: 1 of 2")
+        time.sleep(1.3)
+    assert capfd.readouterr().err.splitlines() == ["train", "train: 1 of 2", "train: 1 of 2, 1 s"]
     with report.Progress(quiet=True).stage("exploit: memory"):
         time.sleep(1.3)
     assert capfd.readouterr().err == ""

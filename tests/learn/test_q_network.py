@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib.util import find_spec
 
@@ -78,6 +79,15 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(ExtraError, match=r'^jax is missing, install with: pip install "punish-fast\[learn\]"$'):
         evaluate(DENSE, first_weights(DENSE, np.random.default_rng(3)), np.zeros((1, 5), dtype=np.float32))
+
+
+@needs_jax
+def test_an_interrupt_waits_until_jax_is_done():
+    steps = []
+    with pytest.raises(KeyboardInterrupt), on_device("cpu"):
+        signal.raise_signal(signal.SIGINT)
+        steps.append("computed")
+    assert steps == ["computed"]
 
 
 @needs_jax

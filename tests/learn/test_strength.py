@@ -55,6 +55,19 @@ def test_legal_play_is_measured_as_that_of_other_learners(exact, networks):
         assert found[seat]["illegal"] == 0
 
 
+def test_a_network_plays_once_for_all_measures(exact, networks):
+    asked = []
+
+    def values(states):
+        asked.append(len(states))
+        return networks[0](states)
+
+    measures = exact.measure(values, True)
+    assert exact.judge(values, True)["keeps_value"] == pytest.approx(measures["perfect"])
+    assert asked == [len(exact.positions.live)]
+    assert exact.measure(networks[1], True) != measures == exact.measure(networks[0], True)
+
+
 @pytest.mark.parametrize("keeps_rules", [True, False])
 def test_sampled_measures_are_near_exact_ones(tictactoe, exact, networks, keeps_rules):
     measures = exact, SampledStrength(tictactoe, games=4000)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.judged_agents import searching
+from punish_fast.cli.games.judged_agents import judging, searching
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table, print_text
 from punish_fast.runtime.printable import printable
 
@@ -79,11 +79,13 @@ def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State
     return max(known) if known else solver.solve(state)[0]
 
 
-def judged(game: Connect4, agents: list[str] | None) -> dict[str, Any]:
+def judged(game: Connect4, agents: list[str] | None, progress: Progress) -> dict[str, Any]:
     """The report of ``games judge``: the shares of each agent in each set; of networks, also games with random play."""
-    clock = Stopwatch()
-    with clock("judge"):
-        judgements = [told for name in agents or _YARDSTICKS for told in _told(game, name)]
+    clock, judgements = Stopwatch(), []
+    for name in agents or _YARDSTICKS:
+        with clock("judge"), progress.stage(judging(name)):
+            judgements += _told(game, name)
+    progress.clear()
     return {"game": game.name, "variant": game.parameters(), "agents": judgements, "seconds": clock.seconds}
 
 

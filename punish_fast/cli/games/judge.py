@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.judged_agents import searching
+from punish_fast.cli.games.judged_agents import judging, searching
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.report import Progress, Stopwatch, print_table
@@ -92,14 +92,18 @@ def judge(options: JudgeOptions) -> None:
     if isinstance(game, Connect4):
         from punish_fast.cli.games.connect4 import judged, print_judged
 
-        options.print(judged(game, options.agents), print_judged)
+        options.print(judged(game, options.agents, Progress(options.quiet)), print_judged)
         return
-    with clock("solve"):
+    progress = Progress(options.quiet)
+    with clock("solve"), progress.stage("solve"):
         # Networks know no symmetries, so each state is a position of its own.
         perfect = solve_game(enumerate_positions(game, is_folded=False))
         last_first(perfect.positions)
-    with clock("judge"):
-        agents = [told for name in options.agents or _BUILT_IN for told in _judged(name, perfect)]
+    agents = []
+    for name in options.agents or _BUILT_IN:
+        with clock("judge"), progress.stage(judging(name)):
+            agents += _judged(name, perfect)
+    progress.clear()
     report = {"game": game.name, "variant": game.parameters(), "agents": agents, "seconds": clock.seconds}
     options.print(report, _print)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from punish_fast.cli.errors import UsageError
+from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,9 +110,17 @@ def name_of(agent: dict[str, Any]) -> str:
 def searching(agent: dict[str, Any]) -> str:
     """The agent of a report and, if it is MuZero, by what search it plays."""
     name, simulations = agent["agent"], agent["simulations"]
-    if simulations is None:
-        return str(name)
-    return f"{name}, {simulations} simulations" if simulations else f"{name}, policy alone"
+    return str(name) if simulations is None else f"{name}, {searches(simulations)}"
+
+
+def judging(name: str) -> str:
+    """The stage of judging an agent of a name, or of a file, whose networks JAX compiles."""
+    return f"judge: {printable(name)}" + "; JAX compiles networks" * (Path(name).suffix == ".h5")
+
+
+def searches(simulations: int | None) -> str:
+    """How MuZero chooses moves, by the number of simulations; 0 or None for its policy alone."""
+    return f"{simulations} simulations" if simulations else "policy alone"
 
 
 def told_match(match: Any, shares: Sequence[str]) -> dict[str, Any]:

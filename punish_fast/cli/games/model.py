@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.games.options import VariantOptions
-from punish_fast.cli.options import FixedSeedOption, PlotOption, argument, option, verb
+from punish_fast.cli.options import PlotOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, print_table
+from punish_fast.cli.report import Progress, Stopwatch, count, print_table, print_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import NamedTuple
 
 
@@ -24,7 +24,7 @@ class GamesModelOptions(VariantOptions):
     file: Annotated[Path, argument("FILE.h5", "An agent that `games train --method muzero` has written.")]
     states: Annotated[int, option("States to begin from.", metavar="N", min=1, max=10_000)] = 500
     actions: Annotated[int, option("Actions to follow.", metavar="N", min=1, max=50)] = 10
-    seed: FixedSeedOption = 0
+    seed: Annotated[int, option("Random seed.", metavar="N", min=0, max=(1 << 64) - 1)] = 0
     plot: PlotOption = None
 
 
@@ -50,10 +50,11 @@ def model(options: GamesModelOptions) -> None:
     require("learn", "jax", "optax", "mctx")
     learner, generator = load_muzero(options.file, game), np.random.default_rng(options.seed)
     states = sampled_states(learner.board, options.states, generator)
-    with clock("unroll"), progress.stage("unroll"):
+    with clock("unroll"), progress.stage("unroll: JAX compiles the networks"):
         unrolled = unrolled_errors(learner, oracle_of(game), states, options.actions, generator)
-    with clock("search"), progress.stage("search"):
+    with clock("search"), progress.stage("search: JAX compiles it first"):
         nodes = searched_nodes(learner, states)
+    progress.clear()
     if options.plot is not None:
         from punish_fast.learn.muzero.model_plot import draw_model
 
@@ -80,22 +81,46 @@ def _told(rows: Sequence[NamedTuple]) -> list[dict[str, Any]]:
     ]
 
 
+# Tables of errors: the title, the columns by their names in a report, and what they are.
+_TABLES = (
+    (
+        "values and rewards, from -1 to 1: mean errors",
+        {
+            "value": "value",
+            "value_if_seen": "value if seen",
+            "reward": "reward",
+            "past_value": "value past the end",
+            "past_reward": "reward past the end",
+        },
+        "if seen: if the model saw the state that the moves lead to; past the end, both should be 0",
+    ),
+    (
+        "policy",
+        {
+            "keeps_value": "best move keeps the value",
+            "keeps_value_if_seen": "if seen",
+            "illegal": "illegal moves",
+            "illegal_if_uniform": "if all moves were alike",
+        },
+        "the share of best legal moves that give away neither win nor draw; the probability of illegal moves, and what "
+        "it is if all moves are equally probable",
+    ),
+)
+
+
 def _print(report: dict[str, Any]) -> None:
-    print(f"from {report['states']:,} states, after moves that the model followed (it learned {report['unroll']})")
-    head = ["moves", "games left", "value", "if seen", "reward", "keeps", "if seen", "illegal", "if uniform"]
-    names = ("value", "value_if_seen", "reward", "keeps_value", "keeps_value_if_seen", "illegal", "illegal_if_uniform")
-    rows = [
-        [str(each["actions"]), f"{each['states']:,}", *(_share(each[name]) for name in (*names, *_PAST))]
-        for each in report["unrolled"]
-    ]
-    print_table([[*head, "past the end: value", "reward"], *rows], left=0)
-    print("mean errors of values and rewards; shares of best moves that keep the value, and of illegal moves;")
-    print("if seen: if the model sees the state that the moves lead to; if uniform: if all moves were equally probable")
+    followed = count(report["unroll"], "move")
+    print_text(f"from {count(report['states'], 'state')}, after moves in the model, which learned to follow {followed}")
     print()
-    print("nodes of searches")
+    for title, columns, note in _TABLES:
+        print(title)
+        rows = [[f"{each['actions']}", f"{each['states']:,}", *_shares(each, columns)] for each in report["unrolled"]]
+        print_table([["moves", "games left", *columns.values()], *rows], left=0)
+        print_text(note)
+        print()
+    print_text("nodes of searches: the share that illegal moves, or moves past the end of the game, lead to")
     nodes = [
-        [str(each["depth"]), f"{each['nodes']:,}", _share(each["illegal"]), _share(each["past"])]
-        for each in report["nodes"]
+        [f"{each['depth']}", f"{each['nodes']:,}", *_shares(each, ("illegal", "past"))] for each in report["nodes"]
     ]
     print_table([["depth", "nodes", "illegal", "past the end"], *nodes], left=0)
     if report["plot"] is not None:
@@ -103,8 +128,6 @@ def _print(report: dict[str, Any]) -> None:
         print(f"wrote {report['plot']}")
 
 
-_PAST = ("past_value", "past_reward")
-
-
-def _share(number: float | None) -> str:
-    return "-" if number is None else f"{number:.3f}"
+def _shares(row: Mapping[str, float | None], names: Iterable[str]) -> list[str]:
+    """Some numbers of a row as texts."""
+    return ["-" if row[name] is None else f"{row[name]:.3f}" for name in names]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import SeedOption, option, verb
-from punish_fast.cli.report import print_json, terminal_width
+from punish_fast.cli.report import Progress, print_json, terminal_width
 from punish_fast.cli.streams import must_have_input
 from punish_fast.cli.table import asks_on, table_stream
 from punish_fast.runtime.printable import printable
@@ -127,6 +127,13 @@ def _seats(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) ->
     return [*agents, Person("you")] if options.second else [Person("you"), *agents]
 
 
+def _warm_up(choices: Choices, game: TableGame, progress: Progress) -> None:
+    """Let an agent choose a move, so that nobody has to wait at the table while JAX compiles a network."""
+    with progress.stage("play: the agent gets ready"):
+        choices(game.initial())
+    progress.clear()
+
+
 def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[tuple[str, Choices]]:
     """The name of each opponent, and how it plays."""
     from punish_fast.play.board_choices import choices_at, file_choices, levels_of
@@ -134,7 +141,10 @@ def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None
 
     n, allowed = game.n_players - 1, levels_of(game)
     if options.agent is not None:
-        return [(name, file_choices(options.agent, game)[1]) for name in numbered(["trained"] * n)]
+        choices = file_choices(options.agent, game)[1]
+        if oracle is not None:
+            _warm_up(choices, game, Progress(options.quiet))
+        return [(name, choices) for name in numbered(["trained"] * n)]
     default = next(level for level in ("trained", "casual", "rule-of-thumb") if level in allowed)
     levels = (options.level or default).split(",")
     wrong = [level for level in levels if level not in allowed]

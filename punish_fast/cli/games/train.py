@@ -74,7 +74,12 @@ class TrainOptions(VariantOptions):
         ),
     ] = None
     discount: Annotated[
-        float | None, option("Discount of each move.  [default: 0.95, 1 for author and muzero]", metavar="G")
+        float | None,
+        option(
+            "Discount of each move.  [default: 0.95 for q and dqn, 1 for author and muzero, with other ones for some "
+            "games]",
+            metavar="G",
+        ),
     ] = None
     target: Annotated[
         Literal["mc", "td"] | None,
@@ -124,7 +129,7 @@ class TrainOptions(VariantOptions):
     ] = None
     opening: Annotated[
         int | None,
-        option("Of muzero: begin games with up to N random moves.  [default: 30 for connect4, else 0]", metavar="N"),
+        option("Of muzero: begin games with up to N random moves.  [default: 38 for connect4, else 0]", metavar="N"),
     ] = None
     priority: Annotated[
         float | None,
@@ -261,6 +266,8 @@ def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLear
         if all(session.games >= session.wanted for session in learner.sessions):
             say_finished(output)
         return learner
+    if options.resume:
+        say_new(output)
     if options.former is not None:
         _, learner = load_checkpoint(options.former, positions.game)
     else:
@@ -268,6 +275,11 @@ def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLear
     for opponent in (options.against or "self").split(","):
         learner.plan(opponent.strip(), options.games)
     return learner
+
+
+def say_new(output: Path) -> None:
+    """Say that there is no file to resume."""
+    say(f"{output}: there is no such file to resume, so training begins anew")
 
 
 def say_finished(output: Path) -> None:

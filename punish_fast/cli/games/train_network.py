@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from punish_fast.cli.errors import UsageError, say
-from punish_fast.cli.games.train import print_end, say_finished, shown_points
+from punish_fast.cli.games.judged_agents import searches
+from punish_fast.cli.games.train import print_end, say_finished, say_new, shown_points
 from punish_fast.cli.outputs import default_output
 from punish_fast.cli.report import Progress, Stopwatch, print_table
 
@@ -48,8 +49,7 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
             _save(output, learner)
             saved = time.perf_counter()
 
-    progress.start()
-    with clock("train"):
+    with clock("train"), progress.stage("train: JAX compiles the first round"):
         try:
             clock.seconds["games"] = train(learner, strength, on_round)
         except KeyboardInterrupt:
@@ -59,8 +59,10 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
                 _save(output, learner)
                 say(f"{output} is a checkpoint; resume with --resume")
             raise
-    progress.clear()
     _save(output, learner)
+    with clock("judge"):
+        judged = _judged(learner, strength, progress)
+    progress.clear()
     _draw(learner, options.plot)
     report = {
         "game": game.name,
@@ -70,7 +72,7 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
         "games": learner.games,
         "played": learner.games - before,
         "curve": learner.curve,
-        **_judged(learner, strength),
+        **judged,
         "digest": learner.digest,
         "output": output,
         "plot": options.plot,
@@ -80,16 +82,19 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
     options.print(report, lambda report: _print(report, text))
 
 
-def _judged(learner: NetworkLearner, strength: Strength) -> dict[str, Any]:
+def _judged(learner: NetworkLearner, strength: Strength, progress: Progress) -> dict[str, Any]:
     """The judgement of a deep Q-network, or those of MuZero by simulations."""
     from punish_fast.learn.agent_file import judged_values
     from punish_fast.learn.muzero.learner import MuZeroLearner
 
     if not isinstance(learner, MuZeroLearner):
-        return {"judgement": strength.judge(learner.values_of(learner.weights), learner.keeps_rules)}
+        with progress.stage("judge"):
+            return {"judgement": strength.judge(learner.values_of(learner.weights), learner.keeps_rules)}
     judged = []
     for simulations, values in judged_values(learner).items():
-        measures, judgement = strength.measure(values, learner.keeps_rules), strength.judge(values, learner.keeps_rules)
+        with progress.stage(f"judge: {searches(simulations)}; JAX compiles first"):
+            measures = strength.measure(values, learner.keeps_rules)
+            judgement = strength.judge(values, learner.keeps_rules)
         judged.append({"simulations": simulations} | measures | {"judgement": judgement})
     return {"searches": judged}
 
@@ -163,6 +168,8 @@ def _learner(options: TrainOptions, vector: VectorGame, output: Path) -> Network
         if learner.rounds == learner.wanted:
             say_finished(output)
         return learner
+    if options.resume:
+        say_new(output)
     learner = _new(options, vector, method) if options.former is None else _load(options, options.former, game)
     learner.plan(options.games)
     return learner

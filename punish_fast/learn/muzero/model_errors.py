@@ -42,7 +42,8 @@ class UnrolledErrors(NamedTuple):
     Attributes:
         actions: The number of actions.
         states: The number of games that go on.
-        value: Mean distance of the predicted from the exact value, where games go on.
+        value: Mean distance of the predicted value from that of perfect play, discounted as the learner discounts,
+            where games go on.
         value_if_seen: The same if the model sees the state itself.
         reward: The same of the reward of the last action, where it was taken before the end.
         keeps_value: The share of states whose most probable legal action keeps the exact value.
@@ -125,7 +126,7 @@ def unrolled_errors(
         now = [line[k] for line in lines]
         live = np.array([not game.is_terminal(state) for state in now])
         before = live if k == 0 else np.array([not game.is_terminal(line[k - 1]) for line in lines])
-        exact = [_exact(game, oracle, state) for state in now]
+        exact = [_exact(game, oracle, state, learner.method.discount) for state in now]
         value, keeps, legal = (np.array(part) for part in zip(*exact, strict=True))
         policy, row, seen = said.policy[k], np.arange(len(now)), _seen(learner, now)
         best, best_if_seen = (np.where(legal, each, -1).argmax(axis=1) for each in (policy, seen.policy[0]))
@@ -155,27 +156,27 @@ def _random_lines(
     game: Any, states: Sequence[Any], n_actions: int, generator: np.random.Generator
 ) -> tuple[list[list[Any]], np.ndarray]:
     """The states along random legal actions, and the actions, int32 ``[n, n_actions]``; the last state repeats."""
-    action = generator.integers(game.n_actions, size=(len(states), n_actions), dtype=np.int32)
+    action, luck = np.empty((len(states), n_actions), dtype=np.int32), generator.random((len(states), n_actions))
     lines = [[state] for state in states]
     for row, line in enumerate(lines):
         for k in range(n_actions):
             legal = list(game.actions(line[-1]))
-            if legal:
-                action[row, k] = legal[action[row, k] % len(legal)]
+            allowed = legal or range(game.n_actions)
+            action[row, k] = allowed[int(luck[row, k] * len(allowed))]
             line.append(game.apply(line[-1], int(action[row, k])) if legal else line[-1])
     return lines, action
 
 
-def _exact(game: Any, oracle: Oracle, state: Any) -> tuple[float, list[bool], list[bool]]:
-    """The exact value of a state, and of each action whether it keeps the value, and whether it is legal."""
+def _exact(game: Any, oracle: Oracle, state: Any, discount: float) -> tuple[float, list[bool], list[bool]]:
+    """The discounted value of a state with perfect play; of each action, whether it keeps value, and is legal."""
     keeps, legal = [False] * game.n_actions, [False] * game.n_actions
     if game.is_terminal(state):
         return 0.0, keeps, legal
     moves = oracle.move_values(state)
-    value = max(move.value for move in moves)
+    best = next(move for move in moves if move.is_best)
     for move in moves:
-        legal[move.action], keeps[move.action] = True, move.value == value
-    return float(value), keeps, legal
+        legal[move.action], keeps[move.action] = True, move.value == best.value
+    return best.value * discount ** ((best.plies or 1) - 1), keeps, legal
 
 
 def _mean(numbers: np.ndarray) -> float:

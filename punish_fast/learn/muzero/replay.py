@@ -11,7 +11,7 @@ from delayed rewards", 1989). With ``l = 1`` and no random actions it is the res
 
 A draw is a state and the next actions that were taken. Past the end, states are *absorbing*: any action leads there
 again, without a reward, and they are worth 0. With a priority above 0, a state is drawn in proportion to that power of
-``|v - target|``, and has a weight against it, so that the expected gradient stays the same (T. Schaul et al.,
+``|v - target| + 0.1``, and has a weight against it, so that the expected gradient stays the same (T. Schaul et al.,
 "Prioritized experience replay", 2016).
 """
 
@@ -28,8 +28,9 @@ from punish_fast.learn.muzero.method import MuZeroMethod
 from punish_fast.learn.muzero.self_play import SearchedGames
 from punish_fast.learn.qlearning import LearnError
 
-# Added to errors, so that each state may be drawn.
-_LEAST_ERROR = 1e-3
+# Added to errors: a tenth of a win. With much less, states without an error, such as those of random moves, are drawn
+# so rarely, and then weigh so much, that a batch is of one of them or none, and little is learned.
+LEAST_ERROR = 0.1
 
 
 class Remembered(NamedTuple):
@@ -161,7 +162,7 @@ def _drawn(
     if priority == 0:
         return generator.integers(total, size=n), np.ones(n, dtype=np.float32)
     errors = [
-        np.abs(part.games.value[where] - part.target[where]) + _LEAST_ERROR
+        np.abs(part.games.value[where] - part.target[where]) + LEAST_ERROR
         for part, where in zip(memory, moves, strict=True)
     ]
     share = np.concatenate(errors).astype(np.float64) ** priority

@@ -139,11 +139,11 @@ def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np
     """
     require("learn", "mctx")
     parts = []
-    with on_device(plan.device):
-        for number, begin in enumerate(range(0, max(len(states), 1), _MOST_STATES)):
-            block = states[begin : begin + _MOST_STATES]
+    for number, begin in enumerate(range(0, max(len(states), 1), _MOST_STATES)):
+        block = states[begin : begin + _MOST_STATES]
+        with on_device(plan.device):
             found = _search_block(plan, vector, weights, block, (seed, number))
-            parts.append([part[: len(block)] for part in found])
+        parts.append([part[: len(block)] for part in found])
     action, policy, value = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Found(action.astype(np.int64), policy, value)
 
@@ -265,8 +265,12 @@ def search_tree(
             gumbel_scale=float(plan.is_noisy),
             **shared,
         )
-    noise = {} if plan.is_noisy else {"dirichlet_fraction": 0.0, "temperature": 0.0}
-    return mctx.muzero_policy(num_simulations=plan.simulations, **noise, **shared)
+    noise = {} if plan.is_noisy else {"dirichlet_fraction": 0.0}
+    output = mctx.muzero_policy(num_simulations=plan.simulations, **noise, **shared)
+    if plan.is_noisy:
+        return output
+    # mctx draws lots among equally many visits, also at a temperature of 0; the first of them needs no luck.
+    return output.replace(action=jnp.argmax(output.action_weights, axis=-1))
 
 
 def _learned_step(networks: Networks, hidden: jax.Array, action: jax.Array) -> tuple[Any, ...]:

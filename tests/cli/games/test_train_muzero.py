@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from punish_fast.cli import report
 from punish_fast.cli.games import connect4
-from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.registry import GAMES, make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.learn import agent_file, network_training
 from punish_fast.learn.muzero import method
@@ -69,8 +70,17 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
 @pytest.mark.usefixtures("fast_compilation", "small_numbers")
 def test_a_table_and_its_rows_are_printed(run, monkeypatch):
     monkeypatch.setattr(network_training, "train", lambda *_: 1.0)
-    done = run(*TRAIN, "--model", "rules", *SMALL)
-    assert (done.code, done.err) == (0, "")
+    monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
+    done = run(*TRAIN[:-1], "--model", "rules", *SMALL, "-o", "new.h5", "--resume")
+    assert done.code == 0
+    stages = [line.split(", ")[0] for line in done.err.splitlines() if not line.startswith("compiling kernels")]
+    assert list(dict.fromkeys(stages)) == [
+        "game",
+        "new.h5: there is no such file to resume",
+        "train: JAX compiles the first round",
+        "judge: policy alone; JAX compiles first",
+        "judge: 2 simulations; JAX compiles first",
+    ]
     assert "the rules as model, gumbel search of 2 simulations, 4 hidden numbers, epsilon 0.2" in done.out
     assert [line.split("  ")[0] for line in done.out.splitlines() if line.startswith(("policy", "2"))] == [
         "policy alone",
@@ -80,18 +90,23 @@ def test_a_table_and_its_rows_are_printed(run, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation", "small_numbers")
-def test_files_are_judged_at_connect_four_and_play(run, say, folder):
+def test_files_are_judged_at_connect_four_and_play(run, say, folder, monkeypatch):
     for name in ("connect4", "tictactoe"):
         learner = new_muzero(vectorise(make_game(name, {})), MuZeroMethod(simulations=2, width=4), 3)
         save_muzero(folder / f"{name}.h5", learner)
-    report = run("games", "judge", "connect4", "connect4.h5", "random", "--json").report
-    assert [(each["simulations"], each["games"]) for each in report["agents"]] == [(0, 20), (2, 10), (None, None)]
-    for each in report["agents"][:2]:
+    monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
+    judged = run("games", "judge", "connect4", "connect4.h5", "random", "--json")
+    assert {"judge: connect4.h5; JAX compiles networks", "judge: random"} <= set(judged.err.splitlines())
+    agents = judged.report["agents"]
+    assert [(each["simulations"], each["games"]) for each in agents] == [(0, 20), (2, 10), (None, None)]
+    for each in agents[:2]:
         assert sum(each["second"].values()) == pytest.approx(1)
         assert 0 < each["sets"]["hard-ends"]["keeps_value"] < 1
     say("1", "q")
-    assert "trained: " in run("games", "play", "tictactoe", "--agent", "tictactoe.h5").out
-    run("show", "tictactoe.h5").refused("tictactoe.h5: is a network of tictactoe", "punish-fast games")
+    played = run("games", "play", "tictactoe", "--agent", "tictactoe.h5")
+    assert "trained: " in played.out
+    assert "play: the agent gets ready" in played.err.splitlines()
+    run("show", "tictactoe.h5", "-q").refused("tictactoe.h5: is a network of tictactoe", "punish-fast games")
     (entry,) = [each for each in run("agents", "--json").report["files"] if each["file"] == "tictactoe.h5"]
     assert (entry["kind"], entry["about"]) == ("muzero", "trained at tictactoe")
     served = run(
@@ -99,6 +114,13 @@ def test_files_are_judged_at_connect_four_and_play(run, say, folder):
     )
     agents = {each["game"]: each["agents"] for each in served.report["other_games"]}
     assert agents["tictactoe"][:2] == ["tictactoe", "random-tictactoe"]
+
+
+def test_the_help_tells_the_defaults_of_games():
+    from punish_fast.cli.games.train import TrainOptions
+
+    text = str(TrainOptions.__annotations__["opening"])
+    assert f"[default: {GAMES['connect4'].planning['opening']} for connect4, else 0]" in text
 
 
 @pytest.mark.usefixtures("fast_compilation")

@@ -160,14 +160,38 @@ def test_nodes_are_told_by_the_rules(tictactoe):
 
 
 @pytest.mark.usefixtures("fast_compilation")
-@pytest.mark.parametrize("model", ["learned", "rules"])
-def test_every_simulation_adds_a_node(tictactoe, model):
-    learner = new_muzero(tictactoe, replace(METHOD, model=model, simulations=12), 1)
+@pytest.mark.parametrize(("model", "kind"), [("learned", "gumbel"), ("rules", "gumbel"), ("rules", "puct")])
+def test_every_simulation_adds_a_node_and_the_rules_no_illegal_one(tictactoe, model, kind):
+    learner = new_muzero(tictactoe, replace(METHOD, model=model, search=kind, simulations=12), 1)
+    # Policies and values so sure of themselves that many legal moves have neither a probability nor a value.
+    learner.weights = learner.weights * np.float32(30)
     states = sampled_states(tictactoe, 30, np.random.default_rng(1))
     found = searched_nodes(learner, states)
     assert sum(each.nodes for each in found) == 12 * 30
     assert (found[0].illegal, found[0].past) == (0, 0)
     assert (max(each.illegal for each in found) > 0) == (model == "learned")
+
+
+def test_random_lines_take_each_legal_action_as_often():
+    game, n = TicTacToe(), 3000
+    state = game.state_of("XOXO.....")
+    _, action = model_errors._random_lines(game, [state] * n, 1, np.random.default_rng(1))
+    legal = list(game.actions(state))
+    counts = np.bincount(action[:, 0], minlength=9)
+    assert counts[legal].sum() == n
+    assert counts[legal] == pytest.approx(n / len(legal), rel=0.15)
+
+
+def test_exact_values_are_discounted_as_the_learner_discounts(oracle):
+    # X wins at once by 2, or in three plies by other moves.
+    game = TicTacToe()
+    for text, value in (("XX.OO....", 1.0), ("XX..O.O..", 1.0), ("X........", 0.0)):
+        assert model_errors._exact(game, oracle, game.state_of(text), 0.5)[0] == value
+    # X has two threats after any answer of O, which can only delay the end.
+    lost = game.state_of("XX.XO...O")
+    (plies,) = {move.plies for move in oracle.move_values(lost) if move.is_best}
+    assert plies > 1
+    assert model_errors._exact(game, oracle, lost, 0.5)[0] == -(0.5 ** (plies - 1))
 
 
 def test_rules_need_no_judge(tictactoe, oracle):

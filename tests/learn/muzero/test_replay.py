@@ -11,7 +11,7 @@ from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.learn.episodes import NONE
 from punish_fast.learn.muzero.method import MuZeroMethod
-from punish_fast.learn.muzero.replay import draw, remember
+from punish_fast.learn.muzero.replay import LEAST_ERROR, draw, remember
 from punish_fast.learn.muzero.self_play import empty_games
 from punish_fast.learn.qlearning import LearnError
 
@@ -110,7 +110,7 @@ def test_priorities_draw_large_errors_more_often_and_weigh_them_less():
     method = MuZeroMethod(priority=1.0)
     part = remember(VECTOR, random_games(3, 1), method)
     places = np.nonzero(part.games.action != NONE)
-    error = np.abs(part.games.value[places] - part.target[places]) + 1e-3
+    error = np.abs(part.games.value[places] - part.target[places]) + LEAST_ERROR
     n = 200_000
     found = draw([part], n, method, np.random.default_rng(2))
     key = {value: k for k, value in enumerate(part.target[places].tolist())}

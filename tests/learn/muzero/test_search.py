@@ -35,11 +35,10 @@ def test_searches_are_legal_and_do_not_depend_on_others(tictactoe, kind):
     assert found.policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
     assert not found.policy[~legal].any()
     assert (np.abs(found.value) <= 1).all()
-    if kind == "gumbel":
-        for part in (slice(0, 1), slice(120, 150)):
-            alone = search(plan, tictactoe, weights, states[part], seed=9)
-            assert np.array_equal(alone.action, found.action[part])
-            assert alone.policy == pytest.approx(found.policy[part], abs=1e-5)
+    for part in (slice(0, 1), slice(120, 150), slice(None, None, -1)):
+        alone = search(plan, tictactoe, weights, states[part], seed=9)
+        assert np.array_equal(alone.action, found.action[part])
+        assert alone.policy == pytest.approx(found.policy[part], abs=1e-5)
     assert search(plan, tictactoe, weights, states[:0]).policy.shape == (0, 9)
 
 
