@@ -98,7 +98,7 @@ def solve(options: SolveOptions) -> None:
         source = options.source(stored or rules, enemy, clock, progress)
         if cluster is not None:
             source.backups = cluster.backups
-        with checkpoint.kept(source, values, progress) as start:
+        with checkpoint.kept(source, values, progress) as start, progress.stage("solve"):
             mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, start=start, **method)
     report = model_report(source, mdp, clock, output) | _solution_report(solution)
     # Without transitions in memory, finding these would take as long as the solution.
