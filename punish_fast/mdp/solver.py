@@ -28,7 +28,7 @@ from punish_fast.mdp.checkpoints import Checkpoints
 from punish_fast.mdp.end_components import collapsed
 from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
 from punish_fast.mdp.interval_iteration import Reachability
-from punish_fast.mdp.model import MDP, check_arrays, check_finite
+from punish_fast.mdp.model import MDP, check_process
 from punish_fast.mdp.policy import first_best, flaw_of
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.stopping_rule import SolveError
@@ -170,7 +170,7 @@ def solve(
         array([0.333333, 0.666667])
     """
     check_options(discount, schedule, tolerance, sweeps, objective)
-    _check_process(mdp)
+    check_process(mdp)
     checkpoints = start if isinstance(start, Checkpoints) else None
     values = start if checkpoints is None else checkpoints.values
     start = None if values is None else np.asarray(values, dtype=np.float64)
@@ -200,19 +200,6 @@ def solve(
     solution = _finish(iteration, method)
     v, q = quotient.lifted(solution.v, solution.q)
     return replace(solution, v=v, q=q, state_ptr=mdp.state_ptr)
-
-
-def _check_process(mdp: Process) -> None:
-    """Check the arrays of a process that stores its transitions; another one has made its own.
-
-    Raises:
-        ModelError: they do not fit together.
-    """
-    if isinstance(mdp, MDP):
-        check_arrays(mdp)
-        check_finite(mdp.data)
-    elif not hasattr(mdp, "backups"):
-        check_arrays(mdp)
 
 
 def _begin(mdp: Process, method: _Method, start: np.ndarray | None) -> Layered | Jacobi:
@@ -276,7 +263,7 @@ def evaluate(
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)
-    _check_process(mdp)
+    check_process(mdp)
     weight = np.asarray(weight, dtype=np.float64)
     flaw = flaw_of(mdp.state_ptr, weight)
     if flaw is not None:
