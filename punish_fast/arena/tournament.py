@@ -7,26 +7,26 @@ Simulated games come in pairs: the same cards with the seats swapped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from punish_fast.arena.match_log import MatchLog, digest_of
+from punish_fast.arena.matches import ExactResult, GameRange, GraphMatches, Matches, MatchTask
 from punish_fast.arena.players import Opponent
 from punish_fast.arena.ratings import Standing, rank
-from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.simulated_evaluation import Batch, added, join, simulate
+from punish_fast.duel.simulated_evaluation import Batch, added, join
 
-# Largest error of an exact win probability.
-_TOLERANCE = 1e-10
 # Enough games for a call to pay, few enough to lose next to nothing by an interrupt.
 _GAMES_AT_ONCE = 1 << 18
 MIN_GAMES, MAX_GAMES = 4, 1 << 40
 
 Progress = Callable[[str, int, int], None]
+# The digests of two policies.
+Pair = tuple[str, str]
 
 
 class TournamentError(ValueError):
@@ -61,7 +61,7 @@ class Tournament:
 
 
 def round_robin(
-    graph: Graph,
+    graph: Graph | Matches,
     opponents: list[Opponent],
     games: int | None = None,
     seed: int = 0,
@@ -71,7 +71,7 @@ def round_robin(
     """Play every pair of agents.
 
     Args:
-        graph: The game.
+        graph: The game, whose matches are played here, or what plays them.
         opponents: Two or more.
         games: Games of each pair, an even number; None for exact results.
         seed: Random seed of the games, 0 to 2^64 - 1; the games do not depend on the number of threads.
@@ -84,17 +84,27 @@ def round_robin(
         WriteError: the match log could not be written.
     """
     check_tournament(len(opponents), games)
-    log = log or MatchLog(graph.space.rules.digest)
+    matches = GraphMatches(graph) if isinstance(graph, Graph) else graph
+    log = log or MatchLog(matches.space.rules.digest)
     digests = [digest_of(opponent.policy) for opponent in opponents]
-    n = len(opponents)
+    policies = {digest: opponent.policy for digest, opponent in zip(digests, opponents, strict=True)}
+    n, pairs = len(opponents), list(pairs_of(digests))
+    results = _Results(log, games, seed)
+    names = [(digests[i], digests[j]) for i, j in pairs]
+    done = 0
+    for pair in results.complete(matches, policies, names):
+        # Policies that are equal have their matches in common.
+        for _ in range(names.count(pair)):
+            done += 1
+            if progress is not None:
+                progress("arena", done, len(pairs))
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     lengths = np.zeros(1, dtype=np.int64)
-    for done, (i, j) in enumerate(pairs_of(digests), 1):
-        match = _Match(graph, opponents[i].policy, opponents[j].policy, (digests[i], digests[j]), log)
+    for (i, j), pair in zip(pairs, names, strict=True):
         if games is None:
-            won, breaths[i, j] = match.exact()
+            won, breaths[i, j] = results.exact(pair)
         else:
-            batch = match.sampled(games, seed)
+            batch = results.batches[pair]
             won, breaths[i, j] = batch.win_probability, batch.length
             if i != j:
                 error[i, j] = error[j, i] = _standard_error(batch)
@@ -102,10 +112,8 @@ def round_robin(
         breaths[j, i] = breaths[i, j]
         if i != j:
             win[i, j], win[j, i] = won, 1 - won
-        if progress is not None:
-            progress("arena", done, n * (n + 1) // 2)
-    names = [opponent.name for opponent in opponents]
-    return Tournament(names, win, error, breaths, games, None if games is None else lengths)
+    agents = [opponent.name for opponent in opponents]
+    return Tournament(agents, win, error, breaths, games, None if games is None else lengths)
 
 
 def check_tournament(n_opponents: int, games: int | None) -> None:
@@ -132,32 +140,67 @@ def _standard_error(batch: Batch) -> float:
     return max(batch.standard_error, 1 / batch.games if batch.wins in (0, batch.games) else 0.0)
 
 
-@dataclass(frozen=True)
-class _Match:
-    """Two policies, and the log of what is known of them."""
+class _Results:
+    """Results of matches, those in the log and those that come in.
 
-    graph: Graph
-    own: np.ndarray
-    enemy: np.ndarray
-    pair: tuple[str, str]
-    log: MatchLog
+    Attributes:
+        batches: The games of simulated matches, by pair.
+    """
 
-    def exact(self) -> tuple[float, float]:
-        """Win probability and expected breaths."""
-        known = self.log.exact(self.pair)
-        if known is None:
-            duel = head_to_head(self.graph, self.own, self.enemy, _TOLERANCE)
-            known = duel.win_probability, duel.length
-            self.log.add_exact(self.pair, *known, duel.error_bound)
+    def __init__(self, log: MatchLog, games: int | None, seed: int) -> None:
+        self.batches: dict[Pair, Batch] = {}
+        self._log, self._games, self._seed = log, games, seed
+        # Games that came in before earlier ones of their match, by the number of the first.
+        self._early: dict[tuple[Pair, int], Batch] = {}
+
+    def complete(self, matches: Matches, policies: dict[str, np.ndarray], pairs: Sequence[Pair]) -> Iterator[Pair]:
+        """Play what is left of matches, and name each when it is complete."""
+        tasks: list[tuple[Pair, GameRange | None]] = []
+        left: dict[Pair, int] = {}
+        for pair in dict.fromkeys(pairs):
+            parts = self._left(pair)
+            tasks += [(pair, part) for part in parts]
+            left[pair] = len(parts)
+            if not parts:
+                yield pair
+        played = matches.play([MatchTask(policies[own], policies[enemy], part) for (own, enemy), part in tasks])
+        for number, result in played:
+            pair, part = tasks[number]
+            self._add(pair, part, result)
+            left[pair] -= 1
+            if not left[pair]:
+                yield pair
+
+    def exact(self, pair: Pair) -> tuple[float, float]:
+        """Win probability and expected breaths of a complete match."""
+        known = self._log.exact(pair)
+        assert known is not None
         return known
 
-    def sampled(self, games: int, seed: int) -> Batch:
-        """At least ``games`` games, those in the log included."""
-        batch = self.log.sampled(self.pair, seed)
-        while batch is None or batch.games < games:
-            played = 0 if batch is None else batch.games
-            n_games = min(_GAMES_AT_ONCE, games - played)
-            new = simulate(self.graph, self.own, self.enemy, n_games, seed, first_game=played)
-            batch = new if batch is None else join(batch, new)
-            self.log.put_sampled(self.pair, seed, batch)
-        return batch
+    def _left(self, pair: Pair) -> Sequence[GameRange | None]:
+        """What is left to play of a match."""
+        if self._games is None:
+            return [None] if self._log.exact(pair) is None else []
+        known = self._log.sampled(pair, self._seed)
+        if known is not None:
+            self.batches[pair] = known
+        first = 0 if known is None else known.games
+        starts = range(first, self._games, _GAMES_AT_ONCE)
+        return [GameRange(self._seed, start, min(_GAMES_AT_ONCE, self._games - start)) for start in starts]
+
+    def _add(self, pair: Pair, part: GameRange | None, result: ExactResult | Batch) -> None:
+        """Add a result, and write it to the log; games only after those before them."""
+        if isinstance(result, ExactResult):
+            self._log.add_exact(pair, *result)
+            return
+        assert part is not None
+        self._early[pair, part.first] = result
+        known = self.batches.get(pair)
+        played = first = 0 if known is None else known.games
+        while (pair, played) in self._early:
+            batch = self._early.pop((pair, played))
+            known = batch if known is None else join(known, batch)
+            played = known.games
+        if known is not None and played > first:
+            self.batches[pair] = known
+            self._log.put_sampled(pair, self._seed, known)

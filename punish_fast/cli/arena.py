@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.clusters import Cluster, ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.game_lengths import lengths_of_duel, lengths_of_games, print_lengths
 from punish_fast.cli.options import (
@@ -29,6 +30,7 @@ from punish_fast.cli.report import Progress, Stopwatch, interrupt_note, print_ta
 if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.match_log import MatchLog
+    from punish_fast.arena.matches import SpreadMatches
     from punish_fast.arena.players import Opponent
     from punish_fast.arena.tournament import Tournament
     from punish_fast.duel.graph import Graph
@@ -94,6 +96,7 @@ class ArenaOptions(RealGameOptions):
         Path | None,
         option("Store the games, at most 100,000 in all, in this database.", metavar="DB", writes=True),
     ] = None
+    cluster: ClusterOption = None
 
     def check(self) -> None:
         """Check options that exclude each other, before any work.
@@ -111,6 +114,7 @@ class ArenaOptions(RealGameOptions):
         for name, value in (("--seed", self.seed), ("--record", self.record)):
             if self.games is None and value is not None:
                 raise UsageError(f"{name} goes with --games only")
+        check_name(self.cluster)
         check_tournament(len(self.agents), self.games)
         if self.games is not None:
             check_numbers(self.games, self.seed or 0, True, 0)
@@ -120,6 +124,7 @@ class ArenaOptions(RealGameOptions):
     "punish-fast arena random naive careful",
     "punish-fast arena naive.h5 naive.h5@0.2 random --games 100000 --seed 1 --resume arena.json",
     "punish-fast arena one.h5 two.h5 --json --plot arena.png",
+    "punish-fast arena random naive careful aggressive --cluster local:2",
 )
 def arena(options: ArenaOptions) -> None:
     """Run a round-robin tournament of the real game and rank the agents."""
@@ -138,25 +143,51 @@ def arena(options: ArenaOptions) -> None:
         check_recording(lineup.names, options.games or 0, options.record)
     seed = None if options.games is None else _seed(options.seed, log)
     clock, progress = Stopwatch(), Progress(options.quiet)
-    graph, opponents = lineup.seat(game_stages(clock, progress))
-    with interrupt_note(progress, options.resume, "the results so far"):
-        with progress.stage("arena: matches"), clock("matches"):
-            tournament = round_robin(graph, opponents, options.games, seed or 0, log, progress.step)
-        lengths = None
-        if len(opponents) == 2:
-            with progress.stage("arena: lengths of games"), clock("lengths"):
-                lengths = _lengths(graph, opponents, tournament)
-        if options.record is not None:
-            with progress.stage("arena: recording games"), clock("record"):
-                _record(graph, opponents, options, seed or 0)
+    stages = game_stages(clock, progress)
+    with on_cluster(options.cluster, progress, options.quiet) as cluster:
+        game, opponents = _seat(lineup, cluster, stages)
+        with interrupt_note(progress, options.resume, "the results so far"):
+            with progress.stage("arena: matches"), clock("matches"):
+                tournament = round_robin(game, opponents, options.games, seed or 0, log, progress.step)
+            graph = _graph(game, stages) if len(opponents) == 2 or options.record is not None else None
+            lengths = None
+            if graph is not None and len(opponents) == 2:
+                with progress.stage("arena: lengths of games"), clock("lengths"):
+                    lengths = _lengths(graph, opponents, tournament)
+            if graph is not None and options.record is not None:
+                with progress.stage("arena: recording games"), clock("record"):
+                    _record(graph, opponents, options, seed or 0)
         progress.clear()
     if options.plot is not None:
         from punish_fast.arena.tournament_plot import draw_heatmap
 
         draw_heatmap(tournament, options.plot)
     report = _report(tournament, seed) | {"game_lengths": lengths} | options.report(lineup, clock)
+    report["cluster"] = None if cluster is None else cluster.report
     report |= {name: getattr(options, name) for name in ("resume", "plot", "record")}
     options.print(report, _print_report)
+
+
+def _seat(
+    lineup: Lineup, cluster: Cluster | None, stages: Callable[[str], AbstractContextManager[None]]
+) -> tuple[Graph | SpreadMatches, list[Opponent]]:
+    """The players, and the game or what plays it on a cluster, whose workers build it."""
+    from punish_fast.arena.matches import SpreadMatches
+
+    if cluster is None:
+        return lineup.seat(stages)
+    with stages("agents"):
+        space, opponents = lineup.opponents()
+    return SpreadMatches(space, cluster.tasks()), opponents
+
+
+def _graph(game: Graph | SpreadMatches, stages: Callable[[str], AbstractContextManager[None]]) -> Graph:
+    from punish_fast.duel.graph import Graph
+
+    if isinstance(game, Graph):
+        return game
+    with stages("graph"):
+        return Graph(game.space)
 
 
 def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], AbstractContextManager[None]]:

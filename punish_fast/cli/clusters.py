@@ -14,13 +14,14 @@ from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
     from punish_fast.cli.report import Progress
+    from punish_fast.learn.process_pool import TaskMap
     from punish_fast.punish.matrix_free import RowBackups
     from punish_fast.punish.row_batches import RowBatches
 
 ClusterOption = Annotated[
     str | None,
     option(
-        "Solve on a Dask cluster: its scheduler, such as tcp://host:8786, or N processes of this machine.",
+        "Work on a Dask cluster: its scheduler, such as tcp://host:8786, or N processes of this machine.",
         metavar="ADDRESS|local:N",
     ),
 ]
@@ -33,16 +34,24 @@ class Cluster:
     Attributes:
         client: Its client, a `distributed.Client`.
         report: What JSON tells of it.
+        progress: Shows how far a sweep is.
     """
 
     client: Any
     report: dict[str, Any]
+    progress: Progress
 
     def backups(self, batches: RowBatches) -> RowBackups:
         """Backups by its workers."""
         from punish_fast.cluster.cluster_backups import ClusterBackups
 
-        return ClusterBackups(self.client, batches)
+        return ClusterBackups(self.client, batches, self.progress.tasks)
+
+    def tasks(self) -> TaskMap:
+        """A map of functions over tasks by its workers."""
+        from punish_fast.cluster.cluster_tasks import ClusterTasks
+
+        return ClusterTasks(self.client)
 
 
 def check_name(where: str | None) -> None:
@@ -63,7 +72,7 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
     if where is None:
         yield None
         return
-    from punish_fast.cluster.connection import connected
+    from punish_fast.cluster.connection import connected, dashboard_of
 
     with ExitStack() as stack:
         # Dask logs every worker that is lost; that is mended, or told in one line.
@@ -75,11 +84,13 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
         threads = list(client.nthreads().values())
         report = {
             "scheduler": str(client.scheduler_info()["address"]),
-            "dashboard": str(client.dashboard_link),
+            "dashboard": dashboard_of(client),
             "workers": len(threads),
             "threads": sum(threads),
         }
         if not is_quiet:
             size = f"{count(len(threads), 'worker')} with {count(sum(threads), 'thread')}"
-            say(f"cluster: {size}, dashboard at {report['dashboard']}")
-        yield Cluster(client, report)
+            dashboard = report["dashboard"]
+            where_it_is = "no dashboard, which needs bokeh on the scheduler"
+            say(f"cluster: {size}, {where_it_is if dashboard is None else f'dashboard at {dashboard}'}")
+        yield Cluster(client, report, progress)

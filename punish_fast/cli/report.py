@@ -208,6 +208,8 @@ class Progress:
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
         self._live = sys.stderr.isatty()
+        # What the last sweep reached.
+        self._swept = ""
         self._begin = time.perf_counter()
         self._last = self._begin if not self._live else 0.0
         self._latest = ""
@@ -227,7 +229,13 @@ class Progress:
     def sweep(self, stage: str, sweeps: int, bound: float) -> None:
         """Report a sweep of the solver, or a policy that it evaluates, and the error bound it reached."""
         step = "sweep" if stage == "solve" else "policy"
-        self.show(f"{stage}: {step} {sweeps}, error bound {bound:.2e} ({sweeps / max(self.seconds, 1e-9):.1f}/s)")
+        self._swept = f"{stage}: {step} {sweeps}, error bound {bound:.2e}"
+        self.show(f"{self._swept} ({sweeps / max(self.seconds, 1e-9):.1f}/s)")
+
+    def tasks(self, done: int, total: int, seconds_left: float) -> None:
+        """Report tasks of a sweep that is under way on a cluster."""
+        after = f"{self._swept}, then " if self._swept else "cluster: "
+        self.show(f"{after}{done} of {count(total, 'task')}, {seconds_left:.1f} s left", is_last=done == total)
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
         """Report a response to a policy and how often the best one so far wins."""

@@ -80,7 +80,7 @@ def _load(path: Path) -> Artefact:
 def _file_report(file: Artefact) -> dict[str, Any]:
     from punish_fast.store.identities import identity_of
 
-    skipped = ("format", "rules", "enemy", "origin")
+    skipped = ("format", "rules", "enemy", "origin", "settings", "numbers")
     report: dict[str, Any] = {"file": file.path, "bytes": file.path.stat().st_size, "tolerance": None}
     for name, value in file.attributes.items():
         if name not in skipped and isinstance(value, str | int | float):
@@ -93,6 +93,8 @@ def _file_report(file: Artefact) -> dict[str, Any]:
         report["states_by_breath"] = [int(n) for n in file.layer_ptr[1:] - file.layer_ptr[:-1]]
         report["states"] = sum(report["states_by_breath"]) + 2
         report["reachable"] = reachable(file, file.mdp) if file.has_transitions else None
+    if file.kind == "checkpoint":
+        report["settings"] = file.json_object("settings")
     if file.origin is not None:
         report["origin"] = file.origin
     report["hash"] = identity_of(file)
@@ -117,6 +119,8 @@ def _print_file(report: dict[str, Any]) -> None:
         print(f"hash {report['hash']}")
     if "origin" in report:
         print_text(f"origin: {in_words(report['origin'])}")
+    if "settings" in report:
+        print_text(f"checkpoint of solve after {count(report['sweeps'], 'sweep')}: {in_words(report['settings'])}")
     if "iterations" in report:
         print(f"iterations {report['iterations']:,}")
     print("datasets")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, tell_plan, wrote
+from punish_fast.cli.checkpoints import SolveCheckpoint, checkpoint_path
 from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.options import argument, option, verb
@@ -45,6 +46,15 @@ class SolveOptions(ModelOptions):
     start: Annotated[Path | None, option("Start from the values of this agent.", "--from", metavar="AGENT.h5")] = None
     no_tensor: Annotated[bool, option("Leave the tensor out of the file.", "--no-tensor")] = False
     cluster: ClusterOption = None
+    resume: Annotated[
+        Path | None,
+        option(
+            "Resume from this checkpoint, if it exists, and write it after sweeps.  [default: begin anew, and write "
+            "OUTPUT.checkpoint.h5 if it takes more than ten seconds]",
+            metavar="FILE",
+            writes=True,
+        ),
+    ] = None
 
 
 @verb(
@@ -56,6 +66,7 @@ class SolveOptions(ModelOptions):
     "punish-fast solve --rules tabletop --dry-run",
     "punish-fast solve --rules tabletop --no-tensor --memory 4GB",
     "punish-fast solve --no-tensor --cluster local:2",
+    "punish-fast solve --resume naive.checkpoint.h5",
 )
 def solve(options: SolveOptions) -> None:
     """Solve a model of the game: rules to states to transitions to values.
@@ -71,19 +82,24 @@ def solve(options: SolveOptions) -> None:
     stored = None if options.tensor is None else _stored(options)
     rules, enemy = options.find() if stored is None else (stored.rules, None)
     method = _method(options, rules)
+    values = None
     if options.start is not None:
-        method["start"] = start_values(options.start, rules, method["objective"], options.discount)
+        values = start_values(options.start, rules, method["objective"], options.discount)
     if options.dry_run:
         source = options.source(rules, enemy, clock, progress)
         tell_plan(options, source, progress, sweeps=options.sweeps or SWEEPS)
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
-    check_outputs([output], [*options.read(enemy), options.tensor, options.start], "solve")
+    path = checkpoint_path(options.resume, output, options.force)
+    check_outputs([output, path], [*options.read(enemy), options.tensor, options.start], "solve")
+    note = stored.enemy if stored is not None else enemy.note(options.temperature)  # type: ignore[union-attr]
+    checkpoint = SolveCheckpoint.find(path, options.resume is not None, _settings(method), rules, note)
     with on_cluster(options.cluster, progress, options.quiet) as cluster:
         source = options.source(stored or rules, enemy, clock, progress)
         if cluster is not None:
             source.backups = cluster.backups
-        mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, **method)
+        with checkpoint.kept(source, values, progress) as start, progress.stage("solve"):
+            mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, start=start, **method)
     report = model_report(source, mdp, clock, output) | _solution_report(solution)
     # Without transitions in memory, finding these would take as long as the solution.
     report["reachable"] = reachable(source.states, lambda: mdp) if isinstance(mdp, MDP) else None
@@ -141,6 +157,20 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
     return {"objective": objective, "discount": options.discount, **_limits(options)}
 
 
+def _settings(method: dict[str, Any]) -> dict[str, Any]:
+    """The options as files tell them."""
+    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
+
+    discount = 1.0 if method["objective"] == "win-probability" else method["discount"]
+    return {
+        "objective": method["objective"],
+        "schedule": method["method"],
+        "sweeps": method["sweeps"],
+        "discount": DEFAULT_DISCOUNT if discount is None else discount,
+        "tolerance": None if method["sweeps"] is not None else method["tolerance"],
+    }
+
+
 def _stored(options: SolveOptions) -> Artefact:
     """The file of a tensor."""
     from punish_fast.store.reader import load
@@ -163,25 +193,19 @@ def _stored(options: SolveOptions) -> Artefact:
 def _default_output(
     options: SolveOptions, origin: Rules | Artefact, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
-    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
     from punish_fast.punish.rules import Rules, name_of
 
     rules = origin if isinstance(origin, Rules) else origin.rules
-    objective, sweeps = method["objective"], method["sweeps"]
-    discount = 1.0 if objective == "win-probability" else method["discount"]
-    settings = {
+    settings = _settings(method)
+    made_with = {
         "kind": "agent",
         "rules": name_of(rules),
         "enemy": origin.enemy if enemy is None else enemy.note(options.temperature),  # type: ignore[union-attr]
-        "objective": objective,
-        "discount": DEFAULT_DISCOUNT if discount is None else discount,
-        "schedule": method["method"],
-        "tolerance": None if sweeps is not None else method["tolerance"],
-        "sweeps": sweeps,
+        **settings,
         "tensor": not options.no_tensor,
     }
-    stem = _stem(options, rules, enemy) + _aim(rules, objective, settings["discount"])
-    return default_output(Path(f"{stem}.h5"), options.force, settings)
+    stem = _stem(options, rules, enemy) + _aim(rules, settings["objective"], settings["discount"])
+    return default_output(Path(f"{stem}.h5"), options.force, made_with)
 
 
 def _stem(options: SolveOptions, rules: Rules, enemy: Player | None) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -21,8 +21,10 @@ from uuid import uuid4
 import numpy as np
 
 from punish_fast.cluster import row_tasks
-from punish_fast.cluster.connection import ClusterError, n_threads, wait_for_workers
+from punish_fast.cluster.cluster_tasks import finished
+from punish_fast.cluster.connection import n_threads
 from punish_fast.cluster.row_tasks import LayerValues, RowArrays, RowTask, SharedGame, TaskResult
+from punish_fast.cluster.sweep_progress import SweepProgress, TaskProgress
 from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
 from punish_fast.punish import row_backups
 from punish_fast.punish.row_batches import RowBatches
@@ -34,9 +36,8 @@ if TYPE_CHECKING:
 
 Work = Callable[..., TaskResult]
 
-# How often Dask may give a task to another worker, and how often a layer is done again.
+# How often Dask repeats a task that failed.
 _RETRIES = 10
-_ATTEMPTS = 5
 _TASKS_PER_THREAD = 2
 # A longer task would be too much to lose with a worker, and too long to wait for at the end of a layer.
 _MOST_SECONDS = 10.0
@@ -62,19 +63,22 @@ class Overhead(NamedTuple):
 class ClusterBackups:
     """Backups by the workers of a cluster."""
 
-    def __init__(self, client: Client, batches: RowBatches) -> None:
+    def __init__(self, client: Client, batches: RowBatches, progress: TaskProgress | None = None) -> None:
         """Measure what a task costs.
 
         Args:
             client: The cluster.
             batches: The rows of the game.
+            progress: Called as ``progress(done, tasks, seconds_left)`` after each task of a sweep.
         """
         self._client = client
         self._batches = batches
         self._layer_ptr = batches.space.layer_ptr
         self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
         self._own_reward: np.ndarray | None = None
-        self._policy: Future[Any] | None = None
+        # What all workers have, by name.
+        self._shared: dict[str, tuple[np.ndarray | None, Future[Any]]] = {}
+        self._progress = SweepProgress([int(n.sum()) for n in batches.n_entries_of], progress)
         self.overhead = Overhead(_seconds_of_a_task(client), _USUAL_PACE)
 
     def find_rewards(self, layer: int, reward: np.ndarray) -> NonzeroCount:
@@ -98,9 +102,9 @@ class ClusterBackups:
         """Take row ``r`` with probability ``weight[r]``; return the largest change."""
 
         def arrays(task: RowTask) -> RowArrays:
-            return RowArrays(payment.discount, self._reward(payment, task), weight=weight[task.rows])
+            return RowArrays(payment.discount, self._reward(payment, task))
 
-        return _replace(out, self._spread(row_tasks.evaluate, layer, arrays, v))
+        return _replace(out, self._spread(row_tasks.evaluate, layer, arrays, v, weight))
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Take the best row, and update values of rows and choices; see `punish_fast.mdp.process.Backups.close`."""
@@ -127,37 +131,48 @@ class ClusterBackups:
         return None if payment.reward is self._own_reward else payment.reward[task.rows]
 
     def _spread(
-        self, work: Work, layer: int, arrays: Callable[[RowTask], RowArrays] | None = None, v: np.ndarray | None = None
+        self,
+        work: Work,
+        layer: int,
+        arrays: Callable[[RowTask], RowArrays] | None = None,
+        v: np.ndarray | None = None,
+        shared: np.ndarray | None = None,
     ) -> Iterator[tuple[RowTask, TaskResult]]:
         """Do all tasks of a layer, and hand on what is found as it comes.
+
+        Args:
+            work: What workers do.
+            layer: The layer.
+            arrays: The arrays that a task has for itself.
+            v: Values of states, of which workers get those of the layer that follows.
+            shared: What all workers get whole, once.
 
         Raises:
             ClusterError: the cluster is lost.
         """
-        from distributed import as_completed
-
-        left: dict[int, RowTask] | None = None
         paces: list[float] = []
-        for _ in range(_ATTEMPTS):
-            try:
-                left = {task.number: task for task in self._tasks(layer)} if left is None else left
-                futures = self._submit(work, layer, left.values(), arrays, v)
-                for future, found in as_completed(futures, self._client.loop, with_results=True):
-                    future.release()
-                    if isinstance(found, BaseException):  # of a result that was lost on its way
-                        raise found
-                    task = left.pop(found.number)
-                    paces.append(found.seconds / task.n_entries)
-                    yield task, found
-            except Exception as error:
-                wait_for_workers(self._client, error)
-                # It may be lost, too.
-                self._policy = None
-                continue
-            if paces:  # a layer may have no states; the first tasks may compile
-                self.overhead = self.overhead._replace(entry=float(np.median(paces)))
-            return
-        raise ClusterError(f"cluster: workers were lost {_ATTEMPTS} times in a layer")
+
+        def begin() -> dict[int, RowTask]:
+            tasks = self._tasks(layer)
+            self._progress.begin_layer(layer, len(tasks))
+            return {task.number: task for task in tasks}
+
+        def submit(tasks: list[RowTask]) -> list[Future[Any]]:
+            return self._submit(work, layer, tasks, (arrays, shared), v)
+
+        for task, found in finished(self._client, begin, submit, self._shared.clear):
+            paces.append(found.seconds / task.n_entries)
+            self._progress.end_task(task.n_entries)
+            yield task, found
+        if paces:  # a layer may have no states; the first tasks may compile
+            self.overhead = self.overhead._replace(entry=float(np.median(paces)))
+
+    def _handed(self, name: str, value: np.ndarray | None) -> Future[Any]:
+        """A value that all workers have; it is sent once."""
+        known = self._shared.get(name)
+        if known is None or known[0] is not value:
+            known = self._shared[name] = value, self._hand_out(value)
+        return known[1]
 
     def _hand_out(self, value: object) -> Future[Any]:
         """Give a value to all workers."""
@@ -168,22 +183,23 @@ class ClusterBackups:
         self,
         work: Work,
         layer: int,
-        tasks: Iterable[RowTask],
-        arrays: Callable[[RowTask], RowArrays] | None,
+        tasks: list[RowTask],
+        given: tuple[Callable[[RowTask], RowArrays] | None, np.ndarray | None],
         v: np.ndarray | None,
     ) -> list[Future[Any]]:
         """Hand out tasks, and what they need in common."""
-        self._policy = self._policy or self._hand_out(self._batches.policy)
+        arrays, shared = given
+        policy = self._handed("policy", self._batches.policy)
         following = [] if v is None else [self._hand_out(self._following(layer, v))]
-
-        tasks = list(tasks)
+        if shared is not None:
+            following.append(self._handed("weight", shared))
         own: list[Any] = [] if arrays is None else [arrays(task) for task in tasks]
         if any(isinstance(each, np.ndarray) for each in (own[0] if own else ())):
             # Arrays go to workers as data, since tasks themselves should be small.
             own = self._client.scatter(own, hash=False)
 
         def submit(task: RowTask, *given: Any) -> Future[Any]:
-            return self._client.submit(work, task, self._policy, *given, *following, pure=False, retries=_RETRIES)
+            return self._client.submit(work, task, policy, *given, *following, pure=False, retries=_RETRIES)
 
         return list(map(submit, tasks, own)) if own else list(map(submit, tasks))
 

@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.runtime._jit import source_digest
 from punish_fast.runtime.extras import require
@@ -84,6 +84,17 @@ def connected(where: str) -> Iterator[Client]:
 def n_threads(client: Client) -> int:
     """The threads of all workers."""
     return sum(client.nthreads().values())
+
+
+def dashboard_of(client: Client) -> str | None:
+    """The address of the dashboard; None if the scheduler has none, as without the package bokeh."""
+    has_dashboard = client.run_on_scheduler(_has_dashboard)
+    return str(client.dashboard_link) if has_dashboard else None
+
+
+def _has_dashboard(dask_scheduler: Any) -> bool:
+    # The server of pages always runs; those of the dashboard are applications of their own.
+    return bool(getattr(dask_scheduler.http_application, "applications", ()))
 
 
 def wait_for_workers(client: Client, error: Exception) -> None:

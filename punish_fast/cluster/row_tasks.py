@@ -73,14 +73,12 @@ class RowArrays(NamedTuple):
     Attributes:
         discount: The factor of the successors' values.
         reward: float64 ``[n_rows]``; the game's own rewards if None.
-        weight: float64 ``[n_rows]``, the probability of each row.
         q: float64 ``[n_rows]``, values of rows.
         choice: int64 ``[n_states]``, the best row of each state.
     """
 
     discount: float
     reward: np.ndarray | None = None
-    weight: np.ndarray | None = None
     q: np.ndarray | None = None
     choice: np.ndarray | None = None
 
@@ -123,10 +121,11 @@ def sweep(task: RowTask, policy: np.ndarray | None, arrays: RowArrays, following
     return _done(task, policy, {"v": out}, work)
 
 
-def evaluate(task: RowTask, policy: np.ndarray | None, arrays: RowArrays, following: LayerValues) -> TaskResult:
-    """Take each row with its probability."""
-    v, out, weight = _columns(task, policy, following), _values(task), arrays.weight
-    assert weight is not None
+def evaluate(
+    task: RowTask, policy: np.ndarray | None, arrays: RowArrays, following: LayerValues, weight: np.ndarray
+) -> TaskResult:
+    """Take each row of the game with its probability, ``weight``."""
+    v, out, weight = _columns(task, policy, following), _values(task), weight[task.rows]
 
     def work(made: MadeRows, states: slice, rows: slice) -> float:
         return row_backups.evaluate(made, _payment(made, arrays, rows), weight[rows], v, out[states])

@@ -34,7 +34,7 @@ from punish_fast.games.registry import describe, game_of
 from punish_fast.games.retrograde import PerfectPlay, solve_game
 from punish_fast.learn.agent_file import load_checkpoint, save_checkpoint
 from punish_fast.learn.agent_plans import AgentPlan, LeagueError, check_opponents, further_plan, plan_of
-from punish_fast.learn.process_pool import OnTask, run_all
+from punish_fast.learn.process_pool import OnTask, TaskMap, run_all
 from punish_fast.learn.qlearning import OPPONENTS, LearnError, QLearner, new_learner
 from punish_fast.learn.round_robin import Row, pair_points, rank, score_table
 from punish_fast.learn.training import assess, train
@@ -178,8 +178,13 @@ class League:
         """Whether all agents of a round are trained."""
         return all(self.path(number, plan.name).exists() for plan in self.plans(number))
 
-    def train(self, number: int, n_processes: int = 1, on_task: OnTask | None = None) -> list[dict[str, Any]]:
+    def train(self, number: int, workers: TaskMap | int = 1, on_task: OnTask | None = None) -> list[dict[str, Any]]:
         """Train the agents of a round that are not trained yet, and report on all.
+
+        Args:
+            number: The round.
+            workers: What trains them, with the same folder, or a number of processes.
+            on_task: Called after each agent.
 
         Returns:
             For each agent its ``name``, the ``games`` played in all, the ``win_share`` against the random player, the
@@ -192,8 +197,8 @@ class League:
             WorkerError: A process was killed.
         """
         (self.folder / f"round-{number}").mkdir(exist_ok=True)
-        tasks = [(self.folder, number, plan) for plan in self.plans(number)]
-        return run_all(train_agent, tasks, n_processes, on_task)
+        tasks = [(self.folder.absolute(), number, plan) for plan in self.plans(number)]
+        return run_all(train_agent, tasks, workers, on_task)
 
     def path(self, number: int, name: str) -> Path:
         """The file of an agent of a round."""
@@ -208,9 +213,9 @@ class League:
         return load_checkpoint(self.path(number, name), self.game)[1]
 
     def tournament(
-        self, number: int, n_processes: int = 1, on_task: OnTask | None = None
+        self, number: int, workers: TaskMap | int = 1, on_task: OnTask | None = None
     ) -> tuple[list[str], np.ndarray, list[tuple[str, float]]]:
-        """Hold the round-robin tournament of a round, as far as it is missing.
+        """Hold the round-robin tournament of a round, as far as it is missing; arguments as in `train`.
 
         Returns:
             The names of the agents; their points, float64 ``[n, n]``, row against column; the ranking.
@@ -225,12 +230,13 @@ class League:
         if len(names) < 2:
             raise LeagueError(f"{self.folder}: a tournament needs two agents, round {number} has {len(names)}")
         known = self._known_rows(number, names)
-        tasks = [(self.folder, number, name, names[k:]) for k, name in enumerate(names[:-1], 1) if name not in known]
+        folder = self.folder.absolute()
+        tasks = [(folder, number, name, names[k:]) for k, name in enumerate(names[:-1], 1) if name not in known]
         # In small parts, so that an interrupt loses little.
-        size = max(4 * n_processes, 16)
+        size = max(4 * (workers if isinstance(workers, int) else workers.n_at_once), 16)
         for begin in range(0, len(tasks), size):
             part = tasks[begin : begin + size]
-            rows = run_all(points_of_agent, part, n_processes)
+            rows = run_all(points_of_agent, part, workers)
             known |= {name: row for (_, _, name, _), row in zip(part, rows, strict=True)}
             self._write_tournament(number, names, known)
             if on_task is not None:

@@ -19,9 +19,6 @@ import numpy as np
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.mdp.value_iteration import Jacobi, Layered, Log
 
-# So that short solutions write nothing, and long ones not all the time.
-SECONDS_BETWEEN = 10.0
-
 
 class SweepState(NamedTuple):
     """The state of sweeps after one of them.
@@ -60,7 +57,7 @@ class Checkpoints:
     save: Callable[[SweepState], None]
     saved: SweepState | None = None
     values: np.ndarray | None = None
-    seconds: float = SECONDS_BETWEEN
+    seconds: float = 10.0
     _settings: dict[str, Any] = field(default_factory=dict, init=False)
     _last: float = field(default=0.0, init=False)
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.mdp import _bellman
-from punish_fast.mdp.process import NonzeroCount, StoredBackups
+from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 if TYPE_CHECKING:
@@ -341,3 +341,16 @@ def _check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
         raise ModelError(f"{name}: must begin with 0 and end with {end}")
     if (np.diff(ptr) < least).any():
         raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}")
+
+
+def check_process(mdp: Process) -> None:
+    """Check the arrays of a process that stores its transitions; another one has made its own.
+
+    Raises:
+        ModelError: they do not fit together.
+    """
+    if isinstance(mdp, MDP):
+        check_arrays(mdp)
+        check_finite(mdp.data)
+    elif not hasattr(mdp, "backups"):
+        check_arrays(mdp)

@@ -28,7 +28,7 @@ from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
 from punish_fast.mdp.improvement import Improvement
 from punish_fast.mdp.interval_iteration import Reachability
 from punish_fast.mdp.methods import GENERAL_METHODS, iterate, method_of
-from punish_fast.mdp.model import MDP, check_arrays, check_finite
+from punish_fast.mdp.model import MDP, check_process
 from punish_fast.mdp.policy import flaw_of
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import Solution
@@ -103,7 +103,7 @@ def solve(
         array([0.333333, 0.666667])
     """
     check_options(discount, method, tolerance, sweeps, objective)
-    _check_process(mdp)
+    check_process(mdp)
     checkpoints = start if isinstance(start, Checkpoints) else None
     values = start if checkpoints is None else checkpoints.values
     start = None if values is None else np.asarray(values, dtype=np.float64)
@@ -175,19 +175,6 @@ def _solve_generally(mdp: MDP, options: _Options, start: np.ndarray | None) -> S
     )
 
 
-def _check_process(mdp: Process) -> None:
-    """Check the arrays of a process that stores its transitions; another one has made its own.
-
-    Raises:
-        ModelError: they do not fit together.
-    """
-    if isinstance(mdp, MDP):
-        check_arrays(mdp)
-        check_finite(mdp.data)
-    elif not hasattr(mdp, "backups"):
-        check_arrays(mdp)
-
-
 def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered | Jacobi:
     """The iteration before its first sweep."""
     if options.objective == "win-probability":
@@ -205,8 +192,8 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution:
     """
     goal, n_states = options.goal, iteration.mdp.n_states
     if options.checkpoints is not None:
-        names = ("objective", "discount", "method", "sweeps")
-        options.checkpoints.begin(iteration, {name: getattr(options, name) for name in names} | {"tolerance": goal})
+        settings = {name: getattr(options, name) for name in ("objective", "discount", "sweeps")}
+        options.checkpoints.begin(iteration, settings | {"schedule": options.method, "tolerance": goal})
     _check_precision(iteration)
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
@@ -249,7 +236,7 @@ def evaluate(
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)
-    _check_process(mdp)
+    check_process(mdp)
     weight = np.asarray(weight, dtype=np.float64)
     flaw = flaw_of(mdp.state_ptr, weight)
     if flaw is not None:

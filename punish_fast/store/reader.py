@@ -349,7 +349,7 @@ class Artefact(SealedFile):
             ReadError: it is a tensor or a checkpoint.
         """
         if self.kind not in ("agent", "strategy"):
-            what = "a tensor" if self.kind == "tensor" else "a checkpoint of an equilibrium"
+            what = "a checkpoint of an equilibrium" if self.kind == "equilibrium" else f"a {self.kind}"
             raise ReadError(f"{self.path}: is {what}, allowed are agents and strategies")
 
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from punish_fast.arena import tournament
+from punish_fast.arena import matches, tournament
 from punish_fast.arena.match_log import MatchLog, digest_of
 from punish_fast.arena.players import Opponent, Player
 from punish_fast.arena.tournament import TournamentError, round_robin
@@ -76,8 +76,8 @@ def test_known_matches_are_not_played_again(graph, opponents, tmp_path, monkeypa
     def refuse(*_args, **_options):
         raise AssertionError("played again")
 
-    monkeypatch.setattr(tournament, "head_to_head", refuse)
-    monkeypatch.setattr(tournament, "simulate", refuse)
+    monkeypatch.setattr(matches, "head_to_head", refuse)
+    monkeypatch.setattr(matches, "simulate", refuse)
     again = round_robin(graph, opponents[::-1], log=MatchLog(digest, path))
     assert np.array_equal(again.win, first.win[::-1, ::-1])
     assert round_robin(graph, opponents, games=100, seed=1, log=MatchLog(digest, path)).games == 100
@@ -97,7 +97,7 @@ def test_an_interrupted_tournament_resumes_to_the_same_end(graph, opponents, tmp
             raise KeyboardInterrupt
         return simulate(*args, **options)
 
-    monkeypatch.setattr(tournament, "simulate", interrupt)
+    monkeypatch.setattr(matches, "simulate", interrupt)
     interrupts = 0
     while True:
         try:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from importlib.util import find_spec
+
 import pytest
 
 from punish_fast.cli import clusters
@@ -21,7 +24,10 @@ def _needs_dask():
 def test_a_cluster_solves_to_the_same_bits(run):
     own = run("solve", "--rules", "tiny", "--no-tensor", "-o", "a.h5", "--json").report
     done = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:2", "-o", "b.h5", "--json")
-    assert "cluster: 2 workers with 2 threads, dashboard at http" in done.err
+    has_dashboard = find_spec("bokeh") is not None
+    told = "dashboard at http" if has_dashboard else "no dashboard, which needs bokeh on the scheduler"
+    assert f"cluster: 2 workers with 2 threads, {told}" in done.err
+    assert (done.report["cluster"]["dashboard"] is not None) == has_dashboard
     assert done.report["fingerprint"] == own["fingerprint"]
     assert (own["cluster"], own["mode"], done.report["mode"]) == (None, "compact", "matrix-free")
     cluster = done.report["cluster"]
@@ -32,6 +38,32 @@ def test_a_cluster_solves_to_the_same_bits(run):
     text = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:1", "-o", "c.h5", "--quiet")
     assert "matrix-free, on 1 worker:" in text.out
     assert text.err == ""
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_a_tournament_and_a_league_on_a_cluster_are_those_of_one_process(run, folder):
+    lineup = ("arena", "random", "careful", "aggressive", "--rules", "tiny", "--json")
+    own = run(*lineup, "--resume", "a.json").report
+    done = run(*lineup, "--resume", "b.json", "--cluster", "local:2").report
+    assert (own.pop("cluster"), done.pop("cluster")["workers"]) == (None, 2)
+    for name in ("agents", "win", "breaths", "ranking"):
+        assert done[name] == own[name]
+    assert json.loads((folder / "a.json").read_text()) == json.loads((folder / "b.json").read_text())
+    grid = ("--schemes", "negamax", "--epsilons", "0.5", "--against", "random,self", "--games", "50", "--json")
+    found = []
+    for name, options in (("one", ("--processes", "1")), ("two", ("--cluster", "local:2"))):
+        trained = run("games", "grid", "tapnswap", name, *grid, *options).report
+        ranked = run("games", "tournament", "tapnswap", name, "--json", *options).report
+        found.append((trained["agents"], ranked["points"], ranked["ranking"]))
+        assert (trained["cluster"] is None) == (ranked["cluster"] is None) == (name == "one")
+    assert found[0] == found[1]
+
+
+def test_a_cluster_goes_without_processes(run):
+    league = ("games", "grid", "tapnswap", "agents", "--processes", "2")
+    run(*league, "--cluster", "local:2").refused("--cluster and --processes exclude each other")
+    run("arena", "random", "careful", "--cluster", "two").refused("--cluster: 'two' is not allowed")
 
 
 def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder):

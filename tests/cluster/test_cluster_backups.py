@@ -108,5 +108,5 @@ def test_workers_that_are_lost_again_and_again_are_told(client, tiny, monkeypatc
     batches = RowBatches(tiny)
     backups = ClusterBackups(client, batches)
     monkeypatch.setattr(client, "submit", lose)
-    with pytest.raises(ClusterError, match="workers were lost 5 times in a layer"):
+    with pytest.raises(ClusterError, match="workers were lost 5 times in a row"):
         MatrixFree(batches, backups=backups)

@@ -2,11 +2,20 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pytest
 
 from punish_fast.cluster import connection
-from punish_fast.cluster.connection import ClusterError, check_cluster, connected, n_threads, wait_for_workers
+from punish_fast.cluster.connection import (
+    ClusterError,
+    check_cluster,
+    connected,
+    dashboard_of,
+    n_threads,
+    wait_for_workers,
+)
 from punish_fast.runtime.extras import ExtraError
 
 
@@ -50,6 +59,19 @@ def test_a_scheduler_without_workers_is_told(client, monkeypatch):
     monkeypatch.setattr(client, "nthreads", dict)
     with pytest.raises(ClusterError, match="has no workers"):
         connection._check_workers(client, "tcp://there:1")
+
+
+def test_a_dashboard_is_named_only_where_there_is_one(client, monkeypatch):
+    assert (dashboard_of(client) is None) == (find_spec("bokeh") is None)
+
+    def with_pages(*pages):
+        scheduler = SimpleNamespace(http_application=SimpleNamespace(applications=pages))
+        monkeypatch.setattr(client, "run_on_scheduler", lambda function: function(scheduler))
+
+    with_pages()
+    assert dashboard_of(client) is None
+    with_pages("bokeh")
+    assert str(dashboard_of(client)).startswith("http")
 
 
 def test_lost_workers_are_waited_for(client, monkeypatch):

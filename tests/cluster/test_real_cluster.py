@@ -10,11 +10,14 @@ import pytest
 from cluster.real_cluster import RealCluster
 from punish_fast.cluster.cluster_backups import ClusterBackups
 from punish_fast.cluster.connection import ClusterError, connected
+from punish_fast.mdp.checkpoints import Checkpoints
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.matrix_free import MatrixFree
 from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
+from punish_fast.store.reader import load
+from punish_fast.store.sweeps import SweepOrigin, load_sweeps, save_sweeps
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 NOTEBOOK = "2b96d4f7f8d2fe25"
@@ -32,10 +35,12 @@ def batches():
     return RowBatches(StateSpace(PRESETS["notebook"]))
 
 
-def solve_on(cluster, batches, after_sweep=lambda: None):
+def solve_on(cluster, batches, after_sweep=lambda: None, start=None):
     with connected(cluster.address) as client:
         process = MatrixFree(batches, backups=ClusterBackups(client, batches))
-        return solve(process, progress=lambda _stage, sweeps, _bound: after_sweep() if sweeps == 2 else None)
+        return solve(
+            process, start=start, progress=lambda _stage, sweeps, _bound: after_sweep() if sweeps == 5 else None
+        )
 
 
 def test_three_workers_give_the_fingerprint_of_the_tensor(cluster, batches):
@@ -50,10 +55,22 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches, second
     assert solve_on(cluster, batches, kill_soon).fingerprint == NOTEBOOK
 
 
-def test_a_lost_scheduler_is_told(cluster, batches, monkeypatch):
+def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, monkeypatch, tmp_path):
     monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 2)
+    path, origin, settings = tmp_path / "a.h5", SweepOrigin(batches.space.rules, {"kind": "unknown"}), {}
+
+    def save(state):
+        settings.update(state.settings)
+        save_sweeps(path, origin, state)
+
     try:
         with pytest.raises(ClusterError, match="the connection to the scheduler, or to all of its workers, is lost"):
-            solve_on(cluster, batches, cluster.kill_scheduler)
+            solve_on(cluster, batches, cluster.kill_scheduler, Checkpoints(save, seconds=0))
     finally:
         cluster.restart()
+    saved = load_sweeps(load(path), origin, settings)
+    assert saved.sweeps == 5
+    monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 30)
+    resumed = solve_on(cluster, batches, start=Checkpoints(lambda _state: None, saved))
+    assert resumed.fingerprint == NOTEBOOK
+    assert resumed.sweeps == solve(MatrixFree(batches)).sweeps

@@ -69,10 +69,10 @@ def test_other_rewards_and_weights_come_with_the_task(tiny, task, following):
     mdp = build(tiny)
     q = np.array(expected_q(tiny, following, task.rows)) - mdp.reward[task.rows] + 5.0
     starts = tiny.state_ptr[task.states] - task.rows.start
-    weight = np.zeros(len(q))
-    weight[starts] = 1.0
-    arrays = RowArrays(DISCOUNT, reward=np.full(len(q), 5.0), weight=weight)
-    assert row_tasks.evaluate(task, None, arrays, following).arrays["v"] == pytest.approx(q[starts], abs=1e-13)
+    weight = np.zeros(mdp.n_rows)
+    weight[tiny.state_ptr[task.states]] = 1.0
+    arrays = RowArrays(DISCOUNT, reward=np.full(len(q), 5.0))
+    assert row_tasks.evaluate(task, None, arrays, following, weight).arrays["v"] == pytest.approx(q[starts], abs=1e-13)
 
 
 def test_a_process_keeps_its_last_game_and_values(tiny, task, following):

@@ -24,7 +24,7 @@ from punish_fast.store.structure import data_ranges
 
 NAMES = (
     *("tensor", "agent", "jacobi", "wins", "imported", "strategy", "memory", "self-play", "response"),
-    *("learner", "network", "muzero", "pool"),
+    *("learner", "network", "muzero", "pool", "sweeps", "jacobi-sweeps", "bracket"),
 )
 # Of those damaged in their structure, which is fast: others need a process each.
 SHARE_OF_BYTES = 0.1

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, option
+from punish_fast.cli.report import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from punish_fast.games.contract import TableGame
     from punish_fast.learn.league import League
+    from punish_fast.learn.process_pool import TaskMap
 
 
 def complete_games(incomplete: str) -> list[str]:
@@ -78,11 +82,19 @@ class LeagueOptions(CommonOptions):
     game: GameArgument
     folder: FolderArgument
     processes: ProcessesOption = None
+    cluster: ClusterOption = None
 
-    @property
-    def n_processes(self) -> int:
-        """The number of processes."""
-        return self.processes or os.cpu_count() or 1
+    @contextmanager
+    def workers(self) -> Iterator[tuple[TaskMap | int, dict[str, Any] | None]]:
+        """What does the tasks, and what JSON tells of the cluster."""
+        check_name(self.cluster)
+        if self.cluster is not None and self.processes is not None:
+            raise UsageError("--cluster and --processes exclude each other")
+        with on_cluster(self.cluster, Progress(self.quiet), self.quiet) as cluster:
+            if cluster is None:
+                yield self.processes or os.cpu_count() or 1, None
+            else:
+                yield cluster.tasks(), cluster.report
 
     def files(self) -> list[Path]:
         """The files of the league."""

@@ -33,11 +33,16 @@ def league_progress(league: League, stage: str, quiet: bool) -> Iterator[Callabl
 def train_round(league: League, number: int, options: LeagueOptions, plot: Path | None) -> None:
     """Train the agents of a round and report on them."""
     clock = Stopwatch()
-    with clock("train"), league_progress(league, "train", options.quiet) as step:
-        reports = league.train(number, options.n_processes, step)
+    with (
+        options.workers() as (workers, cluster),
+        clock("train"),
+        league_progress(league, "train", options.quiet) as step,
+    ):
+        reports = league.train(number, workers, step)
     draw_curves({report["name"]: report["curve"] for report in reports}, plot)
     told = {"game": league.game.name, "folder": league.folder, "round": number}
-    options.print(told | {"agents": reports, "plot": plot, "seconds": clock.seconds}, _print)
+    found = {"agents": reports, "plot": plot, "cluster": cluster, "seconds": clock.seconds}
+    options.print(told | found, _print)
 
 
 def print_round(report: dict[str, Any]) -> None:

@@ -20,8 +20,12 @@ def tournament(options: LeagueOptions) -> None:
     """Rank the agents of the last round by an exact round-robin tournament."""
     clock, league = Stopwatch(), options.open("tournament")
     number = league.last_round
-    with clock("matches"), league_progress(league, "tournament", options.quiet) as step:
-        names, table, places = league.tournament(number, options.n_processes, step)
+    with (
+        options.workers() as (workers, cluster),
+        clock("matches"),
+        league_progress(league, "tournament", options.quiet) as step,
+    ):
+        names, table, places = league.tournament(number, workers, step)
     report: dict[str, Any] = {
         "game": league.game.name,
         "folder": league.folder,
@@ -29,6 +33,7 @@ def tournament(options: LeagueOptions) -> None:
         "agents": names,
         "points": table.tolist(),
         "ranking": [{"agent": agent, "score": score} for agent, score in places],
+        "cluster": cluster,
         "seconds": clock.seconds,
     }
     options.print(report, _print)

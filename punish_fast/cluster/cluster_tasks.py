@@ -1,0 +1,122 @@
+"""Tasks that a cluster does, each in any order, and each again if what it found was lost.
+
+Dask gives the tasks of a worker that died to others. What it cannot mend, such as data that no worker has any more, is
+mended by handing out anew what is left.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from punish_fast.cluster.connection import ClusterError, n_threads, wait_for_workers
+from punish_fast.runtime import _jit
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+T = TypeVar("T")
+
+# How often what is left is handed out.
+_ATTEMPTS = 5
+# How often Dask repeats a task that failed, since a connection may.
+_RETRIES = 2
+
+
+def finished(
+    client: Client,
+    begin: Callable[[], Mapping[int, T]],
+    submit: Callable[[list[T]], list[Future[Any]]],
+    on_loss: Callable[[], None],
+) -> Iterator[tuple[T, Any]]:
+    """Do all tasks, and hand on each with what it found as that comes.
+
+    Args:
+        client: The cluster.
+        begin: Makes the tasks, by number.
+        submit: Hands out tasks.
+        on_loss: Called before tasks are handed out again, with which everything that they need must be.
+
+    Raises:
+        ClusterError: the cluster is lost.
+    """
+    from distributed import as_completed
+
+    left: dict[int, T] | None = None
+    for _ in range(_ATTEMPTS):
+        try:
+            left = dict(begin()) if left is None else left
+            numbers = list(left)
+            futures = submit(list(left.values()))
+            number_of = {future.key: number for future, number in zip(futures, numbers, strict=True)}
+            for future, found in as_completed(futures, client.loop, with_results=True):
+                number = number_of[future.key]
+                future.release()
+                if isinstance(found, BaseException):  # of a result that was lost on its way
+                    raise found
+                yield left.pop(number), found
+        except Exception as error:
+            wait_for_workers(client, error)
+            on_loss()
+            continue
+        return
+    raise ClusterError(f"cluster: workers were lost {_ATTEMPTS} times in a row")
+
+
+class ClusterTasks:
+    """A map of functions over tasks by the workers of a cluster, each task with one thread.
+
+    It is a `punish_fast.learn.process_pool.TaskMap`. Functions must be those of this package, and arguments and results
+    picklable; files that they read and write must be the same ones for all workers.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._arrays: dict[int, Future[Any]] = {}
+
+    @property
+    def n_at_once(self) -> int:
+        """How many tasks are done at once."""
+        return max(1, n_threads(self._client))
+
+    def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """The number of each task, and the result of ``function`` for its arguments, in any order.
+
+        Raises:
+            ClusterError: the cluster is lost.
+            Exception: a task failed with it.
+        """
+
+        def submit(left: list[tuple[int, tuple[Any, ...]]]) -> list[Future[Any]]:
+            return [
+                self._client.submit(_work, _HERE, function, *map(self._as_data, task), pure=False, retries=_RETRIES)
+                for _, task in left
+            ]
+
+        self._arrays.clear()
+        for (number, _), found in finished(
+            self._client, lambda: {k: (k, task) for k, task in enumerate(tasks)}, submit, self._arrays.clear
+        ):
+            yield number, found
+        self._arrays.clear()
+
+    def _as_data(self, argument: Any) -> Any:
+        """An argument as it is handed out: an array as data, once."""
+        if not isinstance(argument, np.ndarray):
+            return argument
+        if id(argument) not in self._arrays:
+            self._arrays[id(argument)] = self._client.scatter([argument], hash=False)[0]
+        return self._arrays[id(argument)]
+
+
+_HERE = platform.node(), os.getpid()
+
+
+def _work(client: tuple[str, int], function: Callable[..., Any], *arguments: Any) -> Any:
+    if client != (platform.node(), os.getpid()):
+        _jit.set_threads(1)
+    return function(*arguments)

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from punish_fast.arena import tournament
+from punish_fast.arena.match_log import MatchLog
+from punish_fast.arena.matches import SpreadMatches
+from punish_fast.arena.players import Opponent, Player
+from punish_fast.arena.tournament import round_robin
+from punish_fast.cluster.cluster_tasks import ClusterTasks
+from punish_fast.cluster.connection import ClusterError
+from punish_fast.duel.graph import Graph
+from punish_fast.games.registry import make_game
+from punish_fast.learn.agent_plans import grid_plans
+from punish_fast.learn.league import League
+from punish_fast.learn.process_pool import run_all
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime import _jit
+
+
+def multiply(array, factor):
+    return array * factor
+
+
+def fail(number):
+    raise ZeroDivisionError(f"no {number}")
+
+
+@pytest.fixture
+def tasks(client):
+    return ClusterTasks(client)
+
+
+def test_results_come_with_the_numbers_of_their_tasks(tasks):
+    array, seen, threads = np.arange(3.0), [], _jit.threads()
+    found = run_all(multiply, [(array, k) for k in range(5)], tasks, lambda *step: seen.append(step))
+    assert [each.tolist() for each in found] == [[0.0, k, 2.0 * k] for k in range(5)]
+    assert seen == [(k, 5) for k in range(1, 6)]
+    assert run_all(multiply, [], tasks) == []
+    assert tasks.n_at_once == 4
+    # The workers of the tests are threads of this process.
+    assert _jit.threads() == threads
+
+
+def test_an_array_is_sent_once(client, tasks, monkeypatch):
+    scatter, sent = client.scatter, []
+    monkeypatch.setattr(client, "scatter", lambda *a, **o: sent.append(a) or scatter(*a, **o))
+    array = np.arange(4.0)
+    run_all(multiply, [(array, 1), (array, 2), (array + 1, 2)], tasks)
+    assert len(sent) == 2
+
+
+def test_errors_pass_through(tasks):
+    with pytest.raises(ZeroDivisionError, match="no 3"):
+        run_all(fail, [(3,)], tasks)
+
+
+def test_tasks_that_are_lost_are_done_again(client, tasks, monkeypatch):
+    submit, calls = client.submit, []
+
+    def lose_one(*args, **options):
+        calls.append(args)
+        if len(calls) == 3:
+            raise TimeoutError
+        return submit(*args, **options)
+
+    monkeypatch.setattr(client, "submit", lose_one)
+    assert [each.tolist() for each in run_all(multiply, [(np.ones(1), k) for k in range(4)], tasks)] == [
+        [k] for k in range(4)
+    ]
+    assert len(calls) == 7
+
+    def lose(*_args, **_options):
+        raise TimeoutError
+
+    monkeypatch.setattr(client, "submit", lose)
+    with pytest.raises(ClusterError, match="workers were lost 5 times in a row"):
+        run_all(multiply, [(np.ones(1), 2)], tasks)
+
+
+def played(matches, opponents, path, **options):
+    log = MatchLog(matches.space.rules.digest, path)
+    return round_robin(matches, opponents, log=log, **options), json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("options", [{}, {"games": 300, "seed": 5}])
+def test_a_tournament_has_the_bits_and_the_log_of_one_process(tasks, tmp_path, monkeypatch, options):
+    monkeypatch.setattr(tournament, "_GAMES_AT_ONCE", 64)
+    graph = Graph(StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle")))
+    opponents = [Player(name).opponent(graph.space) for name in ("random", "careful", "punisher")]
+    # The same policy twice: their matches are one.
+    opponents.append(Opponent("again", opponents[0].policy))
+    own, log = played(graph, opponents, tmp_path / "a.json", **options)
+    spread = SpreadMatches(graph.space, tasks)
+    steps = []
+    found, its_log = played(spread, opponents, tmp_path / "b.json", progress=lambda *s: steps.append(s), **options)
+    for name in ("win", "error", "breaths"):
+        assert np.array_equal(getattr(found, name), getattr(own, name)), name
+    assert its_log == log
+    assert steps == [("arena", k, 10) for k in range(1, 11)]
+    # It resumes from the log of the other, and plays nothing again.
+    monkeypatch.setattr(spread, "play", lambda tasks: iter(() if not tasks else 1))
+    again, _ = played(spread, opponents, tmp_path / "a.json", **options)
+    assert np.array_equal(again.win, own.win)
+
+
+def test_a_league_is_that_of_processes(tasks, tmp_path):
+    found = []
+    for name, workers in (("a", 1), ("b", tasks)):
+        league = League(tmp_path / name, make_game("tapnswap", {}, "grid"), 3)
+        league.start_grid(grid_plans(["negamax"], [0.3, 0.6], [("random",)], 40))
+        reports = league.train(0, workers)
+        names, table, places = league.tournament(0, workers)
+        found.append((reports, names, table.tolist(), places))
+    assert found[0] == found[1]
