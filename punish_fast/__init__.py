@@ -14,6 +14,8 @@ _HOMES = {
     "MDP": "mdp.model",
     "check": "mdp.model",
     "Solution": "mdp.solver",
+    "reach_probability": "mdp.reachability",
+    "total_reward": "mdp.total_reward",
     "evaluate": "mdp.solver",
     "solve": "mdp.solver",
     "compare": "mdp.comparison",
@@ -80,12 +82,14 @@ __all__ = [
     "load_rules",
     "parless",
     "policy_of_table",
+    "reach_probability",
     "save",
     "save_policy",
     "simulate",
     "softmax",
     "solve",
     "table_of_policy",
+    "total_reward",
     "uniform_policy",
     "upper_bound",
 ]
@@ -104,7 +108,9 @@ if TYPE_CHECKING:
     from punish_fast.mdp.comparison import compare
     from punish_fast.mdp.model import MDP, check
     from punish_fast.mdp.policy import greedy, softmax
+    from punish_fast.mdp.reachability import reach_probability
     from punish_fast.mdp.solver import Solution, evaluate, solve
+    from punish_fast.mdp.total_reward import total_reward
     from punish_fast.punish.codes import State
     from punish_fast.punish.lifting import lift
     from punish_fast.punish.refillable_tensor import Refillable

@@ -1,0 +1,151 @@
+"""Total rewards until a goal, against all policies, and textbook examples."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+from objectives import best_of, marks, policies, processes_with_goals, reach_probabilities, rows_of
+from processes import compacted, end_components, error, total_rewards
+
+from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.solver import SolveError
+from punish_fast.mdp.total_reward import evaluate_total_reward, total_reward
+from punish_fast.runtime._jit import set_threads, threads
+
+INFINITE = float("inf")
+
+
+def rewards_until(rows, goal):
+    """The total rewards of a policy until the goal, infinite where it may be missed."""
+    end = len(rows)
+    reached = reach_probabilities(rows, goal, set())
+    stopped = [(0.0, {end: 1.0}) if s in goal or reached[s] < 1 else row for s, row in enumerate(rows)]
+    onward = [(reward, merged(row, end)) for reward, row in stopped]
+    values = total_rewards(onward, 1)
+    return [value if p == 1 else INFINITE for value, p in zip(values, reached, strict=True)]
+
+
+def merged(row, end):
+    """A row in which all terminals are one."""
+    successors = {}
+    for t, p in row.items():
+        successors[min(t, end)] = successors.get(min(t, end), 0) + Fraction(p)
+    return successors
+
+
+def costing(states):
+    """The same process without negative rewards."""
+    return [[(abs(reward), row) for reward, row in rows] for rows in states]
+
+
+def assert_close(found, expected):
+    finite = [k for k, x in enumerate(expected) if x != INFINITE]
+    assert [v == INFINITE for v in found.v] == [x == INFINITE for x in expected]
+    assert error(found.v[finite], [expected[k] for k in finite]) <= found.error_bound if finite else True
+    for k in finite:
+        assert Fraction(found.lower[k]) <= expected[k] <= Fraction(found.upper[k])
+
+
+def found_unless_too_long(mdp, goal, **options):
+    try:
+        return total_reward(mdp, goal, **options)
+    except SolveError as refusal:
+        assert "play is too long" in str(refusal)
+        reject()
+
+
+@given(processes_with_goals(), st.booleans(), st.sampled_from([1e-3, 1e-9]))
+def test_rewards_are_those_of_the_best_of_all_policies(example, maximize, tolerance):
+    (states, layers, terminals), goal, _ = example
+    states = states if maximize else costing(states)
+    mdp = from_rows(states, layers, terminals)
+    expected = best_of(maximize, [rewards_until(rows, goal) for rows in policies(states)])
+    scale = max([1.0, *(abs(float(x)) for x in expected if x != INFINITE)])
+    found = found_unless_too_long(mdp, marks(goal, mdp.n_columns), maximize=maximize, tolerance=tolerance * scale)
+    assert_close(found, expected)
+    earned = rewards_until(rows_of(states, found.choice), goal)
+    assert [x == INFINITE for x in earned] == [x == INFINITE for x in expected]
+    for x, best in zip(earned, expected, strict=True):
+        assert x == best or abs(x - best) <= 2 * (found.error_bound + tolerance * scale)
+
+
+@given(processes_with_goals())
+def test_rewards_below_0_where_play_must_end(example):
+    """Without end components, costs of either sign may be minimised."""
+    (states, layers, terminals), goal, _ = example
+    mdp = from_rows(states, layers, terminals)
+    expected = best_of(False, [rewards_until(rows, goal) for rows in policies(states)])
+    if end_components(states):
+        return
+    found = found_unless_too_long(mdp, marks(goal, mdp.n_columns), maximize=False, tolerance=1e-6)
+    assert_close(found, expected)
+
+
+@given(processes_with_goals(), st.data())
+def test_a_policy_has_its_own_reward(example, data):
+    (states, layers, terminals), goal, _ = example
+    mdp = from_rows(states, layers, terminals)
+    choice = mdp.state_ptr[:-1] + [data.draw(st.integers(0, len(rows) - 1)) for rows in states]
+    weight = np.zeros(mdp.n_rows)
+    weight[choice] = 1.0
+    expected = rewards_until(rows_of(states, choice), goal)
+    scale = max([1.0, *(abs(float(x)) for x in expected if x != INFINITE)])
+    try:
+        found = evaluate_total_reward(mdp, weight, marks(goal, mdp.n_columns), tolerance=1e-9 * scale)
+    except SolveError:
+        reject()
+    assert_close(found, expected)
+
+
+@given(processes_with_goals())
+def test_threads_and_storage_do_not_change_a_bit(example):
+    (states, layers, terminals), goal, _ = example
+    mdp, before, bits = from_rows(costing(states), layers, terminals), threads(), set()
+    try:
+        for process, n_threads in ((mdp, 1), (mdp, 2), (compacted(mdp), 2)):
+            set_threads(n_threads)
+            found = found_unless_too_long(process, marks(goal, mdp.n_columns), maximize=False, tolerance=1e-3)
+            bits.add((found.v.tobytes(), found.choice.tobytes(), found.error_bound))
+    finally:
+        set_threads(before)
+    assert len(bits) == 1
+
+
+def test_crossing_a_river():
+    """Rowing costs 1, waiting and drifting back cost nothing, and the tide may take a boat back to the bank."""
+    states = [
+        [(0.0, {0: 1.0}), (1.0, {1: 0.5, 0: 0.5})],
+        [(0.0, {1: 1.0}), (0.0, {0: 1.0}), (1.0, {2: 0.25, 0: 0.75})],
+    ]
+    mdp = from_rows(states, terminals=[0.0])
+    found = total_reward(mdp, marks({2}, 3), maximize=False)
+    # x = 2 + y from the near bank, and y = 1 + 3/4 x from the middle, but drifting back makes both equal.
+    assert found.v == pytest.approx([12.0, 10.0], abs=1e-9)
+    assert found.choice.tolist() == [1, 4]
+    assert total_reward(mdp, marks({2}, 3)).v.tolist() == [INFINITE, INFINITE]
+
+
+def test_free_rounds_are_left_by_the_cheapest_way_out():
+    n = 5
+    states = [[(0.0, {(k + 1) % n: 1.0}), (0.0, {k: 1.0}), (float(1 + (k - 3) ** 2), {n: 1.0})] for k in range(n)]
+    found = total_reward(from_rows(states, terminals=[0.0]), marks({n}, n + 1), maximize=False)
+    assert found.v == pytest.approx([1.0] * n)
+    assert found.choice.tolist() == [0, 3, 6, 11, 12]
+
+
+def test_nothing_costs_anything_and_play_still_ends():
+    states = [[(0.0, {0: 1.0}), (0.0, {1: 1.0})], [(0.0, {0: 1.0}), (0.0, {2: 1.0})]]
+    found = total_reward(from_rows(states, terminals=[0.0]), marks({2}, 3), maximize=False)
+    assert (found.v.tolist(), found.choice.tolist()) == ([0.0, 0.0], [1, 3])
+
+
+def test_a_small_toll_is_paid_for_long_before_a_large_one():
+    """A round costs 2^-10; the way out costs 1000 at once, or 1 with a chance of 2^-6 in each round."""
+    states = [[(1000.0, {1: 1.0}), (2.0**-10, {0: 1 - 2.0**-6, 1: 2.0**-6})]]
+    found = total_reward(from_rows(states, terminals=[0.0]), marks({1}, 2), maximize=False)
+    assert found.v == pytest.approx([2.0**-4], abs=1e-9)
+    assert found.choice.tolist() == [1]
