@@ -26,6 +26,51 @@ def reach_probabilities(rows: list[Row], goal: set[int], avoid: set[int]) -> lis
     return total_rewards([arriving(state, row) for state, row in enumerate(rows)], 1)
 
 
+def gains(rows: list[Row], terminals: list[float]) -> list[Fraction]:
+    """The average rewards of a policy, given by its rows."""
+    n = len(rows)
+    to = {s: {t for t in row if t < n} for s, (_, row) in enumerate(rows)}
+    reached = {s: reached_from(to, s) for s in to}
+    settled = {
+        s: all(t < n for u in reached[s] for t in rows[u][1]) and all(s in reached[t] for t in reached[s]) for s in to
+    }
+    onward = []
+    for s, (_, row) in enumerate(rows):
+        if settled[s]:
+            onward.append((class_gain(rows, reached[s]), {n: 1.0}))
+        else:
+            arrival = sum((Fraction(p) * Fraction(terminals[t - n]) for t, p in row.items() if t >= n), Fraction(0))
+            onward.append((arrival, to_one_end(row, n)))
+    return total_rewards(onward, 1)
+
+
+def class_gain(rows: list[Row], states: set[int]) -> Fraction:
+    """The average reward of a recurrent class: what is earned until play returns to a state, over the time it takes."""
+    end, first = len(rows), min(states)
+    cut = [(reward, {end if t == first else t: p for t, p in row.items()}) for reward, row in rows]
+    idle = [row if s in states else (0.0, {end: 1.0}) for s, row in enumerate(cut)]
+    earned = total_rewards(idle, 1)[first]
+    return earned / total_rewards([(1.0, row) for _, row in idle], 1)[first]
+
+
+def to_one_end(row: dict[int, float], end: int) -> dict[int, Fraction]:
+    """A row in which all terminals are one."""
+    successors: dict[int, Fraction] = {}
+    for t, p in row.items():
+        successors[min(t, end)] = successors.get(min(t, end), Fraction(0)) + Fraction(p)
+    return successors
+
+
+def reached_from(to: dict[int, set[int]], first: int) -> set[int]:
+    """What can be reached from a state, itself included."""
+    reached, left = {first}, [first]
+    while left:
+        new = to[left.pop()] - reached
+        reached |= new
+        left += new
+    return reached
+
+
 def best_of(maximize: bool, values: list[list]) -> list:
     """The largest or smallest value of each state over policies."""
     return [(max if maximize else min)(column) for column in zip(*values, strict=True)]

@@ -80,14 +80,14 @@ class Quotient:
         """The policy of the original process that leaves every component by the row that one of the quotient takes.
 
         Args:
-            choice: int64 ``[n_states of the quotient]``, rows of the quotient, none of which stays.
+            choice: int64 ``[n_states of the quotient]``, rows of the quotient.
 
         Returns:
-            int64 ``[n_states]``, rows of the original process.
+            int64 ``[n_states]``, rows of the original process; in a component that is not left they mean nothing.
         """
         state, rows = _states_of(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
-        nearer = self.inside[self._leads_nearer(state[rows])][::-1]
+        nearer = self.inside[self._leads_nearer(state[rows[rows >= 0]])][::-1]
         moves = nearer[state[lifted[state[nearer]]] != state[nearer]]
         # The first row of each state is written last.
         lifted[state[moves]] = moves

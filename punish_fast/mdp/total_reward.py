@@ -99,7 +99,7 @@ def total_reward(
         A coin is tossed, at a cost of 1, until it shows heads; a goal that may be missed has infinite cost:
 
         >>> from punish_fast.mdp.model import from_rows
-        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0})], [(1, {0: 0.5, 2: 0.5})]])
+        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0})], [(1, {0: 0.5, 3: 0.5})]], terminals=[0])
         >>> total_reward(mdp, np.array([False, True, False]), maximize=False).v.round(6)
         array([ 2.,  0., inf])
     """

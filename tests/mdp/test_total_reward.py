@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
-from objectives import best_of, marks, policies, processes_with_goals, reach_probabilities, rows_of
+from objectives import best_of, marks, policies, processes_with_goals, reach_probabilities, rows_of, to_one_end
 from processes import compacted, end_components, error, total_rewards
 
 from punish_fast.mdp.model import from_rows
@@ -24,17 +24,9 @@ def rewards_until(rows, goal):
     end = len(rows)
     reached = reach_probabilities(rows, goal, set())
     stopped = [(0.0, {end: 1.0}) if s in goal or reached[s] < 1 else row for s, row in enumerate(rows)]
-    onward = [(reward, merged(row, end)) for reward, row in stopped]
+    onward = [(reward, to_one_end(row, end)) for reward, row in stopped]
     values = total_rewards(onward, 1)
     return [value if p == 1 else INFINITE for value, p in zip(values, reached, strict=True)]
-
-
-def merged(row, end):
-    """A row in which all terminals are one."""
-    successors = {}
-    for t, p in row.items():
-        successors[min(t, end)] = successors.get(min(t, end), 0) + Fraction(p)
-    return successors
 
 
 def costing(states):
