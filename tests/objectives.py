@@ -28,20 +28,23 @@ def reach_probabilities(rows: list[Row], goal: set[int], avoid: set[int]) -> lis
 
 def gains(rows: list[Row], terminals: list[float]) -> list[Fraction]:
     """The average rewards of a policy, given by its rows."""
-    n = len(rows)
-    to = {s: {t for t in row if t < n} for s, (_, row) in enumerate(rows)}
-    reached = {s: reached_from(to, s) for s in to}
-    settled = {
-        s: all(t < n for u in reached[s] for t in rows[u][1]) and all(s in reached[t] for t in reached[s]) for s in to
-    }
+    n, classes = len(rows), recurrent(rows)
     onward = []
     for s, (_, row) in enumerate(rows):
-        if settled[s]:
-            onward.append((class_gain(rows, reached[s]), {n: 1.0}))
+        if s in classes:
+            onward.append((class_gain(rows, classes[s]), {n: 1.0}))
         else:
             arrival = sum((Fraction(p) * Fraction(terminals[t - n]) for t, p in row.items() if t >= n), Fraction(0))
             onward.append((arrival, to_one_end(row, n)))
     return total_rewards(onward, 1)
+
+
+def recurrent(rows: list[Row]) -> dict[int, set[int]]:
+    """The states that a policy visits for ever, each with those of its recurrent class."""
+    n = len(rows)
+    to = {s: set(row) & set(range(n)) for s, (_, row) in enumerate(rows)}
+    reached = {s: reached_from(to, s) for s in to}
+    return {s: reached[s] for s in to if all(set(rows[t][1]) <= set(to) and s in reached[t] for t in reached[s])}
 
 
 def class_gain(rows: list[Row], states: set[int]) -> Fraction:

@@ -14,7 +14,10 @@ of terminals do not count.
 *Smallest.* Rows that may lead to a state without a sure way to the goal are left out. Where play can still go on for
 ever, it may do so for nothing: then all states of the end component have one value, and it is collapsed, with no row
 to stay in it (``end_components.py``). If every other way to go on for ever costs something, the optimal values are the
-only fixed point of a sweep, and brackets of it are sound [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
+only fixed point of a sweep, and brackets of it are sound [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16]. With
+rewards below 0, an end component may pay in the long run. Its least average reward (``average_reward.py``) tells: if
+that is below 0, play can go round as often as it likes before it ends, and the smallest value is minus infinity
+wherever the component can be reached; if it is above, going on costs; if it is 0, the process is refused.
 """
 
 from __future__ import annotations
@@ -23,9 +26,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from punish_fast.mdp.average_reward import component_gains
 from punish_fast.mdp.end_components import collapsed, end_components
 from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
-from punish_fast.mdp.graph import TransitionGraph, columns_of
+from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.induced_chain import induced_chain
 from punish_fast.mdp.interval_iteration import ShortestPath
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
@@ -37,6 +41,8 @@ from punish_fast.mdp.stopping_rule import SolveError
 # Sweeps before the exact method is tried, and, where it cannot be, before the solver gives up.
 _PATIENCE = 1000
 _MOST_SWEEPS = 100_000
+# Shares of the largest reward up to which the gain of an end component is found, to know its sign.
+_PRECISIONS = (1e-2, 1e-5, 1e-9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +50,12 @@ class TotalReward:
     """Expected total rewards until a goal.
 
     Attributes:
-        v: float64 ``[n_states]``, the largest or smallest total reward, which may be infinite.
+        v: float64 ``[n_states]``, the largest or smallest total reward; infinite where there is none.
         lower: float64 ``[n_states]``, lower bounds of it.
         upper: float64 ``[n_states]``, upper bounds.
         error_bound: Upper bound on the error of finite values.
-        choice: int64 ``[n_states]``, the row of each state that a policy takes which attains ``v``, where that is
-            finite or plus infinity.
+        choice: int64 ``[n_states]``, the row of each state that a policy takes which attains ``v``. Where that is minus
+            infinity, it earns less the later it turns to the goal, and this one never does.
         maximize: Whether these are the largest rewards.
     """
 
@@ -91,8 +97,8 @@ def total_reward(
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
 
     Raises:
-        SolveError: an option is out of range, play is too long for the tolerance, or rewards are minimised and play
-            may be paid for going on for ever.
+        SolveError: an option is out of range, play is too long for the tolerance, or rewards of either sign are
+            minimised and may add up to 0 in play that goes on for ever.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -131,7 +137,7 @@ def total_reward(
         found = _largest(part.mdp, tolerance, progress) if maximize else _least_cost(part.mdp, tolerance, progress)
         v[part.states], bound = sign * found.v + 0.0, found.bound
         choice[part.states] = part.rows[found.choice]
-    is_known = infinite | goal[:n]
+    is_known = np.isinf(v) | goal[:n]
     lower = np.where(is_known, v, np.nextafter(v - bound, -np.inf))
     upper = np.where(is_known, v, np.nextafter(v + bound, np.inf))
     return TotalReward(v, lower, upper, bound, choice, maximize)
@@ -163,18 +169,60 @@ def _largest(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
 
 def _least_cost(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
     """The largest total reward of policies that end play almost surely; some policy does from every state."""
-    every = np.ones(mdp.n_states, dtype=bool)
-    _, _, inside = end_components(mdp, every, np.ones(mdp.n_rows, dtype=bool))
+    number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
         return _largest(mdp, tolerance, progress)
-    paid = inside[mdp.reward[inside] > 0]
-    if len(paid):
-        state = int(np.searchsorted(mdp.state_ptr, paid[0], side="right")) - 1
+    earns = np.zeros(mdp.n_states, dtype=bool)
+    state_of = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
+    earns[state_of[inside[mdp.reward[inside] > 0]]] = True
+    earning = inside[np.isin(number[state_of[inside]], number[earns])]
+    if len(earning) == 0:
+        return _of_quotient(mdp, tolerance, progress)
+    unbounded = _unbounded(mdp, number, earning)
+    v, bound = np.where(unbounded.found[: mdp.n_states], np.inf, 0.0), 0.0
+    choice = unbounded.row
+    rest = v == 0
+    if rest.any():
+        terminal = np.zeros(mdp.n_columns, dtype=np.int64)
+        part = restriction(mdp, np.repeat(rest, np.diff(mdp.state_ptr)), terminal, np.zeros(1), mdp.reward)
+        found = _of_quotient(part.mdp, tolerance, progress)
+        v[part.states], bound = found.v, found.bound
+        choice[part.states] = part.rows[found.choice]
+    return _Found(v, choice, bound)
+
+
+def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
+    """The states from which play can be paid for ever before it ends, by the rows ``earning`` of some end components.
+
+    Raises:
+        SolveError: the gain of a component is so near 0 that its sign is not known.
+    """
+    largest = float(np.abs(mdp.reward[earning]).max())
+    for precision in _PRECISIONS:
+        gains = component_gains(mdp, number, earning, precision * largest)
+        is_open = (gains.lower <= 0) & (gains.upper >= 0)
+        if not is_open.any():
+            break
+    else:
+        k = int(is_open.argmax())
+        low, high, n = -gains.upper[k], -gains.lower[k], int((gains.component == k).sum())
         raise SolveError(
-            f"reward: {-mdp.reward[paid[0]]:g} is below 0 in a row of an end component (state {state} of the part), "
-            "so the least total may be minus infinity"
+            f"reward: play can go on for ever in a component of {n} states for {low:.1e} to {high:.1e} a step, which "
+            "may be 0; with rewards of either sign that cannot be minimised"
         )
-    quotient = collapsed(mdp, every, pays=True, stays=False)
+    paid = np.zeros(mdp.n_columns, dtype=bool)
+    is_paid = gains.lower[gains.component] > 0
+    paid[gains.part.states[is_paid]] = True
+    ends = np.zeros(mdp.n_columns, dtype=bool)
+    ends[mdp.n_states :] = True
+    ways = TransitionGraph(mdp, ends).may_reach(paid)
+    ways.row[gains.part.states[is_paid]] = gains.choice[is_paid]
+    return ways
+
+
+def _of_quotient(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
+    """The same, after states between which play goes on for nothing are made into one."""
+    quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
     found = _bracketed(quotient.mdp, tolerance, progress)
     return _Found(found.v[quotient.number], quotient.lifted_choice(found.choice), found.bound)
 

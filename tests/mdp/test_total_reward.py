@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
-from objectives import best_of, marks, policies, processes_with_goals, reach_probabilities, rows_of, to_one_end
+from objectives import (
+    best_of,
+    class_gain,
+    marks,
+    policies,
+    processes_with_goals,
+    reach_probabilities,
+    reached_from,
+    recurrent,
+    rows_of,
+    to_one_end,
+)
 from processes import compacted, end_components, error, total_rewards
 
 from punish_fast.mdp.model import from_rows
@@ -27,6 +38,15 @@ def rewards_until(rows, goal):
     onward = [(reward, to_one_end(row, end)) for reward, row in stopped]
     values = total_rewards(onward, 1)
     return [value if p == 1 else INFINITE for value, p in zip(values, reached, strict=True)]
+
+
+def ended(row, goal, end):
+    """A row in which the goal and all terminals are one end."""
+    successors = {}
+    for t, p in row.items():
+        to = end if t in goal else min(t, end)
+        successors[to] = successors.get(to, 0) + Fraction(p)
+    return successors
 
 
 def costing(states):
@@ -75,6 +95,46 @@ def test_rewards_below_0_where_play_must_end(example):
         return
     found = found_unless_too_long(mdp, marks(goal, mdp.n_columns), maximize=False, tolerance=1e-6)
     assert_close(found, expected)
+
+
+def unbounded_states(states, goal):
+    """Where play can be paid for ever before it surely ends, and whether it can go on for nothing though rows pay."""
+    n = len(states)
+    reached = best_of(True, [reach_probabilities(rows, goal, set()) for rows in policies(states)])
+    sure = {s for s in range(n) if reached[s] == 1} | goal
+    kept = [
+        [(0.0, {n: 1.0})] if s in goal or s not in sure else [row for row in rows if set(row[1]) <= sure]
+        for s, rows in enumerate(states)
+    ]
+    kept = [[(reward, ended(row, goal, n)) for reward, row in rows] for rows in kept]
+    paid, is_idle = set(), False
+    for rows in policies(kept):
+        for s, component in recurrent(rows).items():
+            gain = class_gain(rows, component)
+            is_idle |= gain == 0 and any(rows[t][0] for t in component)
+            paid |= {s} if gain < 0 else set()
+    to = {s: {t for _, row in rows for t in row if t < n} for s, rows in enumerate(kept)}
+    return {s for s in sure - goal if reached_from(to, s) & paid}, is_idle
+
+
+@given(processes_with_goals())
+def test_costs_below_0_that_play_can_collect_for_ever(example):
+    (states, layers, terminals), goal, _ = example
+    mdp = from_rows(states, layers, terminals)
+    unbounded, is_idle = unbounded_states(states, goal)
+    expected = best_of(False, [rewards_until(rows, goal) for rows in policies(states)])
+    expected = [-INFINITE if s in unbounded else x for s, x in enumerate(expected)]
+    try:
+        found = total_reward(mdp, marks(goal, mdp.n_columns), maximize=False, tolerance=1e-6)
+    except SolveError as refusal:
+        assert is_idle or "play is too long" in str(refusal) or "sweeps leave gains" in str(refusal)
+        return
+    assert [v if np.isinf(v) else 0 for v in found.v] == [
+        float(x) if x in (INFINITE, -INFINITE) else 0 for x in expected
+    ]
+    finite = [k for k, x in enumerate(expected) if x not in (INFINITE, -INFINITE)]
+    if finite:
+        assert error(found.v[finite], [expected[k] for k in finite]) <= found.error_bound
 
 
 @given(processes_with_goals(), st.data())
@@ -141,3 +201,22 @@ def test_a_small_toll_is_paid_for_long_before_a_large_one():
     found = total_reward(from_rows(states, terminals=[0.0]), marks({1}, 2), maximize=False)
     assert found.v == pytest.approx([2.0**-4], abs=1e-9)
     assert found.choice.tolist() == [1]
+
+
+@pytest.mark.parametrize(("back", "expected"), [(-3.0, -INFINITE), (-1.0, 1.0)])
+def test_rounds_that_pay_in_the_long_run_are_made_without_end(back, expected):
+    """A round costs 2 and pays ``back``; from state 2 play may enter, or end at a cost of 5."""
+    states = [[(2.0, {1: 1.0})], [(back, {0: 1.0}), (-1.0, {3: 1.0})], [(0.0, {0: 0.5, 3: 0.5}), (5.0, {3: 1.0})]]
+    found = total_reward(from_rows(states, terminals=[0.0]), marks({3}, 4), maximize=False)
+    assert found.v[0] == pytest.approx(expected)
+    assert found.v[2] == (-INFINITE if expected < 0 else pytest.approx(0.5))
+    assert found.choice[2] == 3
+    assert found.lower[0] <= found.v[0] <= found.upper[0]
+
+
+def test_rounds_that_may_cost_nothing_in_the_long_run_are_refused():
+    states = [[(2.0, {1: 1.0})], [(-2.0, {0: 1.0}), (-1.0, {2: 1.0})]]
+    with pytest.raises(
+        SolveError, match=r"^reward: play can go on for ever in a component of 2 states for .* may be 0;"
+    ):
+        total_reward(from_rows(states, terminals=[0.0]), marks({2}, 3), maximize=False)
