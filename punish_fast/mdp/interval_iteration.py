@@ -169,6 +169,9 @@ class Reachability(Bracketing):
 class ShortestPath(Bracketing):
     """Sweeps to the largest total rewards of a process in which whoever goes on for ever pays for it without end."""
 
+    # No bound rests on the sweeps that come before brackets.
+    _is_accelerated = True
+
     def _find_contraction(self) -> Contraction:
         """Sweeps converge, but nothing is known of how fast."""
         return Contraction(modulus=1.0, spread=1.0, largest_value=np.inf)
