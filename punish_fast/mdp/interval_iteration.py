@@ -62,6 +62,8 @@ class Bracketing(Layered):
         super().__init__(mdp, 1.0, start)
         self._goal = goal
         self._change = np.inf
+        self._margin = _MARGIN
+        self._patience = _PATIENCE
         self._bracket: Bracket | None = None
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -97,8 +99,8 @@ class Bracketing(Layered):
             return self._narrow(self._bracket)
         super().sweep()
         assert self._goal is not None
-        if self._change <= max(self._goal / (2 * _MARGIN), 2 * self._error):
-            self._begin_bracket(max(self._goal / 2, 2 * _MARGIN * self._error), _PATIENCE)
+        if self._change <= max(self._goal / (2 * self._margin), 2 * self._error):
+            self._begin_bracket(max(self._goal / 2, 2 * _MARGIN * self._error), self._patience)
         return 1.0
 
     def _bound(self, residuals: list[float]) -> float:
@@ -128,8 +130,12 @@ class Bracketing(Layered):
             self.is_at_floor = change <= 2 * self._error
             return self._closed(bracket.half_width)
         if bracket.n_rounds == bracket.patience:
-            self._begin_bracket(_WIDENING * max(bracket.distance, bracket.half_width), 2 * bracket.patience)
+            self._begin_anew(bracket)
         return 1.0
+
+    def _begin_anew(self, failed: Bracket) -> None:
+        """Start another bracket, a wider one."""
+        self._begin_bracket(_WIDENING * max(failed.distance, failed.half_width), 2 * failed.patience)
 
 
 class Reachability(Bracketing):
@@ -171,6 +177,16 @@ class ShortestPath(Bracketing):
 
     # No bound rests on the sweeps that come before brackets.
     _is_accelerated = True
+
+    def _begin_anew(self, failed: Bracket) -> None:
+        """Sweep on until values are closer, where rounding allows, since a wide bracket takes long to close."""
+        assert self._goal is not None
+        if self._goal / (2 * self._margin) <= 2 * self._error:
+            super()._begin_anew(failed)
+            return
+        self._bracket = None
+        self._margin *= _WIDENING
+        self._patience = 2 * failed.patience
 
     def _find_contraction(self) -> Contraction:
         """Sweeps converge, but nothing is known of how fast."""
