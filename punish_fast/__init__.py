@@ -14,6 +14,10 @@ _HOMES = {
     "MDP": "mdp.model",
     "check": "mdp.model",
     "Solution": "mdp.solution",
+    "average_reward": "mdp.average_reward",
+    "finite_horizon": "mdp.finite_horizon",
+    "reach_probability": "mdp.reachability",
+    "total_reward": "mdp.total_reward",
     "evaluate": "mdp.solver",
     "solve": "mdp.solver",
     "compare": "mdp.comparison",
@@ -61,6 +65,7 @@ __all__ = [
     "Solution",
     "State",
     "StateSpace",
+    "average_reward",
     "bayes_response",
     "best_response",
     "build",
@@ -72,6 +77,7 @@ __all__ = [
     "export_notebook",
     "export_npz",
     "export_umb",
+    "finite_horizon",
     "greedy",
     "head_to_head",
     "import_notebook",
@@ -80,12 +86,14 @@ __all__ = [
     "load_rules",
     "parless",
     "policy_of_table",
+    "reach_probability",
     "save",
     "save_policy",
     "simulate",
     "softmax",
     "solve",
     "table_of_policy",
+    "total_reward",
     "uniform_policy",
     "upper_bound",
 ]
@@ -101,11 +109,15 @@ if TYPE_CHECKING:
     from punish_fast.equilibrium.best_response import best_response
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.equilibrium.upper_bound import upper_bound
+    from punish_fast.mdp.average_reward import average_reward
     from punish_fast.mdp.comparison import compare
+    from punish_fast.mdp.finite_horizon import finite_horizon
     from punish_fast.mdp.model import MDP, check
     from punish_fast.mdp.policy import greedy, softmax
+    from punish_fast.mdp.reachability import reach_probability
     from punish_fast.mdp.solution import Solution
     from punish_fast.mdp.solver import evaluate, solve
+    from punish_fast.mdp.total_reward import total_reward
     from punish_fast.punish.codes import State
     from punish_fast.punish.lifting import lift
     from punish_fast.punish.refillable_tensor import Refillable

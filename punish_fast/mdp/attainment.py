@@ -11,8 +11,8 @@ one; elsewhere the policy earns ``F^k(l)``, which must be ``v - d`` or more.
 
 If that fails, another policy is found. Raise ``l`` to ``max(l, T l - e)``, where ``T`` backs up the best rows, and let
 the policy take the row that raised a state last. Bounds only grow, so every row chosen still earns ``l`` at its state,
-and once each state has such a row, the policy earns ``l`` or more. It finds one if sweeps can: from any ``l <= v*``
-such bounds increase to ``v*``.
+and once each state has such a row, the policy earns ``l`` or more. Sweeps find one if they can find values at all: from
+any ``l <= v*`` such bounds increase to ``v*``.
 """
 
 from __future__ import annotations

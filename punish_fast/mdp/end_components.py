@@ -76,6 +76,23 @@ class Quotient:
         rows[idle] = np.maximum(rows[idle] - 2 * tie_of(q), 0.0)
         return lifted, rows
 
+    def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
+        """The policy of the original process that leaves every component by the row that one of the quotient takes.
+
+        Args:
+            choice: int64 ``[n_states of the quotient]``, rows of the quotient.
+
+        Returns:
+            int64 ``[n_states]``, rows of the original process; in a component that is not left they mean nothing.
+        """
+        state, rows = _states_of(self.original), self.row[choice]
+        lifted: np.ndarray = rows[self.number]
+        nearer = self.inside[self._leads_nearer(state[rows[rows >= 0]])][::-1]
+        moves = nearer[state[lifted[state[nearer]]] != state[nearer]]
+        # The first row of each state is written last.
+        lifted[state[moves]] = moves
+        return lifted
+
     def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
         """Whether each row inside a component may lead nearer to the states ``leaving``, bool ``[k]``."""
         from scipy.sparse.csgraph import dijkstra
@@ -87,13 +104,14 @@ class Quotient:
         return np.asarray(np.minimum.reduceat(steps[rows.indices], rows.indptr[:-1]) < steps[state])
 
 
-def collapsed(mdp: MDP, endless: np.ndarray, pays: bool) -> Quotient:
+def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> Quotient:
     """Collapse the maximal end components of the rows that pay nothing.
 
     Args:
         mdp: The process.
         endless: bool ``[n_states]``, states from which play can go on for ever, which hold all end components.
         pays: Whether rewards count; otherwise, no row pays anything.
+        stays: Whether play may stay in a component for ever; if not, every one must have a way out.
     """
     from scipy.sparse import csr_array
 
@@ -101,7 +119,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool) -> Quotient:
     state = _states_of(mdp)
     number, first, inside = end_components(mdp, endless, mdp.reward == 0 if pays else np.ones(mdp.n_rows, dtype=bool))
     outside = np.delete(np.arange(mdp.n_rows), inside)
-    staying = np.unique(number[state[inside]])
+    staying = np.unique(number[state[inside]]) if stays else np.empty(0, dtype=np.int64)
     # Columns that become equal stay apart, so nothing is rounded.
     n_states, n_staying = len(first), len(staying)
     column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)])

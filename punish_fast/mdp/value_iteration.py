@@ -208,12 +208,16 @@ class Layered(Iteration):
         return self._undiscounted(self._n_carried)
 
     @property
+    def _is_accelerated(self) -> bool:
+        return self.mdp.is_cycle
+
+    @property
     def _n_carried(self) -> int:
         return int(self.mdp.layer_ptr[1]) if self.mdp.is_cycle else self.mdp.n_states
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound of ``v`` after `close`."""
-        if self.mdp.is_cycle:
+        if self._is_accelerated:
             self._accelerate()
         residuals = []
         for layer in reversed(range(self.mdp.n_layers)):
@@ -273,8 +277,8 @@ class Layered(Iteration):
         return self.discount * bound + float(self._rounding().max(initial=0))
 
     def _accelerate(self) -> None:
-        """Extrapolate the carried values of the next sweep, those of the first layer."""
-        carried = self.v[: self.mdp.layer_ptr[1]]
+        """Extrapolate the carried values of the next sweep."""
+        carried = self.v[: self._n_carried]
         if self._before is not None:
             accelerated = self._acceleration.next(self._before, carried.copy())
             largest = self.contraction.largest_value

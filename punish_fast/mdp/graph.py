@@ -1,0 +1,118 @@
+"""What can happen at all in a process: which states can reach or avoid others, for sure or almost surely.
+
+Probabilities 0 and 1 depend on the graph alone, so they are found without arithmetic [Baier and Katoen 2008, sec.
+10.6; Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. With ``goal`` a set of columns and ``avoid`` states where
+play stops without it:
+
+* *some* policy may reach the goal: a search backwards from it;
+* some policy *never* does: leave out states whose every row may lead to states left out, beginning with the goal;
+* some policy does *almost surely* (with probability 1): of the states that may reach it, keep those that still do by
+  rows that surely stay among these, until none drops out.
+
+The policies that do so are found, too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp import _graph
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.stopping_rule import SolveError
+from punish_fast.runtime.parallel import for_chunks
+
+
+class Ways(NamedTuple):
+    """States, and the rows by which a policy keeps its promise there.
+
+    Attributes:
+        found: bool ``[n_columns]``, the states that have the property, and the columns it is about.
+        row: int64 ``[n_states]``, the row that such a policy takes; -1 where there is none or any will do.
+    """
+
+    found: np.ndarray
+    row: np.ndarray
+
+
+class TransitionGraph:
+    """A process as a graph; all columns of probability 0 are left out."""
+
+    def __init__(self, mdp: MDP, stops: np.ndarray) -> None:
+        """Read the process backwards.
+
+        Args:
+            mdp: The process, not compact.
+            stops: bool ``[n_columns]``, where play stops: rows of such states lead nowhere.
+        """
+        matrix = mdp.to_scipy()
+        if not mdp.data.all():
+            matrix = matrix.copy()
+            matrix.eliminate_zeros()
+        backwards = matrix.tocsc()
+        self._mdp = mdp
+        self._column_ptr = backwards.indptr.astype(np.int64)
+        self._into = backwards.indices.astype(np.int64)
+        self._state_of = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
+        self._goes_on = ~stops[self._state_of]
+
+    def _ways(self, goal: np.ndarray, allowed: np.ndarray) -> Ways:
+        reached, row = goal.copy(), np.full(self._mdp.n_states, -1, dtype=np.int64)
+        queue = np.empty(self._mdp.n_columns, dtype=np.int64)
+        _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, queue)
+        return Ways(reached, row)
+
+    def may_reach(self, goal: np.ndarray) -> Ways:
+        """The states from which some policy reaches a column of the goal with a positive probability."""
+        return self._ways(goal, self._goes_on)
+
+    def never_reach(self, goal: np.ndarray) -> Ways:
+        """The states from which some policy never reaches a column of the goal."""
+        mdp, forced = self._mdp, goal.copy()
+        risky = ~self._goes_on
+        # Where play stops no row is free, and none can become risky.
+        n_free = np.add.reduceat(self._goes_on.astype(np.int64), mdp.state_ptr[:-1]) if mdp.n_states else np.empty(0)
+        queue = np.empty(mdp.n_columns, dtype=np.int64)
+        _graph.find_forced(self._column_ptr, self._into, self._state_of, n_free, forced, risky, queue)
+        row = np.full(mdp.n_states, -1, dtype=np.int64)
+        free = np.flatnonzero(~risky)[::-1]
+        # The first free row of each state is written last.
+        row[self._state_of[free]] = free
+        row[forced[: mdp.n_states]] = -1
+        return Ways(~forced, row)
+
+    def surely_reach(self, goal: np.ndarray) -> Ways:
+        """The states from which some policy reaches a column of the goal with probability 1."""
+        ways = self.may_reach(goal)
+        while True:
+            allowed = self._goes_on & self.stays(ways.found)
+            still = self._ways(goal, allowed)
+            if np.array_equal(still.found, ways.found):
+                return still
+            ways = still
+
+    def stays(self, columns: np.ndarray) -> np.ndarray:
+        """Whether each row leads to the given columns (bool ``[n_columns]``) only, bool ``[n_rows]``."""
+        mdp, safe = self._mdp, np.empty(self._mdp.n_rows, dtype=bool)
+        for_chunks(_graph.mark_safe, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, columns, safe)
+        return safe
+
+
+def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
+    """A set of columns, bool ``[n_columns]``, from one of states or of columns; None is empty.
+
+    Raises:
+        SolveError: ``marks`` is no such array; the message calls it ``name``.
+    """
+    columns = np.zeros(mdp.n_columns, dtype=bool)
+    if marks is None:
+        return columns
+    marks = np.asarray(marks)
+    if marks.dtype != bool or marks.shape not in ((mdp.n_states,), (mdp.n_columns,)):
+        raise SolveError(
+            f"{name}: {marks.dtype} {marks.shape}, allowed is bool ({mdp.n_states},), or ({mdp.n_columns},) with "
+            "terminals"
+        )
+    columns[: len(marks)] = marks
+    return columns

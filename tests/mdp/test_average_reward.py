@@ -1,0 +1,114 @@
+"""Average rewards, against all policies, and textbook examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, reject
+from objectives import best_of, gains, policies, processes_with_goals, rows_of
+from processes import compacted, error
+
+from punish_fast.mdp.average_reward import average_reward, evaluate_average_reward
+from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.solver import SolveError
+from punish_fast.runtime._jit import set_threads, threads
+
+
+def found_unless_too_long(mdp, **options):
+    try:
+        return average_reward(mdp, **options)
+    except SolveError as refusal:
+        assert "play is too long" in str(refusal) or "sweeps leave gains" in str(refusal)
+        reject()
+
+
+@pytest.fixture(autouse=True)
+def _few_sweeps(monkeypatch):
+    """Do not wait for processes that hardly ever move."""
+    monkeypatch.setattr("punish_fast.mdp.average_reward._MOST_SWEEPS", 2000)
+
+
+@given(processes_with_goals())
+def test_gains_are_those_of_the_best_of_all_policies(example):
+    states, layers, terminals = example[0]
+    mdp = from_rows(states, layers, terminals)
+    expected = best_of(True, [gains(rows, terminals) for rows in policies(states)])
+    found = found_unless_too_long(mdp, tolerance=1e-8)
+    assert error(found.gain, expected) <= found.error_bound
+    assert found.error_bound <= 1.1e-8
+    assert error(found.gain, gains(rows_of(states, found.choice), terminals)) <= 3e-8
+    # The bias solves the equation of the policy; terminals have none.
+    for s, (reward, row) in enumerate(rows_of(states, found.choice)):
+        after = sum(p * found.bias[t] for t, p in row.items() if t < len(states))
+        assert reward + after - found.gain[s] == pytest.approx(
+            found.bias[s], abs=found.bias_residual + 1e-12 * (1 + abs(after))
+        )
+    assert found.bias_residual <= 1e-7 * (1 + np.abs(found.bias).max())
+
+
+@given(processes_with_goals())
+def test_a_policy_has_its_own_gain(example):
+    states, layers, terminals = example[0]
+    mdp = from_rows(states, layers, terminals)
+    weight = np.zeros(mdp.n_rows)
+    weight[mdp.state_ptr[1:] - 1] = 1.0
+    expected = gains([rows[-1] for rows in states], terminals)
+    try:
+        found = evaluate_average_reward(mdp, weight, tolerance=1e-8)
+    except SolveError:
+        reject()
+    assert error(found.gain, expected) <= found.error_bound
+
+
+@given(processes_with_goals())
+def test_threads_and_storage_do_not_change_a_bit(example):
+    mdp, before, bits = from_rows(*example[0]), threads(), set()
+    try:
+        for process, n_threads in ((mdp, 1), (mdp, 2), (compacted(mdp), 2)):
+            set_threads(n_threads)
+            found = found_unless_too_long(process, tolerance=1e-3)
+            bits.add((found.gain.tobytes(), found.bias.tobytes(), found.choice.tobytes(), found.error_bound))
+    finally:
+        set_threads(before)
+    assert len(bits) == 1
+
+
+def test_replacing_a_machine():
+    """A machine of age k earns 4 - k and grows older, or is replaced at a cost of 3: it is replaced at age 2 or 3.
+
+    With replacement at age k a cycle of k + 1 steps earns the sum of 4 - i for i < k, less 3.
+    """
+    n = 5
+    states = [[(4.0 - k, {min(k + 1, n - 1): 1.0}), (-3.0, {0: 1.0})] for k in range(n)]
+    found = average_reward(from_rows(states))
+    best = max((sum(4 - i for i in range(k)) - 3) / (k + 1) for k in range(1, n))
+    assert found.gain == pytest.approx([best] * n, abs=1e-10)
+    assert found.bias[0] == 0
+
+
+def test_a_cycle_has_a_gain_though_it_has_a_period():
+    states = [[(float(k), {(k + 1) % 4: 1.0})] for k in range(4)]
+    found = average_reward(from_rows(states, [2, 2]))
+    assert found.gain == pytest.approx([1.5] * 4, abs=1e-10)
+    assert found.bias == pytest.approx([0.0, 1.5, 2.0, 1.5], abs=1e-8)
+
+
+def test_the_best_of_several_components_is_sought():
+    """From state 0, a gamble leads to a poor or a rich component; a terminal pays 2 for ever."""
+    states = [
+        [(9.0, {0: 0.5, 1: 0.25, 2: 0.25}), (0.0, {3: 1.0})],
+        [(1.0, {1: 1.0})],
+        [(5.0, {2: 1.0}), (100.0, {1: 1.0})],
+    ]
+    mdp = from_rows(states, terminals=[2.0])
+    found = average_reward(mdp)
+    assert found.gain == pytest.approx([3.0, 1.0, 5.0], abs=1e-10)
+    assert found.choice.tolist() == [0, 2, 3]
+    assert average_reward(from_rows(states, terminals=[4.0])).choice.tolist() == [1, 2, 3]
+
+
+def test_slow_mixing_is_refused(monkeypatch):
+    monkeypatch.setattr("punish_fast.mdp.average_reward._MOST_SWEEPS", 10)
+    states = [[(1.0, {0: 1 - 2.0**-20, 1: 2.0**-20})], [(0.0, {1: 1 - 2.0**-20, 0: 2.0**-20})]]
+    with pytest.raises(SolveError, match=r"^tolerance: 10 sweeps leave gains an error bound of "):
+        average_reward(from_rows(states))
