@@ -7,9 +7,9 @@
     max R{"cost"} [F "goal"]       rewards until a state with the label goal
     min R{"cost"}                  discounted rewards for ever
 
-Between labels stand ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are labels, too. ``Pmax=? [F "goal"]`` and
-``R{"cost"}min=? [F "goal"]``, as Storm and PRISM write it, are understood as well. Rewards end on arrival: those of goal
-states are not paid.
+Between labels stand ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are labels, too. The way of Storm and
+PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is understood as well. Rewards end on arrival: those of
+goal states are not paid.
 """
 
 from __future__ import annotations
@@ -150,12 +150,13 @@ class _Parser:
     def __init__(self, text: str, rest: str) -> None:
         self._text, self._depth = text, 0
         self._tokens = []
-        while rest:
-            found = _TOKEN.match(rest)
+        place = 0
+        while place < len(rest):
+            found = _TOKEN.match(rest, place)
             if found is None:
-                raise self._fault(rest)
+                raise self._fault(rest[place:].strip())
             self._tokens.append(found[1])
-            rest = rest[found.end() :].strip()
+            place = found.end()
         self._tokens.append("")
 
     def path(self) -> tuple[Formula | None, Formula]:

@@ -28,6 +28,8 @@ from punish_fast.store.formats.umb import VERSION
 from punish_fast.store.formats.umb_archive import read_members
 
 _INDEX = "index.json"
+# The authors' library writes 0 where it was installed as a package.
+_VERSIONS = (VERSION, 0)
 _COUNTS = ("states", "initial-states", "choices", "branches", "choice-actions", "observations", "players")
 _WANTED = ("state-to-choices", "state-is-initial", "choice-to-branches", "branch-to-target", "branch-to-probability")
 _FOLDERS = ("annotations/aps/", "annotations/rewards/", "actions/choices/")
@@ -88,9 +90,7 @@ class _Content:
         if described == "rational" and size == 128:
             parts = self.array(name, "<i8", 2 * n).reshape(n, 2)
             if ((np.abs(parts) > _EXACT) | (parts == np.iinfo(np.int64).min)).any() or (parts[:, 1] <= 0).any():
-                raise self.fault(
-                    f"{name}: rational numbers with terms above 2^53 cannot be represented; export doubles"
-                )
+                raise self.fault(f"{name}: rational numbers with terms above 2^53 are not supported; export doubles")
             return np.asarray(parts[:, 0] / parts[:, 1])
         if "interval" in described:
             raise self.fault(f"{name}: {described}, models with intervals are not supported")
@@ -166,7 +166,7 @@ def _index(content: _Content) -> dict[str, Any]:
     if not isinstance(index, dict) or not isinstance(index.get("transition-system"), dict):
         raise content.fault(f"{_INDEX} describes no transition-system")
     version = index.get("format-version")
-    if version != VERSION:
+    if version not in _VERSIONS:
         raise content.fault(f"{_INDEX}: format-version {printable(str(version), 20)}, allowed is {VERSION}")
     return index
 
