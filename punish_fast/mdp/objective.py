@@ -66,7 +66,7 @@ class Answer(NamedTuple):
 
     Attributes:
         v: float64 ``[n_states]``.
-        error_bound: Upper bound on the error of ``v`` in the sup norm.
+        error_bound: Upper bound on the error of every finite value.
         choice: int64 ``[n_states]``, the row that an optimal policy takes in each state.
     """
 
