@@ -15,7 +15,7 @@ from punish_fast.runtime.printable import printable
 if TYPE_CHECKING:
     from punish_fast.cli.solve import SolveOptions
     from punish_fast.mdp.named_process import NamedProcess
-    from punish_fast.mdp.objective import Answer
+    from punish_fast.mdp.objective import ObjectiveValues
 
 _SUFFIX = ".umb"
 # What goes with such a model; everything else belongs to the game.
@@ -72,7 +72,7 @@ def _names(process: NamedProcess) -> str:
     return printable(f"labels {labels}; rewards {rewards or 'none'}", 300)
 
 
-def _report(options: SolveOptions, process: NamedProcess, found: Answer) -> dict[str, Any]:
+def _report(options: SolveOptions, process: NamedProcess, found: ObjectiveValues) -> dict[str, Any]:
     from punish_fast.mdp.solver import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 
     mdp = process.mdp
@@ -94,7 +94,7 @@ def _report(options: SolveOptions, process: NamedProcess, found: Answer) -> dict
     }
 
 
-def _state(process: NamedProcess, found: Answer, state: int) -> dict[str, Any]:
+def _state(process: NamedProcess, found: ObjectiveValues, state: int) -> dict[str, Any]:
     action = int(process.mdp.action[found.choice[state]])
     name = process.actions[action] if process.actions else str(action)
     return {"state": state, "value": finite(float(found.v[state])), "action": name}

@@ -61,7 +61,7 @@ class Objective:
     within: Formula | None
 
 
-class Answer(NamedTuple):
+class ObjectiveValues(NamedTuple):
     """The values of an objective.
 
     Attributes:
@@ -98,7 +98,7 @@ def parse_objective(text: str) -> Objective:
 
 def answer(
     process: NamedProcess, objective: Objective, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
-) -> Answer:
+) -> ObjectiveValues:
     """Find the values of an objective from all states.
 
     Args:
@@ -124,17 +124,17 @@ def answer(
     else:
         find = _method("total_reward", "total_reward")
         found = find(process.paying(objective.reward), goal, maximize=maximise, tolerance=tolerance)
-    return Answer(found.v, float(found.error_bound), found.choice)
+    return ObjectiveValues(found.v, float(found.error_bound), found.choice)
 
 
-def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Answer:
+def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> ObjectiveValues:
     if not 0 <= discount < 1:
         raise SolveError(f"discount: {discount} is not allowed, rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
     sign = 1.0 if objective.maximise else -1.0
     # The smallest values are minus the largest ones of the rewards with the other sign.
     solution = solve(replace(mdp, reward=sign * mdp.reward), discount, tolerance=tolerance)
-    return Answer(sign * solution.v + 0.0, solution.error_bound, solution.choice)
+    return ObjectiveValues(sign * solution.v + 0.0, solution.error_bound, solution.choice)
 
 
 def _method(module: str, name: str) -> Any:

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.mdp.named_process import NamedProcess
-from punish_fast.mdp.objective import Answer
+from punish_fast.mdp.objective import ObjectiveValues
 from punish_fast.runtime.files import replacing
 
 
-def save_answer(path: str | Path, process: NamedProcess, objective: str, answer: Answer) -> None:
+def save_answer(path: str | Path, process: NamedProcess, objective: str, answer: ObjectiveValues) -> None:
     """Write values and policy.
 
     Args:
