@@ -49,6 +49,7 @@ _HOMES = {
     "import_notebook": "store.formats.notebook_json",
     "export_npz": "store.formats.npz",
     "export_umb": "store.formats.umb",
+    "import_umb": "store.formats.umb_import",
     "load": "store.reader",
     "save": "store.tensors",
     "save_policy": "store.policies",
@@ -81,6 +82,7 @@ __all__ = [
     "greedy",
     "head_to_head",
     "import_notebook",
+    "import_umb",
     "lift",
     "load",
     "load_rules",
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from punish_fast.store.formats.notebook_json import export_notebook, import_notebook
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb
+    from punish_fast.store.formats.umb_import import import_umb
     from punish_fast.store.policies import save_policy
     from punish_fast.store.reader import Artefact, load
     from punish_fast.store.tensors import save

@@ -10,6 +10,7 @@ from punish_fast.cli.build import ModelOptions, model_report, print_model, print
 from punish_fast.cli.checkpoints import SolveCheckpoint, checkpoint_path
 from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import CheckError, UsageError, say
+from punish_fast.cli.imported_model import is_imported, solve_imported
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.report import Progress, Stopwatch, count, print_reachable, print_text, reachable
@@ -22,16 +23,27 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import ModelSource
 
 
+def complete_objectives(incomplete: str) -> list[str]:
+    """The objectives of the game."""
+    return [name for name in ("discounted", "win-probability") if name.startswith(incomplete)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class SolveOptions(ModelOptions):
     """Options of ``solve``."""
 
-    tensor: Annotated[Path | None, argument("TENSOR.h5", "Solve this tensor instead of building one.")] = None
+    tensor: Annotated[
+        Path | None,
+        argument("TENSOR.h5", "Solve this tensor instead of building one, or a model of Storm or PRISM (.umb)."),
+    ] = None
     objective: Annotated[
-        Literal["discounted", "win-probability"] | None,
+        str | None,
         option(
-            "Maximise discounted rewards, or win probabilities, which have no discount.  [default: win-probability "
-            "under rules with the true redeal, such as tabletop, unless --discount is given; otherwise discounted]"
+            "Maximise discounted rewards, or win probabilities, which have no discount; in a .umb file an objective "
+            "such as 'max P [F \"goal\"]'.  [default: win-probability under rules with the true redeal, such as "
+            "tabletop, unless --discount is given; otherwise discounted]",
+            metavar="discounted|win-probability|FORMULA",
+            complete=complete_objectives,
         ),
     ] = None
     discount: Annotated[
@@ -67,12 +79,17 @@ class SolveOptions(ModelOptions):
     "punish-fast solve --rules tabletop --no-tensor --memory 4GB",
     "punish-fast solve --no-tensor --cluster local:2",
     "punish-fast solve --resume naive.checkpoint.h5",
+    "punish-fast solve model.umb --objective 'max P [F \"goal\"]'",
 )
 def solve(options: SolveOptions) -> None:
     """Solve a model of the game: rules to states to transitions to values.
 
-    By default the notebook's game against the uniform player, written to naive.h5.
+    By default the notebook's game against the uniform player, written to naive.h5. For a model of another program, the
+    values of its initial states are printed, and with -o all values and choices written as a NumPy archive.
     """
+    if is_imported(options.tensor):
+        solve_imported(options)
+        return
     from punish_fast.mdp.model import MDP
     from punish_fast.punish.memory_plan import SWEEPS, mode_of
     from punish_fast.store.tensors import solve_file, start_values

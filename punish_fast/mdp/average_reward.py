@@ -33,7 +33,8 @@ from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import Payment
 from punish_fast.mdp.restriction import Restriction, restriction
-from punish_fast.mdp.solver import DEFAULT_TOLERANCE, Progress, check_options, solve
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
+from punish_fast.mdp.solver import Progress, solve
 from punish_fast.mdp.stopping_rule import SolveError
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2

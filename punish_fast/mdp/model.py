@@ -49,7 +49,7 @@ class MDP:
         reward: float64 ``[n_rows]``, expected immediate rewards.
         terminal_reward: float64 ``[n_terminals]``, the reward of each terminal at every step.
         layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin; a layer may be empty.
-        action: uint8 ``[n_rows]``, a label for the action of each row.
+        action: uint8 ``[n_rows]``, a label for the action of each row; uint16 or uint32 if labels are above 255.
         data_ptr: int64 ``[n_rows]``, where the probabilities of each row begin, at most ``indptr``; None if the process
             is not compact.
     """
@@ -199,23 +199,73 @@ class MDP:
             ModuleNotFoundError: QuantEcon is not installed; the message says how to install it.
             ValueError: the discount is out of range.
         """
-        from scipy.sparse import csr_array, csr_matrix, vstack
+        from punish_fast.mdp.discrete_dp import to_quantecon
 
-        if not 0 <= discount <= 1:
-            raise ValueError(f"discount: {discount} is not possible, allowed are 0 to 1")
-        discrete_dp = _import_discrete_dp()
-        n_terminals = len(self.terminal_reward)
-        terminals = np.arange(self.n_states, self.n_columns)
-        stay = csr_array(
-            (np.ones(n_terminals), (np.arange(n_terminals), terminals)), shape=(n_terminals, self.n_columns)
-        )
-        return discrete_dp(
-            np.append(self.reward, self.terminal_reward),
-            csr_matrix(vstack([self.to_scipy(), stay])),
-            discount,
-            s_indices=np.append(np.arange(self.n_states).repeat(np.diff(self.state_ptr)), terminals),
-            a_indices=np.append(self.action, np.zeros(n_terminals)).astype(np.int64),
-        )
+        return to_quantecon(self, discount)
+
+    @classmethod
+    def from_scipy(cls, transitions: Any, reward: Any, state_ptr: Any, terminal_reward: Any = ()) -> MDP:
+        """A process from a sparse matrix whose rows are state-action pairs.
+
+        Args:
+            transitions: ``[n_rows, n_states + n_terminals]``, probabilities: a sparse matrix or array of SciPy in any
+                format, with columns in any order, also several times.
+            reward: ``[n_rows]``, expected immediate rewards.
+            state_ptr: ``[n_states + 1]``, where the rows of each state begin.
+            terminal_reward: ``[n_terminals]``, the reward of each terminal at every step.
+
+        Returns:
+            The process; it shares arrays that have the order and dtype of its own.
+
+        Raises:
+            ModelError: this is no Markov decision process; the message names row, column and value.
+        """
+        from punish_fast.mdp.construction import from_scipy
+
+        return from_scipy(transitions, reward, state_ptr, terminal_reward)
+
+    @classmethod
+    def from_dense(cls, P: Any, R: Any) -> MDP:  # noqa: N803 - as in pymdptoolbox
+        """A process whose states have the same actions, in the convention of pymdptoolbox.
+
+        Args:
+            P: ``[n_actions, n_states, n_states]``, or a list of sparse matrices ``[n_states, n_states]``.
+            R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]``, where minus infinity
+                forbids an action, or of transitions ``[n_actions, n_states, n_states]``, also as a list.
+
+        Raises:
+            ModelError: this is no Markov decision process; the message names row, column and value.
+        """
+        from punish_fast.mdp.construction import from_dense
+
+        return from_dense(P, R)
+
+    @classmethod
+    def from_quantecon(cls, ddp: Any) -> MDP:
+        """A process from a ``quantecon.markov.DiscreteDP`` in either form, without its discount ``ddp.beta``.
+
+        Actions whose reward is minus infinity are left out; ``action`` has the numbers of the others.
+
+        Raises:
+            ModelError: this is no Markov decision process; the message names row, column and value.
+        """
+        from punish_fast.mdp.discrete_dp import from_quantecon
+
+        return from_quantecon(ddp)
+
+    @classmethod
+    def from_gymnasium(cls, env: Any) -> MDP:
+        """A process from an environment of Gymnasium with a table ``P``, such as FrozenLake, Taxi or CliffWalking.
+
+        ``env.unwrapped.P[state][action]`` lists outcomes ``(probability, successor, reward, terminated)``. Outcomes
+        that end an episode lead to the one terminal, which pays nothing.
+
+        Raises:
+            ModelError: the environment has no such table, or it is no Markov decision process.
+        """
+        from punish_fast.mdp.construction import from_gymnasium
+
+        return from_gymnasium(env)
 
 
 def from_rows(
@@ -236,28 +286,26 @@ def from_rows(
     """
     rows = [row for state in states for row in state]
     entries = [sorted(successors.items()) for _, successors in rows]
+    state_ptr = cumulated(np.array([len(state) for state in states], dtype=np.int64))
     mdp = MDP(
-        state_ptr=cumulated(np.array([len(state) for state in states], dtype=np.int64)),
+        state_ptr=state_ptr,
         indptr=cumulated(np.array([len(row) for row in entries], dtype=np.int64)),
         indices=np.array([column for row in entries for column, _ in row], dtype=np.int32),
         data=np.array([p for row in entries for _, p in row], dtype=np.float64),
         reward=np.array([reward for reward, _ in rows], dtype=np.float64),
         terminal_reward=np.array(terminals, dtype=np.float64),
         layer_ptr=cumulated(np.array([len(states)] if layers is None else layers, dtype=np.int64)),
-        action=np.array([action for state in states for action in range(len(state))], dtype=np.uint8),
+        action=action_labels(state_ptr),
     )
     return check(mdp)
 
 
-def _import_discrete_dp() -> Any:
-    try:
-        import quantecon
-    except ModuleNotFoundError as error:
-        if error.name != "quantecon":
-            raise
-        text = 'QuantEcon is missing, install with: pip install "punish-fast[bench]"'
-        raise ModuleNotFoundError(text, name="quantecon") from None
-    return quantecon.markov.DiscreteDP
+def action_labels(state_ptr: np.ndarray) -> np.ndarray:
+    """The number of each row in its state, in the narrowest unsigned type that holds all of them."""
+    counts = np.diff(state_ptr)
+    numbers = np.arange(counts.sum()) - np.repeat(state_ptr[:-1], counts)
+    labels: np.ndarray = numbers.astype(np.min_scalar_type(int(counts.max(initial=1)) - 1))
+    return labels
 
 
 def check_arrays(mdp: object) -> None:
@@ -278,7 +326,8 @@ def check_arrays(mdp: object) -> None:
     _check_array("indices", mdp.indices, np.int32, len(mdp.data) if mdp.data_ptr is None else None)
     _check_array("data", mdp.data, np.float64)
     _check_array("reward", mdp.reward, np.float64, mdp.n_rows)
-    _check_array("action", mdp.action, np.uint8, mdp.n_rows)
+    is_wider = mdp.action.dtype in (np.uint16, np.uint32)
+    _check_array("action", mdp.action, mdp.action.dtype if is_wider else np.uint8, mdp.n_rows)
     if mdp.n_layers < 1:
         raise ModelError("layer_ptr: there is no layer")
     for name, reward in (("reward", mdp.reward), ("terminal_reward", mdp.terminal_reward)):
@@ -329,7 +378,7 @@ def check(mdp: MDP) -> MDP:
     return given
 
 
-def _check_array(name: str, array: np.ndarray, dtype: type, length: int | None = None) -> None:
+def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = None) -> None:
     if array.ndim != 1 or array.dtype != dtype:
         raise ModelError(f"{name}: {array.dtype} {array.shape}, allowed is {np.dtype(dtype)} in one dimension")
     if length is not None and len(array) != length:

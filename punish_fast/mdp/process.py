@@ -80,7 +80,7 @@ class Process(Protocol):
 
     @property
     def action(self) -> np.ndarray:
-        """uint8 ``[n_rows]``."""
+        """uint8 ``[n_rows]``, or uint16 or uint32."""
 
     @property
     def longest_rows(self) -> np.ndarray:

@@ -23,7 +23,8 @@ from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.induced_chain import induced_chain
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.restriction import restriction
-from punish_fast.mdp.solver import DEFAULT_TOLERANCE, Progress, check_options, solve
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
+from punish_fast.mdp.solver import Progress, solve
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 

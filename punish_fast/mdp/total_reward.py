@@ -35,7 +35,8 @@ from punish_fast.mdp.interval_iteration import ShortestPath
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.restriction import restriction
-from punish_fast.mdp.solver import DEFAULT_TOLERANCE, Progress, check_options, solve
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
+from punish_fast.mdp.solver import Progress, solve
 from punish_fast.mdp.stopping_rule import SolveError
 
 # Sweeps before the exact method is tried, and, where it cannot be, before the solver gives up.

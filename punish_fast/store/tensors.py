@@ -18,6 +18,7 @@ from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
 from punish_fast.mdp.solver import solve
+from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.matrix_free import MatrixFree, RowBackups
 from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, TENSOR, choose_mode, memory_limit, plan_memory
 from punish_fast.punish.row_batches import RowBatches
@@ -208,13 +209,15 @@ def save(
         enemy: The enemy it was built against, JSON-like with a ``kind``; unknown if None.
 
     Raises:
-        ValueError: the process has other states.
+        ValueError: the process has other states or unknown actions.
         WriteError: writing failed.
     """
     must_be_space(space)
     check_arrays(mdp)
     if mdp.n_states != space.n_states:
         raise ValueError(f"save: the process has {mdp.n_states} states, the space {space.n_states}")
+    if not np.isin(mdp.action, ACTIONS).all():
+        raise ValueError(f"save: the process has actions other than {', '.join(map(str, ACTIONS))}")
     kind = "tensor" if solution is None else "agent"
     with new_file(Path(path), kind, space.rules, enemy=json.dumps(enemy or {"kind": "unknown"})) as out:
         write_states(out, space)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from exact import random_policy, random_table
@@ -163,6 +165,17 @@ def test_agent_without_transitions_keeps_its_values(game, tmp_path):
         file.mdp()
     with pytest.raises(ReadError, match="/transitions: missing"):
         file.row(0)
+
+
+def test_labels_that_a_file_cannot_hold_are_refused(game, tmp_path):
+    wide = replace(game.mdp, action=game.mdp.action.astype(np.uint16))
+    save(tmp_path / "x.h5", game.space, wide)
+    assert load(tmp_path / "x.h5").mdp().action.dtype == np.uint8
+    for number in (300, 12):
+        wide.action[0] = number
+        with pytest.raises(ValueError, match=r"^save: the process has actions other than 10, 11, 20, .*, 90$"):
+            save(tmp_path / "y.h5", game.space, wide)
+    assert not (tmp_path / "y.h5").exists()
 
 
 def test_a_process_of_other_states_is_not_saved(game, tiny, tmp_path):

@@ -1,0 +1,312 @@
+"""Models of Storm, PRISM or Modest from files in the Unified Markov Binary format, version 1 (see ``umb.py``).
+
+States, choices and branches become states, rows and entries. Labels are the *atomic propositions* of states; a label
+``init`` is made of the initial states if there is none. Rewards of states, choices and branches that have one name are
+added up: a row is paid what its state and its choice are, and what its branches are on average. A state without a
+choice gets a row that leads to itself.
+
+Probabilities and rewards are doubles, or rational numbers of 128 bits whose numerator and denominator are below 2^53,
+which are rounded once. Models with a chain's single choice in each state are processes with one action. Whatever else
+the format can describe is refused by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.construction import from_scipy
+from punish_fast.mdp.model import ModelError
+from punish_fast.mdp.named_process import NamedProcess
+from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.printable import printable
+from punish_fast.store.formats.umb import VERSION
+from punish_fast.store.formats.umb_archive import read_members
+
+_INDEX = "index.json"
+# The authors' library writes 0 where it was installed as a package.
+_VERSIONS = (VERSION, 0)
+_COUNTS = ("states", "initial-states", "choices", "branches", "choice-actions", "observations", "players")
+_WANTED = ("state-to-choices", "state-is-initial", "choice-to-branches", "branch-to-target", "branch-to-probability")
+_FOLDERS = ("annotations/aps/", "annotations/rewards/", "actions/choices/")
+_TIMES = {"stochastic": "a continuous-time model (CTMC)", "urgent-stochastic": "a Markov automaton"}
+_MOST_STATES = int(np.iinfo(np.int32).max)
+_LONGEST_INDEX = 1 << 26
+# Whole numbers up to it are doubles.
+_EXACT = 1 << 53
+
+
+class _Content:
+    """The arrays of a file, checked before they are used."""
+
+    def __init__(self, path: Path, members: Mapping[str, bytearray]) -> None:
+        self._path, self._members = path, members
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def fault(self, what: str) -> ReadError:
+        return ReadError(f"{self._path}: {what}")
+
+    def bytes(self, name: str) -> bytearray:
+        if name not in self._members:
+            raise self.fault(f"{name} is missing")
+        return self._members[name]
+
+    def array(self, name: str, dtype: str, n: int) -> np.ndarray:
+        """The ``n`` numbers of a file."""
+        content, size = self.bytes(name), np.dtype(dtype).itemsize
+        if len(content) != n * size:
+            raise self.fault(f"{name}: {len(content):,} bytes, but must be {n * size:,}: {n:,} of {size}")
+        return np.frombuffer(content, dtype=dtype)
+
+    def bits(self, name: str, n: int) -> np.ndarray:
+        """The ``n`` bits of a file, the first the lowest, as bool."""
+        content = self.bytes(name)
+        if not (n + 7) // 8 <= len(content) <= (n + 63) // 64 * 8:
+            raise self.fault(f"{name}: {len(content):,} bytes, but must be {(n + 63) // 64 * 8:,}: {n:,} bits")
+        return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n, bitorder="little").view(bool)
+
+    def pointer(self, name: str, n: int, end: int) -> np.ndarray:
+        """int64 ``[n + 1]``, from 0 to ``end``; one item for each if the file is missing."""
+        if name not in self and n == end:
+            return np.arange(n + 1, dtype=np.int64)
+        ptr = self.array(name, "<u8", n + 1)
+        if ptr[0] != 0 or ptr[-1] != end or (ptr[1:] < ptr[:-1]).any():
+            raise self.fault(f"{name}: must ascend from 0 to {end:,}")
+        return ptr.astype(np.int64)
+
+    def numbers(self, name: str, kind: Any, n: int) -> np.ndarray:
+        """float64 ``[n]``, from numbers of a type that the index describes."""
+        described, size = _type_of(kind)
+        if described == "double" and size == 64:
+            return self.array(name, "<f8", n).astype(np.float64)
+        if described in ("int", "uint") and size in (8, 16, 32, 64):
+            return self.array(name, f"<{described[0]}{size // 8}", n).astype(np.float64)
+        if described == "rational" and size == 128:
+            parts = self.array(name, "<i8", 2 * n).reshape(n, 2)
+            if ((np.abs(parts) > _EXACT) | (parts == np.iinfo(np.int64).min)).any() or (parts[:, 1] <= 0).any():
+                raise self.fault(f"{name}: rational numbers with terms above 2^53 are not supported; export doubles")
+            return np.asarray(parts[:, 0] / parts[:, 1])
+        if "interval" in described:
+            raise self.fault(f"{name}: {described}, models with intervals are not supported")
+        raise self.fault(f"{name}: {described} of {size} bits is not supported; export doubles")
+
+
+class _Sizes(NamedTuple):
+    """How many things of each kind there are."""
+
+    states: int
+    initial: int
+    choices: int
+    branches: int
+    actions: int
+
+
+def import_umb(path: str | Path) -> NamedProcess:
+    """Read a model in the Unified Markov Binary format, as Storm, PRISM and Modest write it.
+
+    Args:
+        path: The file, compressed or not.
+
+    Raises:
+        ReadError: it cannot be read, is damaged, or is a model of another kind.
+    """
+    path = Path(path)
+    content = _Content(path, read_members(path, _is_wanted))
+    index = _index(content)
+    sizes, system = _sizes(content, index), index["transition-system"]
+    # In this order no count is believed that no file has proved.
+    target = content.array("branch-to-target.bin", "<u8", sizes.branches)
+    indptr = content.pointer("choice-to-branches.bin", sizes.choices, sizes.branches)
+    state_ptr = content.pointer("state-to-choices.bin", sizes.states, sizes.choices)
+    if sizes.branches and target.max() >= sizes.states:
+        raise content.fault(f"branch-to-target.bin: state {target.max():,}, but there are {sizes.states:,}")
+    p = _probabilities(content, system, indptr)
+    rewards = _rewards(content, index, sizes, (state_ptr, indptr, p))
+    action, names = _actions(content, sizes)
+    ends = np.flatnonzero(np.diff(state_ptr) == 0)
+    if len(ends):
+        # Before the first choice of the next state.
+        places, entries = state_ptr[ends], indptr[state_ptr[ends]]
+        p, target = np.insert(p, entries, 1.0), np.insert(target, entries, ends.astype(np.uint64))
+        lengths = np.insert(np.diff(indptr), places, 1)
+        indptr = np.append(0, np.cumsum(lengths))
+        state_ptr = state_ptr + np.append(0, np.cumsum(np.diff(state_ptr) == 0))
+        action = None if action is None else np.insert(action, places, 0)
+    labels = _labels(content, index, sizes)
+    is_initial = content.bits("state-is-initial.bin", sizes.states) if sizes.initial else np.zeros(sizes.states, bool)
+    mdp = _process(content, (p, target, indptr), state_ptr, action)
+    return NamedProcess(
+        mdp=mdp,
+        labels={"init": is_initial} | labels,
+        rewards=rewards,
+        initial=np.flatnonzero(is_initial),
+        actions=names,
+    )
+
+
+def _is_wanted(name: str) -> bool:
+    return name == _INDEX or name.removesuffix(".bin") in _WANTED or name.startswith(_FOLDERS)
+
+
+def _index(content: _Content) -> dict[str, Any]:
+    """The description of the model, checked as far as it is used."""
+    text = content.bytes(_INDEX)
+    if len(text) > _LONGEST_INDEX:
+        raise content.fault(f"{_INDEX}: {len(text):,} bytes, allowed are {_LONGEST_INDEX:,}")
+    try:
+        index = json.loads(bytes(text))
+    except (ValueError, RecursionError):
+        raise content.fault(f"{_INDEX} is not valid JSON") from None
+    if not isinstance(index, dict) or not isinstance(index.get("transition-system"), dict):
+        raise content.fault(f"{_INDEX} describes no transition-system")
+    version = index.get("format-version")
+    if version not in _VERSIONS:
+        raise content.fault(f"{_INDEX}: format-version {printable(str(version), 20)}, allowed is {VERSION}")
+    return index
+
+
+def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
+    """The sizes of a model, if it is a process of one player in discrete time.
+
+    Raises:
+        ReadError: it is another one, which is named.
+    """
+    system = index["transition-system"]
+    counts = {name: system.get(f"#{name}") for name in _COUNTS}
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 1 << 62:
+            raise content.fault(f"{_INDEX}: #{name} is {printable(str(count), 40)}, allowed are counts")
+    time = system.get("time")
+    if time != "discrete":
+        what = _TIMES.get(time) if isinstance(time, str) else None
+        raise content.fault(f"is {what or 'a model in time ' + printable(repr(time), 40)}, allowed is discrete time")
+    if counts["players"] > 1:
+        raise content.fault(f"is a game of {counts['players']:,} players, allowed is one")
+    if counts["observations"]:
+        raise content.fault("is partially observable (POMDP), which is not supported")
+    if not 1 <= counts["states"] <= _MOST_STATES:
+        raise content.fault(f"{counts['states']:,} states, allowed are 1 to {_MOST_STATES:,}")
+    if counts["players"] == 0 and counts["choices"] != counts["states"]:
+        raise content.fault(f"is a chain, but has {counts['choices']:,} choices in {counts['states']:,} states")
+    return _Sizes(*(counts[name] for name in ("states", "initial-states", "choices", "branches", "choice-actions")))
+
+
+def _type_of(kind: Any) -> tuple[str, int]:
+    """Name and bits of a type in the index; a size that is left out is the usual one."""
+    described = kind.get("type") if isinstance(kind, dict) else None
+    described = described if isinstance(described, str) else "unknown type"
+    usual = {"double": 64, "int": 64, "uint": 64, "bool": 1, "rational": 128}.get(described, 0)
+    size = kind.get("size", usual) if isinstance(kind, dict) else 0
+    return printable(described, 40), size if isinstance(size, int) else 0
+
+
+def _probabilities(content: _Content, system: dict[str, Any], indptr: np.ndarray) -> np.ndarray:
+    """float64 ``[n_branches]``."""
+    lengths = np.diff(indptr)
+    if (lengths == 0).any():
+        raise content.fault(f"choice-to-branches.bin: choice {lengths.argmin():,} has no branch")
+    if system.get("branch-probability-type") is not None:
+        return content.numbers("branch-to-probability.bin", system["branch-probability-type"], int(indptr[-1]))
+    if (lengths != 1).any():
+        raise content.fault("has no probabilities, but choices with several branches")
+    return np.ones(len(lengths))
+
+
+def _annotations(content: _Content, index: dict[str, Any], group: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """Folder, name and description of the annotations of a group."""
+    groups = index.get("annotations", {})
+    described = groups.get(group, {}) if isinstance(groups, dict) else None
+    if not isinstance(described, dict) or not all(isinstance(each, dict) for each in described.values()):
+        raise content.fault(f"{_INDEX}: annotations are no objects")
+    found = []
+    for key, each in described.items():
+        alias, applies = each.get("alias"), each.get("applies-to")
+        if not isinstance(applies, list) or not all(isinstance(kind, str) for kind in applies):
+            raise content.fault(f"{_INDEX}: {group} {printable(key, 60)} does not say what it applies to")
+        found.append((f"annotations/{group}/{key}", alias if isinstance(alias, str) and alias else key, each))
+    names = [name for _, name, _ in found]
+    if len(set(names)) < len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise content.fault(f"{_INDEX}: {group} has {printable(twice, 60)} twice")
+    return found
+
+
+def _labels(content: _Content, index: dict[str, Any], sizes: _Sizes) -> dict[str, np.ndarray]:
+    found = {}
+    for folder, name, each in _annotations(content, index, "aps"):
+        if "states" in each["applies-to"]:
+            if _type_of(each.get("type")) != ("bool", 1):
+                raise content.fault(f"label {printable(name, 60)} is no bit for each state")
+            found[name] = content.bits(f"{folder}/states/values.bin", sizes.states)
+    return found
+
+
+def _rewards(
+    content: _Content, index: dict[str, Any], sizes: _Sizes, rows: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """The rewards of rows by name: those of state and choice, and those of branches on average.
+
+    A state without a choice gets a row that is paid what the state is.
+    """
+    state_ptr, indptr, p = rows
+    counts = np.maximum(np.diff(state_ptr), 1)
+    places = state_ptr[:-1][np.diff(state_ptr) == 0]
+    found = {}
+    for folder, name, each in _annotations(content, index, "rewards"):
+        if each.get("probability-type") is not None:
+            raise content.fault(f"reward {printable(name, 60)} is random, which is not supported")
+        paid = np.zeros(sizes.choices)
+        by_state = None
+        for kind in each["applies-to"]:
+            n = {"states": sizes.states, "choices": sizes.choices, "branches": sizes.branches}.get(kind)
+            if n is None:
+                raise content.fault(f"reward {printable(name, 60)} is of {printable(kind, 40)}, which is not supported")
+            values = content.numbers(f"{folder}/{kind}/values.bin", each.get("type"), n)
+            if not np.isfinite(values).all():
+                raise content.fault(f"reward {printable(name, 60)} is not finite")
+            if kind == "branches":
+                paid += np.add.reduceat(p * values, indptr[:-1]) if sizes.choices else 0.0
+            elif kind == "choices":
+                paid += values
+            else:
+                by_state = values
+        paid = np.insert(paid, places, 0.0) if len(places) else paid
+        found[name] = paid if by_state is None else paid + np.repeat(by_state, counts)
+    return found
+
+
+def _actions(content: _Content, sizes: _Sizes) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """The number of each choice's action, and the names of actions."""
+    folder = "actions/choices"
+    if sizes.actions == 0 or f"{folder}/values.bin" not in content:
+        return None, ()
+    action = content.array(f"{folder}/values.bin", "<u4", sizes.choices)
+    if sizes.choices and action.max() >= sizes.actions:
+        raise content.fault(f"{folder}/values.bin: action {action.max():,}, but there are {sizes.actions:,}")
+    if f"{folder}/string-mapping.bin" not in content:
+        return action, ()
+    text = bytes(content.bytes(f"{folder}/strings.bin"))
+    ends = content.pointer(f"{folder}/string-mapping.bin", sizes.actions, len(text)).tolist()
+    return action, tuple(text[ends[k] : ends[k + 1]].decode(errors="replace") for k in range(sizes.actions))
+
+
+def _process(
+    content: _Content, rows: tuple[np.ndarray, np.ndarray, np.ndarray], state_ptr: np.ndarray, action: Any
+) -> Any:
+    from scipy.sparse import csr_array
+
+    p, target, indptr = rows
+    small = len(p) <= np.iinfo(np.int32).max
+    kind = np.int32 if small else np.int64
+    shape = (len(indptr) - 1, len(state_ptr) - 1)
+    try:
+        matrix = csr_array((p, target.astype(kind), indptr.astype(kind)), shape=shape)
+        return from_scipy(matrix, np.zeros(shape[0]), state_ptr, (), action)
+    except ModelError as error:
+        raise content.fault(f"is no Markov decision process: {error}") from None

@@ -1,0 +1,102 @@
+"""``solve MODEL.umb``: objectives in models of other programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from store.formats.test_umb_import import archive, bits, numbers, small_model
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return archive(tmp_path / "model.umb", *small_model())
+
+
+@pytest.mark.usefixtures("model")
+def test_values_of_initial_states_are_printed_with_their_bound(run):
+    done = run("solve", "model.umb", "--objective", 'min R{"cost"}', "--discount", "0.5")
+    assert (done.code, done.err) == (0, "")
+    assert "3 states, 4 choices, 5 transitions" in done.out
+    assert 'min R{"cost"}, discount 0.5' in done.out
+    # To go pays 33.25 at once and then 4 for ever, to wait pays 15.5 and then 34 or more.
+    assert ["0", "37.25", "go"] in [line.split() for line in done.out.splitlines()]
+    assert "every value is exact to" in done.out
+
+
+@pytest.mark.usefixtures("model")
+def test_the_report_has_all_of_it(run):
+    report = run("solve", "model.umb", "--objective", 'max P [!"init" U "the goal"]', "--json").report
+    assert report["initial"] == [{"state": 0, "value": 0.0, "action": "wait"}]
+    assert (report["states"], report["rows"], report["nonzeros"]) == (3, 4, 5)
+    assert (report["labels"], report["rewards"]) == ({"init": 1, "the goal": 1}, ["cost"])
+    assert (report["objective"], report["discount"]) == ('max P [!"init" U "the goal"]', None)
+    assert report["converged"]
+    assert set(report["seconds"]) == {"read", "solve", "total"}
+
+
+def test_values_and_choices_are_written(run, model):
+    done = run("solve", model, "--objective", 'max P [F "the goal"]', "-o", "values.npz")
+    assert done.code == 0
+    assert "wrote values.npz (" in done.out
+    with np.load("values.npz") as file:
+        assert file["v"] == pytest.approx(1, abs=1e-9)
+        assert file["choice"].shape == (3,)
+        names = file["action_names"]
+        assert {str(names[k]) for k in file["action"]} <= {"go", "wait"}
+        assert file["initial"].tolist() == [0]
+        assert float(file["error_bound"]) <= 1e-10
+        assert str(file["objective"]) == 'max P [F "the goal"]'
+    run("solve", model, "--objective", 'max P [F "the goal"]', "-o", model).refused("is the file to solve")
+
+
+def test_many_initial_states_are_summed_up(run, model):
+    index, files = small_model()
+    n = 30
+    index["transition-system"] |= {"#states": n, "#initial-states": n, "#choices": n, "#branches": n}
+    index["transition-system"] |= {"#choice-actions": 0}
+    index["annotations"] = {"rewards": {"r": {"applies-to": ["states"], "type": {"type": "double"}}}}
+    files = {
+        "state-is-initial.bin": bits([True] * n),
+        "branch-to-target.bin": numbers(range(n), "<u8"),
+        "branch-to-probability.bin": numbers([1.0] * n, "<f8"),
+        "annotations/rewards/r/states/values.bin": numbers(range(n), "<f8"),
+    }
+    archive(model, index, files)
+    done = run("solve", "model.umb", "--objective", "max R", "--discount", "0.5")
+    assert "and 10 more" in done.out
+    assert "values of all 30: 0 to 58" in done.out
+    assert len(run("solve", "model.umb", "--objective", "max R", "--json").report["initial"]) == n
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], '--objective is missing, such as \'max P [F "goal"]\'; labels "init", "the goal"; rewards "cost"'),
+        (["--objective", "max Q"], "--objective: 'max Q' is not understood"),
+        (["--objective", 'max P [F "x"]'], 'label "x" is not in the model, which has "init", "the goal"'),
+        (["--objective", "max R", "--rules", "tiny"], "--rules does not go with a model of another program"),
+        (["--objective", "max R", "--no-tensor"], "--no-tensor does not go with a model of another program"),
+        (["--objective", "max R", "--from", "x.h5"], "does not go with a model of another program"),
+        (["--objective", "max R", "--sweeps", "3"], "--sweeps does not go with a model of another program"),
+        (["--objective", "max R", "--discount", "1"], "--discount: 1.0 is not allowed, rewards without a goal"),
+        (["--objective", "max R", "--discount", "2"], "--discount: 2.0 is not allowed"),
+        (["--objective", "max P [F true]", "--discount", "0.5"], "--discount: 0.5 goes with rewards without a goal"),
+        (["--objective", "max R", "--tolerance", "0"], "--tolerance: 0.0 is not allowed"),
+    ],
+)
+def test_wrong_options_are_refused(run, options, said):
+    run("solve", "model.umb", *options).refused(said)
+
+
+def test_damaged_and_missing_files_are_refused(run, model):
+    run("solve", "other.umb", "--objective", "max R").refused("other.umb: cannot be read (No such file or directory)")
+    model.write_bytes(b"no archive")
+    run("solve", "model.umb", "--objective", "max R").refused("model.umb: not a readable UMB file")
+
+
+def test_formulas_need_a_model_with_names(run):
+    run("solve", "--objective", 'max P [F "win"]').refused(
+        "--objective: 'max P [F \"win\"]' is not allowed, it must be one of discounted, win-probability"
+    )

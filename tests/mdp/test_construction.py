@@ -1,0 +1,323 @@
+"""Processes from arrays and tables of other libraries are those written as lists, to the bit."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import random_processes
+from scipy.sparse import coo_array, csc_array, csr_array
+
+from punish_fast.mdp import construction
+from punish_fast.mdp.construction import narrowed
+from punish_fast.mdp.model import MDP, ModelError, check, from_rows
+from punish_fast.mdp.solver import solve
+
+FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
+
+
+def assert_same(first: MDP, second: MDP) -> None:
+    for field in fields(MDP):
+        one, other = getattr(first, field.name), getattr(second, field.name)
+        assert (one is None) == (other is None), field.name
+        if one is not None:
+            assert one.dtype == other.dtype, field.name
+            assert one.tolist() == other.tolist(), field.name
+    check(first)
+
+
+def flat(sample) -> MDP:
+    """The process of a sample in one layer."""
+    states, _, terminals = sample
+    return from_rows(states, terminals=terminals)
+
+
+@st.composite
+def tables(draw):
+    """Processes whose states all have the same number of rows, without terminals."""
+    n_states, n_actions = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    columns = st.integers(0, n_states - 1)
+
+    def row():
+        parts = draw(st.sampled_from([(1.0,), (0.5, 0.5), (0.25, 0.75), (0.125, 0.5, 0.375)]))
+        successors: dict[int, float] = {}
+        for p in parts:
+            column = draw(columns)
+            successors[column] = successors.get(column, 0.0) + p
+        return draw(st.integers(-8, 8)) / 4, successors
+
+    return [[row() for _ in range(n_actions)] for _ in range(n_states)]
+
+
+def dense(states) -> np.ndarray:
+    """The transitions of a table, ``[n_actions, n_states, n_states]``."""
+    transitions = np.zeros((len(states[0]), len(states), len(states)))
+    for state, rows in enumerate(states):
+        for action, (_, successors) in enumerate(rows):
+            for column, p in successors.items():
+                transitions[action, state, column] = p
+    return transitions
+
+
+def rewards(states) -> np.ndarray:
+    return np.array([[paid for paid, _ in rows] for rows in states])
+
+
+# From SciPy
+
+
+@given(random_processes(), st.sampled_from(FORMATS), st.sampled_from([np.int32, np.int64, np.uint16, float, list]))
+def test_any_format_and_integer_type_gives_the_same_bits(sample, form, kind):
+    mdp = flat(sample)
+    state_ptr = mdp.state_ptr.tolist() if kind is list else mdp.state_ptr.astype(kind)
+    matrix = mdp.to_scipy().asformat(form)
+    assert_same(MDP.from_scipy(matrix, mdp.reward.tolist(), state_ptr, sample[2]), mdp)
+
+
+@given(random_processes(), st.randoms(use_true_random=False))
+def test_order_duplicates_and_zeros_are_mended_and_the_input_stays(sample, random):
+    mdp = flat(sample)
+    matrix = mdp.to_scipy().tocoo()
+    row, column = np.tile(matrix.row, 3), np.tile(matrix.col, 3)
+    # Halves of a probability at the same place, and zeros anywhere.
+    data = np.concatenate([matrix.data / 2, matrix.data / 2, np.zeros(matrix.nnz)])
+    column[2 * matrix.nnz :] = [random.randrange(mdp.n_columns) for _ in range(matrix.nnz)]
+    order = random.sample(range(len(data)), len(data))
+    pieces = coo_array((data[order], (row[order], column[order])), shape=matrix.shape)
+    sorted_rows = np.argsort(pieces.row, kind="stable")
+    indptr = np.searchsorted(pieces.row[sorted_rows], np.arange(mdp.n_rows + 1))
+    untidy = csr_array((pieces.data[sorted_rows], pieces.col[sorted_rows], indptr), shape=matrix.shape)
+    before = untidy.data.copy(), untidy.indices.copy(), untidy.indptr.copy()
+    for given_matrix in (pieces, untidy, csc_array(pieces)):
+        assert_same(MDP.from_scipy(given_matrix, mdp.reward, mdp.state_ptr, sample[2]), mdp)
+    after = untidy.data, untidy.indices, untidy.indptr
+    assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
+
+
+def test_what_needs_no_mending_is_shared():
+    mdp = from_rows([[(0.0, {0: 0.5, 1: 0.5})], [(1.0, {0: 1.0})]])
+    again = MDP.from_scipy(mdp.to_scipy(), mdp.reward, mdp.state_ptr)
+    assert np.shares_memory(again.data, mdp.data)
+    assert np.shares_memory(again.indices, mdp.indices)
+
+
+def test_strided_and_narrow_arrays_are_mended():
+    matrix = csr_array(np.array([[0.5, 0.5], [1.0, 0.0]], dtype=np.float32))
+    reward = np.array([1, 9, 0, 9], dtype=np.int8)[::2]
+    mdp = MDP.from_scipy(matrix, reward, np.array([0, 9, 1, 9, 2, 9])[::2])
+    assert_same(mdp, from_rows([[(1.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0})]]))
+
+
+@pytest.mark.parametrize("n_rows", [1, 256, 257, 300])
+def test_a_state_may_have_more_than_256_actions(n_rows):
+    mdp = from_rows([[(float(k), {1: 1.0}) for k in range(n_rows)], [(0.0, {0: 1.0})]])
+    assert mdp.action.dtype == (np.uint8 if n_rows <= 256 else np.uint16)
+    assert mdp.action.tolist() == [*range(n_rows), 0]
+    assert_same(MDP.from_scipy(mdp.to_scipy(), mdp.reward, mdp.state_ptr), mdp)
+    assert solve(mdp, 0.5).choice.tolist() == [n_rows - 1, n_rows]
+
+
+def test_labels_have_the_narrowest_type_that_holds_them():
+    assert [narrowed(np.array([high])).dtype for high in (0, 255, 256, 65536)] == [
+        np.uint8,
+        np.uint8,
+        np.uint16,
+        np.uint32,
+    ]
+    for wrong in (-1, 1 << 32):
+        with pytest.raises(ModelError, match=rf"^action: {wrong} is not allowed, labels are from 0 to 4,294,967,295$"):
+            narrowed(np.array([0, wrong]))
+
+
+MATRIX = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.25, 0.75]])
+
+
+def refused(match: str, transitions=None, reward=(0.0, 0.0, 0.0), state_ptr=(0, 2, 3), terminal_reward=(1.0,)) -> None:
+    transitions = csr_array(MATRIX) if transitions is None else transitions
+    with pytest.raises(ModelError, match=match) as error:
+        MDP.from_scipy(transitions, reward, state_ptr, terminal_reward)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", [-0.25, 1.5, np.nan, np.inf])
+def test_a_wrong_probability_is_named_by_row_column_and_value(value):
+    matrix = MATRIX.copy()
+    matrix[2, 1] = value
+    refused(rf"^transitions: row 2 \(of state 1\) has {value} in column 1, allowed are prob", csr_array(matrix))
+
+
+def test_a_wrong_sum_is_named_by_row_and_value():
+    matrix = MATRIX.copy()
+    matrix[1, 0] = 0.9375
+    refused(r"^transitions: the probabilities of row 1 \(of state 0\) add up to 0\.9375, not to 1", csr_array(matrix))
+    matrix[1] = 0
+    refused(r"^transitions: row 1 \(of state 0\) is empty", csr_array(matrix))
+
+
+def test_a_matrix_whose_arrays_do_not_fit_is_refused():
+    matrix = csr_array(MATRIX)
+    matrix.indices[0] = 7
+    refused(r"^transitions: the arrays of the matrix do not fit together", matrix)
+
+
+@pytest.mark.parametrize("transitions", [MATRIX, [[1.0]], None, 3])
+def test_what_is_no_sparse_matrix_is_refused(transitions):
+    with pytest.raises(ModelError, match=r"^transitions: \w+ is not allowed, it must be a sparse matrix of SciPy$"):
+        MDP.from_scipy(transitions, [0.0], [0, 1])
+
+
+def test_complex_probabilities_are_refused():
+    refused("^transitions: complex128 is not allowed", csr_array(MATRIX.astype(complex)))
+
+
+def test_other_faults_are_named():
+    refused(r"^reward: 2 long, but must be 3", reward=[0.0, 1.0])
+    refused(r"^reward: entry 1 is nan, allowed are finite numbers$", reward=[0.0, np.nan, 1.0])
+    refused(r"^reward: must be an array of real numbers$", reward=["a", "b", "c"])
+    refused(r"^reward: has the shape \(3, 1\)", reward=np.zeros((3, 1)))
+    refused(r"^transitions: 3 columns, but must be 4: 2 states and 2 terminals$", terminal_reward=[1.0, 2.0])
+    refused(r"^terminal_reward: entry 0 is inf", terminal_reward=[np.inf])
+    refused(
+        r"^state_ptr: must begin with 0 and end with the 3 rows .* begins with 0 and ends with 2$", state_ptr=[0, 2]
+    )
+    refused(r"^state_ptr: must begin with 0 .* it is empty$", state_ptr=np.zeros(0, dtype=int))
+    refused(r"^state_ptr: state 1 has no rows \(from 3 to 3\)", state_ptr=[0, 3, 3])
+    refused(r"^state_ptr: state 0 has no rows \(from 0 to -1\)", state_ptr=[0, -1, 3])
+    refused(r"^state_ptr: float64 \(3,\), allowed are whole numbers", state_ptr=[0, 1.5, 3])
+
+
+def test_more_columns_than_indices_can_number_are_refused(monkeypatch):
+    monkeypatch.setattr(construction, "_MOST_COLUMNS", 2)
+    refused(r"^transitions: 3 columns, allowed are 2$")
+
+
+# From dense arrays
+
+
+@given(tables(), st.sampled_from(["array", "list", "sparse", "float32"]))
+def test_a_dense_table_is_the_same_process_to_the_bit(states, form):
+    transitions = dense(states)
+    made = {
+        "array": transitions,
+        "list": transitions.tolist(),
+        "sparse": [coo_array(part) for part in transitions],
+        "float32": transitions.astype(np.float32),
+    }[form]
+    assert_same(MDP.from_dense(made, rewards(states)), from_rows(states))
+
+
+@given(tables(), st.booleans())
+def test_rewards_of_transitions_are_expected_ones(states, is_sparse):
+    transitions = dense(states)
+    paid = np.arange(transitions.size).reshape(transitions.shape) / 8
+    expected = [
+        [
+            (sum(p * paid[action, state, column] for column, p in sorted(successors.items())), successors)
+            for action, (_, successors) in enumerate(rows)
+        ]
+        for state, rows in enumerate(states)
+    ]
+    given_rewards = [csr_array(part) for part in paid] if is_sparse else paid
+    assert_same(MDP.from_dense(transitions, given_rewards), from_rows(expected))
+
+
+def test_rewards_of_states_are_those_of_all_their_actions():
+    transitions = np.stack([np.eye(2), np.eye(2)[::-1]])
+    mdp = MDP.from_dense(transitions, [1.0, 2.0])
+    assert mdp.reward.tolist() == [1.0, 1.0, 2.0, 2.0]
+    assert mdp.indices.tolist() == [0, 1, 1, 0]
+
+
+def test_minus_infinity_forbids_an_action():
+    transitions = np.stack([np.eye(2), np.eye(2)[::-1]])
+    transitions[1, 0] = 0
+    mdp = MDP.from_dense(transitions, [[1.0, -np.inf], [2.0, 3.0]])
+    assert mdp.state_ptr.tolist() == [0, 1, 3]
+    assert mdp.action.tolist() == [0, 0, 1]
+    assert mdp.reward.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_faults_of_dense_tables_are_named():
+    transitions = np.stack([np.eye(2), np.eye(2)])
+    for given_transitions, given_rewards, match in (
+        (np.eye(2), [0.0, 0.0], r"^P: must be \[n_actions, n_states, n_states\]"),
+        (csr_array(np.eye(2)), [0.0, 0.0], r"^P: must be \[n_actions"),
+        ([], [0.0, 0.0], r"^P: must be \[n_actions"),
+        (np.ones((2, 2, 3)), [0.0, 0.0], r"^P\[0\]: has the shape \(2, 3\)"),
+        ([np.eye(2), np.eye(3)], [0.0, 0.0], r"^P\[1\]: has the shape \(3, 3\), allowed is \(2, 2\)$"),
+        (transitions, [0.0] * 3, r"^R: has the shape \(3,\), allowed are \(2,\), \(2, 2\) and \(2, 2, 2\)$"),
+        (transitions, [[-np.inf] * 2, [0.0] * 2], r"^state_ptr: state 0 has no rows"),
+        (transitions * 2, [0.0, 0.0], r"^transitions: row 0 \(of state 0\) has 2\.0 in column 0"),
+        ("text", [0.0, 0.0], r"^P: must be \[n_actions"),
+    ):
+        with pytest.raises(ModelError, match=match):
+            MDP.from_dense(given_transitions, given_rewards)
+
+
+# From Gymnasium
+
+
+def environment(table) -> SimpleNamespace:
+    return SimpleNamespace(unwrapped=SimpleNamespace(P=table))
+
+
+@given(tables(), st.randoms(use_true_random=False))
+def test_a_table_of_an_environment_is_the_same_process(states, random):
+    """Outcomes in two halves; those that end the episode lead to the terminal."""
+    n = len(states)
+    over = {(s, a, t): random.random() < 0.3 for s in range(n) for a in range(len(states[0])) for t in range(n)}
+    table = {
+        s: {
+            a: [(p / 2, t, paid, over[s, a, t]) for t, p in successors.items() for _ in range(2)]
+            for a, (paid, successors) in enumerate(rows)
+        }
+        for s, rows in enumerate(states)
+    }
+    expected = []
+    for s, rows in enumerate(states):
+        expected.append([])
+        for a, (paid, successors) in enumerate(rows):
+            ends = sum(p for t, p in successors.items() if over[s, a, t])
+            stays = {t: p for t, p in successors.items() if not over[s, a, t]}
+            expected[-1].append((paid, stays | ({n: ends} if ends else {})))
+    assert_same(MDP.from_gymnasium(environment(table)), from_rows(expected, terminals=[0.0]))
+
+
+def test_tables_may_be_lists_and_actions_keep_their_numbers():
+    mdp = MDP.from_gymnasium(environment([{7: [(1.0, 0, 2.0, False)], 3: [(1, np.int64(0), -1, True)]}]))
+    assert mdp.action.tolist() == [3, 7]
+    assert mdp.reward.tolist() == [-1.0, 2.0]
+    assert mdp.indices.tolist() == [1, 0]
+
+
+def test_faults_of_environments_are_named():
+    for table, match in (
+        ({0: {0: [(1.0, 4, 0.0, False)]}}, r"^env: row 0 of P leads to state 4, allowed are 0 to 0$"),
+        ({0: {0: [(0.5, 0, 0.0, False)]}}, r"^transitions: the probabilities of row 0 \(of state 0\) add up to 0\.5"),
+        ({0: {0: [(0.5, 0)]}}, r"^env: P\[0\] is not a table of actions and their outcomes"),
+        ({1: {0: [(1.0, 0, 0.0, False)]}}, r"^env: P\[0\] is not a table"),
+        ({0: {}}, r"^(state_ptr|transitions): "),
+        (None, r"^env: SimpleNamespace has no table P"),
+    ):
+        with pytest.raises(ModelError, match=match):
+            MDP.from_gymnasium(environment(table))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "n_states"), [("FrozenLake-v1", 16), ("CliffWalking-v1", 48), ("Taxi-v4", 500)])
+def test_environments_of_gymnasium_are_read(name, n_states):
+    gymnasium = pytest.importorskip("gymnasium")
+    env = gymnasium.make(name)
+    mdp = MDP.from_gymnasium(env)
+    assert (mdp.n_states, mdp.n_rows) == (n_states, n_states * env.action_space.n)
+    table = env.unwrapped.P
+    v = np.append(solve(mdp, 0.9).v, 0.0)
+    for s in range(n_states):
+        worth = [
+            sum(p * (r + 0.9 * (0.0 if over else v[t])) for p, t, r, over in table[s][a]) for a in sorted(table[s])
+        ]
+        assert max(worth) == pytest.approx(v[s], abs=1e-8)

@@ -1,0 +1,121 @@
+"""Objectives as text, and their values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.named_process import NamedProcess, NameUnknownError
+from punish_fast.mdp.objective import ObjectiveError, answer, parse_objective
+from punish_fast.mdp.stopping_rule import SolveError
+
+
+@pytest.fixture
+def process() -> NamedProcess:
+    """From state 0: at once to the goal by half, else to the bad state; or by way of state 3, surely.
+
+    The bad state leads to the goal, too.
+    """
+    mdp = from_rows(
+        [
+            [(0.0, {1: 0.5, 2: 0.5}), (0.0, {3: 1.0}), (0.0, {0: 1.0})],
+            [(0.0, {1: 1.0})],
+            [(0.0, {1: 1.0})],
+            [(0.0, {1: 0.25, 4: 0.75})],
+            [(0.0, {4: 1.0})],
+        ]
+    )
+    rewards = {"cost": np.array([1.0, 2.0, 0.5, 0.0, 3.0, 4.0, 0.0]), "time": np.ones(7)}
+    labels = {"goal": np.arange(5) == 1, "bad": np.arange(5) == 2, "mid": np.arange(5) == 3}
+    return NamedProcess(mdp, labels, rewards, np.array([0]), ("leap", "walk", "stay"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "choice"),
+    [
+        ('max P [F "goal"]', 1.0, 0),
+        ('min P [F "goal"]', 0.0, 2),
+        ('max P [!"bad" U "goal"]', 0.5, 0),
+        ('min P [!"bad" U "goal"]', 0.0, 2),
+        ('max P [F ("goal" & "bad") | "mid"]', 1.0, 1),
+        ('max P[!("bad"|"goal") U "goal"]', 0.5, 0),
+        ('max P [!"mid" & !"bad" U "goal"]', 0.5, 0),
+        ('max P ["goal" U "goal"]', 0.0, 0),
+        ('max P [true U "goal"]', 1.0, 0),
+        ("max P [F true]", 1.0, 0),
+        ("max P [F !true]", 0.0, 0),
+        ("max P [F false]", 0.0, 0),
+        ('Pmax=? [F "goal"]', 1.0, 0),
+        ('  Pmin =? [ F"goal" ]  ', 0.0, 2),
+    ],
+)
+def test_probabilities_of_formulas(process, text, value, choice):
+    found = answer(process, parse_objective(text))
+    assert found.v[0] == pytest.approx(value, abs=1e-9)
+    assert found.choice[0] == choice
+    assert found.error_bound <= 1e-10
+
+
+def test_discounted_rewards_are_the_largest_or_the_smallest(process):
+    """Staying pays 0.5 for ever; a leap costs 1 and then, half the time, 3."""
+    stay = 0.5 / (1 - 0.5)
+    assert answer(process, parse_objective('min R{"cost"}'), 0.5).v[0] == pytest.approx(stay)
+    walk = 2 + 0.5 * (4 + 0)
+    assert answer(process, parse_objective('max R{"cost"}'), 0.5).v[0] == pytest.approx(walk)
+    time = answer(process, parse_objective('R{"time"}max=?'))
+    assert time.v == pytest.approx(20)
+
+
+def test_rewards_need_their_name_and_a_discount_below_1(process):
+    with pytest.raises(NameUnknownError, match=r'name one of "cost", "time"$'):
+        answer(process, parse_objective("max R"), 0.5)
+    with pytest.raises(SolveError, match=r"^discount: 1 is not allowed, rewards without a goal need one"):
+        answer(process, parse_objective('max R{"cost"}'), 1)
+    with pytest.raises(ObjectiveError, match=r"^discount: 0\.5 goes with rewards without a goal only"):
+        answer(process, parse_objective('max P [F "goal"]'), 0.5)
+
+
+def test_an_unknown_label_is_named(process):
+    with pytest.raises(NameUnknownError, match=r'^label "gaol" is not in the model, which has "goal", "bad", "mid"$'):
+        answer(process, parse_objective('max P [F "gaol"]'))
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("", "'' is not understood, allowed are max P"),
+        ("goal", "'goal' is not understood, allowed are"),
+        ('most P [F "goal"]', "is not understood, allowed are"),
+        ("max P", "is not understood at its end"),
+        ("max P []", "is not understood at ']'"),
+        ('max P [F "goal"', "is not understood at its end"),
+        ('max P [F "goal" "bad"]', "is not understood at '\"bad\"'"),
+        ('max P [G "goal"]', "is not understood at 'G \"goal\"]'"),
+        ('max P ["goal"]', "is not understood at ']'"),
+        ('max P [F ("goal"]', "is not understood at ']'"),
+        ('max P [F "goal]', "is not understood at '\"goal]'"),
+        ('max P [F "goal"] trailing', "is not understood at 'trailing'"),
+        ('max P{"cost"} [F "goal"]', "P has no name, only R has"),
+        ('max R{"cost"} ["bad" U "goal"]', "R goes with F only, not with U"),
+        (f"max P [F {'!' * 5000}true]", "more than 100 labels and signs"),
+        (f"max P [F {'(' * 5000}true]", "more than 100 labels and signs"),
+        ("max P [F \x00\n]", r"is not understood at '\\\\x00\\\\n\]'"),
+    ],
+)
+def test_what_is_no_objective_is_refused_in_one_line(text, match):
+    with pytest.raises(ObjectiveError, match=match) as error:
+        parse_objective(text)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 300
+
+
+@given(st.text(alphabet='maxinPRFU[]()!&|{}"gtrue =?\n', max_size=40))
+def test_no_text_makes_the_parser_fail(text):
+    try:
+        parse_objective(text)
+    except ObjectiveError:
+        return
+    assert text.strip().startswith(("max", "min", "P", "R"))

@@ -1,0 +1,326 @@
+"""Models in the Unified Markov Binary format: written by hand, by the library of its authors, and by this package."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from mdp.test_construction import assert_same, flat
+from processes import random_processes
+
+from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.objective import answer, parse_objective
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.formats.umb import export_umb
+from punish_fast.store.formats.umb_import import import_umb
+
+DOUBLE = {"type": "double", "size": 64}
+BIT = {"type": "bool", "size": 1}
+
+
+def bits(flags) -> bytes:
+    flags = np.asarray(flags, dtype=bool)
+    return np.packbits(np.pad(flags, (0, -len(flags) % 64)), bitorder="little").tobytes()
+
+
+def numbers(values, dtype: str) -> bytes:
+    return np.asarray(values, dtype=dtype).tobytes()
+
+
+def small_model() -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Index and files: three states, of which the last has no choice; rewards of states, choices and branches."""
+    index = {
+        "format-version": 1,
+        "format-revision": 0,
+        "transition-system": {
+            "time": "discrete",
+            "#players": 1,
+            "#states": 3,
+            "#initial-states": 1,
+            "#choices": 3,
+            "#choice-actions": 2,
+            "#branches": 5,
+            "#branch-actions": 0,
+            "#observations": 0,
+            "branch-probability-type": DOUBLE,
+        },
+        "annotations": {
+            "aps": {"id1": {"alias": "the goal", "applies-to": ["states"], "type": BIT}},
+            "rewards": {"cost": {"applies-to": ["states", "choices", "branches"], "type": DOUBLE}},
+        },
+    }
+    files = {
+        "state-to-choices.bin": numbers([0, 2, 3, 3], "<u8"),
+        "state-is-initial.bin": bits([True, False, False]),
+        "choice-to-branches.bin": numbers([0, 2, 3, 5], "<u8"),
+        # Twice the same target, and one out of order.
+        "branch-to-target.bin": numbers([1, 1, 2, 2, 0], "<u8"),
+        "branch-to-probability.bin": numbers([0.25, 0.75, 1.0, 0.5, 0.5], "<f8"),
+        "actions/choices/values.bin": numbers([1, 0, 1], "<u4"),
+        "actions/choices/string-mapping.bin": numbers([0, 2, 6], "<u8"),
+        "actions/choices/strings.bin": b"gowait",
+        "annotations/aps/id1/states/values.bin": bits([False, False, True]),
+        "annotations/rewards/cost/states/values.bin": numbers([1.0, 2.0, 4.0], "<f8"),
+        "annotations/rewards/cost/choices/values.bin": numbers([0.5, 0.25, 0.0], "<f8"),
+        "annotations/rewards/cost/branches/values.bin": numbers([8.0, 16.0, 32.0, 64.0, 0.0], "<f8"),
+    }
+    return index, files
+
+
+def archive(path: Path, index: Any, files: dict[str, bytes], mode: str = "w") -> Path:
+    with tarfile.open(path, mode) as tar:
+        for name, content in {"index.json": json.dumps(index).encode(), **files}.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return path
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_a_small_model_is_read(tmp_path, mode):
+    model = import_umb(archive(tmp_path / "x.umb", *small_model(), mode))
+    # The state without a choice leads to itself.
+    expected = from_rows([[(0.0, {1: 1.0}), (0.0, {2: 1.0})], [(0.0, {0: 0.5, 2: 0.5})], [(0.0, {2: 1.0})]])
+    assert model.mdp.to_scipy().toarray().tolist() == expected.to_scipy().toarray().tolist()
+    assert model.mdp.state_ptr.tolist() == [0, 2, 3, 4]
+    assert {name: states.tolist() for name, states in model.labels.items()} == {
+        "init": [True, False, False],
+        "the goal": [False, False, True],
+    }
+    assert model.rewards["cost"].tolist() == [1 + 0.5 + 2 + 12, 1 + 0.25 + 32, 2 + 32, 4]
+    assert model.initial.tolist() == [0]
+    assert model.actions == ("go", "wait")
+    assert model.mdp.action.tolist() == [1, 0, 1, 0]
+
+
+@given(random_processes().filter(lambda sample: not sample[2]))
+def test_a_process_comes_back_to_the_bit(tmp_path_factory, sample):
+    mdp = flat(sample)
+    index, _ = small_model()
+    index["transition-system"] |= {
+        "#states": mdp.n_states,
+        "#initial-states": 0,
+        "#choices": mdp.n_rows,
+        "#choice-actions": 0,
+        "#branches": mdp.n_entries,
+    }
+    index["annotations"] = {"rewards": {"r": {"applies-to": ["choices"], "type": DOUBLE}}}
+    files = {
+        "state-to-choices.bin": numbers(mdp.state_ptr, "<u8"),
+        "choice-to-branches.bin": numbers(mdp.indptr, "<u8"),
+        "branch-to-target.bin": numbers(mdp.indices, "<u8"),
+        "branch-to-probability.bin": numbers(mdp.data, "<f8"),
+        "annotations/rewards/r/choices/values.bin": numbers(mdp.reward, "<f8"),
+    }
+    model = import_umb(archive(tmp_path_factory.mktemp("umb") / "x.umb", index, files))
+    assert_same(model.paying(), mdp)
+    assert model.initial.tolist() == []
+
+
+def test_our_own_files_come_back(tiny, tiny_mdp, tmp_path):
+    export_umb(tmp_path / "x.umb", tiny, tiny_mdp)
+    model = import_umb(tmp_path / "x.umb")
+    matrix, back = tiny_mdp.to_scipy(), model.mdp.to_scipy()
+    assert back.shape == (matrix.shape[0] + 2, matrix.shape[1])
+    assert np.array_equal(back.data[:-2], matrix.data)
+    assert np.array_equal(back.indices[:-2], matrix.indices)
+    assert np.array_equal(model.paying().reward, [*tiny_mdp.reward, 1.0, -1.0])
+    assert set(model.labels) == {"init", "win", "loss"}
+    assert len(model.initial) == tiny.n_openings
+    assert "feint_with_rush" in model.actions
+
+
+def test_files_of_the_authors_library_are_read(tmp_path):
+    ats = pytest.importorskip("umbi.ats")
+    system = ats.ExplicitAts()
+    system.num_players = 1
+    states = [system.add_state() for _ in range(3)]
+    system.state_is_initial = [True, False, False]
+    system.num_initial_states = 1
+    for state, rows in zip(states, [[{1: 0.5, 2: 0.5}, {0: 1.0}], [{1: 1.0}], [{0: 0.25, 2: 0.75}]], strict=True):
+        for row in rows:
+            choice = system.add_state_choice(state=state)
+            for target, p in row.items():
+                choice.add_branch(target=target, prob=p)
+    goal = system.add_ap_annotation("goal")
+    goal.set_state_values([False, True, False])
+    ats.write(system, tmp_path / "x.umb")
+    model = import_umb(tmp_path / "x.umb")
+    expected = from_rows([[(0.0, {1: 0.5, 2: 0.5}), (0.0, {0: 1.0})], [(0.0, {1: 1.0})], [(0.0, {0: 0.25, 2: 0.75})]])
+    assert model.mdp.to_scipy().toarray().tolist() == expected.to_scipy().toarray().tolist()
+    found = answer(model, parse_objective('min P [F "goal"]'))
+    assert found.v.tolist() == [0.0, 1.0, 0.0]
+
+
+# Chains, rational numbers, and what may be left out
+
+
+def changed(tmp_path, system=(), files=(), index=(), drop=()):
+    """Read the small model after changes of its index and its files."""
+    described, contents = small_model()
+    described["transition-system"] |= dict(system)
+    described |= dict(index)
+    contents |= dict(files)
+    for name in drop:
+        contents.pop(name, None)
+        described["transition-system"].pop(name, None)
+    return import_umb(archive(tmp_path / "x.umb", described, contents))
+
+
+def test_a_chain_needs_no_choices(tmp_path):
+    drop = ["state-to-choices.bin", "actions/choices/values.bin"]
+    model = changed(tmp_path, {"#players": 0, "#choice-actions": 0}, drop=drop)
+    assert model.mdp.state_ptr.tolist() == [0, 1, 2, 3]
+    assert model.actions == ()
+
+
+def test_choices_without_probabilities_lead_to_one_state(tmp_path):
+    files = {
+        "choice-to-branches.bin": numbers([0, 1, 2, 3], "<u8"),
+        "branch-to-target.bin": numbers([1, 2, 0], "<u8"),
+        "annotations/rewards/cost/branches/values.bin": numbers([0.0, 0.0, 0.0], "<f8"),
+    }
+    model = changed(tmp_path, {"#branches": 3}, files, drop=["branch-probability-type"])
+    assert model.mdp.data.tolist() == [1.0] * 4
+    with pytest.raises(ReadError, match="has no probabilities, but choices with several branches"):
+        changed(tmp_path, drop=["branch-probability-type"])
+
+
+def test_rational_numbers_are_rounded_once_or_refused(tmp_path):
+    kind = {"branch-probability-type": {"type": "rational", "size": 128}}
+    thirds = {"branch-to-probability.bin": numbers([1, 4, 3, 4, 1, 1, 1, 3, 2, 3], "<i8")}
+    model = changed(tmp_path, kind, thirds)
+    assert model.mdp.to_scipy().toarray()[2].tolist() == [2 / 3, 0, 1 / 3]
+    for wrong in (
+        [1, 4, 3, 4, 1, 1, 1, 3, 2, 0],
+        [1, 4, 3, 4, 1, 1, 1, 3, 2**53 + 1, 3],
+        [1, 4, 3, 4, 1, 1, 1, 3, 2, -3],
+    ):
+        with pytest.raises(ReadError, match=r"rational numbers with terms above 2\^53 are not supported"):
+            changed(tmp_path, kind, {"branch-to-probability.bin": numbers(wrong, "<i8")})
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("system", "match"),
+    [
+        ({"time": "stochastic"}, r"is a continuous-time model \(CTMC\), allowed is discrete time"),
+        ({"time": "urgent-stochastic"}, "is a Markov automaton, allowed is discrete time"),
+        ({"time": ["x"]}, r"is a model in time \['x'\], allowed"),
+        ({"#players": 2}, "is a game of 2 players, allowed is one"),
+        ({"#players": 0}, "is a chain, but has 3 choices|."),
+        ({"#observations": 1}, r"is partially observable \(POMDP\)"),
+        (
+            {"branch-probability-type": {"type": "double-interval", "size": 128}},
+            "models with intervals are not supported",
+        ),
+        ({"branch-probability-type": {"type": "rational", "size": 256}}, "rational of 256 bits is not supported"),
+        ({"branch-probability-type": 3}, "unknown type of 0 bits is not supported"),
+        ({"#states": 0}, "0 states, allowed are 1 to"),
+        ({"#states": 1 << 40}, "1,099,511,627,776 states, allowed are"),
+        ({"#states": True}, "#states is True, allowed are counts"),
+        ({"#choices": -1}, "#choices is -1, allowed are counts"),
+        ({"#choices": 1 << 61}, "choice-to-branches.bin: 32 bytes, but must be"),
+        ({"#branches": 1 << 61}, "branch-to-target.bin: 40 bytes, but must be"),
+        ({"#branches": "many"}, "#branches is many, allowed are counts"),
+        ({"#initial-states": None}, "#initial-states is None"),
+        ({"#choice-actions": 1}, "values.bin: action 1, but there are 1"),
+        ({"#choice-actions": 1 << 40}, "string-mapping.bin: 24 bytes, but must be"),
+    ],
+)
+def test_models_of_other_kinds_are_refused_by_name(tmp_path, system, match):
+    if system == {"#players": 0}:
+        system |= {"#states": 2}
+    refused(match, tmp_path, system=system)
+
+
+def refused(match: str, tmp_path: Path, **changes: Any) -> None:
+    with pytest.raises(ReadError, match=match) as error:
+        changed(tmp_path, **changes)
+    assert str(error.value).startswith(f"{tmp_path / 'x.umb'}: ")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("files", "match"),
+    [
+        ({"state-to-choices.bin": numbers([0, 2, 3, 4], "<u8")}, "state-to-choices.bin: must ascend from 0 to 3"),
+        ({"state-to-choices.bin": numbers([0, 3, 2, 3], "<u8")}, "state-to-choices.bin: must ascend from 0 to 3"),
+        ({"state-to-choices.bin": numbers([0, 1 << 63, 2, 3], "<u8")}, "state-to-choices.bin: must ascend"),
+        ({"choice-to-branches.bin": numbers([0, 2, 2, 5], "<u8")}, "choice 1 has no branch"),
+        ({"branch-to-target.bin": numbers([1, 1, 2, 3, 0], "<u8")}, "branch-to-target.bin: state 3, but there are 3"),
+        ({"branch-to-target.bin": b"123"}, "branch-to-target.bin: 3 bytes, but must be 40"),
+        (
+            {"branch-to-probability.bin": numbers([0.25, 0.5, 1, 0.5, 0.5], "<f8")},
+            r"row 0 \(of state 0\) add up to 0\.75",
+        ),
+        ({"branch-to-probability.bin": numbers([np.nan, 0.5, 1, 0.5, 0.5], "<f8")}, r"row 0 \(of state 0\) has nan in"),
+        ({"state-is-initial.bin": b""}, "state-is-initial.bin: 0 bytes"),
+        ({"annotations/aps/id1/states/values.bin": b"1" * 9}, "id1/states/values.bin: 9 bytes, but must be 8: 3 bits"),
+        ({"annotations/rewards/cost/states/values.bin": numbers([1, np.inf, 0], "<f8")}, "reward cost is not finite"),
+        (
+            {"actions/choices/string-mapping.bin": numbers([0, 9, 6], "<u8")},
+            "string-mapping.bin: must ascend from 0 to 6",
+        ),
+    ],
+)
+def test_damaged_arrays_are_named(tmp_path, files, match):
+    refused(match, tmp_path, files=files)
+
+
+@pytest.mark.parametrize("name", sorted(small_model()[1]))
+def test_a_missing_file_is_named_unless_it_may_be_left_out(tmp_path, name):
+    if name in ("actions/choices/values.bin", "actions/choices/string-mapping.bin"):
+        assert changed(tmp_path, drop=[name]).actions == ()
+    elif name == "state-to-choices.bin":
+        assert changed(tmp_path, drop=[name]).mdp.state_ptr.tolist() == [0, 1, 2, 3]
+    else:
+        refused(f"{name} is missing|{name}: ", tmp_path, drop=[name])
+
+
+@pytest.mark.parametrize(
+    ("index", "match"),
+    [
+        ({"format-version": 2}, "format-version 2, allowed is 1"),
+        ({"transition-system": []}, "describes no transition-system"),
+        ({"annotations": []}, "annotations are no objects"),
+        ({"annotations": {"aps": {"x": 3}}}, "annotations are no objects"),
+        ({"annotations": {"aps": {"x": {}}}}, "aps x does not say what it applies to"),
+        (
+            {"annotations": {"aps": {"x": {"applies-to": ["states"], "type": DOUBLE}}}},
+            "label x is no bit for each state",
+        ),
+        (
+            {"annotations": {"aps": {key: {"alias": "a", "applies-to": []} for key in "xy"}}},
+            "aps has a twice",
+        ),
+        ({"annotations": {"rewards": {"x": {"applies-to": ["players"]}}}}, "reward x is of players, which is not"),
+        (
+            {"annotations": {"rewards": {"x": {"applies-to": ["states"], "probability-type": DOUBLE}}}},
+            "reward x is random",
+        ),
+    ],
+)
+def test_a_damaged_index_is_named(tmp_path, index, match):
+    refused(match, tmp_path, index=index)
+
+
+@pytest.mark.parametrize("content", [b"{", b"[" * 100_000, b"3", b"\xff\xfe", b""])
+def test_an_index_that_is_no_json_is_refused(tmp_path, content):
+    _, files = small_model()
+    path = tmp_path / "x.umb"
+    with tarfile.open(path, "w") as tar:
+        for name, each in {"index.json": content, **files}.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(each)
+            tar.addfile(member, io.BytesIO(each))
+    with pytest.raises(ReadError, match=r"index\.json (is not valid JSON|describes no transition-system)"):
+        import_umb(path)
