@@ -55,7 +55,7 @@ TITLES = {
     "scaling": "Larger games, more threads",
     "startup": "The command line",
 }
-PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "stormpy")
+PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
 
 
 def page_of(reports: Sequence[Report]) -> str:
