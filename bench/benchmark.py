@@ -21,6 +21,7 @@ from typing import Any
 REGISTER = {
     "reference": "bench.reference_time",
     "peers": "bench.peers",
+    "mdp": "bench.mdp",
     "limit": "bench.limit",
     "iteration": "bench.iteration",
     "refill": "bench.refill",

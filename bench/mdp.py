@@ -29,6 +29,7 @@ from bench.contenders import DISCOUNTED, FAMILIES, FEW, OURS, OURS_ONE, REACHABI
 from bench.machine import cores, provenance
 from bench.processes.registry import DISCOUNTS, PROCESSES, SIZES
 from bench.processes.registry import REACHABILITY as NO_DISCOUNT
+from bench.results import RESULTS, append
 from bench.tables import fact, text_of
 
 TOLERANCE = 1e-6
@@ -37,6 +38,7 @@ ROUNDING = 1e-8
 SLOW = 5.0
 LIMIT = {"small": 5.0, "middle": 10.0, "large": 30.0}
 MOST_BYTES = 8 << 30
+NOTE = "note"
 QUICK = (("forest", 0.9), ("consensus", NO_DISCOUNT))
 DONE, FAILED = 0, 1
 BEST, BEST_PEER, ONE_THREAD, TRANSITIONS = "best", "best peer", "1 thread", "transitions"
@@ -296,6 +298,7 @@ def parser_of() -> argparse.ArgumentParser:
     parser.add_argument("--solver", action="append", metavar="TEXT", help="only solvers with TEXT in the name")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="turns of every solver (default: 1)")
     parser.add_argument("--threads", type=int, default=cores(), metavar="N", help="threads (default: all)")
+    parser.add_argument("--note", metavar="TEXT", help="keep the results for docs/benchmarks.md, with this note")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to FILE")
     return parser
 
@@ -318,6 +321,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         solvers = [one for one in everyone if one.name == OURS or any(text in one.name for text in wanted)]
         report = measure(options, list(chosen), solvers)
     report.provenance = provenance()
+    if given.note is not None:
+        report.facts[NOTE] = given.note
+        append([report], RESULTS)
     print(text_of(report))
     if given.json is not None:
         given.json.write_text(json.dumps(report.to_mapping(), indent=2, allow_nan=False) + "\n", encoding="utf-8")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from bench.peer import Result, Settings, Solve
 from bench.tensor import load
-from punish_fast.mdp import solver
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime._jit import set_threads
@@ -38,4 +38,4 @@ def named_methods() -> tuple[str, ...]:
     """The methods that the solver can be told, besides its own choice; none if it cannot be told any."""
     if "method" not in inspect.signature(solve).parameters:
         return ()
-    return tuple(method for method in getattr(solver, "METHODS", ()) if method != "auto")
+    return tuple(import_module("punish_fast.mdp.methods").METHODS)
