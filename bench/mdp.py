@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.benchmark import Check, Fact, Measurement, Options, Report, new_report, say
+from bench.benchmark import NOTE, Check, Fact, Measurement, Options, Report, new_report, say
 from bench.child import ChildError, ChildTimeoutError, run_child
 from bench.contenders import DISCOUNTED, FAMILIES, FEW, OURS, OURS_ONE, REACHABILITY, Contender
 from bench.machine import cores, provenance
@@ -38,7 +38,6 @@ ROUNDING = 1e-8
 SLOW = 5.0
 LIMIT = {"small": 5.0, "middle": 10.0, "large": 30.0}
 MOST_BYTES = 8 << 30
-NOTE = "note"
 QUICK = (("forest", 0.9), ("consensus", NO_DISCOUNT))
 DONE, FAILED = 0, 1
 BEST, BEST_PEER, ONE_THREAD, TRANSITIONS = "best", "best peer", "1 thread", "transitions"
@@ -95,6 +94,7 @@ class Contest:
         self._options, self._folder = options, folder
         self.report = new_report("mdp", options, "none")
         self._worst: dict[str, Check] = {}
+        self.our_bound = TOLERANCE
 
     def run(self, task: Task, contenders: Sequence[Contender]) -> None:
         """Add the measurement of a task to the report."""
@@ -109,8 +109,13 @@ class Contest:
                     continue
                 self._options.say(f"mdp: {task.name}, run {number} of {self._options.runs}, {one.name}")
                 self._take_turn(task, one, record)
-        self.report.checks = list(self._worst.values())
+        self.report.checks = self.checks
         self.report.measurements.append(measurement_of(task, records, transitions))
+
+    @property
+    def checks(self) -> list[Check]:
+        """The worst check of each contender."""
+        return list(self._worst.values())
 
     def _make(self, process: str, size: str) -> int:
         """Make a process unless its files are there; return the number of its transitions."""
@@ -152,21 +157,21 @@ class Contest:
             if problem not in self.report.problems:
                 self.report.problems.append(problem)
             return
-        if one.name != OURS and not self._agrees(task, one, values, result["error_bound"]):
+        if one.name != OURS and not self.agrees(task, one, values, result["error_bound"]):
             record.failure = "differs"
             return
         if one.name == OURS:
-            self._bound = result["error_bound"]
+            self.our_bound = result["error_bound"]
         record.seconds.append(result["seconds"])
 
-    def _agrees(self, task: Task, one: Contender, values: Path, bound: float) -> bool:
+    def agrees(self, task: Task, one: Contender, values: Path, bound: float) -> bool:
         """Compare with our last values, if there are any, and keep the worst check of each contender."""
         ours = self._folder / "ours.npy"
         if not ours.exists():
             return True
         expected, found = np.load(ours), np.load(values)
         difference = float(np.abs(expected - found).max()) if expected.shape == found.shape else np.nan
-        check = Check(f"{one.name} at {task.name}", difference, bound + self._bound + ROUNDING)
+        check = Check(f"{one.name} at {task.name}", difference, bound + self.our_bound + ROUNDING)
         worst = self._worst.get(one.name)
         if worst is None or (worst.ok and not difference / check.limit <= worst.difference / worst.limit):
             self._worst[one.name] = check

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.benchmark import Measurement, Report
+from bench.benchmark import NOTE, Measurement, Report
 from bench.child import ROOT
 from bench.contenders import FAMILIES
 from bench.results import RESULTS, newest, read
@@ -62,8 +62,6 @@ TITLES = {
     "scaling": "Larger games, more threads",
     "startup": "The command line",
 }
-# A fact that says what a reader must know about a run.
-NOTE = "note"
 PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
 
 
