@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import statistics
 import sys
 import tempfile
@@ -39,7 +40,7 @@ SLOW = 5.0
 LIMIT = {"small": 5.0, "middle": 10.0, "large": 30.0}
 MOST_BYTES = 8 << 30
 QUICK = (("forest", 0.9), ("consensus", NO_DISCOUNT))
-DONE, FAILED = 0, 1
+DONE, FAILED, INTERRUPTED = 0, 1, 130
 BEST, BEST_PEER, ONE_THREAD, TRANSITIONS = "best", "best peer", "1 thread", "transitions"
 
 
@@ -308,23 +309,34 @@ def parser_of() -> argparse.ArgumentParser:
     return parser
 
 
+def _chosen(given: argparse.Namespace, options: Options) -> Report:
+    """Run the tasks and solvers that the command line names."""
+    chosen = tasks_of(given.process or list(PROCESSES), given.size or ["middle"], given.discount or DISCOUNTS)
+    wanted = given.solver or [""]
+    everyone = (*DISCOUNTED, *REACHABILITY)
+    solvers = [one for one in everyone if one.name == OURS or any(text in one.name for text in wanted)]
+    return measure(options, list(chosen), solvers)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = parser_of()
     given = parser.parse_args(arguments)
+    # SIGTERM must end the child, too.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     if given.runs < 1:
         parser.error(f"--runs: {given.runs} is not allowed, it must be 1 or more")
     if not 1 <= given.threads <= cores():
         parser.error(f"--threads: {given.threads} is not possible here, allowed are 1 to {cores()}")
     options = Options(runs=given.runs, threads=given.threads, quick=given.quick, say=say)
-    if given.quick:
-        report = run(options)
-    else:
-        chosen = tasks_of(given.process or list(PROCESSES), given.size or ["middle"], given.discount or DISCOUNTS)
-        wanted = given.solver or [""]
-        everyone = (*DISCOUNTED, *REACHABILITY)
-        solvers = [one for one in everyone if one.name == OURS or any(text in one.name for text in wanted)]
-        report = measure(options, list(chosen), solvers)
+    try:
+        report = run(options) if given.quick else _chosen(given, options)
+    except ChildError as error:
+        say(f"error: {error}")
+        return FAILED
+    except KeyboardInterrupt:
+        say("interrupted: the results of this run are not kept")
+        return INTERRUPTED
     report.provenance = provenance()
     if given.note is not None:
         report.facts[NOTE] = given.note

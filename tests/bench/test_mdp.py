@@ -1,14 +1,24 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import numpy as np
 import pytest
 
 from bench import mdp
 from bench.benchmark import Measurement, Options, new_report
+from bench.child import ChildError
 from bench.contenders import DISCOUNTED, FEW, OURS, OURS_ONE, REACHABILITY, Contender
 from bench.mdp import Contest, Record, Task, add_targets, main, measure, measurement_of, tasks_of
+
+
+@pytest.fixture(autouse=True)
+def _own_signals():
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
 
 TASK = Task("forest", "small", 0.9)
 SCIPY = next(one for one in DISCOUNTED if one.name == "SciPy, value iteration")
@@ -133,6 +143,19 @@ def test_the_command_line_runs_a_choice(monkeypatch, capsys, tmp_path):
     assert main(["--quick"]) == 0
     assert [task.name for task in asked["tasks"]] == ["forest small, 0.9", "consensus small, reachability"]
     assert asked["contenders"] == FEW
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [(KeyboardInterrupt(), 130, "interrupted: the results"), (ChildError("forest small: no luck"), 1, "error: forest")],
+)
+def test_a_run_that_cannot_go_on_is_told_in_one_line(monkeypatch, capsys, error, code, text):
+    def fail(*_arguments):
+        raise error
+
+    monkeypatch.setattr(mdp, "measure", fail)
+    assert main(["--quick"]) == code
+    assert capsys.readouterr().err.startswith(text)
 
 
 @pytest.mark.parametrize(
