@@ -4,7 +4,8 @@ Every process of ``processes/`` is made once per size and saved. For each size a
 each in a child process with limited time and memory: it solves the small process, to warm up, and then the other one.
 The time is that of solving to values within `TOLERANCE` of the optimal ones. The values of every turn are compared with
 ours, and those that differ by more than both error bounds fail the run and get no time. Contenders that took over
-`SLOW` times as long as the fastest one have only one turn.
+`SLOW` times as long as the fastest one have only one turn, and those that ran out of time have none at larger sizes
+and discounts of the process.
 
 Each row of the table is a task. The column of a program has its fastest way to solve it as a multiple of our time,
 with all threads that either can use: below 1 we lose.
@@ -63,6 +64,11 @@ class Task:
         """Whether it has no discount."""
         return self.discount == NO_DISCOUNT
 
+    def is_as_hard_as(self, other: Task) -> bool:
+        """Whether it is the same process, no smaller and with no smaller discount."""
+        is_no_smaller = SIZES.index(self.size) >= SIZES.index(other.size) and self.discount >= other.discount
+        return self.process == other.process and is_no_smaller
+
     @property
     def contenders(self) -> tuple[Contender, ...]:
         """Who can solve it."""
@@ -95,13 +101,14 @@ class Contest:
         self._options, self._folder = options, folder
         self.report = new_report("mdp", options, "none")
         self._worst: dict[str, Check] = {}
+        self._out_of_time: list[tuple[Task, str]] = []
         self.our_bound = TOLERANCE
 
     def run(self, task: Task, contenders: Sequence[Contender]) -> None:
         """Add the measurement of a task to the report."""
         transitions = self._make(task.process, task.size)
         self._make(task.process, "small")
-        records = {one.name: Record() for one in contenders}
+        records = {one.name: Record(failure=self._foreseen(task, one)) for one in contenders}
         for number in range(1, self._options.runs + 1):
             for one in contenders:
                 record = records[one.name]
@@ -112,6 +119,13 @@ class Contest:
                 self._take_turn(task, one, record)
         self.report.checks = self.checks
         self.report.measurements.append(measurement_of(task, records, transitions))
+
+    def _foreseen(self, task: Task, one: Contender) -> str:
+        """That a contender will run out of time, since it did at an easier task; empty if that is not known."""
+        for easier, name in self._out_of_time:
+            if name == one.name != OURS and task.is_as_hard_as(easier):
+                return f"over {task.limit:g} s, like {easier.name}"
+        return ""
 
     @property
     def checks(self) -> list[Check]:
@@ -151,6 +165,7 @@ class Contest:
             result = run_child("bench.mdp_race", request, self._options.say, one.name)
         except ChildTimeoutError:
             record.failure = f"over {task.limit:g} s"
+            self._out_of_time.append((task, one.name))
             return
         except ChildError as error:
             record.failure = "failed"

@@ -8,7 +8,7 @@ import pytest
 
 from bench import mdp
 from bench.benchmark import Measurement, Options, new_report
-from bench.child import ChildError
+from bench.child import ChildError, ChildTimeoutError
 from bench.contenders import DISCOUNTED, FEW, OURS, OURS_ONE, REACHABILITY, Contender
 from bench.mdp import Contest, Record, Task, add_targets, main, measure, measurement_of, tasks_of
 
@@ -115,6 +115,25 @@ def test_whoever_takes_too_long_has_no_time(lines, own_temporaries, monkeypatch)
     report = measure(Options(runs=1, threads=1, say=lines.append), [TASK], DISCOUNTED[:1])
     assert report.measurements[0].facts["ours"] == "over 1e-06 s"
     assert list(own_temporaries.iterdir()) == []
+
+
+def test_whoever_runs_out_of_time_is_not_tried_at_harder_tasks(lines, monkeypatch):
+    asked = []
+
+    def out_of_time(_module, request, _say, what):
+        if "make" in request:
+            np.save(f"{request['folder']}/indptr.npy", np.array([0, 5]))
+            return {}
+        asked.append((what, request["settings"]["discount"]))
+        raise ChildTimeoutError("too long")
+
+    monkeypatch.setattr(mdp, "run_child", out_of_time)
+    tasks = list(tasks_of(["forest", "queues"], ["small", "middle"], [0.9, 0.99]))
+    report = measure(Options(runs=1, threads=1, say=lines.append), tasks, (DISCOUNTED[0], SCIPY))
+    assert [discount for what, discount in asked if what == SCIPY.name] == [0.9, 0.9]
+    assert [discount for what, discount in asked if what == OURS] == [0.9, 0.99] * 4
+    assert report.measurements[3].facts[f"seconds: {SCIPY.name}"] == "over 10 s, like forest small, 0.9"
+    assert report.measurements[3].facts["SciPy"] == "> 1.00"
 
 
 def test_the_command_line_runs_a_choice(monkeypatch, capsys, tmp_path):
