@@ -9,6 +9,7 @@ and discounts of the process.
 
 Each row of the table is a task. The column of a program has its fastest way to solve it as a multiple of our time,
 with all threads that either can use: below 1 we lose.
+A bound stands where a solver ran out of time.
 """
 
 from __future__ import annotations
@@ -207,7 +208,6 @@ class Contest:
 def measurement_of(task: Task, records: dict[str, Record], transitions: int) -> Measurement:
     """Our durations, and what others took as multiples of their median."""
     ours = records[OURS]
-    median = ours.median if ours.seconds else task.limit
     facts: dict[str, Fact] = {TRANSITIONS: transitions}
     if ours.failure:
         facts["ours"] = ours.failure
@@ -217,10 +217,10 @@ def measurement_of(task: Task, records: dict[str, Record], transitions: int) -> 
     for family in FAMILIES:
         members = [record for name, record in peers.items() if name.startswith(family)]
         if members:
-            facts[family] = _ratio(min(members, key=lambda record: record.median), median, task.limit)
+            facts[family] = _ratio(min(members, key=lambda record: record.median), ours, task.limit)
     if peers:
         best = min(peers, key=lambda name: peers[name].median)
-        facts[BEST] = _ratio(peers[best], median, task.limit)
+        facts[BEST] = _ratio(peers[best], ours, task.limit)
         facts[BEST_PEER] = best if peers[best].seconds else ""
     facts |= {f"seconds: {name}": _or_reason(record) for name, record in records.items() if name != OURS}
     return Measurement(task.name, tuple(ours.seconds) or (task.limit,), facts)
@@ -230,15 +230,17 @@ def _or_reason(record: Record) -> Fact:
     return record.failure or record.median
 
 
-def _ratio(record: Record, ours: float, limit: float) -> Fact:
-    if record.failure.startswith("over"):
-        return f"> {fact(limit / ours)}"
-    return record.failure or record.median / ours
+def _ratio(record: Record, ours: Record, limit: float) -> Fact:
+    """What a contender took as a multiple of our time, or a bound on it where either ran out of time."""
+    is_over = record.failure.startswith("over")
+    if ours.failure:
+        return f"< {fact(record.median / limit)}" if not record.failure else record.failure
+    return f"> {fact(limit / ours.median)}" if is_over else record.failure or record.median / ours.median
 
 
 def add_targets(report: Report) -> None:
     """The aims: never slower than the best peer, 5 times faster in the median, and half of QuantEcon at random."""
-    known = [_at_least(measurement.facts.get(BEST, "")) for measurement in report.measurements]
+    known = [_number(measurement.facts.get(BEST, "")) for measurement in report.measurements]
     ratios = [ratio for ratio in known if ratio is not None]
     if ratios:
         report.aim("the best peer's solve / our solve, least of all tasks", min(ratios), at_least=1)
@@ -253,9 +255,9 @@ def add_targets(report: Report) -> None:
             report.aim(name, one / min(times), at_most=0.5)
 
 
-def _at_least(ratio: Fact) -> float | None:
-    """The number of a ratio or of its lower bound."""
-    text = str(ratio).removeprefix("> ").replace(",", "")
+def _number(ratio: Fact) -> float | None:
+    """The number of a ratio or of its bound; None if there is neither."""
+    text = str(ratio).removeprefix("> ").removeprefix("< ").replace(",", "")
     try:
         return float(text)
     except ValueError:

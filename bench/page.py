@@ -44,7 +44,7 @@ Ratios matter: they are measured side by side in one run. Absolute times are tho
 # Columns of the tables; other facts stay in the results file.
 COLUMNS = {
     "peers": ("times ours", "peak MB", "within"),
-    "mdp": ("1 thread", *FAMILIES, "best", "best peer"),
+    "mdp": ("ours", "1 thread", *FAMILIES, "best", "best peer"),
     "limit": ("GB/s", "share", "of"),
     "iteration": ("at best", "ratio", "near", "successors/us"),
     "refill": ("tensor MB",),
