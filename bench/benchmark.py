@@ -21,6 +21,7 @@ from typing import Any
 REGISTER = {
     "reference": "bench.reference_time",
     "peers": "bench.peers",
+    "mdp": "bench.mdp",
     "limit": "bench.limit",
     "iteration": "bench.iteration",
     "refill": "bench.refill",
@@ -29,6 +30,8 @@ REGISTER = {
 }
 DISCOUNT = 0.95
 TOLERANCE = 1e-9
+# The name of a fact that says what a reader must know about a run.
+NOTE = "note"
 
 Fact = str | int | float
 

@@ -37,6 +37,10 @@ class ChildError(Exception):
     """A failed child; the message names its task and the reason in one line."""
 
 
+class ChildTimeoutError(ChildError):
+    """A child that took longer than it allowed itself by `allow`."""
+
+
 def peak_memory() -> int:
     """Peak memory of this process in bytes; 0 where it is unknown."""
     status = Path("/proc/self/status")
@@ -50,6 +54,15 @@ def peak_memory() -> int:
 def tell(line: str) -> None:
     """Send a line of progress to the parent."""
     print(f"{MARK}{line}", file=sys.stderr, flush=True)
+
+
+def allow(seconds: float) -> None:
+    """End this process if it still works after so many seconds; 0 takes that back.
+
+    The signal's default action ends it even where a library in C holds the interpreter.
+    """
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -68,12 +81,15 @@ def run_child(module: str, request: dict[str, Any], say: Callable[[str], None], 
         what: Name of the task in messages.
 
     Raises:
+        ChildTimeoutError: the child took longer than it allowed itself.
         ChildError: the child failed.
     """
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
         output = Path(folder) / "result.json"
         arguments = [sys.executable, "-m", "bench.child", module, str(output)]
         code, errors = _run(arguments, json.dumps(request), say)
+        if code == -signal.SIGALRM:
+            raise ChildTimeoutError(f"{what}: took too long")
         if code != 0 or not output.is_file():
             raise ChildError(f"{what}: {_reason(code, errors)}")
         result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from typing import Any
 from bench.child import ROOT
 from punish_fast.runtime.memory import total_memory
 
-PACKAGES = ("punish-fast", "numpy", "numba", "scipy", "h5py", "quantecon", "mdpsolver", "stormpy")
+PACKAGES = ("punish-fast", "numpy", "numba", "scipy", "h5py", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
 
 
 def cpu_model() -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.benchmark import Measurement, Report
+from bench.benchmark import NOTE, Measurement, Report
 from bench.child import ROOT
+from bench.contenders import FAMILIES
 from bench.results import RESULTS, newest, read
 from bench.tables import count, fact, markdown, seconds
 
@@ -31,6 +32,10 @@ Ratios matter: they are measured side by side in one run. Absolute times are tho
   solver's own stopping rule. Times are kept only if all results agree. Loading the tensor is not counted.
 * QuantEcon and Storm use one thread. QuantEcon and MDPSolver have no terminal states; with *terminals given* they start
   from the exact values of win and loss. Storm computes the undiscounted win probability.
+* *Processes that are not Punish* (`bench/processes`) come in sizes of 10^6 (middle) and 10^7 transitions (large), at
+  three discounts, or for the largest probability of reaching a terminal. *Solving* them means values within 1e-6. The
+  column of a program is the time of its fastest solver over ours, with all threads that either can use: below 1 we
+  lose. Storm alone brackets such probabilities.
 * The time of plain Python (`bench/reference.py`) is extrapolated from a sample of the states.
 * *At best* is the time to move the arrays of a pass once, and *near* that of the pass with all successors side by side
   in the cache. The gap between the two is computation; the rest is cache misses.
@@ -39,6 +44,7 @@ Ratios matter: they are measured side by side in one run. Absolute times are tho
 # Columns of the tables; other facts stay in the results file.
 COLUMNS = {
     "peers": ("times ours", "peak MB", "within"),
+    "mdp": ("ours", "1 thread", *FAMILIES, "best", "best peer"),
     "limit": ("GB/s", "share", "of"),
     "iteration": ("at best", "ratio", "near", "successors/us"),
     "refill": ("tensor MB",),
@@ -49,13 +55,14 @@ COLUMNS = {
 TITLES = {
     "reference": "The same model in plain Python",
     "peers": "Other solvers on the same tensor",
+    "mdp": "Processes that are not Punish",
     "limit": "Memory bandwidth",
     "iteration": "One iteration of equilibrium learning, pass by pass",
     "refill": "The next enemy: refill or rebuild",
     "scaling": "Larger games, more threads",
     "startup": "The command line",
 }
-PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "stormpy")
+PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
 
 
 def page_of(reports: Sequence[Report]) -> str:
@@ -99,7 +106,7 @@ def _row(measurement: Measurement, columns: Sequence[str]) -> list[str]:
 
 
 def _verdict(report: Report) -> list[str]:
-    lines = []
+    lines = [f"- {report.facts[NOTE]}"] if NOTE in report.facts else []
     for target in report.targets:
         verdict = "reached" if target.ok else "missed"
         lines.append(f"- {target.name}: {fact(target.value)} (target {target.sign} {target.bound:,g}, {verdict})")

@@ -73,7 +73,7 @@ PEERS = (
     _quantecon(f"modified policy iteration, k=5{GIVEN}", method="modified_policy_iteration", k=5, knows_terminals=True),
     _quantecon(f"value iteration{GIVEN}", method="value_iteration", knows_terminals=True),
     Peer("SciPy, value iteration", "scipy_csr", OURS),
-    Peer(f"MDPSolver, modified policy iteration{GIVEN}", "mdpsolver_mpi", OURS),
+    Peer(f"MDPSolver, modified policy iteration{GIVEN}", "mdpsolver_lists", OURS),
     Peer(OURS + WIN, "ours_win"),
     Peer(OURS_ONE + WIN, "ours_win", OURS + WIN, one_thread=True),
     _storm("default sound method", "TOPOLOGICAL"),

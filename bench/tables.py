@@ -30,8 +30,9 @@ def text_of(report: Report) -> str:
 
 
 def table_of(measurements: Sequence[Measurement]) -> Table:
-    """Medians, minima and maxima in seconds, and a column for each fact."""
-    names = list(dict.fromkeys(name for measurement in measurements for name in measurement.facts))
+    """Medians, minima and maxima in seconds, and a column for each fact; those with a colon are for files only."""
+    every = dict.fromkeys(name for measurement in measurements for name in measurement.facts)
+    names = [name for name in every if ":" not in name]
     rows = [["", "seconds", "min", "max", *names]]
     for measurement in measurements:
         spread = (measurement.median, min(measurement.seconds), max(measurement.seconds))

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.child import tell
+from bench.child import allow, tell
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
@@ -60,5 +60,13 @@ def leave(_request: dict[str, Any]) -> dict[str, Any]:
 def sleep(request: dict[str, Any]) -> dict[str, Any]:
     Path(request["pid"]).write_text(str(os.getpid()), encoding="ascii")
     tell("asleep")
+    time.sleep(600)
+    return {}
+
+
+def dawdle(_request: dict[str, Any]) -> dict[str, Any]:
+    allow(60)
+    allow(0)
+    allow(0.05)
     time.sleep(600)
     return {}

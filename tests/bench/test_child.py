@@ -6,7 +6,7 @@ import time
 import pytest
 
 from bench import child
-from bench.child import ChildError, missing_package, run_child
+from bench.child import ChildError, ChildTimeoutError, missing_package, run_child
 
 
 def test_a_child_returns_a_result_and_may_print(own_children, lines):
@@ -78,6 +78,11 @@ def test_a_child_is_killed_after_a_time_limit(own_children, lines, monkeypatch, 
     with pytest.raises(ChildError, match="was killed"):
         run_child(own_children, {"task": "sleep", "pid": str(tmp_path / "pid")}, lines.append, "sleep")
     assert time.perf_counter() - begin < 60
+
+
+def test_a_child_ends_when_it_takes_longer_than_it_allowed_itself(own_children, lines):
+    with pytest.raises(ChildTimeoutError, match="it: took too long"):
+        run_child(own_children, {"task": "dawdle"}, lines.append, "it")
 
 
 def test_missing_packages_name_their_extra():

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from bench.benchmark import Check, Measurement, Options, new_report
+from bench.contenders import DISCOUNTED, REACHABILITY
 from bench.peers import GIVEN, OURS, OURS_ONE, PEERS, WHOLE, WIN, Peer, Race, Turns, add_targets, best, run
 
 # One peer of each file; the others differ in settings.
 FEW = {peer.module: peer for peer in reversed(PEERS)}
-NEEDS = {"quantecon_ddp": "quantecon", "mdpsolver_mpi": "mdpsolver", "storm": "stormpy"}
+NEEDS = {"quantecon_ddp": "quantecon", "mdpsolver_lists": "mdpsolver", "storm": "stormpy"}
 
 
 def has(package: str) -> bool:
@@ -25,7 +26,8 @@ def has(package: str) -> bool:
 
 def test_every_peer_has_a_file_and_a_unique_name():
     folder = Path(__import__("bench.peer").peer.__file__).parent
-    assert {peer.module for peer in PEERS} == {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    modules = {peer.module for peer in PEERS} | {one.module for one in (*DISCOUNTED, *REACHABILITY)}
+    assert modules == {path.stem for path in folder.glob("*.py")} - {"__init__"}
     names = [peer.name for peer in PEERS]
     assert len(set(names)) == len(names)
     # Ours come before the peers compared with them.

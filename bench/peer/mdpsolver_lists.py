@@ -1,15 +1,19 @@
-"""MDPSolver's modified policy iteration, in C++, with all the threads that OpenMP finds.
+"""MDPSolver, in C++, by the given ``algorithm`` and ``update``.
 
-With its standard updates it stops when the span of the changes is below ``tolerance (1 - discount) / discount`` and
-adds to all values ``discount / (1 - discount)`` times the smallest change. The optimal values lie between that and as
-much for the largest change, so the values are within ``tolerance`` of the optimal ones. It takes Python lists of
-lists. As it has no terminals, it starts from zeros and the exact values of win and loss, which saves most of its
-iterations.
+It uses all the threads that OpenMP finds unless ``threads`` is 1. They wait for each other asleep: where another
+program runs at the same time, waiting in loops makes it many times slower.
+
+With its standard updates modified policy iteration (``mpi``, the default) stops when the span of the changes is below
+``tolerance (1 - discount) / discount`` and adds to all values ``discount / (1 - discount)`` times the smallest change.
+The optimal values lie between that and as much for the largest change, so the values are within ``tolerance`` of the
+optimal ones. It takes Python lists of lists. As it has no terminals, it starts from zeros and the exact values of win
+and loss, which saves most of its iterations.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,6 +31,8 @@ def _nested(array: np.ndarray, inner: np.ndarray, outer: np.ndarray) -> list[Any
 
 
 def _model(whole: WithTerminals, discount: float) -> Any:
+    # OpenMP reads it when it is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     model = importlib.import_module("mdpsolver").model()
     rewards, rows = whole.reward.tolist(), whole.state_ptr.tolist()
     model.mdp(
@@ -47,7 +53,14 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     start = [0.0] * n_states + terminals.tolist()
 
     def solved() -> Result:
-        model.solve(algorithm="mpi", tolerance=settings["tolerance"], update="standard", initValueVector=start)
+        model.solve(
+            algorithm=settings.get("algorithm", "mpi"),
+            tolerance=settings["tolerance"],
+            update=settings.get("update", "standard"),
+            parIterLim=settings.get("k", 100),
+            initValueVector=start,
+            parallel=settings["threads"] > 1,
+        )
         return Result(lambda: np.array(model.getValueVector()[:n_states]), settings["tolerance"], 0)
 
     return solved

@@ -1,0 +1,368 @@
+"""Processes that have nothing to do with Punish, against the solvers of others.
+
+Every process of ``processes/`` is made once per size and saved. For each size and discount all contenders take turns,
+each in a child process with limited time and memory: it solves the small process, to warm up, and then the other one.
+The time is that of solving to values within `TOLERANCE` of the optimal ones. The values of every turn are compared with
+ours, and those that differ by more than both error bounds fail the run and get no time. Contenders that took over
+`SLOW` times as long as the fastest one have only one turn, and those that ran out of time have none at larger sizes
+and discounts of the process.
+
+Each row of the table is a task. The column of a program has its fastest way to solve it as a multiple of our time,
+with all threads that either can use: below 1 we lose.
+A bound stands where a solver ran out of time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from bench.benchmark import NOTE, Check, Fact, Measurement, Options, Report, new_report, say
+from bench.child import ChildError, ChildTimeoutError, run_child
+from bench.contenders import DISCOUNTED, FAMILIES, FEW, OURS, OURS_ONE, REACHABILITY, Contender
+from bench.machine import cores, provenance
+from bench.processes.registry import DISCOUNTS, PROCESSES, SIZES
+from bench.processes.registry import REACHABILITY as NO_DISCOUNT
+from bench.results import RESULTS, append
+from bench.tables import fact, text_of
+
+TOLERANCE = 1e-6
+# What rounding may add to the peers' error bounds, which ignore it.
+ROUNDING = 1e-8
+SLOW = 5.0
+LIMIT = {"small": 5.0, "middle": 10.0, "large": 30.0}
+MOST_BYTES = 8 << 30
+QUICK = (("forest", 0.9), ("consensus", NO_DISCOUNT))
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+BEST, BEST_PEER, ONE_THREAD, TRANSITIONS = "best", "best peer", "1 thread", "transitions"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A process of one size, solved with one discount."""
+
+    process: str
+    size: str
+    discount: float
+
+    @property
+    def name(self) -> str:
+        """Its name in tables."""
+        aim = "reachability" if self.is_reachability else f"{self.discount:g}"
+        return f"{self.process} {self.size}, {aim}"
+
+    @property
+    def is_reachability(self) -> bool:
+        """Whether it has no discount."""
+        return self.discount == NO_DISCOUNT
+
+    def is_as_hard_as(self, other: Task) -> bool:
+        """Whether it is the same process, no smaller and with no smaller discount."""
+        is_no_smaller = SIZES.index(self.size) >= SIZES.index(other.size) and self.discount >= other.discount
+        return self.process == other.process and is_no_smaller
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        """Who can solve it."""
+        return REACHABILITY if self.is_reachability else DISCOUNTED
+
+    @property
+    def limit(self) -> float:
+        """Seconds that a contender has."""
+        return LIMIT[self.size]
+
+
+@dataclass
+class Record:
+    """All turns of a contender at one task: their seconds, or the reason why there are none."""
+
+    seconds: list[float] = field(default_factory=list)
+    failure: str = ""
+
+    @property
+    def median(self) -> float:
+        """The median duration in seconds; infinite if it failed."""
+        return statistics.median(self.seconds) if self.seconds and not self.failure else np.inf
+
+
+class Contest:
+    """All contenders at one task after the other."""
+
+    def __init__(self, options: Options, folder: Path) -> None:
+        """Keep all files in ``folder``."""
+        self._options, self._folder = options, folder
+        self.report = new_report("mdp", options, "none")
+        self._worst: dict[str, Check] = {}
+        self._out_of_time: list[tuple[Task, str]] = []
+        self.our_bound = TOLERANCE
+
+    def run(self, task: Task, contenders: Sequence[Contender]) -> None:
+        """Add the measurement of a task to the report."""
+        transitions = self._make(task.process, task.size)
+        self._make(task.process, "small")
+        records = {one.name: Record(failure=self._foreseen(task, one)) for one in contenders}
+        for number in range(1, self._options.runs + 1):
+            for one in contenders:
+                record = records[one.name]
+                fastest = min(other.median for other in records.values())
+                if record.failure or (number > 1 and record.median > SLOW * fastest and one.name != OURS):
+                    continue
+                self._options.say(f"mdp: {task.name}, run {number} of {self._options.runs}, {one.name}")
+                self._take_turn(task, one, record)
+        self.report.checks = self.checks
+        self.report.measurements.append(measurement_of(task, records, transitions))
+
+    def _foreseen(self, task: Task, one: Contender) -> str:
+        """That a contender will run out of time, since it did at an easier task; empty if that is not known."""
+        for easier, name in self._out_of_time:
+            if name == one.name != OURS and task.is_as_hard_as(easier):
+                return f"over {task.limit:g} s, like {easier.name}"
+        return ""
+
+    @property
+    def checks(self) -> list[Check]:
+        """The worst check of each contender."""
+        return list(self._worst.values())
+
+    def _make(self, process: str, size: str) -> int:
+        """Make a process unless its files are there; return the number of its transitions."""
+        folder = self._where(process, size)
+        if not folder.exists():
+            folder.mkdir()
+            self._options.say(f"mdp: making {process} {size}")
+            request = {"make": process, "size": size, "folder": str(folder)}
+            run_child("bench.mdp_race", request, self._options.say, f"{process} {size}")
+        return int(np.load(folder / "indptr.npy", mmap_mode="r")[-1])
+
+    def _where(self, process: str, size: str) -> Path:
+        return self._folder / f"{process}-{size}"
+
+    def _take_turn(self, task: Task, one: Contender, record: Record) -> None:
+        values = self._folder / f"{'ours' if one.name == OURS else 'theirs'}.npy"
+        request = {
+            "peer": one.module,
+            "small": str(self._where(task.process, "small")),
+            "folder": str(self._where(task.process, task.size)),
+            "values": str(values),
+            "limit": task.limit,
+            "bytes": MOST_BYTES,
+            "settings": {
+                "discount": task.discount,
+                "tolerance": TOLERANCE,
+                "threads": self._options.threads if one.uses_threads else 1,
+                **one.settings,
+            },
+        }
+        try:
+            result = run_child("bench.mdp_race", request, self._options.say, one.name)
+        except ChildTimeoutError:
+            record.failure = f"over {task.limit:g} s"
+            self._out_of_time.append((task, one.name))
+            return
+        except ChildError as error:
+            record.failure = "failed"
+            problem = f"{task.name}: {error}"
+            if problem not in self.report.problems:
+                self.report.problems.append(problem)
+            return
+        if one.name != OURS and not self.agrees(task, one, values, result["error_bound"]):
+            record.failure = "differs"
+            return
+        if one.name == OURS:
+            self.our_bound = result["error_bound"]
+        record.seconds.append(result["seconds"])
+
+    def agrees(self, task: Task, one: Contender, values: Path, bound: float) -> bool:
+        """Compare with our last values, if there are any, and keep the worst check of each contender."""
+        ours = self._folder / "ours.npy"
+        if not ours.exists():
+            return True
+        expected, found = np.load(ours), np.load(values)
+        difference = float(np.abs(expected - found).max()) if expected.shape == found.shape else np.nan
+        check = Check(f"{one.name} at {task.name}", difference, bound + self.our_bound + ROUNDING)
+        worst = self._worst.get(one.name)
+        if worst is None or (worst.ok and not difference / check.limit <= worst.difference / worst.limit):
+            self._worst[one.name] = check
+        return check.ok
+
+    def forget(self, process: str, size: str) -> None:
+        """Delete the files of a process, and our values."""
+        for path in self._where(process, size).glob("*"):
+            path.unlink()
+        self._where(process, size).rmdir()
+
+    def begin_task(self) -> None:
+        """Delete our values of the task before."""
+        (self._folder / "ours.npy").unlink(missing_ok=True)
+
+
+def measurement_of(task: Task, records: dict[str, Record], transitions: int) -> Measurement:
+    """Our durations, and what others took as multiples of their median."""
+    ours = records[OURS]
+    facts: dict[str, Fact] = {TRANSITIONS: transitions}
+    if ours.failure:
+        facts["ours"] = ours.failure
+    if OURS_ONE in records:
+        facts[ONE_THREAD] = _or_reason(records[OURS_ONE])
+    peers = {name: record for name, record in records.items() if not name.startswith(OURS)}
+    for family in FAMILIES:
+        members = [record for name, record in peers.items() if name.startswith(family)]
+        if members:
+            facts[family] = _ratio(min(members, key=lambda record: record.median), ours, task.limit)
+    if peers:
+        best = min(peers, key=lambda name: peers[name].median)
+        facts[BEST] = _ratio(peers[best], ours, task.limit)
+        facts[BEST_PEER] = best if peers[best].seconds else ""
+    facts |= {f"seconds: {name}": _or_reason(record) for name, record in records.items() if name != OURS}
+    return Measurement(task.name, tuple(ours.seconds) or (task.limit,), facts)
+
+
+def _or_reason(record: Record) -> Fact:
+    return record.failure or record.median
+
+
+def _ratio(record: Record, ours: Record, limit: float) -> Fact:
+    """What a contender took as a multiple of our time, or a bound on it where either ran out of time."""
+    is_over = record.failure.startswith("over")
+    if ours.failure:
+        return f"< {fact(record.median / limit)}" if not record.failure else record.failure
+    return f"> {fact(limit / ours.median)}" if is_over else record.failure or record.median / ours.median
+
+
+def add_targets(report: Report) -> None:
+    """The aims: never slower than the best peer, 5 times faster in the median, and half of QuantEcon at random."""
+    known = [_number(measurement.facts.get(BEST, "")) for measurement in report.measurements]
+    ratios = [ratio for ratio in known if ratio is not None]
+    if ratios:
+        report.aim("the best peer's solve / our solve, least of all tasks", min(ratios), at_least=1)
+        report.aim("the best peer's solve / our solve, median of all tasks", statistics.median(ratios), at_least=5)
+    for discount in DISCOUNTS:
+        random = report.find(Task("random", "middle", discount).name)
+        theirs = [v for name, v in random.facts.items() if name.startswith("seconds: QuantEcon")] if random else []
+        times = [value for value in theirs if isinstance(value, float)]
+        one = random.facts.get(ONE_THREAD) if random else None
+        if times and isinstance(one, float):
+            name = f"random middle, {discount:g}: our solve with 1 thread / QuantEcon's best"
+            report.aim(name, one / min(times), at_most=0.5)
+
+
+def _number(ratio: Fact) -> float | None:
+    """The number of a ratio or of its bound; None if there is neither."""
+    text = str(ratio).removeprefix("> ").removeprefix("< ").replace(",", "")
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def tasks_of(processes: Sequence[str], sizes: Sequence[str], discounts: Sequence[float]) -> Iterator[Task]:
+    """All tasks; a process that is not discounted ignores the discounts."""
+    for process in processes:
+        for size in sizes:
+            for discount in PROCESSES[process].discounts:
+                if discount == NO_DISCOUNT or discount in discounts:
+                    yield Task(process, size, discount)
+
+
+def measure(options: Options, tasks: Sequence[Task], contenders: Sequence[Contender] | None = None) -> Report:
+    """Run all tasks.
+
+    Args:
+        options: Of the run.
+        tasks: Those of one process and size side by side.
+        contenders: Only these; everyone by default.
+
+    Raises:
+        ChildError: a process could not be made.
+    """
+    with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
+        contest = Contest(options, Path(folder))
+        for i, task in enumerate(tasks):
+            contest.begin_task()
+            contest.run(task, [one for one in task.contenders if contenders is None or one in contenders])
+            following = tasks[i + 1] if i + 1 < len(tasks) else None
+            same = following is not None and (following.process, following.size) == (task.process, task.size)
+            if task.size != "small" and not same:
+                contest.forget(task.process, task.size)
+    add_targets(contest.report)
+    return contest.report
+
+
+def run(options: Options) -> Report:
+    """Run the benchmark: the middle and large sizes, or a few solvers on two small processes.
+
+    Raises:
+        ChildError: a process could not be made.
+    """
+    if options.quick:
+        return measure(options, [Task(process, "small", discount) for process, discount in QUICK], FEW)
+    return measure(options, list(tasks_of(list(PROCESSES), SIZES[1:], DISCOUNTS)))
+
+
+def parser_of() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.mdp",
+        description="Time solvers on a choice of processes. python -m bench mdp runs all and keeps the results.",
+    )
+    parser.add_argument("--quick", action="store_true", help="two small processes and one solver of each program")
+    parser.add_argument("--process", action="append", choices=list(PROCESSES), help="only this one; repeatable")
+    parser.add_argument("--size", action="append", choices=SIZES, help="only this one; repeatable (default: middle)")
+    parser.add_argument("--discount", action="append", type=float, choices=DISCOUNTS, help="only this one; repeatable")
+    parser.add_argument("--solver", action="append", metavar="TEXT", help="only solvers with TEXT in the name")
+    parser.add_argument("--runs", type=int, default=1, metavar="N", help="turns of every solver (default: 1)")
+    parser.add_argument("--threads", type=int, default=cores(), metavar="N", help="threads (default: all)")
+    parser.add_argument("--note", metavar="TEXT", help="keep the results for docs/benchmarks.md, with this note")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to FILE")
+    return parser
+
+
+def _chosen(given: argparse.Namespace, options: Options) -> Report:
+    """Run the tasks and solvers that the command line names."""
+    chosen = tasks_of(given.process or list(PROCESSES), given.size or ["middle"], given.discount or DISCOUNTS)
+    wanted = given.solver or [""]
+    everyone = (*DISCOUNTED, *REACHABILITY)
+    solvers = [one for one in everyone if one.name == OURS or any(text in one.name for text in wanted)]
+    return measure(options, list(chosen), solvers)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    parser = parser_of()
+    given = parser.parse_args(arguments)
+    # SIGTERM must end the child, too.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    if given.runs < 1:
+        parser.error(f"--runs: {given.runs} is not allowed, it must be 1 or more")
+    if not 1 <= given.threads <= cores():
+        parser.error(f"--threads: {given.threads} is not possible here, allowed are 1 to {cores()}")
+    options = Options(runs=given.runs, threads=given.threads, quick=given.quick, say=say)
+    try:
+        report = run(options) if given.quick else _chosen(given, options)
+    except ChildError as error:
+        say(f"error: {error}")
+        return FAILED
+    except KeyboardInterrupt:
+        say("interrupted: the results of this run are not kept")
+        return INTERRUPTED
+    report.provenance = provenance()
+    if given.note is not None:
+        report.facts[NOTE] = given.note
+        append([report], RESULTS)
+    print(text_of(report))
+    if given.json is not None:
+        given.json.write_text(json.dumps(report.to_mapping(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    return DONE if report.ok else FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""pymdptoolbox's ``ValueIteration`` or ``PolicyIterationModified``, with a sparse matrix for every action.
+
+It stops when the span of the changes is below ``epsilon (1 - discount) / discount``. Its values are then only equal to
+the optimal ones up to a constant, so one more of its Bellman operators (timed) brackets the constant, and the
+middle of the bracket is within ``epsilon / 2`` of the optimal values. Every state needs as many actions as any other;
+where one has fewer, its first row stands in for the others. Its policy iteration makes dense matrices and is left out.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from bench.peer import Result, Settings, Solve
+from bench.tensor import load, with_terminals
+
+
+def prepare(folder: Path, settings: Settings) -> Solve:
+    """Load the tensor as one SciPy matrix per action."""
+    mdptoolbox = importlib.import_module("mdptoolbox.mdp")
+    tensor = load(folder)
+    whole = with_terminals(tensor)
+    n_columns = len(whole.state_ptr) - 1
+    matrix = csr_matrix((whole.data, whole.indices, whole.indptr), shape=(len(whole.reward), n_columns))
+    counts = np.diff(whole.state_ptr)
+    rows = [whole.state_ptr[:-1] + np.where(action < counts, action, 0) for action in range(counts.max())]
+    transitions = [matrix[row] for row in rows]
+    reward = np.stack([whole.reward[row] for row in rows], axis=1)
+    method = getattr(mdptoolbox, settings["method"])
+    discount, epsilon = settings["discount"], 2 * settings["tolerance"]
+
+    def solved() -> Result:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            process = method(transitions, reward, discount, epsilon=epsilon, max_iter=1_000_000)
+        process.run()
+        v = np.array(process.V)
+        process.V = v
+        change = process._bellmanOperator()[1] - v
+        low, high = discount / (1 - discount) * change.min(), discount / (1 - discount) * change.max()
+        values = v + change + (low + high) / 2
+        return Result(lambda: values[: tensor.n_states], float(high - low) / 2, int(process.iter))
+
+    return solved

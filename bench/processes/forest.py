@@ -1,0 +1,34 @@
+"""Forest management: wait for the forest to grow older, or cut it.
+
+The example of the MDP toolbox of Chades, Chapron, Cros, Garcia and Sabbadin (2014), "MDPtoolbox: a multi-platform
+toolbox to solve stochastic dynamic programming problems", Ecography 37(9). In each year fire sends a forest that is
+left alone to the youngest age with probability ``p``; otherwise it grows by one age class up to the oldest. Waiting
+pays 4 in the oldest class and nothing else; cutting pays 0 in the youngest, 2 in the oldest, 1 otherwise, and starts
+anew. The states form one long chain, of which the rewards of its end are worth something only nearby.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bench.processes.transitions import Transitions, matrix_of, process_of
+from punish_fast.mdp.model import MDP
+
+WAIT, CUT = 0, 1
+
+
+def make(n_ages: int, p: float = 0.1) -> MDP:
+    """The process; its states are the ages."""
+    age = np.arange(n_ages, dtype=np.int64)
+    older = np.minimum(age + 1, n_ages - 1)
+    young = np.zeros(n_ages, dtype=np.int64)
+    parts = [
+        Transitions(2 * age + WAIT, young, np.full(n_ages, p)),
+        Transitions(2 * age + WAIT, older, np.full(n_ages, 1 - p)),
+        Transitions(2 * age + CUT, young, np.ones(n_ages)),
+    ]
+    reward = np.tile([0.0, 1.0], n_ages)
+    reward[CUT] = 0.0
+    reward[-2:] = 4.0, 2.0
+    matrix = matrix_of(parts, (2 * n_ages, n_ages))
+    return process_of(matrix, np.full(n_ages, 2), reward, np.tile([WAIT, CUT], n_ages))

@@ -1,0 +1,40 @@
+"""Replacement of two machines that wear out and share the cost of a visit.
+
+The replacement problem of Howard (1960), "Dynamic Programming and Markov Processes", with two machines as in
+opportunistic maintenance. A machine in condition ``i``, from 0 to ``worst``, costs ``5 (i / worst)^2`` in a period, and
+then wears by 0 to 3 steps, independently of the other, and at most to ``worst``. Machines may be replaced by new ones
+at the end of a period, before they wear, for 8 each; a visit costs 6, however many are replaced. Rows have sixteen
+successors close to each other. Values fall with both conditions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bench.processes.transitions import Transitions, matrix_of, process_of
+from punish_fast.mdp.model import MDP
+
+_WEAR = (0.3, 0.4, 0.2, 0.1)
+_RUNNING, _MACHINE, _VISIT = 5.0, 8.0, 6.0
+# Whether the first and the second machine are replaced.
+ACTIONS = ((False, False), (True, False), (False, True), (True, True))
+
+
+def make(worst: int) -> MDP:
+    """The process; state ``i * (worst + 1) + j`` has machines in the conditions ``i`` and ``j``."""
+    side = worst + 1
+    state = np.arange(side * side, dtype=np.int32)
+    first, second = np.divmod(state, side)
+    parts, reward = [], np.empty((len(state), len(ACTIONS)))
+    for action, (renews_first, renews_second) in enumerate(ACTIONS):
+        i = np.zeros_like(first) if renews_first else first
+        j = np.zeros_like(second) if renews_second else second
+        n_new = renews_first + renews_second
+        running = _RUNNING * ((i / worst) ** 2 + (j / worst) ** 2)
+        reward[:, action] = -running - _MACHINE * n_new - _VISIT * (n_new > 0)
+        for wear_first, p in enumerate(_WEAR):
+            for wear_second, q in enumerate(_WEAR):
+                column = np.minimum(i + wear_first, worst) * side + np.minimum(j + wear_second, worst)
+                parts.append(Transitions(4 * state + action, column, np.full(len(state), p * q)))
+    matrix = matrix_of(parts, (4 * len(state), len(state)))
+    return process_of(matrix, np.full(len(state), 4), reward.ravel(), np.tile(np.arange(4), len(state)))

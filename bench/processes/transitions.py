@@ -1,0 +1,112 @@
+"""Processes from lists of transitions: each has a row, a successor and a probability, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from punish_fast.mdp.model import MDP
+from punish_fast.runtime.parallel import cumulated
+
+
+class Transitions(NamedTuple):
+    """Transitions of one kind, arrays of one length.
+
+    Attributes:
+        row: State-action pairs.
+        column: Successors.
+        p: Probabilities; those of equal row and column are added up.
+    """
+
+    row: np.ndarray
+    column: np.ndarray
+    p: np.ndarray
+
+
+class Moves(NamedTuple):
+    """Moves of one kind between states with codes, arrays of one length.
+
+    Attributes:
+        code: States.
+        action: What is chosen there.
+        target: Successors.
+        p: Probabilities.
+    """
+
+    code: np.ndarray
+    action: np.ndarray
+    target: np.ndarray
+    p: np.ndarray
+
+
+def matrix_of(parts: Sequence[Transitions], shape: tuple[int, int]) -> csr_array:
+    """The transitions of all parts as one matrix, with sorted columns and without zeros."""
+    row, column, p = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    kept = p > 0
+    matrix = csr_array(coo_array((p[kept], (row[kept], column[kept])), shape=shape))
+    matrix.sum_duplicates()
+    # Sums of probabilities may be a rounding error above 1.
+    np.minimum(matrix.data, 1.0, out=matrix.data)
+    return matrix
+
+
+def process_of(
+    matrix: csr_array, n_actions: np.ndarray, reward: np.ndarray, action: np.ndarray, terminals: Sequence[float] = ()
+) -> MDP:
+    """A process in one layer.
+
+    Args:
+        matrix: Transitions ``[n_rows, n_states + n_terminals]``.
+        n_actions: ``[n_states]``, the number of rows of each state.
+        reward: ``[n_rows]``, expected immediate rewards.
+        action: ``[n_rows]``, labels up to 255.
+        terminals: The reward of each terminal at every step.
+    """
+    return MDP(
+        state_ptr=cumulated(n_actions.astype(np.int64)),
+        indptr=matrix.indptr.astype(np.int64),
+        indices=matrix.indices.astype(np.int32),
+        data=matrix.data.astype(np.float64),
+        reward=reward.astype(np.float64),
+        terminal_reward=np.array(terminals, dtype=np.float64),
+        layer_ptr=np.array([0, len(n_actions)], dtype=np.int64),
+        action=action.astype(np.uint8),
+    )
+
+
+def explored(
+    start: int, n_codes: int, n_actions: int, moves: Callable[[np.ndarray], list[Moves]], terminals: Sequence[float]
+) -> MDP:
+    """The process of all states that can be reached from a start, in the order of their codes.
+
+    Args:
+        start: The code of the first state.
+        n_codes: Codes of states are below this; ``n_codes + i`` is the terminal ``i``.
+        n_actions: Actions are below this.
+        moves: All moves from the states of an array of codes.
+        terminals: The reward of each terminal at every step.
+    """
+    is_known = np.zeros(n_codes + len(terminals), dtype=bool)
+    is_known[start] = True
+    is_known[n_codes:] = True
+    frontier, found = np.array([start]), []
+    while len(frontier):
+        found += (new := moves(frontier))
+        target = np.concatenate([move.target for move in new])
+        frontier = np.unique(target[~is_known[target]])
+        is_known[frontier] = True
+    known = np.flatnonzero(is_known)
+    n_states = len(known) - len(terminals)
+    code, action, target, p = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    # There may be far more codes than states, too many for a table of numbers.
+    pair = np.searchsorted(known, code) * n_actions + action
+    is_possible = np.zeros((n_states, n_actions), dtype=bool)
+    is_possible.ravel()[pair] = True
+    row = np.cumsum(is_possible.ravel()) - 1
+    transitions = Transitions(row[pair], np.searchsorted(known, target), p)
+    matrix = matrix_of([transitions], (int(row[-1]) + 1, n_states + len(terminals)))
+    labels = np.nonzero(is_possible)[1]
+    return process_of(matrix, is_possible.sum(axis=1), np.zeros(len(labels)), labels, terminals)
