@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from punish_fast.arena.house_rules import agent_job, equilibrium_job
 from punish_fast.arena.players import Player
@@ -17,9 +17,6 @@ from punish_fast.cluster.jobs import Watch, run_jobs
 from punish_fast.cluster.result_folder import Outcome, ResultFolder
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of, value_text
 from punish_fast.punish.rules import Rules, true_rules
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 # A run of about half a minute under the standard rules, on two cores.
 DEFAULT_ITERATIONS = 40
@@ -120,7 +117,7 @@ def balance(
     base: Rules,
     iterations: int | None = DEFAULT_ITERATIONS,
     results: ResultFolder | None = None,
-    client: Client | None = None,
+    client: Any | None = None,
     watch: Watch | None = None,
 ) -> Balance:
     """Study a game under two rules, with the true redeal.
@@ -130,7 +127,7 @@ def balance(
         base: The rules to compare with.
         iterations: Of the equilibrium of each game; None to study the agents solved against uniform play.
         results: Where results are found and kept; None to keep none.
-        client: A Dask cluster that does the work; this process if None.
+        client: A `distributed.Client`, whose workers do the work; this process if None.
         watch: Who watches.
 
     Raises:

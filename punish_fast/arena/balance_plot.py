@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ _TITLES = {
     "plays": ("How often cards are played", "share of all choices, in per cent"),
 }
 _HEIGHT = 0.38
+# Characters of a line of the headline.
+_LINE = 105
 _NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8}
 
 
@@ -35,8 +38,8 @@ def draw_balance(found: Balance, path: Path) -> None:
     if not measures:
         raise FigureError(f"{path}: there is nothing to draw, since a game could not be studied")
     with picture(path, "balance") as figure:
-        figure.set_size_inches(12, 4.4)
-        set_headline(figure, found.finding)
+        figure.set_size_inches(12, 4.7)
+        set_headline(figure, "\n".join(textwrap.wrap(found.finding, _LINE)))
         for axes, group in zip(figure.subplots(1, len(_TITLES)), _TITLES, strict=True):
             _draw(axes, [each for each in measures if each.group == group])
             title, unit = _TITLES[group]
@@ -61,6 +64,8 @@ def _draw(axes: Axes, measures: Sequence[Measure]) -> None:
         if each.difference is not None:
             text = f"{100 * each.difference:+.1f}"
             axes.annotate(text, (1.02, -place), xycoords=beside, va="center", ha="left", weight="bold")
+    axes.annotate("change", (1.02, 0.62), xycoords=beside, va="bottom", ha="left", color=MUTED, fontsize=8)
+    axes.set_ylim(0.4 - len(shown), 0.6)
     axes.set_yticks([-place for place in range(len(shown))], [each.name for each in shown])
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.margins(x=0.2)

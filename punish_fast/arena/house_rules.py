@@ -9,7 +9,7 @@ rules share their equilibrium, and what is kept is not studied again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +36,6 @@ from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.version import __version__
 from punish_fast.store.identities import identity_of
 from punish_fast.study.game_study import Stage, study_game
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 # To be raised when a study finds other numbers by the same kernels.
 _VERSION = 1
@@ -71,7 +68,7 @@ def sweep(
     grid: Grid,
     results: ResultFolder | None = None,
     iterations: int | None = None,
-    client: Client | None = None,
+    client: Any | None = None,
     watch: Watch | None = None,
 ) -> list[PointResult]:
     """Study all points whose results are not kept.
@@ -80,7 +77,7 @@ def sweep(
         grid: The points, as `punish_fast.cluster.grid.read_grid` and `grid_of` find them.
         results: Where results are found and kept; None to keep none.
         iterations: Of the equilibrium of each game; None for none.
-        client: A Dask cluster that does the work; this process if None.
+        client: A `distributed.Client`, whose workers do the work; this process if None.
         watch: Who watches.
 
     Raises:

@@ -201,7 +201,6 @@ def _tell_plan(options: SweepOptions, grid: Grid) -> None:
     from punish_fast.runtime import _jit
 
     progress = Progress(options.quiet)
-    plans = []
     with progress.stage(f"sweep: counting {count(len(grid.points), 'point')}"):
         plans = plan_points(grid.points, options.n_iterations)
     progress.clear()
