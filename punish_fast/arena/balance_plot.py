@@ -40,7 +40,8 @@ def draw_balance(found: Balance, path: Path) -> None:
     with picture(path, "balance") as figure:
         figure.set_size_inches(12, 4.7)
         set_headline(figure, "\n".join(textwrap.wrap(found.finding, _LINE)))
-        for axes, group in zip(figure.subplots(1, len(_TITLES)), _TITLES, strict=True):
+        panels = figure.subplots(1, len(_TITLES), gridspec_kw={"wspace": 0.06})
+        for axes, group in zip(panels, _TITLES, strict=True):
             _draw(axes, [each for each in measures if each.group == group])
             title, unit = _TITLES[group]
             axes.set(title=title, xlabel=unit)

@@ -17,18 +17,13 @@ _GROUPS = {"in_hand": CARDS, "kept": CARDS, "plays": PLAYS}
 _EQUILIBRIUM = ("iterations", "exploitability")
 
 
-def varied_fields(grid: Grid) -> list[str]:
-    """The names of what differs from the base in some point, such as ``damage.strike``."""
-    return list(dict.fromkeys(name for point in grid.points for name in changes_of(point.rules, grid.base)))
-
-
 def table_of(grid: Grid, found: Sequence[PointResult]) -> dict[str, list[Any]]:
     """The columns of the table, each with a value for each point; None for what is unknown.
 
     Fields of the rules that no point changes have no column. Numbers of equilibrium play, if there are any, have
     columns named after those of the agent, with ``equilibrium_`` before.
     """
-    fields = varied_fields(grid)
+    fields = list(dict.fromkeys(name for point in grid.points for name in changes_of(point.rules, grid.base)))
     has_equilibrium = any(each.equilibrium is not None for each in found)
     rows = [_row(each, grid, fields, has_equilibrium) for each in found]
     names = list(dict.fromkeys(name for row in rows for name in row))

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from punish_fast.arena.house_rules import PointResult
     from punish_fast.cluster.grid import Grid
 
-_DEFAULT_ITERATIONS = 80
-
 
 @dataclass(frozen=True, kw_only=True)
 class SweepOptions(ComputeOptions):
@@ -32,7 +30,7 @@ class SweepOptions(ComputeOptions):
     equilibrium: Annotated[bool, option("Approximate an equilibrium of each game, too.", "--equilibrium")] = False
     iterations: Annotated[
         int | None,
-        option("Iterations of each equilibrium, at most 10000.  [default: 80]", metavar="N", min=1, max=10_000),
+        option("Iterations of each equilibrium, at most 10000.  [default: 40]", metavar="N", min=1, max=10_000),
     ] = None
     csv: Annotated[Path | None, option("Write the table to a CSV file.", metavar="FILE", writes=True)] = None
     parquet: Annotated[Path | None, option("Write the table to a Parquet file.", metavar="FILE", writes=True)] = None
@@ -43,7 +41,9 @@ class SweepOptions(ComputeOptions):
     @property
     def n_iterations(self) -> int | None:
         """Iterations of each equilibrium; None without equilibria."""
-        return (self.iterations or _DEFAULT_ITERATIONS) if self.equilibrium else None
+        from punish_fast.arena.balance import DEFAULT_ITERATIONS
+
+        return (self.iterations or DEFAULT_ITERATIONS) if self.equilibrium else None
 
     def check(self) -> None:
         """Check options before any work."""
@@ -104,7 +104,7 @@ def _report(
     options: SweepOptions, grid: Grid, found: Sequence[PointResult], missing: int, clock: Stopwatch
 ) -> dict[str, Any]:
     """Everything that is printed; files are written on the way."""
-    from punish_fast.arena.sweep_table import table_of, varied_fields
+    from punish_fast.arena.sweep_table import table_of
     from punish_fast.runtime import _jit
 
     columns = table_of(grid, found)
@@ -120,14 +120,12 @@ def _report(
         from punish_fast.arena.sweep_plot import draw_sweep
 
         draw_sweep(columns, options.plot)
-    points = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return {
         "grid": options.grid,
         "results": options.results,
         "iterations": options.n_iterations,
-        "varied": varied_fields(grid),
         "studied": missing,
-        "points": points,
+        "points": [_point_report(grid, each) for each in found],
         "threads": _jit.threads(),
         "seconds": clock.total(),
         "csv": options.csv,
@@ -136,63 +134,82 @@ def _report(
     }
 
 
+def _point_report(grid: Grid, each: PointResult) -> dict[str, Any]:
+    from punish_fast.punish.rule_changes import changes_of
+    from punish_fast.punish.rules import name_of
+
+    point = each.point
+    return {
+        "point": grid.label(point),
+        "rules": name_of(point.rules),
+        "rules_digest": point.rules.digest,
+        "changes": changes_of(point.rules, grid.base),
+        "enemy": point.enemy,
+        "objective": point.objective,
+        "discount": point.discount,
+        "agent": each.agent.result,
+        "equilibrium": None if each.equilibrium is None else each.equilibrium.result,
+        "reason": each.reason,
+        "seconds": each.agent.seconds + (0.0 if each.equilibrium is None else each.equilibrium.seconds),
+    }
+
+
 def _print_report(report: dict[str, Any]) -> None:
     points = report["points"]
     print(f"{count(len(points), 'point')}, {report['studied']:,} of them studied now\n")
     rows = [["game", "states", "nonzeros", "breaths", "first deal decides", "best response wins"]]
-    rows += [
-        [each["point"], _number(each["states"]), _number(each["nonzeros"]), *_game_cells(each, "")] for each in points
-    ]
+    for each in points:
+        sizes = [f"{each['agent'][name]:,}" if each["agent"] else "-" for name in ("states", "nonzeros")]
+        rows.append([each["point"], *sizes, *_game_cells(each["agent"])])
     print_table(rows)
-    _print_cards(points, "", "the agent of each point, against itself")
+    _print_cards(points, "agent", "the agent of each point, against itself")
     if report["iterations"] is not None:
         print()
         rows = [["equilibrium play", "breaths", "first deal decides", "best response wins", "exploitability, points"]]
         for each in points:
-            exploitability = each["equilibrium_exploitability"]
-            told = "-" if exploitability is None else f"{exploitability:.2f}"
-            rows.append([each["point"], *_game_cells(each, "equilibrium_"), told])
+            found = each["equilibrium"]
+            rows.append([each["point"], *_game_cells(found), f"{found['exploitability']:.2f}" if found else "-"])
         print_table(rows)
-        _print_cards(points, "equilibrium_", f"equilibrium play, {report['iterations']} iterations")
-    reasons = [(each["point"], each["reason"]) for each in points if each["reason"] is not None]
-    if reasons:
+        _print_cards(points, "equilibrium", f"equilibrium play, {report['iterations']} iterations")
+    if any(each["reason"] is not None for each in points):
         print()
-        for point, reason in reasons:
-            print_text(f"{point}: {reason}", "  ", "")
-    for name in ("csv", "parquet", "plot"):
-        if report[name] is not None:
-            print(f"\nwrote {report[name]}")
+    for each in points:
+        if each["reason"] is not None:
+            print_text(f"{each['point']}: {each['reason']}", "  ", "")
+    written = [report[name] for name in ("csv", "parquet", "plot") if report[name] is not None]
+    if written:
+        print()
+    for path in written:
+        print(f"wrote {path}")
 
 
-def _game_cells(point: dict[str, Any], prefix: str) -> list[str]:
-    length, first, best = (point[prefix + name] for name in ("length", "first_deal", "best_response"))
-    return ["-" if length is None else f"{length:.2f}", _percent(first), _percent(best)]
+def _game_cells(found: dict[str, Any] | None) -> list[str]:
+    if found is None:
+        return ["-"] * 3
+    return [f"{found['length']:.2f}", f"{found['first_deal']:.1%}", f"{found['best_response']:.1%}"]
 
 
-def _print_cards(points: Sequence[dict[str, Any]], prefix: str, who: str) -> None:
+def _print_cards(points: Sequence[dict[str, Any]], player: str, who: str) -> None:
     titles = {
         "in_hand": "one more card in the opening hand, in points of win rate",
         "kept": "a card kept over the redeal instead of a fresh one, in points",
         "plays": "share of all choices, in per cent",
     }
-    for group, title in titles.items():
+    studied = [each[player] for each in points if each[player] is not None]
+    for group, title in titles.items() if studied else ():
         print()
         print_text(f"{title} ({who})")
-        names = [name for name in points[0] if name.startswith(f"{prefix}{group}_")]
-        rows = [["", *(name.removeprefix(f"{prefix}{group}_") for name in names)]]
+        names = list(studied[0][group])
         form = "{:.1f}" if group == "plays" else "{:+.1f}"
+        rows = [["", *names]]
         for each in points:
-            cells = ["-" if each[name] is None else form.format(100 * each[name]) for name in names]
-            rows.append([each["point"], *cells])
+            values = each[player][group] if each[player] else {}
+            rows.append([each["point"], *(_cell(form, values.get(name)) for name in names)])
         print_table(rows, indent="  ")
 
 
-def _number(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1%}"
+def _cell(form: str, value: float | None) -> str:
+    return "-" if value is None else form.format(100 * value)
 
 
 def _tell_plan(options: SweepOptions, grid: Grid) -> None:
