@@ -20,9 +20,9 @@ from punish_fast.punish.rules import Rules, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime import _jit
 
-# Fitted to the standard rules, in times to make an entry: graph, self-play and best response of an agent; graph,
+# Fitted to standard and small rules, in times to make an entry: graph, self-play and best response of an agent; graph,
 # self-play and measurement of an equilibrium; and each of its iterations.
-_AGENT_WORK, _EQUILIBRIUM_WORK, _ITERATION_WORK = 180.0, 95.0, 5.0
+_AGENT_WORK, _EQUILIBRIUM_WORK, _ITERATION_WORK = 60.0, 35.0, 2.0
 
 
 @dataclass(frozen=True)

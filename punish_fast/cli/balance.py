@@ -150,6 +150,10 @@ def _cells(each: dict[str, Any]) -> list[str]:
         forms, scale = ("{:+.1f}",) * 3, 100.0
     else:
         forms, scale = ("{:.1f} %", "{:.1f} %", "{:+.1f}"), 100.0
-    cells = ["-" if value is None else form.format(scale * value) for form, value in zip(forms, values, strict=True)]
+    # No -0.0.
+    told = [
+        None if value is None else round(scale * value, 2 if each["name"] == "length" else 1) + 0.0 for value in values
+    ]
+    cells = ["-" if value is None else form.format(value) for form, value in zip(forms, told, strict=True)]
     indent = "" if each["group"] == "game" else "  "
     return [indent + _GAME.get(each["name"], each["name"]), *cells]
