@@ -44,6 +44,7 @@ HOMES = {
     "optax": {"enemies", "learn"},
     "dask": {"cluster"},
     "distributed": {"cluster"},
+    "pyarrow": {"store"},
     "fastapi": {"web"},
     "pydantic": {"web"},
     "starlette": {"web"},

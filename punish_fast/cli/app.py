@@ -9,6 +9,7 @@ import typer
 
 from punish_fast.cli.agents import agents
 from punish_fast.cli.arena import arena
+from punish_fast.cli.balance import balance
 from punish_fast.cli.build import build
 from punish_fast.cli.compare import compare
 from punish_fast.cli.doctor import doctor
@@ -30,6 +31,7 @@ from punish_fast.cli.serve import serve
 from punish_fast.cli.show import show
 from punish_fast.cli.solve import solve
 from punish_fast.cli.streams import must_have_output
+from punish_fast.cli.sweep import sweep
 from punish_fast.cli.warmup import warmup
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.version import __version__
@@ -39,6 +41,7 @@ _PANELS: dict[str, tuple[Verb | typer.Typer, ...]] = {
     "One-player model": (solve, build, show, compare, export, import_),
     "Real game between two": (arena, exploit, equilibrium),
     "Lessons": (openings, lessons),
+    "House rules": (sweep, balance),
     "People and other games": (play, practice, serve, enemy, records, games),
     "Installation": (agents, doctor, warmup),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -78,7 +79,14 @@ def connected(where: str) -> Iterator[Client]:
         except OSError:
             raise ClusterError(f"{where}: no scheduler answers within {_CONNECT_SECONDS} seconds") from None
         _check_workers(client, where)
+        if local is not None:
+            client.run(_ignore_interrupts)
         yield client
+
+
+def _ignore_interrupts() -> None:
+    """Leave the keyboard's interrupts, which all processes of a terminal get, to the one with the client."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def n_threads(client: Client) -> int:

@@ -29,6 +29,8 @@ BY_NAME = {
         "cards",
         "enemy_holds_one",
         "in_hand",
+        "plays",
+        "changes",
         "revealed",
     ),
     *("kept", "hand", "discard", "models", "variant", "packages", "checks", "origin", "position", "enemy", "rounds"),

@@ -1,0 +1,246 @@
+"""Games under house rules, studied point by point: what a change of the rules does to play.
+
+A *point* is a game against an enemy (``cluster/grid.py``). Its agent is solved and then plays the real game, with two
+hands and a deck, against itself and against a best response. An approximate equilibrium of the same game shows how
+players play who know each other's strategy. Both are jobs of their own (``cluster/jobs.py``), so points under the same
+rules share their equilibrium, and what is kept is not studied again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from punish_fast.arena.players import Player
+from punish_fast.cluster.grid import Grid, Point
+from punish_fast.cluster.jobs import Job, Watch, run_jobs
+from punish_fast.cluster.result_folder import Outcome, ResultFolder
+from punish_fast.duel.graph import Graph, Outline
+from punish_fast.equilibrium.best_response import best_response
+from punish_fast.equilibrium.run import Target, default_response_share, run_equilibrium
+from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
+from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.process import Process
+from punish_fast.mdp.solver import Solution, solve
+from punish_fast.punish.matrix_free import MatrixFree
+from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, choose_mode, memory_limit, plan_memory
+from punish_fast.punish.openings import openings
+from punish_fast.punish.row_batches import RowBatches
+from punish_fast.punish.rules import Rules, to_mapping, true_rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.tensor import build_compact
+from punish_fast.runtime import _jit
+from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.version import __version__
+from punish_fast.store.identities import identity_of
+from punish_fast.study.game_study import Stage, study_game
+
+# To be raised when a study finds other numbers by the same kernels.
+_VERSION = 1
+# Of the games of equilibria.
+BEST_RESPONSE_SHARE = default_response_share("view")
+
+
+@dataclass(frozen=True)
+class PointResult:
+    """What the study of a point led to.
+
+    Attributes:
+        point: The point.
+        agent: What its agent does.
+        equilibrium: What equilibrium play does; None if that was not asked for.
+    """
+
+    point: Point
+    agent: Outcome
+    equilibrium: Outcome | None
+
+    @property
+    def reason(self) -> str | None:
+        """Why a part is missing; None if none is."""
+        reasons = [part.reason for part in (self.agent, self.equilibrium) if part is not None]
+        return next((reason for reason in reasons if reason is not None), None)
+
+
+def sweep(
+    grid: Grid,
+    results: ResultFolder | None = None,
+    iterations: int | None = None,
+    client: Any | None = None,
+    watch: Watch | None = None,
+) -> list[PointResult]:
+    """Study all points whose results are not kept.
+
+    Args:
+        grid: The points, as `punish_fast.cluster.grid.read_grid` and `grid_of` find them.
+        results: Where results are found and kept; None to keep none.
+        iterations: Of the equilibrium of each game; None for none.
+        client: A `distributed.Client`, whose workers do the work; this process if None.
+        watch: Who watches.
+
+    Raises:
+        PlayerError: an enemy is unknown.
+        ReadError: an enemy's file is damaged, or made for other rules.
+        ClusterError: the cluster is lost; finished points are kept.
+        OutputError: results cannot be kept.
+    """
+    outcomes = iter(run_jobs(jobs_of(grid, iterations), results, client, watch))
+    return [PointResult(point, next(outcomes), None if iterations is None else next(outcomes)) for point in grid.points]
+
+
+def jobs_of(grid: Grid, iterations: int | None) -> list[Job]:
+    """The jobs of points: that of its agent, and with ``iterations`` that of its equilibrium, for each point.
+
+    Raises:
+        PlayerError: an enemy is unknown.
+        ReadError: an enemy's file is damaged, or made for other rules.
+    """
+    players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in grid.points)}
+    jobs = []
+    for point in grid.points:
+        label = grid.label(point)
+        jobs.append(agent_job(f"{label}, agent", point, *players[point.enemy]))
+        if iterations is not None:
+            jobs.append(equilibrium_job(f"{label}, equilibrium", point.rules, iterations))
+    return jobs
+
+
+def n_missing(grid: Grid, results: ResultFolder, iterations: int | None) -> int:
+    """How many points have a result that is not kept yet."""
+    per_point = 1 if iterations is None else 2
+    jobs = jobs_of(grid, iterations)
+    missing = {id(job) for job in jobs if results.find(job.key) is None}
+    return sum(any(id(job) in missing for job in jobs[k : k + per_point]) for k in range(0, len(jobs), per_point))
+
+
+def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]) -> Job:
+    """The job to solve a point's agent and to study it.
+
+    Args:
+        label: What progress calls it.
+        point: The point.
+        player: Its enemy.
+        identity: What identifies the enemy, whatever file it is in.
+    """
+    player.must_fit(point.rules)
+    # Files are read here: workers need not have them.
+    policy = None if player.file is None else player.policy(StateSpace(point.rules))
+    key = _key("agent", point.rules) | {"enemy": identity, "objective": point.objective, "discount": point.discount}
+    return Job(label, key, study_agent, (point, policy))
+
+
+def equilibrium_job(label: str, rules: Rules, iterations: int) -> Job:
+    """The job to approximate an equilibrium of a game and to study it."""
+    rules = true_rules(rules)
+    key = _key("equilibrium", rules) | {"iterations": iterations, "best_response_share": BEST_RESPONSE_SHARE}
+    return Job(label, key, study_equilibrium, (rules, iterations))
+
+
+def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[str, Any]:
+    """Solve a point's agent and study it in the real game.
+
+    Args:
+        point: The point.
+        policy: The enemy's policy, float64 ``[n_rows]``, if it comes from a file.
+        stage: A context for each of the stages ``model``, ``graph``, ``self-play`` and ``best response``.
+
+    Returns:
+        The size of the model; the agent's mean ``value`` over all openings, against its enemy; what `study_game` finds;
+        and the win probability of the ``best_response`` to it.
+
+    Raises:
+        DuelError: games may never end.
+        SolveError: the model cannot be solved.
+        MemoryError: it does not fit into memory.
+    """
+    with stage("model"):
+        space = StateSpace(point.rules)
+        if policy is None and point.enemy != "random":
+            policy = Player(point.enemy).policy(space)
+        process = _process(space, policy)
+        discount = point.discount if point.objective == "discounted" else None
+        solution = solve(process, discount, objective=point.objective)
+        report = _model_report(space, process, solution)
+        agent = greedy(space.state_ptr, solution.q)
+        # The graph needs the memory.
+        del process, solution
+    with stage("graph"):
+        graph = _graph(true_rules(point.rules), 0.0)
+    report |= {"full_states": graph.n_full} | study_game(graph, agent, stage)
+    with stage("best response"):
+        report["best_response"] = best_response(graph, agent, "true").win_probability
+    return report
+
+
+def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, Any]:
+    """Approximate an equilibrium of the real game and study it.
+
+    Args:
+        rules: The rules, with the true redeal.
+        iterations: Of the learner.
+        stage: A context for each of the stages ``graph``, ``equilibrium`` and ``self-play``.
+
+    Returns:
+        What `study_game` finds; the ``exploitability`` in percentage points, and the win probability of the
+        ``best_response``.
+
+    Raises:
+        DuelError: games may never end.
+        MemoryError: the game does not fit into memory.
+    """
+    with stage("graph"):
+        graph = _graph(rules, BEST_RESPONSE_SHARE)
+    with stage("equilibrium"):
+        learner = Equilibrium(graph, share=BEST_RESPONSE_SHARE)
+        run = run_equilibrium(learner, Target(iterations=iterations))
+    report: dict[str, Any] = {"full_states": graph.n_full, "iterations": run.iterations}
+    report |= study_game(graph, learner.average, stage)
+    return report | {"best_response": 0.5 + run.exploitability / 100, "exploitability": run.exploitability}
+
+
+def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
+    """An enemy, and what identifies it."""
+    player = Player(enemy)
+    if player.file is None:
+        return player, player.note()
+    player.file.must_have_information("view")
+    note = {"kind": player.file.kind, "hash": identity_of(player.file)}
+    temperature = player.settled(None)
+    return player, note if temperature is None else note | {"temperature": temperature}
+
+
+def _key(study: str, rules: Rules) -> dict[str, Any]:
+    """What every result depends on: the rules, and the versions of what finds it."""
+    versions = {"study_version": _VERSION, "package": __version__, "kernels": _jit.source_digest()}
+    return {"study": study, "rules": to_mapping(rules)} | versions
+
+
+def _process(space: StateSpace, policy: np.ndarray | None) -> Process:
+    """The fastest process that fits into memory."""
+    batches = RowBatches(space, policy)
+    plans = plan_memory(batches, policy is not None)
+    if choose_mode(plans, (COMPACT, MATRIX_FREE), memory_limit(None)) == MATRIX_FREE:
+        return MatrixFree(batches)
+    return build_compact(space, policy)
+
+
+def _model_report(space: StateSpace, process: Process, solution: Solution) -> dict[str, Any]:
+    found = openings(space)
+    return {
+        "states": process.n_columns,
+        "rows": process.n_rows,
+        "nonzeros": process.nonzeros().total,
+        "value": float(found.p @ solution.v[found.row]),
+        "sweeps": solution.sweeps,
+        "error_bound": solution.error_bound,
+        "fingerprint": solution.fingerprint,
+    }
+
+
+def _graph(rules: Rules, share: float) -> Graph:
+    """The graph of the real game, if it fits into memory with all that studies need."""
+    outline = Outline(StateSpace(rules))
+    require_memory(bytes_needed(outline, share), "the study of this game")
+    return Graph(outline.space, outline)

@@ -1,0 +1,97 @@
+"""What the points of a sweep would take, by counting.
+
+Memory is that of the larger of two games: the model of one player in the mode that fits, and the graph of the real game
+with all that its study needs. Times follow from a sample of rows: for each successor of a full state, work on the graph
+takes a fixed multiple of the time to make an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from punish_fast.arena.house_rules import BEST_RESPONSE_SHARE
+from punish_fast.cluster.grid import Point
+from punish_fast.duel.graph import Outline
+from punish_fast.equilibrium.solver import bytes_needed
+from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, memory_limit, plan_memory
+from punish_fast.punish.row_batches import RowBatches
+from punish_fast.punish.rules import Rules, true_rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.runtime import _jit
+
+# Fitted to standard and small rules, in times to make an entry: graph, self-play and best response of an agent; graph,
+# self-play and measurement of an equilibrium; and each of its iterations.
+_AGENT_WORK, _EQUILIBRIUM_WORK, _ITERATION_WORK = 42.0, 26.0, 0.9
+
+
+@dataclass(frozen=True)
+class PointPlan:
+    """What a point takes.
+
+    Attributes:
+        point: The point.
+        states: States of the model, win and loss included; 0 if they could not be counted.
+        rows: State-action pairs.
+        nonzeros: Entries of the rows that the rules make possible.
+        full_states: States of the real game.
+        n_bytes: Of memory, besides that of the program itself.
+        seconds: Expected on this machine.
+        reason: Why the point cannot be studied here; None if it can.
+    """
+
+    point: Point
+    states: int = 0
+    rows: int = 0
+    nonzeros: int = 0
+    full_states: int = 0
+    n_bytes: int = 0
+    seconds: float = 0.0
+    reason: str | None = None
+
+
+def plan_points(points: Sequence[Point], iterations: int | None) -> list[PointPlan]:
+    """What each point takes; games are counted once.
+
+    Args:
+        points: The points.
+        iterations: Of the equilibrium of each game; None for none.
+    """
+    counted: dict[tuple[Rules, bool], PointPlan] = {}
+    plans = []
+    for point in points:
+        has_policy = point.enemy != "random"
+        game = point.rules, has_policy
+        if game not in counted:
+            counted[game] = _plan(point, has_policy, iterations)
+        plans.append(_for(point, counted[game]))
+    return plans
+
+
+def _for(point: Point, plan: PointPlan) -> PointPlan:
+    return PointPlan(**{**vars(plan), "point": point})
+
+
+def _plan(point: Point, has_policy: bool, iterations: int | None) -> PointPlan:
+    try:
+        space = StateSpace(point.rules)
+        batches = RowBatches(space)
+        plans = {plan.mode: plan for plan in plan_memory(batches, has_policy)}
+        limit = memory_limit(None)
+        mode = COMPACT if plans[COMPACT].n_bytes <= limit else MATRIX_FREE
+        outline = Outline(StateSpace(true_rules(point.rules)))
+    except MemoryError as error:
+        return PointPlan(point, reason=str(error))
+    n_bytes = max(plans[mode].n_bytes, bytes_needed(outline, 0.0 if iterations is None else BEST_RESPONSE_SHARE))
+    work = _AGENT_WORK + (0 if iterations is None else _EQUILIBRIUM_WORK + _ITERATION_WORK * iterations)
+    an_entry = batches.seconds_to_make() / _jit.threads()
+    return PointPlan(
+        point,
+        states=space.n_states + 2,
+        rows=len(space.action),
+        nonzeros=batches.n_entries,
+        full_states=outline.n_full,
+        n_bytes=n_bytes,
+        seconds=plans[mode].seconds + work * an_entry * outline.n_entries,
+        reason=None if n_bytes <= limit else f"would take {n_bytes / 1e9:,.1f} GB, this machine has {limit / 1e9:,.1f}",
+    )

@@ -1,0 +1,268 @@
+"""The grid of a sweep over house rules: a TOML file of points, each with rules, an enemy and an objective.
+
+::
+
+    base = "tabletop"                       # a preset or a TOML file of rules
+    enemies = ["random"]
+    objectives = ["win-probability"]        # and "discounted", with
+    discounts = [0.95]
+
+    [grid]                                  # every combination of these values
+    hp = [2, 3]
+    damage.strike = [2, 3]
+
+    [[points]]                              # and these
+    hp = 4
+    copies = { strike = 2, punish = 4 }
+    enemy = "careful"
+
+Every list of ``[grid]`` holds alternatives, each written as in a file of rules; ``copies`` and ``damage`` may have a
+list for each of some cards instead. A point of ``[[points]]`` changes fields of ``base``; without an enemy, an
+objective or a discount of its own it takes all those of the file. Equal points count once.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from punish_fast.mdp.solver import DEFAULT_DISCOUNT, OBJECTIVES, check_options
+from punish_fast.mdp.stopping_rule import SolveError
+from punish_fast.punish.rule_changes import BY_CARD, change_text, changes_of
+from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, load_rules
+from punish_fast.runtime.json_values import brief
+
+MOST_POINTS = 10_000
+# Of a file: the time that dotted keys take grows with the square of their length.
+_MOST_BYTES = 16_384
+_KEYS = ("base", "enemies", "objectives", "discounts", "grid", "points")
+_OWN = ("enemy", "objective", "discount")
+
+
+class GridError(ValueError):
+    """A file that is no grid; the message names the key, its value and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A game against an enemy.
+
+    Attributes:
+        rules: The rules.
+        enemy: The enemy's name or file, as `punish_fast.arena.players.Player` takes it.
+        objective: What the agent maximises, as for `punish_fast.mdp.solver.solve`.
+        discount: From 0 to 1; 1 for win probabilities.
+    """
+
+    rules: Rules
+    enemy: str = "random"
+    objective: str = "win-probability"
+    discount: float = 1.0
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The points of a sweep.
+
+    Attributes:
+        base: The rules that they are compared with.
+        points: All different, in the order of the file.
+    """
+
+    base: Rules
+    points: list[Point]
+
+    def label(self, point: Point) -> str:
+        """A point in words: what differs from the base, and from other points."""
+        words = [change_text(name, value) for name, value in changes_of(point.rules, self.base).items()]
+        words += [f"{name}={getattr(point, name)}" for name in self.varying]
+        return " ".join(words) or "base"
+
+    @property
+    def varying(self) -> list[str]:
+        """Which of ``enemy``, ``objective`` and ``discount`` differ between points."""
+        found = {name: {getattr(point, name) for point in self.points} for name in _OWN}
+        found["discount"] = {point.discount for point in self.points if point.objective == "discounted"}
+        return [name for name, values in found.items() if len(values) > 1]
+
+
+def read_grid(path: str | Path) -> Grid:
+    """The grid in a TOML file.
+
+    Raises:
+        GridError: the file cannot be read, a key is unknown, or its value is not allowed.
+        RulesError: there is no such base.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise GridError(f"{path}: is longer than {_MOST_BYTES:,} bytes, too long for a grid")
+        return grid_of(tomllib.loads(content.decode()))
+    except OSError as error:
+        raise GridError(f"{path}: cannot be read ({error.strerror})") from None
+    except (GridError, RulesError) as error:
+        raise type(error)(str(error) if str(error).startswith(f"{path}:") else f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise GridError(f"{path}: is not a TOML file ({error})") from None
+
+
+def grid_of(fields: Mapping[str, Any]) -> Grid:
+    """The grid that a mapping holds, which is written as in a TOML file.
+
+    Raises:
+        GridError: a key is unknown, or its value is not allowed.
+        RulesError: there is no such base.
+    """
+    unknown = [key for key in fields if key not in _KEYS]
+    if unknown:
+        raise GridError(f"unknown key {brief(unknown[0])}, allowed are {', '.join(_KEYS)}")
+    named = fields.get("base", "tabletop")
+    if not isinstance(named, str):
+        raise GridError(f"base is {brief(named)}, allowed is the name of a preset or of a TOML file")
+    base = load_rules(named)
+    methods = _Methods(fields)
+    axes, listed = _axes(fields.get("grid", {})), _tables(fields.get("points", []))
+    n_rules = prod(len(values) for _, values in axes) * ("grid" in fields or not listed) + len(listed)
+    n_points = n_rules * methods.n_each
+    if n_points > MOST_POINTS:
+        raise GridError(f"the grid has {n_points:,} points, allowed are up to {MOST_POINTS:,}")
+    points: list[Point] = []
+    if "grid" in fields or not listed:
+        for chosen in product(*(values for _, values in axes)):
+            rules = _rules(base, [(name, value) for (name, _), value in zip(axes, chosen, strict=True)])
+            points.extend(methods.points(rules, {}))
+    for number, table in enumerate(listed, 1):
+        try:
+            rules = from_mapping({key: value for key, value in table.items() if key not in _OWN}, base)
+            points.extend(methods.points(rules, table))
+        except (GridError, RulesError) as error:
+            raise GridError(f"points: number {number}: {_told(error)}") from None
+    return Grid(base, list(dict.fromkeys(points)))
+
+
+class _Methods:
+    """The enemies, objectives and discounts of a file."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self._enemies = _list(fields, "enemies", ["random"])
+        self._objectives = _list(fields, "objectives", ["win-probability"])
+        for enemy in self._enemies:
+            _check_enemy("enemies", enemy)
+        for objective in self._objectives:
+            _check_objective("objectives", objective)
+        self._discounts = _list(fields, "discounts", [DEFAULT_DISCOUNT])
+        for discount in self._discounts:
+            _check_discount("discounts", discount)
+        has_discounts = any(isinstance(point, dict) and "objective" in point for point in _some(fields.get("points")))
+        if "discounts" in fields and "discounted" not in self._objectives and not has_discounts:
+            raise GridError("discounts go with the objective discounted only, which objectives does not name")
+
+    @property
+    def n_each(self) -> int:
+        """The most points that some rules have."""
+        n_discounted = len(self._discounts) if "discounted" in self._objectives else 1
+        return len(self._enemies) * (len(self._objectives) + n_discounted - 1)
+
+    def points(self, rules: Rules, own: Mapping[str, Any]) -> Iterator[Point]:
+        """The points of some rules, with what a table says of its ``own``."""
+        enemies, objectives, discounts = self._enemies, self._objectives, self._discounts
+        if "enemy" in own:
+            enemies = [_check_enemy("enemy", own["enemy"])]
+        if "objective" in own:
+            objectives = [_check_objective("objective", own["objective"])]
+        if "discount" in own:
+            discounts = [_check_discount("discount", own["discount"])]
+            if "discounted" not in objectives:
+                raise GridError("discount goes with the objective discounted only")
+        for enemy, objective in product(enemies, objectives):
+            for discount in discounts if objective == "discounted" else [1.0]:
+                yield Point(rules, enemy, objective, float(discount))
+
+
+def _axes(grid: object) -> list[tuple[str, list[Any]]]:
+    """The fields that a product goes over, and their values."""
+    if not isinstance(grid, Mapping):
+        raise GridError(f"grid is {brief(grid)}, allowed is a table of fields of the rules")
+    axes: list[tuple[str, list[Any]]] = []
+    for field, values in grid.items():
+        if field not in Rules._fields:
+            raise GridError(f"grid: unknown field {brief(field)}, allowed are {', '.join(Rules._fields)}")
+        if field in BY_CARD and isinstance(values, Mapping):
+            unknown = [card for card in values if card not in CARDS]
+            if unknown:
+                raise GridError(f"grid: {field} names {brief(unknown[0])}, allowed are {', '.join(CARDS)}")
+            axes += [(f"{field}.{card}", _alternatives(f"{field}.{card}", each)) for card, each in values.items()]
+        else:
+            axes.append((field, _alternatives(field, values)))
+    return axes
+
+
+def _alternatives(name: str, values: object) -> list[Any]:
+    if not isinstance(values, list) or not values:
+        raise GridError(f"grid: {name} is {brief(values)}, allowed is a list of the values to try")
+    return values
+
+
+def _rules(base: Rules, chosen: list[tuple[str, Any]]) -> Rules:
+    """The rules of a combination."""
+    fields: dict[str, Any] = {}
+    for name, value in chosen:
+        field, _, card = name.partition(".")
+        if card:
+            fields.setdefault(field, {})[card] = value
+        else:
+            fields[field] = value
+    try:
+        return from_mapping(fields, base)
+    except RulesError as error:
+        where = " ".join(change_text(name, value) for name, value in chosen)
+        raise GridError(f"grid: {where[:120]}: {_told(error)}") from None
+
+
+def _told(error: Exception) -> str:
+    return str(error).removeprefix("rules: ")
+
+
+def _list(fields: Mapping[str, Any], key: str, default: list[Any]) -> list[Any]:
+    value = fields.get(key, default)
+    if not isinstance(value, list) or not value:
+        raise GridError(f"{key} is {brief(value)}, allowed is a list of values")
+    return value
+
+
+def _some(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _tables(points: object) -> list[dict[str, Any]]:
+    if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
+        raise GridError(f"points is {brief(points)}, allowed are tables, each under [[points]]")
+    return points
+
+
+def _check_enemy(key: str, value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise GridError(f"{key}: {brief(value)} is not allowed, it must be the name of a player or of a file")
+    return value
+
+
+def _check_objective(key: str, value: object) -> str:
+    if not isinstance(value, str) or value not in OBJECTIVES:
+        raise GridError(f"{key}: {brief(value)} is not allowed, it must be {' or '.join(OBJECTIVES)}")
+    return value
+
+
+def _check_discount(key: str, value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise GridError(f"{key}: {brief(value)} is not allowed, it must be a number from 0 to 1")
+    try:
+        check_options(value)
+    except SolveError:
+        raise GridError(f"{key}: {brief(value)} is not allowed, it must be a number from 0 to 1") from None
+    return float(value)

@@ -1,0 +1,68 @@
+"""What differs between two sets of rules, by name: ``hp``, or ``damage.strike`` for one card."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, to_mapping
+
+# The fields with a number for each card.
+BY_CARD = ("copies", "damage")
+_MOST_CHARACTERS = 500
+
+
+def changes_of(rules: Rules, base: Rules) -> dict[str, Any]:
+    """The values of ``rules`` that differ from ``base``, by name, as a TOML file has them."""
+    own, other = to_mapping(rules), to_mapping(base)
+    found: dict[str, Any] = {}
+    for field, value in own.items():
+        if field in BY_CARD:
+            pairs = zip(CARDS, value, other[field], strict=True)
+            found |= {f"{field}.{card}": number for card, number, before in pairs if number != before}
+        elif value != other[field]:
+            found[field] = value
+    return found
+
+
+def value_of(rules: Rules, name: str) -> Any:
+    """The value that a name of `changes_of` has in ``rules``."""
+    field, _, card = name.partition(".")
+    value = to_mapping(rules)[field]
+    return value[CARDS.index(card)] if card else value
+
+
+def change_text(name: str, value: Any) -> str:
+    """A change in a word: ``damage.strike=3``."""
+    return f"{name}={value_text(value)}"
+
+
+def value_text(value: Any) -> str:
+    """The value of a field in words; lists of cards have commas."""
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
+
+
+def changed(base: Rules, text: str) -> Rules:
+    """Rules with a change such as ``damage.strike=3`` or ``redeal=discard``, the value as in a TOML file.
+
+    Raises:
+        RulesError: the text is no change, or the changed rules are not allowed.
+    """
+    fields = _parse(text)
+    if fields is None:
+        raise RulesError(f"rules: {text[:60]!r} is no change, allowed are those such as hp=4 or damage.strike=3")
+    return from_mapping(fields, base)
+
+
+def _parse(text: str) -> Mapping[str, Any] | None:
+    if len(text) > _MOST_CHARACTERS or "\n" in text or "=" not in text:
+        return None
+    name, _, value = text.partition("=")
+    # A word needs no quotes.
+    for line in (text, f'{name}="{value.strip()}"'):
+        try:
+            return tomllib.loads(line)
+        except (ValueError, RecursionError):
+            continue
+    return None

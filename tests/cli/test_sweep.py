@@ -1,0 +1,111 @@
+"""``sweep``: what it prints, keeps, writes and refuses."""
+
+from __future__ import annotations
+
+import csv
+import sys
+
+import pytest
+
+from punish_fast.arena import house_rules
+
+GRID = 'base = "tiny"\n[grid]\nhp = [1, 2]\n'
+ENDLESS = GRID + "[[points]]\ndamage = [0, 0, 0, 0, 0]\n"
+
+
+@pytest.fixture(autouse=True)
+def _grid(folder):
+    (folder / "grid.toml").write_text(GRID, encoding="utf-8")
+
+
+def test_a_sweep_is_printed_kept_and_resumed(run, folder, monkeypatch):
+    done = run("sweep", "grid.toml", "--equilibrium", "--iterations", "2")
+    assert done.code == 0, done.err
+    assert done.out.startswith("2 points, 2 of them studied now\n")
+    assert "one more card in the opening hand" in done.out
+    assert "equilibrium play, 2 iterations" in done.out
+    assert "2 points, 2 of them to be studied; results in sweep-results" in done.err
+    assert len(list((folder / "sweep-results").glob("*.json"))) == 4
+    monkeypatch.setattr(house_rules, "study_agent", None)
+    again = run("sweep", "grid.toml", "--json", "--csv", "t.csv").report
+    assert (again["studied"], again["cluster"], again["iterations"]) == (0, None, None)
+    assert [point["changes"] for point in again["points"]] == [{"hp": 1}, {}]
+    with (folder / "t.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["length"]) for row in rows] == [point["agent"]["length"] for point in again["points"]]
+
+
+def test_tables_fold_at_the_width_of_the_terminal(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = run("sweep", "grid.toml", "-q").out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_point_without_a_result_ends_with_1(run, folder):
+    (folder / "grid.toml").write_text(ENDLESS, encoding="utf-8")
+    done = run("sweep", "grid.toml", "-q")
+    assert done.code == 1
+    assert "error: 1 of 3 points could not be studied\n" in done.err
+    assert "damage.rush=0 damage.strike=0 damage.punish=0: duel: not converged" in done.out
+    # That is known now, and still a failure.
+    assert run("sweep", "grid.toml", "-q").code == 1
+
+
+def test_an_interrupt_says_what_is_kept(run, folder, monkeypatch):
+    study, calls = house_rules.study_agent, []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return study(*arguments)
+
+    monkeypatch.setattr(house_rules, "study_agent", interrupted)
+    done = run("sweep", "grid.toml")
+    assert done.code == 130
+    assert "sweep-results has the results of all finished jobs; the same command resumes from there" in done.err
+    assert [path.suffix for path in (folder / "sweep-results").iterdir()] == [".json"]
+    assert run("sweep", "grid.toml", "--json").report["studied"] == 1
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_damaged_result_is_computed_again(run, folder):
+    first = run("sweep", "grid.toml", "--json").report
+    path = next(iter((folder / "sweep-results").iterdir()))
+    path.write_text(path.read_text(encoding="utf-8")[:-30], encoding="utf-8")
+    again = run("sweep", "grid.toml", "--json")
+    assert f"warning: sweep-results/{path.name}: is damaged" in again.err
+    assert again.report["studied"] == 1
+    for one, other in zip(first["points"], again.report["points"], strict=True):
+        assert one["agent"] == other["agent"]
+
+
+def test_a_dry_run_only_counts(run, folder):
+    report = run("sweep", "grid.toml", "--dry-run", "--equilibrium", "--json").report
+    assert [(point["point"], point["states"]) for point in report["points"]] == [("hp=1", 320), ("base", 560)]
+    assert all(point["reason"] is None and point["bytes"] > 0 for point in report["points"])
+    assert not (folder / "sweep-results").exists()
+    assert "2 points, " in run("sweep", "grid.toml", "--dry-run").out
+
+
+@pytest.mark.parametrize(
+    ("grid", "options", "text"),
+    [
+        ("hp = 3", (), "grid.toml: unknown key 'hp', allowed are base"),
+        (GRID, ("--iterations", "3"), "--iterations goes with --equilibrium only"),
+        (GRID, ("--cluster", "here"), "--cluster: 'here' is not allowed"),
+        (GRID, ("--cluster", "local:1", "--dry-run"), "--cluster does not go with --dry-run"),
+        (GRID, ("--plot", "x.pdf"), "allowed are .png and .svg"),
+        (GRID, ("--csv", "grid.toml"), "is the file to sweep"),
+        (GRID, ("--results", "grid.toml"), "grid.toml: is a file, not a folder"),
+        ('enemies = ["nobody"]', (), "'nobody': no such file"),
+    ],
+)
+def test_what_is_wrong_is_told_before_any_work(run, folder, grid, options, text):
+    (folder / "grid.toml").write_text(grid, encoding="utf-8")
+    run("sweep", "grid.toml", "-q", *options).refused(text)
+
+
+def test_a_missing_extra_is_told(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    run("sweep", "grid.toml", "--parquet", "x.parquet").refused('pip install "punish-fast[parquet]"')
