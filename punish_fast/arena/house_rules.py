@@ -23,7 +23,8 @@ from punish_fast.equilibrium.run import Target, default_response_share, run_equi
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.process import Process
-from punish_fast.mdp.solver import Solution, solve
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solver import solve
 from punish_fast.punish.matrix_free import MatrixFree
 from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, choose_mode, memory_limit, plan_memory
 from punish_fast.punish.openings import openings

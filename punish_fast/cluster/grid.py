@@ -31,7 +31,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from punish_fast.mdp.solver import DEFAULT_DISCOUNT, OBJECTIVES, check_options
+from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, OBJECTIVES, check_options
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.punish.rule_changes import BY_CARD, change_text, changes_of
 from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, load_rules
