@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP, ModelError, action_labels, check
+from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.process import action_labels
 from punish_fast.runtime.parallel import cumulated
 
 if TYPE_CHECKING:

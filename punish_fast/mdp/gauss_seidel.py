@@ -17,16 +17,22 @@ from punish_fast.runtime.parallel import balanced_chunks, for_each
 # For as many threads; fewer blocks would carry values further in a sweep.
 _MOST_BLOCKS = 16
 _SMALLEST_BLOCK = 1024
+# Values are moved to the middle of their bounds only where these have become narrower, so that sweeps converge.
+_PROGRESS = 0.5
 
 
 class GaussSeidel:
     """Sweeps in both directions."""
 
+    def __init__(self) -> None:
+        self._centred_at = np.inf
+
     def advance(self, point: Improvement) -> None:
         """Sweep twice, there and back."""
         mdp = point.mdp
-        if mdp.n_columns == mdp.n_states:
+        if mdp.n_columns == mdp.n_states and point.error < _PROGRESS * self._centred_at:
             # Only plain backups do not mind by how much all values are off.
+            self._centred_at = point.error
             point.centre()
         blocks = blocks_of(mdp.indptr[mdp.state_ptr])
         out = point.v.copy()

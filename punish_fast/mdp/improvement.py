@@ -126,3 +126,9 @@ class Improvement:
         values = self.v[: self.mdp.n_states]
         np.nan_to_num(values, copy=False, nan=0.0, posinf=self._largest, neginf=-self._largest)
         np.clip(values, -self._largest, self._largest, out=values)
+
+
+def digits_lost(before: float, after: float) -> float:
+    """By how many decimal digits a residual became smaller."""
+    least = float(np.finfo(np.float64).tiny)
+    return float(np.log10(max(before, least)) - np.log10(max(after, least)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp.improvement import Improvement
+from punish_fast.mdp.improvement import Improvement, digits_lost
 from punish_fast.mdp.policy_chain import PolicyChain
 
 _FORCING = 0.01
@@ -22,20 +22,21 @@ _MOST_STEPS = 50
 class KrylovPolicyIteration:
     """Evaluation of the greedy policy by BiCGSTAB."""
 
-    def advance(self, point: Improvement) -> None:
-        """Correct the values until the residual has fallen enough."""
+    def advance(self, point: Improvement) -> float:
+        """Correct the values until the residual has fallen enough; return the digits that it lost."""
         chain, n = PolicyChain(point), point.mdp.n_states
         backed_up = point.v.copy()
         low, high = chain.back_up(point.v, backed_up)
         residual = backed_up[:n] - point.v[:n]
         goal = max(_FORCING * (high - low) / 2, point.goal_of_changes / 2)
-        correction, n_steps = _bicgstab(chain, residual, goal)
+        correction, n_steps, digits = _bicgstab(chain, residual, goal)
         point.work += chain.n_entries * (1 + 6 * n_steps)
         point.v[:n] += correction
+        return digits
 
 
-def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np.ndarray, int]:
-    """A solution of ``x - g P x = residual``, ``[n]``, to a largest residual of ``goal``; and the steps made."""
+def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np.ndarray, int, float]:
+    """A solution of ``x - g P x = residual``, to a residual of ``goal``; the steps made, and the digits gained."""
     n = len(residual)
 
     def times(x: np.ndarray) -> np.ndarray:
@@ -61,8 +62,8 @@ def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np
         direction -= omega * image
         direction *= rho / before * (alpha / omega if omega else 0.0)
         direction += r
-    is_better = np.abs(r).max(initial=0) < np.abs(residual).max(initial=0)
-    return (x if is_better else np.zeros(n)), n_steps
+    sizes = [float(np.abs(y).max(initial=0)) for y in (residual, r)]
+    return (x if sizes[1] < sizes[0] else np.zeros(n)), n_steps, digits_lost(*sizes)
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> float:

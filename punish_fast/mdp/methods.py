@@ -12,12 +12,12 @@ All of them alternate an advance and a certified backup (``improvement.py``), so
 ``topological``                    by solving strongly connected components one after the other
 =================================  =====================================================================================
 
-**The choice.** ``auto`` starts with modified policy iteration, and goes on with it as long as each step gains a quarter
-of a digit for as many entries read as the process has. Otherwise it tries Gauss-Seidel sweeps and the Krylov method for
-a step each, and then makes every step by the method that gains most for each entry read, as far as is known: what a
-method gained is trusted less with every step of another one, so each gets its turn. If a dozen sweeps' worth of entries
-did not reach the goal and the process falls into many components, these are solved in topological order. Only counts of
-entries decide, never a clock, so every run and every number of threads does the same.
+**The choice.** ``auto`` evaluates one greedy policy after the other. It begins with sweeps (modified policy iteration),
+and goes on with them as long as residuals lose a digit for as many entries read as the process has. Otherwise it tries
+the Krylov method, and then takes what lately gained more for each entry read; what a method gained is trusted less with
+every step of the other one, so each gets its turn. If a hundred sweeps' worth of entries did not reach the goal and the
+process falls into many components, these are solved in topological order. Only counts of entries decide, never a clock,
+so every run and every number of threads does the same.
 
 **Methods that fail.** An advance may take values further away. After 32 steps without a smaller bound than ever before,
 as many plain backups follow, and both numbers double. Since plain backups converge, so does every method.
@@ -52,17 +52,13 @@ GENERAL_METHODS = (
     "topological",
 )
 _PATIENCE = 32
-# Digits gained for as many entries as the process has, with which auto is content.
-_CONTENT = 0.25
+# Digits that residuals lose for as many entries as the process has, with which auto is content.
+_CONTENT = 1.0
 # What no step gains less than, and by how much hope grows with every step of another method.
-_LEAST_RATE = 0.01
-_HOPE = 1.2
-# Entries of a step, as a multiple of those of the process, below which its length says little.
-_SHORTEST = 0.1
-# What auto tries, in this order.
-_TRIED = ("modified-policy-iteration", "gauss-seidel", "policy-iteration")
+_LEAST_RATE = 0.001
+_HOPE = 1.1
 # Entries, as a multiple of those of the process, that are read before components are sought.
-_BEFORE_COMPONENTS = 12
+_BEFORE_COMPONENTS = 100
 # Components are worth it if the largest one has at most this share of the states.
 _LARGEST_SHARE = 0.5
 
@@ -70,7 +66,7 @@ _LARGEST_SHARE = 0.5
 class Method(Protocol):
     """A way to bring values nearer to the optimal ones."""
 
-    def advance(self, point: Improvement) -> None:
+    def advance(self, point: Improvement) -> object:
         """Change the values of ``point``, which were just backed up."""
 
 
@@ -97,7 +93,7 @@ class Extrapolation:
 
 
 class Automatic:
-    """The method that gains most for each entry read.
+    """Policies, each evaluated by the method that lately gained most for each entry read.
 
     Attributes:
         used: The steps made by each method.
@@ -111,19 +107,29 @@ class Automatic:
             may_split: Whether to look for components.
         """
         self._mdp, self._may_split = mdp, may_split
-        self._methods: dict[str, Method] = {name: _METHOD_OF[name]() for name in _TRIED}
-        # Digits for as many entries as the process has.
+        self._evaluations: dict[str, ModifiedPolicyIteration | KrylovPolicyIteration] = {
+            "modified-policy-iteration": ModifiedPolicyIteration(),
+            "policy-iteration": KrylovPolicyIteration(),
+        }
+        # Digits that residuals lost for as many entries as the process has.
         self._rate: dict[str, float] = {}
-        self._last: tuple[str, float, int] | None = None
         self.used: dict[str, int] = {}
 
     def advance(self, point: Improvement) -> None:
-        """Make a step by the best method."""
-        self._learn(point)
-        name = self._pick(point)
-        self.used[name] = self.used.get(name, 0) + 1
-        self._last = name, point.error, point.work
-        self._methods[name].advance(point)
+        """Solve by components, or evaluate the greedy policy."""
+        if self._may_split and point.work > _BEFORE_COMPONENTS * self._mdp.n_entries:
+            self._may_split = False
+            found = Topological(self._mdp, solve_part(point.discount))
+            if found.sizes.max() <= _LARGEST_SHARE * self._mdp.n_states:
+                self._count("topological")
+                found.advance(point)
+                return
+        name, work = self._pick(), point.work
+        self._count(name)
+        digits = self._evaluations[name].advance(point)
+        for other in self._rate:
+            self._rate[other] *= _HOPE
+        self._rate[name] = max(digits * self._mdp.n_entries / max(point.work - work, 1), _LEAST_RATE)
 
     @property
     def reason(self) -> str:
@@ -131,30 +137,14 @@ class Automatic:
         steps = ", ".join(f"{name} ({n} {'step' if n == 1 else 'steps'})" for name, n in self.used.items())
         return steps or "value-iteration"
 
-    def _learn(self, point: Improvement) -> None:
-        """Note what the last step gained; what others would gain now is less and less known."""
-        if self._last is None:
-            return
-        name, error, work = self._last
-        sweeps = max((point.work - work) / self._mdp.n_entries, _SHORTEST)
-        gain = float(np.log10(error / point.error)) if point.error > 0 else np.inf
-        for other in self._rate:
-            self._rate[other] *= _HOPE
-        if name in _TRIED:
-            self._rate[name] = max(gain / sweeps, _LEAST_RATE)
+    def _count(self, name: str) -> None:
+        self.used[name] = self.used.get(name, 0) + 1
 
-    def _pick(self, point: Improvement) -> str:
-        best = max(self._rate, key=self._rate.__getitem__, default=None)
-        if best is not None and self._rate[best] >= _CONTENT:
-            return best
-        if self._may_split and point.work > _BEFORE_COMPONENTS * self._mdp.n_entries:
-            self._may_split = False
-            found = Topological(self._mdp, solve_part(point.discount))
-            if found.sizes.max() <= _LARGEST_SHARE * self._mdp.n_states:
-                self._methods["topological"] = found
-                return "topological"
-        untried = [name for name in _TRIED if name not in self._rate]
-        return untried[0] if untried or best is None else best
+    def _pick(self) -> str:
+        sweeps, krylov = self._evaluations
+        if sweeps not in self._rate or self._rate[sweeps] >= _CONTENT:
+            return sweeps
+        return krylov if krylov not in self._rate else max(self._rate, key=self._rate.__getitem__)
 
 
 _METHOD_OF: dict[str, Callable[[], Method]] = {

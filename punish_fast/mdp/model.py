@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.mdp import _bellman
-from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups
+from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups, action_labels
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 if TYPE_CHECKING:
@@ -298,14 +298,6 @@ def from_rows(
         action=action_labels(state_ptr),
     )
     return check(mdp)
-
-
-def action_labels(state_ptr: np.ndarray) -> np.ndarray:
-    """The number of each row in its state, in the narrowest unsigned type that holds all of them."""
-    counts = np.diff(state_ptr)
-    numbers = np.arange(counts.sum()) - np.repeat(state_ptr[:-1], counts)
-    labels: np.ndarray = numbers.astype(np.min_scalar_type(int(counts.max(initial=1)) - 1))
-    return labels
 
 
 def check_arrays(mdp: object) -> None:

@@ -8,7 +8,7 @@ policy hardly changes, and halves while it changes much.
 
 from __future__ import annotations
 
-from punish_fast.mdp.improvement import Improvement
+from punish_fast.mdp.improvement import Improvement, digits_lost
 from punish_fast.mdp.policy_chain import PolicyChain
 
 FORCING = 0.1
@@ -23,8 +23,8 @@ class ModifiedPolicyIteration:
     def __init__(self) -> None:
         self._limit = _FEWEST
 
-    def advance(self, point: Improvement) -> None:
-        """Sweep until the changes are alike enough, or the limit is reached."""
+    def advance(self, point: Improvement) -> float:
+        """Sweep until the changes are alike enough, or the limit is reached; return the digits that their span lost."""
         assert point.bound is not None
         chain, n = PolicyChain(point), point.mdp.n_states
         self._adapt(point.n_changed / n)
@@ -40,6 +40,7 @@ class ModifiedPolicyIteration:
             if high - low <= goal:
                 break
         point.v = v
+        return digits_lost(point.bound.span, high - low)
 
     def _adapt(self, changed: float) -> None:
         if changed <= _FEW:

@@ -171,3 +171,11 @@ class StoredBackups:
         pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
         tensor = _bellman.Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, payment.reward)
         return tensor, self._data_ptr, payment.discount
+
+
+def action_labels(state_ptr: np.ndarray) -> np.ndarray:
+    """The number of each row in its state, in the narrowest unsigned type that holds all of them."""
+    counts = np.diff(state_ptr)
+    numbers = np.arange(counts.sum()) - np.repeat(state_ptr[:-1], counts)
+    labels: np.ndarray = numbers.astype(np.min_scalar_type(int(counts.max(initial=1)) - 1))
+    return labels

@@ -71,11 +71,11 @@ def test_auto_says_what_it_did():
     assert solve(from_rows([[(1.0, {1: 1.0})]], terminals=[0.0]), 0.0).reason == "value-iteration"
 
 
-def test_auto_tries_other_methods_where_modified_policy_iteration_is_slow():
-    mdp = sparse_process(3000, reach=3)
+def test_auto_tries_a_krylov_method_where_sweeps_are_slow():
+    mdp = sparse_process(300, reach=3)
     automatic = Automatic(mdp)
-    iterate(Improvement(mdp, 0.9999, 1e-6), automatic)
-    assert set(automatic.used) >= {"modified-policy-iteration", "gauss-seidel", "policy-iteration"}
+    iterate(Improvement(mdp, 0.999, 1e-6), automatic)
+    assert set(automatic.used) >= {"modified-policy-iteration", "policy-iteration"}
 
 
 def test_an_advance_that_leads_astray_is_made_up_for():
