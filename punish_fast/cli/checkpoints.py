@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,8 +32,9 @@ def checkpoint_path(resume: Path | None, output: Path, is_replaced: bool) -> Pat
     """
     if resume is not None:
         return resume
-    path = output.with_name(f"{output.stem}.checkpoint.h5")
-    if path.exists() and not is_replaced:
+    path = output.parent / f"{output.stem}.checkpoint.h5"
+    # A name that is too long is told with those of other outputs.
+    if os.path.exists(path) and not is_replaced:  # noqa: PTH110
         raise UsageError(f"{path}: is left of an earlier run; --resume {path} goes on from it, --force begins anew")
     return path
 

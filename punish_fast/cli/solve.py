@@ -156,7 +156,9 @@ def _check(options: SolveOptions) -> None:
             raise UsageError("--cluster goes with --no-tensor only: rows are made by the workers, and not kept")
         if options.memory is not None or options.dry_run:
             raise UsageError("--cluster does not go with --memory or --dry-run")
-    check_options(options.discount, **_limits(options), objective=options.objective or "discounted")
+    check_options(
+        options.discount, **_limits(options), objective="discounted" if options.objective is None else options.objective
+    )
 
 
 def _limits(options: SolveOptions) -> dict[str, Any]:
@@ -181,10 +183,10 @@ def _settings(method: dict[str, Any]) -> dict[str, Any]:
     discount = 1.0 if method["objective"] == "win-probability" else method["discount"]
     return {
         "objective": method["objective"],
-        "schedule": method["method"],
-        "sweeps": method["sweeps"],
         "discount": DEFAULT_DISCOUNT if discount is None else discount,
+        "schedule": method["method"],
         "tolerance": None if method["sweeps"] is not None else method["tolerance"],
+        "sweeps": method["sweeps"],
     }
 
 

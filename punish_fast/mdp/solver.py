@@ -192,8 +192,8 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution:
     """
     goal, n_states = options.goal, iteration.mdp.n_states
     if options.checkpoints is not None:
-        settings = {name: getattr(options, name) for name in ("objective", "discount", "sweeps")}
-        options.checkpoints.begin(iteration, settings | {"schedule": options.method, "tolerance": goal})
+        settings = {"objective": options.objective, "discount": options.discount, "schedule": options.method}
+        options.checkpoints.begin(iteration, settings | {"sweeps": options.sweeps, "tolerance": goal})
     _check_precision(iteration)
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"

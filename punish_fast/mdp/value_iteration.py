@@ -30,10 +30,12 @@ from punish_fast.mdp.anderson import Anderson
 from punish_fast.mdp.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.exact_iteration import Exact
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best, preferring
+from punish_fast.mdp.policy import first_best, preferring, tie_of
 from punish_fast.mdp.process import Payment, Process, RowChoices
 from punish_fast.mdp.stopping_rule import Contraction, discounted, undiscounted
 
+# Steps; ties of rows may cost as many times what rounding does.
+_SHORT_PLAY = 100.0
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 
@@ -245,7 +247,8 @@ class Layered(Iteration):
             largest = max(float(np.abs(values).max(initial=0)) for values in (self.v, reward))
             self.contraction = self.contraction._replace(largest_value=2 * largest)
         self.close()
-        self.prefer(found.choice)
+        if is_long or not self.attain(found.error_bound):
+            self.prefer(found.choice)
         self.policies = found.rounds
         self.log.residual.append(change)
         return self._closed(found.error_bound)
@@ -258,6 +261,7 @@ class Layered(Iteration):
         rounding, n = float(self._rounding().sum()), self.mdp.n_states
         if not isinstance(self.mdp, MDP) or not np.isfinite(rounding):
             return True
+        distance = max(distance, 2 * self._loss_by_ties(rounding))
         lower = self.v.copy()
         lower[:n] = np.maximum(lower[:n] - distance / 2, self._least)
         aim = Aim(self._payment.reward, lower, self._least, rounding, distance / 2)
@@ -267,6 +271,13 @@ class Layered(Iteration):
         if choice is not None:
             self.prefer(choice)
         return choice is not None
+
+    def _loss_by_ties(self, rounding: float) -> float:
+        """What ties may cost, which is no reason to look for another policy where play is short; otherwise 0."""
+        modulus, spread, _ = self.contraction
+        if modulus >= 1 or spread / (1 - modulus) > _SHORT_PLAY:
+            return 0.0
+        return self.contraction.error_bound(tie_of(self.q), rounding)
 
     def prefer(self, choice: np.ndarray) -> None:
         """Put rows that rounding cannot tell from ``choice`` just below it: over very long play they may be worse."""

@@ -13,7 +13,7 @@ import pytest
 from fuzz.damage import change, put
 
 from cli.conftest import COMMAND, clean_environment, run_apart
-from punish_fast.arena import lineup, tournament
+from punish_fast.arena import lineup, matches
 from punish_fast.arena.players import Player
 from punish_fast.cli import report as reporting
 from punish_fast.duel import simulated_evaluation
@@ -138,7 +138,7 @@ def test_an_interrupted_tournament_resumes(run, folder, monkeypatch):
             raise KeyboardInterrupt
         return simulated_evaluation.simulate(*args, **options)
 
-    monkeypatch.setattr(tournament, "simulate", interrupt)
+    monkeypatch.setattr(matches, "simulate", interrupt)
     done = run(*command, "--resume", "x.json")
     assert (done.code, done.out) == (130, "")
     assert "x.json has the results so far" in done.err
@@ -153,7 +153,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
     def interrupt(*_args, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tournament, "head_to_head", interrupt)
+    monkeypatch.setattr(matches, "head_to_head", interrupt)
     done = run("arena", "random", "careful", *TINY)
     assert (done.code, done.out) == (130, "")
     assert "the results so far are not saved; --resume FILE would save them" in done.err

@@ -53,7 +53,7 @@ def output(folder):
         (["--discount", "nan"], "discount"),
         (["--discount", "inf"], "discount"),
         (["--discount", "high"], "--discount"),
-        (["--objective", "draw"], "'--objective': 'draw' is not one of 'discounted', 'win-probability'"),
+        (["--objective", "draw"], "--objective: 'draw' is not allowed, it must be one of discounted, win-probability"),
         (["--objective", ""], "--objective"),
         (
             ["--objective", "win-probability", "--discount", "0.9"],

@@ -65,7 +65,7 @@ def test_a_cycle_resumes_with_its_acceleration(options):
     assert_resumes(cycle(1), **options)
 
 
-@given(random_processes(), st.sampled_from([{}, {"method": "jacobi", "discount": 0.5}]))
+@given(random_processes(), st.sampled_from([{"method": "layered"}, {"method": "jacobi", "discount": 0.5}]))
 @settings(max_examples=6)
 def test_any_process_resumes(sample, options):
     assert_resumes(from_rows(*sample), tolerance=1e-6, **options)

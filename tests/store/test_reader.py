@@ -38,20 +38,7 @@ DATASETS = [
     *(
         ("agent", name)
         for name in DTYPES
-        if not name.startswith(
-            (
-                "/strategy",
-                "/response",
-                "/equilibrium",
-                "/learner",
-                "/network",
-                "/replay",
-                "/pool",
-                "/fresh",
-                "/log/rmse",
-                "/log/choice",
-            )
-        )
+        if "agent" in BY_NAME[name].kinds and not name.startswith(("/log/rmse", "/log/choice"))
     ),
     *(("strategy", name) for name in DTYPES if name in ("/strategy/state", "/strategy/p")),
 ]
