@@ -93,6 +93,11 @@ def tabletop() -> StateSpace:
     return StateSpace(PRESETS["tabletop"])
 
 
+@pytest.fixture(scope="session")
+def tabletop_mdp(tabletop: StateSpace) -> MDP:
+    return build(tabletop)
+
+
 @pytest.fixture(scope="module")
 def fast_compilation() -> Iterator[None]:
     """Let JAX compile in half the time, for what runs once or twice; skip without the extra ``learn``."""

@@ -32,8 +32,10 @@ from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+from punish_fast.mdp.methods import GENERAL_METHODS
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.reachability import reach_probability
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.seats import Agent
@@ -71,6 +73,12 @@ def _solve() -> None:
     flaw_of_rows(space.n_states, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
     solution = solve(mdp)
     solve(mdp, method="jacobi", sweeps=1)
+    solve(mdp, discount=1.0)
+    for method in GENERAL_METHODS:
+        solve(mdp, method=method, tolerance=1e-3)
+    won = np.repeat([False, True, False], [mdp.n_states, 1, 1])
+    for maximize in (True, False):
+        reach_probability(mdp, won, maximize)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
     enemy = greedy(mdp.state_ptr, solution.q)

@@ -8,6 +8,8 @@ import sys
 from types import TracebackType
 from typing import Self
 
+_START_SECONDS = 60
+
 
 class RealCluster:
     """A scheduler and workers with a thread each.
@@ -26,6 +28,7 @@ class RealCluster:
         self.workers = [self._start_worker() for _ in range(n_workers)]
 
     def __enter__(self) -> Self:
+        self._wait()
         return self
 
     def __exit__(
@@ -53,6 +56,14 @@ class RealCluster:
         n_workers = len(self.workers)
         self.scheduler = self._start_scheduler()
         self.workers = [self._start_worker() for _ in range(n_workers)]
+        self._wait()
+
+    def _wait(self) -> None:
+        """Wait until all workers are there."""
+        from distributed import Client
+
+        with Client(self.address, timeout=_START_SECONDS, set_as_default=False) as client:
+            client.wait_for_workers(len(self.workers), timeout=_START_SECONDS)
 
     def _start_scheduler(self) -> subprocess.Popen[bytes]:
         return _start("scheduler", "--host", "127.0.0.1", "--port", str(self._port), "--no-dashboard")
