@@ -39,9 +39,8 @@ def relax_run(first, last, is_descending, tensor, discount, candidates, v, out):
     """
     state_ptr, indptr, indices, data, reward = tensor
     candidate, number = candidates
-    width = last - first
     largest = 0.0
-    for n_done in range(width):
+    for n_done in range(last - first):
         state = last - ONE - n_done if is_descending else first + n_done
         place = state_ptr[state]
         last_place = place + number[state]
@@ -52,8 +51,7 @@ def relax_run(first, last, is_descending, tensor, discount, candidates, v, out):
             total, stays = 0.0, 0.0
             while k < end:
                 column = np.uint64(indices[k])
-                # An unsigned difference is large for columns before the run, too.
-                value = out[column] if column - first < width else v[column]
+                value = out[column] if first <= column < last else v[column]
                 total += data[k] * (0.0 if column == state else value)
                 stays += data[k] if column == state else 0.0
                 k += ONE

@@ -42,6 +42,7 @@ def test_first_values_change_the_way_but_not_the_end(sample, name, value):
     assert started.v == pytest.approx(solve(mdp, 0.9, "layered").v, abs=2e-10)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("reach", [None, 5])
 @pytest.mark.parametrize("name", NAMES)
 def test_methods_agree_and_have_the_same_bits_for_any_number_of_threads(name, reach):
@@ -58,6 +59,7 @@ def test_methods_agree_and_have_the_same_bits_for_any_number_of_threads(name, re
     assert np.abs(found[0].v - solve(mdp, 0.98, "layered", 1e-8).v).max() <= 2e-8
 
 
+@pytest.mark.compiled
 def test_play_that_forgets_where_it_began_takes_few_backups_at_any_discount():
     mdp = sparse_process(2000)
     sweeps = {discount: solve(mdp, discount, tolerance=1e-6).sweeps for discount in (0.9, 0.999)}
@@ -65,12 +67,14 @@ def test_play_that_forgets_where_it_began_takes_few_backups_at_any_discount():
     assert solve(mdp, 0.9, "layered", 1e-6).sweeps > 100
 
 
+@pytest.mark.compiled
 def test_auto_says_what_it_did():
     solution = solve(sparse_process(2000), 0.9)
     assert solution.reason.startswith("modified-policy-iteration (")
     assert solve(from_rows([[(1.0, {1: 1.0})]], terminals=[0.0]), 0.0).reason == "value-iteration"
 
 
+@pytest.mark.compiled
 def test_auto_tries_a_krylov_method_where_sweeps_are_slow():
     mdp = sparse_process(300, reach=3)
     automatic = Automatic(mdp)
@@ -78,6 +82,7 @@ def test_auto_tries_a_krylov_method_where_sweeps_are_slow():
     assert set(automatic.used) >= {"modified-policy-iteration", "policy-iteration"}
 
 
+@pytest.mark.compiled
 def test_an_advance_that_leads_astray_is_made_up_for():
     class Astray:
         def advance(self, point):
@@ -117,6 +122,7 @@ def test_what_a_method_cannot_do_is_refused(options, told):
         solve(from_rows([[(0.0, {1: 1.0})]], terminals=[1.0]), method="gauss-seidel", **options)
 
 
+@pytest.mark.compiled
 def test_progress_is_told_after_every_backup():
     told: list[tuple[str, int, float]] = []
     solution = solve(sparse_process(100), 0.9, progress=lambda *what: told.append(what))

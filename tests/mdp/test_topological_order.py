@@ -11,6 +11,8 @@ from punish_fast.mdp.model import MDP, from_rows
 from punish_fast.mdp.solver import solve
 from punish_fast.mdp.topological_order import Topological, components_of
 
+pytestmark = pytest.mark.compiled
+
 
 def chain_of(mdp: MDP, n_copies: int) -> MDP:
     """Copies of a process; the last successor of every row is the same state of the next copy, or a terminal."""
