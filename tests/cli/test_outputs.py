@@ -185,7 +185,7 @@ def test_no_verb_replaces_what_it_reads(run, made, folder, name):
         before = contents(folder)
         for output in outputs:
             done = run(*name.split(), *arguments, flag, output)
-            done.refused("will not be replaced")
+            done.refused("is a file, not a folder" if flag == "--results" else "will not be replaced")
             assert contents(folder) == before
 
 
