@@ -4,8 +4,11 @@ The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P
 g)`` steps for each digit unless play forgets quickly where it began; BiCGSTAB [van der Vorst 1992] needs about the
 square root of that on chains that wander like a random walk. It starts from the backed up values and ends at a
 residual that is a factor smaller [inexact policy iteration: Gargiani et al. 2024], since the policy is about to
-change. Each step costs two sweeps over the rows of the policy. Scalar products are sums in a fixed order by
-`numpy.einsum`: those of a BLAS depend on its threads.
+change.
+
+Two Gauss-Seidel sweeps from zero, there and back, precondition it from the right, so that values travel through all
+states in a step, not from one to the next. So a step takes six sweeps over the rows of the policy. Scalar products are
+sums in a fixed order by `numpy.einsum`: those of a BLAS depend on its threads.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def check_origin(file: Artefact, origin: SweepOrigin, settings: dict[str, Any]) 
 
     Args:
         file: The file.
-        origin: What is to be solved; its digests are not compared.
+        origin: The game and the enemy to solve; their digests are not compared.
         settings: Those of `SweepState`.
 
     Raises:
