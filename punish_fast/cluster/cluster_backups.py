@@ -1,8 +1,8 @@
 """Backups of the states of a layer, spread over the workers of a cluster.
 
-The values of the layer that follows are handed to all workers, once; then each task backs up a run of batches and sends
-the new values back. Each thread gets two tasks of a layer, more if these would take longer than ten seconds, and one if
-handing out a second took more than a tenth of its time, as measured.
+The values of the layer that follows are handed to a worker, from which each of the others fetches them once; each task
+backs up a run of batches and sends the new values back. Each thread gets two tasks of a layer, more if these would take
+longer than ten seconds, and one if handing out a second took more than a tenth of its time, as measured.
 
 Every state has one owner, so values have the same bits for any number of workers and any tasks. Dask gives the tasks of
 a worker that died to others. What it cannot mend, such as values that no worker has any more, is mended by doing the
@@ -175,8 +175,11 @@ class ClusterBackups:
         return known[1]
 
     def _hand_out(self, value: object) -> Future[Any]:
-        """Give a value to all workers."""
-        handed: Future[Any] = self._client.scatter([value], broadcast=True, hash=False)[0]
+        """Give a value to a worker, from which the others fetch it.
+
+        A broadcast would never end if a worker died meanwhile.
+        """
+        handed: Future[Any] = self._client.scatter([value], hash=False)[0]
         return handed
 
     def _submit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 
@@ -53,6 +54,14 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches, second
         threading.Thread(target=lambda: (time.sleep(seconds), cluster.replace_worker())).start()
 
     assert solve_on(cluster, batches, kill_soon).fingerprint == NOTEBOOK
+
+
+def test_a_worker_that_dies_while_values_are_handed_out_holds_up_nothing(cluster, batches):
+    def stop_now_and_kill_soon():
+        cluster.workers[0].send_signal(signal.SIGSTOP)
+        threading.Timer(0.3, cluster.replace_worker).start()
+
+    assert solve_on(cluster, batches, stop_now_and_kill_soon).fingerprint == NOTEBOOK
 
 
 def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, monkeypatch, tmp_path):
