@@ -32,6 +32,7 @@ from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+from punish_fast.mdp.component_brackets import Payoff, bracketed
 from punish_fast.mdp.methods import GENERAL_METHODS
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import greedy, softmax
@@ -79,6 +80,7 @@ def _solve() -> None:
     won = np.repeat([False, True, False], [mdp.n_states, 1, 1])
     for maximize in (True, False):
         reach_probability(mdp, won, maximize)
+    bracketed(mdp, Payoff(mdp.reward, np.zeros(2)), 1e-3)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
     enemy = greedy(mdp.state_ptr, solution.q)

@@ -55,7 +55,9 @@ def relax_run(first, last, is_descending, tensor, discount, candidates, v, out):
                 total += data[k] * (0.0 if column == state else value)
                 stays += data[k] if column == state else 0.0
                 k += ONE
-            value = (reward[row] + discount * total) / (1.0 - discount * stays)
+            leaves = 1.0 - discount * stays
+            # Without a discount, whoever stays for ever pays for it.
+            value = (reward[row] + discount * total) / leaves if leaves > 0.0 else -np.inf
             best = value if value > best else best
             place += ONE
         change = abs(best - out[state])

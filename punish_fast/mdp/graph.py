@@ -6,8 +6,8 @@ play stops without it:
 
 * *some* policy may reach the goal: a search backwards from it;
 * some policy *never* does: leave out states whose every row may lead to states left out, beginning with the goal;
-* some policy does *almost surely* (with probability 1): of the states that may reach it, keep those that still do by
-  rows that surely stay among these, until none drops out.
+* some policy does *almost surely* (with probability 1): of the states that may reach it, keep those that can stay among
+  these for ever and still reach it meanwhile, until none drops out.
 
 The policies that do so are found, too.
 """
@@ -69,28 +69,35 @@ class TransitionGraph:
 
     def never_reach(self, goal: np.ndarray) -> Ways:
         """The states from which some policy never reaches a column of the goal."""
-        mdp, forced = self._mdp, goal.copy()
-        risky = ~self._goes_on
-        # Where play stops no row is free, and none can become risky.
-        n_free = np.add.reduceat(self._goes_on.astype(np.int64), mdp.state_ptr[:-1]) if mdp.n_states else np.empty(0)
-        queue = np.empty(mdp.n_columns, dtype=np.int64)
-        _graph.find_forced(self._column_ptr, self._into, self._state_of, n_free, forced, risky, queue)
-        row = np.full(mdp.n_states, -1, dtype=np.int64)
+        forced, risky = self._forced(goal)
+        row = np.full(self._mdp.n_states, -1, dtype=np.int64)
         free = np.flatnonzero(~risky)[::-1]
         # The first free row of each state is written last.
         row[self._state_of[free]] = free
-        row[forced[: mdp.n_states]] = -1
+        row[forced[: self._mdp.n_states]] = -1
         return Ways(~forced, row)
 
     def surely_reach(self, goal: np.ndarray) -> Ways:
         """The states from which some policy reaches a column of the goal with probability 1."""
         ways = self.may_reach(goal)
         while True:
-            allowed = self._goes_on & self.stays(ways.found)
-            still = self._ways(goal, allowed)
+            _, risky = self._forced(~ways.found)
+            still = self._ways(goal, ~risky)
             if np.array_equal(still.found, ways.found):
                 return still
             ways = still
+
+    def _forced(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The states that reach given columns with a positive probability under every policy, ``[n_columns]``.
+
+        And the rows, ``[n_rows]``, that may lead to one of them or belong to a state where play stops.
+        """
+        mdp, forced, risky = self._mdp, columns.copy(), ~self._goes_on
+        # Where play stops no row is free, and none can become risky.
+        n_free = np.add.reduceat(self._goes_on.astype(np.int64), mdp.state_ptr[:-1]) if mdp.n_states else np.empty(0)
+        queue = np.empty(mdp.n_columns, dtype=np.int64)
+        _graph.find_forced(self._column_ptr, self._into, self._state_of, n_free, forced, risky, queue)
+        return forced, risky
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
         """Whether each row leads to the given columns (bool ``[n_columns]``) only, bool ``[n_rows]``."""
@@ -116,3 +123,10 @@ def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
         )
     columns[: len(marks)] = marks
     return columns
+
+
+def endless_states(mdp: MDP) -> np.ndarray:
+    """The states from which some policy goes on for ever, bool ``[n_states]``."""
+    ends = np.zeros(mdp.n_columns, dtype=bool)
+    ends[mdp.n_states :] = True
+    return TransitionGraph(mdp, ends).never_reach(ends).found[: mdp.n_states]

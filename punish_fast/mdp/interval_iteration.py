@@ -23,9 +23,6 @@ come first; they prove nothing. The bracket then starts at a small distance on b
 1, and is swept until both conditions hold. A bracket that does not get there starts again, sixteen times as wide, for
 twice as many sweeps; at the latest, it is that of 0 and 1.
 
-**Costs of play that goes on for ever.** The same holds of total rewards if some policy ends play and every other one
-pays without end: then, too, sweeps from any start converge to the only fixed point [Bertsekas and Tsitsiklis 1991].
-
 **Rounding.** A sweep in floating point is off by at most ``e`` (see ``value_iteration.py``), so ``e`` is added to
 every upper value and subtracted from every lower one.
 """
@@ -45,26 +42,29 @@ _PATIENCE = 8
 _WIDENING = 16.0
 
 
-class Bracketing(Layered):
-    """Sweeps without a discount, then brackets around their result; a round from both sides is one sweep."""
+class Reachability(Layered):
+    """Sweeps to the largest win probabilities, then brackets around them; a round from both sides is one sweep."""
 
-    # No value is above it.
-    _most = np.inf
+    _least = 0.0
+    _most = 1.0
 
     def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
-        """Start with sweeps.
+        """Start with sweeps, or with the bracket of 0 and 1.
 
         Args:
             mdp: The process.
-            goal: The error bound to reach.
-            start: float64 ``[n_states]``, initial values; zeros if None.
+            goal: The error bound to reach; None starts with the bracket of 0 and 1.
+            start: float64 ``[n_states]``, initial probabilities; zeros if None.
         """
         super().__init__(mdp, 1.0, start)
         self._goal = goal
         self._change = np.inf
-        self._margin = _MARGIN
-        self._patience = _PATIENCE
         self._bracket: Bracket | None = None
+        self._payment = Payment(np.zeros(mdp.n_rows), 1.0)
+        np.clip(self.v, 0.0, 1.0, out=self.v)
+        self.v[mdp.n_states :] = mdp.terminal_reward > 0
+        if goal is None:
+            self._begin_bracket(1.0, _PATIENCE)
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """All that the next sweep depends on; see `punish_fast.mdp.value_iteration.Iteration.state`."""
@@ -99,8 +99,8 @@ class Bracketing(Layered):
             return self._narrow(self._bracket)
         super().sweep()
         assert self._goal is not None
-        if self._change <= max(self._goal / (2 * self._margin), 2 * self._error):
-            self._begin_bracket(max(self._goal / 2, 2 * _MARGIN * self._error), self._patience)
+        if self._change <= max(self._goal / (2 * _MARGIN), 2 * self._error):
+            self._begin_bracket(max(self._goal / 2, 2 * _MARGIN * self._error), _PATIENCE)
         return 1.0
 
     def _bound(self, residuals: list[float]) -> float:
@@ -130,34 +130,8 @@ class Bracketing(Layered):
             self.is_at_floor = change <= 2 * self._error
             return self._closed(bracket.half_width)
         if bracket.n_rounds == bracket.patience:
-            self._begin_anew(bracket)
+            self._begin_bracket(_WIDENING * max(bracket.distance, bracket.half_width), 2 * bracket.patience)
         return 1.0
-
-    def _begin_anew(self, failed: Bracket) -> None:
-        """Start another bracket, a wider one."""
-        self._begin_bracket(_WIDENING * max(failed.distance, failed.half_width), 2 * failed.patience)
-
-
-class Reachability(Bracketing):
-    """Sweeps to the largest win probabilities, and brackets around them."""
-
-    _least = 0.0
-    _most = 1.0
-
-    def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
-        """Start with sweeps, or with the bracket of 0 and 1.
-
-        Args:
-            mdp: The process.
-            goal: The error bound to reach; None starts with the bracket of 0 and 1.
-            start: float64 ``[n_states]``, initial probabilities; zeros if None.
-        """
-        super().__init__(mdp, goal, start)
-        self._payment = Payment(np.zeros(mdp.n_rows), 1.0)
-        np.clip(self.v, 0.0, 1.0, out=self.v)
-        self.v[mdp.n_states :] = mdp.terminal_reward > 0
-        if goal is None:
-            self._begin_bracket(1.0, _PATIENCE)
 
     def _find_contraction(self) -> Contraction:
         """A single sweep need not contract, but several do; no probability is above 1."""
@@ -170,36 +144,6 @@ class Reachability(Bracketing):
         if self.q.max(initial=0) > 1:
             np.minimum(self.q, 1.0, out=self.q)
             np.minimum(self.v, 1.0, out=self.v)
-
-
-class ShortestPath(Bracketing):
-    """Sweeps to the largest total rewards of a process in which whoever goes on for ever pays for it without end."""
-
-    # No bound rests on the sweeps that come before brackets.
-    _is_accelerated = True
-
-    def _begin_anew(self, failed: Bracket) -> None:
-        """Sweep on until values are closer, where rounding allows, since a wide bracket takes long to close."""
-        assert self._goal is not None
-        if self._goal / (2 * self._margin) <= 2 * self._error:
-            super()._begin_anew(failed)
-            return
-        self._bracket = None
-        self._margin *= _WIDENING
-        self._patience = 2 * failed.patience
-
-    def _find_contraction(self) -> Contraction:
-        """Sweeps converge, but nothing is known of how fast."""
-        return Contraction(modulus=1.0, spread=1.0, largest_value=np.inf)
-
-    def _rounding(self) -> np.ndarray:
-        """float64 ``[n_layers]``, the largest rounding error of a backup of values as large as the present ones."""
-        bracket, reward = self._bracket, float(np.abs(self._payment.reward).max(initial=0))
-        held = [self.v] if bracket is None else [self.v, bracket.lower, bracket.upper]
-        # Each layer that is backed up may add a reward to the values that the next one reads.
-        largest = max(float(np.abs(values).max(initial=0)) for values in held) + (self.mdp.n_layers + 1) * reward
-        rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (_UNIT_ROUNDOFF * largest)
-        return rounding
 
 
 class Bracket:

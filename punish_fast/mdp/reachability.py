@@ -2,7 +2,7 @@
 
 *Largest*: states that cannot reach the goal have 0, and those from which some policy reaches it almost surely have 1;
 both are found in the graph (``graph.py``). What is left is a process whose terminals are these two, and the largest
-probability of the one is bracketed from both sides (``interval_iteration.py``), after its end components are collapsed
+probability of the one is bracketed from both sides (``component_brackets.py``), after its end components are collapsed
 (``end_components.py``).
 
 *Smallest*: let ``Z`` be the states from which some policy never reaches the goal. All other states have no end
@@ -10,7 +10,7 @@ component without the goal, since staying in it would never reach the goal; so p
 the goal under every policy, and the smallest probability is 1 less the largest one of reaching ``Z`` first [Baier and
 Katoen 2008, sec. 10.6]. That one is found as above, and needs no end component collapsed.
 
-The policy returned attains its probability up to the error bound (``attainment.py``).
+The policy returned attains its probability up to the error bound.
 """
 
 from __future__ import annotations

@@ -6,10 +6,11 @@ maximises the probability of reaching a terminal that pays more than nothing, wh
 
 The sweeps are in ``value_iteration.py``, the error bound that stops them in ``stopping_rule.py``, and the brackets of
 win probabilities in ``interval_iteration.py``. Without a discount, states between which play can go on for ever are
-first made into one (``end_components.py``), and the policy iteration of ``exact_iteration.py`` takes over if 1,000
-sweeps do not reach the tolerance or rounding keeps them above it, unless too many states lead to each other. Then
-``attainment.py`` checks that the greedy policy earns its values up to their error bound, or the tolerance if that is
-more, and finds another one if not.
+first made into one (``end_components.py``). If there are no layers, components follow one after the other
+(``component_brackets.py``). If there are, or no bound was found so, layers are swept, and the policy iteration of
+``exact_iteration.py`` takes over if 1,000 sweeps do not reach the tolerance or rounding keeps them above it, unless too
+many states lead to each other. Then ``attainment.py`` checks that the greedy policy earns its values up to their error
+bound, or the tolerance if that is more, and finds another one if not.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.checkpoints import Checkpoints
+from punish_fast.mdp.component_brackets import PROBABILITY, Payoff, bracketed, values_of_rows
 from punish_fast.mdp.end_components import collapsed
 from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
+from punish_fast.mdp.graph import endless_states
 from punish_fast.mdp.improvement import Improvement
 from punish_fast.mdp.interval_iteration import Reachability
 from punish_fast.mdp.methods import GENERAL_METHODS, iterate, method_of
@@ -34,7 +37,7 @@ from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, JACOBI, LAYERED, check_options
 from punish_fast.mdp.stopping_rule import SolveError
-from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered
+from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered, Log
 
 # Without a discount: sweeps before the exact method is tried, and, where it cannot be, before the solver gives up.
 _PATIENCE = 1000
@@ -57,10 +60,14 @@ class _Options(NamedTuple):
     progress: Progress | None
     checkpoints: Checkpoints | None = None
 
+    def tell(self, sweeps: int, bound: float) -> None:
+        """Tell what was reached."""
+        if self.progress is not None:
+            self.progress("solve", sweeps, bound)
+
     def after_sweep(self, iteration: Layered | Jacobi) -> None:
         """Tell and save what was reached."""
-        if self.progress is not None:
-            self.progress("solve", len(iteration.log.seconds), iteration.bound)
+        self.tell(len(iteration.log.seconds), iteration.bound)
         if self.checkpoints is not None:
             self.checkpoints.after_sweep(iteration)
 
@@ -116,6 +123,10 @@ def solve(
     options = _Options(objective, discount, method, goal, sweeps, progress, checkpoints)
     if isinstance(mdp, MDP) and _is_general(mdp, options):
         return _solve_generally(mdp, options, start)
+    if isinstance(mdp, MDP) and _is_by_component(mdp, options, start):
+        found = _solve_by_component(mdp, options)
+        if found is not None:
+            return found
     options = options._replace(method=JACOBI if method == JACOBI else LAYERED)
     iteration = _begin(mdp, options, start)
     if iteration.endless is None:
@@ -152,12 +163,7 @@ def _solve_generally(mdp: MDP, options: _Options, start: np.ndarray | None) -> S
     assert options.goal is not None
     point = Improvement(mdp, options.discount, options.goal, start)
     _check_precision(point)
-
-    def tell(backups: int, bound: float) -> None:
-        if options.progress is not None:
-            options.progress("solve", backups, bound)
-
-    steps = iterate(point, method_of(options.method, mdp, options.discount), tell)
+    steps = iterate(point, method_of(options.method, mdp, options.discount), options.tell)
     q, bound = point.close()
     return Solution(
         v=point.v[: mdp.n_states],
@@ -172,6 +178,54 @@ def _solve_generally(mdp: MDP, options: _Options, start: np.ndarray | None) -> S
         error_bound=bound,
         log=steps.log,
         reason=steps.reason,
+    )
+
+
+def _is_by_component(mdp: MDP, options: _Options, start: np.ndarray | None) -> bool:
+    """Whether components are to be tried, since there is neither a discount nor an order of layers."""
+    is_plain = mdp.n_layers == 1 and start is None and options.checkpoints is None
+    return options.method == "auto" and is_plain and options.discount == 1 and options.goal is not None
+
+
+def _solve_by_component(mdp: MDP, options: _Options) -> Solution | None:
+    """Solve one component after the other; None if that leads to no end, or has none."""
+    pays, begin = options.objective == "discounted", time.perf_counter()
+    original, endless = mdp.expanded(), endless_states(mdp)
+    quotient = collapsed(original, endless, pays) if endless.any() else None
+    mdp = original if quotient is None else quotient.mdp
+    if quotient is not None and endless_states(mdp).any():
+        return None
+    if pays:
+        reward = Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
+    else:
+        reward = Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64), PROBABILITY)
+    assert options.goal is not None
+    # Values that are backed up once more stay between the bounds.
+    found = bracketed(mdp, reward, options.goal / 2, lambda sweeps: options.tell(sweeps, np.inf))
+    if found is None:
+        return None
+    q, v = values_of_rows(mdp, reward, found), found.v
+    if quotient is not None:
+        _, q = quotient.lifted(np.maximum.reduceat(q, mdp.state_ptr[:-1]), q)
+        v = v[quotient.number]
+    best = np.maximum.reduceat(q, original.state_ptr[:-1])
+    change = float(np.abs(best - v).max())
+    bound = float(np.nextafter(found.error_bound + change, np.inf))
+    options.tell(found.rounds, bound)
+    log = Log(residual=[change], seconds=[time.perf_counter() - begin])
+    return Solution(
+        v=best,
+        q=q,
+        state_ptr=original.state_ptr,
+        objective=options.objective,
+        discount=1.0,
+        method=options.method,
+        tolerance=options.goal,
+        sweeps=found.rounds,
+        residual=change,
+        error_bound=bound,
+        log=log,
+        reason="topological",
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -38,6 +39,40 @@ def components_of(mdp: MDP) -> np.ndarray:
     return components(graph[:, : mdp.n_states])
 
 
+class Order:
+    """A process whose states are ordered by component, each after all that it leads to.
+
+    Attributes:
+        sizes: int64 ``[n_components]``, states of each.
+        states: int64 ``[n_states]``, the former numbers of states.
+        rows: int64 ``[n_rows]``, the former numbers of rows.
+    """
+
+    def __init__(self, mdp: MDP) -> None:
+        label = components_of(mdp)
+        self.sizes = np.bincount(label)
+        self.states = np.argsort(label, kind="stable")
+        lengths = np.diff(mdp.state_ptr)[self.states]
+        self._state_ptr = cumulated(lengths)
+        self.rows = np.repeat(mdp.state_ptr[self.states] - self._state_ptr[:-1], lengths) + np.arange(mdp.n_rows)
+        self._original = mdp
+
+    @cached_property
+    def mdp(self) -> MDP:
+        """The process in that order."""
+        return _reordered(self._original, self.states, self._state_ptr, self.rows)
+
+    def runs(self, large: int) -> list[np.ndarray]:
+        """Runs of components: each with ``large`` states or more alone, and the others between them together.
+
+        Returns:
+            For each run, int64 ``[n + 1]``, where the states of its components begin and end.
+        """
+        boundary, alone = cumulated(self.sizes), np.flatnonzero(self.sizes >= large)
+        ends = np.unique(np.concatenate([[0, len(self.sizes)], alone, alone + 1]))
+        return [boundary[begin : end + 1] for begin, end in pairwise(ends.tolist())]
+
+
 class Topological:
     """All components, each solved once.
 
@@ -52,46 +87,34 @@ class Topological:
             mdp: The process.
             solve: ``solve(mdp, tolerance, start)``, for a large component, with first values ``[n_states]``.
         """
-        label = components_of(mdp)
-        self.sizes = np.bincount(label)
-        self._order = np.argsort(label, kind="stable")
+        self._order = Order(mdp)
+        self.sizes = self._order.sizes
         self._solve = solve
 
     def advance(self, point: Improvement) -> None:
         """Solve all components in their order, so well that the goal is reached."""
-        n, order = point.mdp.n_states, self._order
-        mdp = _reordered(point.mdp, order)
+        mdp, order, n = self._order.mdp, self._order.states, point.mdp.n_states
         v = np.concatenate([point.v[order], point.v[n:]])
         # Values change by at most twice their error in another backup.
         goal = point.goal_of_changes / 2
-        boundary = cumulated(self.sizes)
-        for begin, end in self._runs():
-            first, last = boundary[begin], boundary[end]
-            if end - begin == 1 and last - first >= _LARGE:
+        for boundary in self._order.runs(_LARGE):
+            first, last = boundary[0], boundary[-1]
+            if len(boundary) == 2 and last - first >= _LARGE:
                 part = _component(mdp, v, first, last, point.discount)
                 v[first:last] = self._solve(part, goal, v[first:last])
                 point.work += int(part.n_entries)
             else:
-                point.work += _relax(mdp, boundary[begin : end + 1], point.discount, v, goal)
+                point.work += _relax(mdp, boundary, point.discount, v, goal)
         point.v[order] = v[:n]
 
-    def _runs(self) -> list[tuple[int, int]]:
-        """Where runs of components begin and end: each large one alone, and the others between them together."""
-        large = np.flatnonzero(self.sizes >= _LARGE)
-        ends = np.unique(np.concatenate([[0, len(self.sizes)], large, large + 1]))
-        return list(pairwise(ends.tolist()))
 
-
-def _reordered(mdp: MDP, order: np.ndarray) -> MDP:
-    """The process with state ``order[i]`` as its state ``i``."""
-    lengths = np.diff(mdp.state_ptr)[order]
-    state_ptr = cumulated(lengths)
-    rows = np.repeat(mdp.state_ptr[order] - state_ptr[:-1], lengths) + np.arange(mdp.n_rows)
+def _reordered(mdp: MDP, states: np.ndarray, state_ptr: np.ndarray, rows: np.ndarray) -> MDP:
+    """The process with state ``states[i]`` as its state ``i``, and ``rows[i]`` as its row ``i``."""
     counts = np.diff(mdp.indptr)[rows]
     indptr = cumulated(counts)
     entries = np.repeat(mdp.indptr[rows] - indptr[:-1], counts) + np.arange(mdp.n_entries)
     place = np.arange(mdp.n_columns, dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
+    place[states] = np.arange(len(states), dtype=np.int32)
     return replace(
         mdp,
         state_ptr=state_ptr,

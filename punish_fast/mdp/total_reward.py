@@ -14,10 +14,11 @@ of terminals do not count.
 *Smallest.* Rows that may lead to a state without a sure way to the goal are left out. Where play can still go on for
 ever, it may do so for nothing: then all states of the end component have one value, and it is collapsed, with no row
 to stay in it (``end_components.py``). If every other way to go on for ever costs something, the optimal values are the
-only fixed point of a sweep, and brackets of it are sound [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16]. With
-rewards below 0, an end component may pay in the long run. Its least average reward (``average_reward.py``) tells: if
-that is below 0, play can go round as often as it likes before it ends, and the smallest value is minus infinity
-wherever the component can be reached; if it is above, going on costs; if it is 0, the process is refused.
+only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and brackets of it are sound
+(``component_brackets.py``). With rewards below 0, an end component may pay in the long run. Its least average reward
+(``average_reward.py``) tells: if that is below 0, play can go round as often as it likes before it ends, and the
+smallest value is minus infinity wherever the component can be reached; if it is above, going on costs; if it is 0, the
+process is refused.
 """
 
 from __future__ import annotations
@@ -27,21 +28,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.mdp.average_reward import component_gains
+from punish_fast.mdp.component_brackets import Payoff, bracketed
 from punish_fast.mdp.end_components import collapsed, end_components
 from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
 from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.induced_chain import induced_chain
-from punish_fast.mdp.interval_iteration import ShortestPath
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
-from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.restriction import restriction
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
 from punish_fast.mdp.solver import Progress, solve
 from punish_fast.mdp.stopping_rule import SolveError
 
-# Sweeps before the exact method is tried, and, where it cannot be, before the solver gives up.
-_PATIENCE = 1000
-_MOST_SWEEPS = 100_000
 # Shares of the largest reward up to which the gain of an end component is found, to know its sign.
 _PRECISIONS = (1e-2, 1e-5, 1e-9)
 
@@ -224,32 +221,26 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
 def _of_quotient(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
     """The same, after states between which play goes on for nothing are made into one."""
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
-    found = _bracketed(quotient.mdp, tolerance, progress)
+    found = _ending(quotient.mdp, tolerance, progress)
     return _Found(found.v[quotient.number], quotient.lifted_choice(found.choice), found.bound)
 
 
-def _bracketed(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
+def _ending(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
     """The largest total reward if going on for ever costs without end; some policy ends play from every state."""
-    iteration, bound = ShortestPath(mdp, tolerance), np.inf
-    is_small = is_small_enough(mdp)
-    for sweeps in range(1, (_PATIENCE if is_small else _MOST_SWEEPS) + 1):
-        bound = iteration.sweep()
-        bound = bound if iteration.is_proved else np.inf
+
+    def tell(sweeps: int) -> None:
         if progress is not None:
-            progress("solve", sweeps, bound)
-        if bound <= tolerance or iteration.is_at_floor:
-            break
-    iteration.close()
-    if bound <= tolerance and iteration.attain(tolerance):
-        return _Found(iteration.v[: mdp.n_states], first_best(mdp.state_ptr, iteration.q), bound)
-    if not is_small:
-        raise SolveError(
-            f"tolerance: sweeps leave an error bound of {bound:.1e}, and the process is too large for more"
-        )
-    ends = np.zeros(mdp.n_columns, dtype=bool)
-    ends[mdp.n_states :] = True
-    proper = TransitionGraph(mdp, ends).surely_reach(ends).row
-    exact = solve_exactly(mdp, mdp.reward, np.zeros(len(mdp.terminal_reward)), proper)
-    if not exact.error_bound < np.inf:
-        raise SolveError("tolerance: play is too long for floating point")
-    return _Found(exact.v, exact.choice, exact.error_bound)
+            progress("solve", sweeps, np.inf)
+
+    reward = Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
+    found = bracketed(mdp, reward, tolerance, tell)
+    if found is None:
+        if not is_small_enough(mdp):
+            raise SolveError("tolerance: sweeps do not reach it, and the process is too large for more")
+        ends = np.zeros(mdp.n_columns, dtype=bool)
+        ends[mdp.n_states :] = True
+        proper = TransitionGraph(mdp, ends).surely_reach(ends).row
+        found = solve_exactly(mdp, reward.row, reward.end, proper)
+        if not found.error_bound < np.inf:
+            raise SolveError("tolerance: play is too long for floating point")
+    return _Found(found.v, found.choice, found.error_bound)

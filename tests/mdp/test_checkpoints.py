@@ -29,6 +29,8 @@ def states_of(mdp, after, **options):
 
 def assert_resumes(mdp, **options):
     """From the state after some sweeps, the last one included, the solution is what it was."""
+    # Nothing but sweeps has checkpoints.
+    options = {"method": "layered"} | options
     whole = solve(mdp, **options)
     n_sweeps = whole.sweeps - bool(whole.policies)
     after = {1, min(2, n_sweeps), n_sweeps // 2 or 1, n_sweeps}

@@ -37,7 +37,7 @@ def optimum(sample, objective):
 
 def solved(sample, objective, **options):
     discount = 1.0 if objective == "discounted" else None
-    return solve(from_rows(*sample), discount, objective=objective, **options)
+    return solve(from_rows(*sample), discount, objective=objective, **({"method": "layered"} | options))
 
 
 objectives = st.sampled_from(["discounted", "win-probability"])

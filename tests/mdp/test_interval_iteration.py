@@ -17,7 +17,7 @@ from punish_fast.runtime._jit import set_threads, threads
 
 
 def solve_reachability(mdp, **options):
-    return solve(mdp, objective="win-probability", **options)
+    return solve(mdp, objective="win-probability", **({"method": "layered"} | options))
 
 
 def assert_bracketed(solution, exact):

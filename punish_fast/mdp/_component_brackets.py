@@ -1,0 +1,96 @@
+"""Lower and upper bounds of total rewards, swept in place and both at once; see ``component_brackets.py``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp._bellman import NONE, ONE
+from punish_fast.runtime._jit import kernel, routine
+
+# Besides the entries of a row: the stored probabilities, products, the reward, and the bound itself.
+FURTHER_ROUNDINGS = 8
+_UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
+
+
+class ValueRange(NamedTuple):
+    """What no value is below or above."""
+
+    least: float
+    most: float
+
+
+class Bounds(NamedTuple):
+    """What is known of values.
+
+    Attributes:
+        lower: float64 ``[n_columns]``, lower bounds once every state of a component has a row in ``choice``.
+        upper: float64 ``[n_columns]``, upper bounds once every state of a component is in ``is_above``.
+        choice: int64 ``[n_states]``, rows by which a policy earns the lower bounds, or -1.
+        is_above: bool ``[n_states]``, whether a backup of the upper bounds was no higher.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    choice: np.ndarray
+    is_above: np.ndarray
+
+
+@kernel
+def begin(first, last, distance, limits, v, bounds):
+    """Put the bounds of states at their distance, ``[n_columns]``, from their values; nothing is proved."""
+    for state in range(first, last):
+        bounds.lower[state] = max(v[state] - distance[state], limits.least)
+        bounds.upper[state] = min(v[state] + distance[state], limits.most)
+        bounds.choice[state] = -1
+        bounds.is_above[state] = False
+
+
+@routine
+def narrow_run(first, last, is_descending, tensor, limits, bounds):
+    """Sweep the bounds of a component once, in place; return how many of them are not proved yet."""
+    state_ptr, indptr, indices, data, reward = tensor
+    lower, upper, choice, is_above = bounds
+    n_open = 0
+    for n_done in range(last - first):
+        state = last - ONE - n_done if is_descending else first + n_done
+        low, high, best = -np.inf, -np.inf, NONE
+        for row in range(state_ptr[state], state_ptr[state + ONE]):
+            k, end = indptr[row], indptr[row + ONE]
+            worst, most, size = reward[row], reward[row], abs(reward[row])
+            roundings = np.float64(end - k) + FURTHER_ROUNDINGS
+            while k < end:
+                below, above = lower[indices[k]], upper[indices[k]]
+                worst += data[k] * below
+                most += data[k] * above
+                size += data[k] * max(abs(below), abs(above))
+                k += ONE
+            error = roundings * _UNIT_ROUNDOFF * size
+            if worst - error > low:
+                low, best = worst - error, row
+            high = max(high, most + error)
+        low, high = max(low, limits.least), min(high, limits.most)
+        if low > lower[state] or (low == lower[state] and choice[state] < 0):
+            lower[state], choice[state] = low, best
+        if high <= upper[state]:
+            upper[state], is_above[state] = high, True
+        n_open += (choice[state] < 0) + (not is_above[state])
+    return n_open
+
+
+@kernel
+def narrow(begin, end, boundary, tensor, limits, bounds, most):
+    """Sweep the bounds of components one after the other until they are proved, each at most ``most`` times.
+
+    Returns the number of the first component whose bounds are not proved, or ``end``.
+    """
+    for component in range(begin, end):
+        first, last = boundary[component], boundary[component + ONE]
+        n_sweeps, n_open = 0, 1
+        while n_open > 0 and n_sweeps < most:
+            n_open = narrow_run(first, last, n_sweeps % 2 == 1, tensor, limits, bounds)
+            n_sweeps += 1
+        if n_open > 0:
+            return component
+    return end

@@ -1,0 +1,125 @@
+"""Total rewards and probabilities by component, against exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import (
+    arrivals,
+    endless_states,
+    endless_values,
+    error,
+    exact_values,
+    random_processes,
+    slow_processes,
+    total_rewards,
+)
+
+from punish_fast.mdp import component_brackets
+from punish_fast.mdp.component_brackets import PROBABILITY, Payoff, bracketed, values_of_rows
+from punish_fast.mdp.model import MDP, from_rows
+from punish_fast.mdp.solver import solve
+
+objectives = st.sampled_from(["discounted", "win-probability"])
+
+
+def reward_of(mdp: MDP, objective: str) -> Payoff:
+    if objective == "discounted":
+        return Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
+    return Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(float), PROBABILITY)
+
+
+def rows_of(sample, objective):
+    states, _, terminals = sample
+    return states if objective == "discounted" else arrivals(states, terminals)
+
+
+@given(random_processes() | slow_processes(), objectives, st.sampled_from([1e-3, 1e-9]), st.booleans())
+def test_bounds_hold_and_the_policy_earns_them(sample, objective, tolerance, extrapolates):
+    if endless_states(sample[0]):
+        return
+    states = rows_of(sample, objective)
+    expected = exact_values(states, [0.0] * len(sample[2]), 1.0)
+    mdp = from_rows(sample[0], terminals=sample[2])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(component_brackets, "_LARGE", 1 if extrapolates else 1024)
+        found = bracketed(mdp, reward_of(mdp, objective), tolerance)
+    if found is None:
+        assert tolerance < 1e-8 * max(1.0, *(abs(float(x)) for x in expected)) or is_slow(states)
+        return
+    assert error(found.v, expected) <= Fraction(found.error_bound)
+    assert found.error_bound <= tolerance
+    rows = [row for state in states for row in state]
+    earned = total_rewards([rows[row] for row in found.choice], len(sample[2]))
+    for best, mine in zip(expected, earned, strict=True):
+        assert 0 <= best - mine <= 2 * Fraction(found.error_bound)
+
+
+def is_slow(states):
+    return min(p for rows in states for _, row in rows for p in row.values()) < 1e-2
+
+
+@given(random_processes(), objectives)
+def test_solutions_are_those_of_layers(sample, objective):
+    states, _, terminals = sample
+    expected = endless_values(rows_of(sample, objective), terminals)
+    if expected is None:
+        return
+    discount = 1.0 if objective == "discounted" else None
+    solution = solve(from_rows(states, terminals=terminals), discount, objective=objective)
+    assert error(solution.v, expected) <= solution.error_bound <= solution.tolerance
+    assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, solution.state_ptr[:-1]))
+
+
+def gambler(n: int, p: float) -> MDP:
+    """Coins of a gambler, from 1 to n - 1, who bets one at a time; the last terminal is n."""
+    columns = [n - 1, *range(n - 1), n]
+    rows = [[(1.0, {columns[k + 2]: p, columns[k]: 1 - p})] for k in range(n - 1)]
+    return from_rows(rows, terminals=[0.0, 1.0])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("n", "p"), [(40, 0.5), (1500, 0.45)])
+def test_a_gambler_is_as_likely_to_win_as_is_known(n, p):
+    mdp, told = gambler(n, p), []
+    solution = solve(mdp, objective="win-probability", tolerance=1e-6, progress=lambda *args: told.append(args))
+    k, odds = np.arange(1, n), (1 - p) / p
+    known = k / n if p == 0.5 else odds ** (k - n) * (1 - odds**-k) / (1 - odds**-n)
+    assert np.abs(solution.v - known).max() <= solution.error_bound <= 1e-6
+    assert solution.reason == "topological"
+    assert [sweeps for _, sweeps, _ in told] == sorted(sweeps for _, sweeps, _ in told)
+    assert told[-1] == ("solve", solution.sweeps, solution.error_bound)
+
+
+@pytest.mark.compiled
+def test_a_gambler_plays_as_long_as_is_known():
+    n = 60
+    solution = solve(gambler(n, 0.5), 1.0, tolerance=1e-6)
+    k = np.arange(1, n)
+    assert np.abs(solution.v - k * (n - k)).max() <= solution.error_bound <= 1e-6
+
+
+def test_going_on_for_ever_may_cost():
+    # Staying costs 1 a step, leaving 5.
+    mdp = from_rows([[(-1.0, {0: 1.0}), (-5.0, {1: 1.0})]], terminals=[0.0])
+    found = bracketed(mdp, Payoff(mdp.reward, np.zeros(1)), 1e-9)
+    assert found is not None
+    assert (found.v.tolist(), found.choice.tolist()) == ([-5.0], [1])
+
+
+def test_what_rounding_hides_is_not_proved():
+    mdp = gambler(10, 0.5)
+    assert bracketed(mdp, reward_of(mdp, "win-probability"), 1e-300) is None
+
+
+def test_rows_of_the_policy_have_no_ties():
+    # Both rows win half of the time.
+    mdp = from_rows([[(0.0, {1: 0.5, 2: 0.5}), (0.0, {2: 0.5, 1: 0.5})]], terminals=[0.0, 1.0])
+    reward = reward_of(mdp, "win-probability")
+    found = bracketed(mdp, reward, 1e-9)
+    assert found is not None
+    assert values_of_rows(mdp, reward, found).argmax() == found.choice[0]
