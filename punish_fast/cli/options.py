@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperOption
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.help import HelpLayout, epilog_of
@@ -155,36 +155,19 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
         call.__doc__ = function.__doc__
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return Verb(call, function.__name__.rstrip("_").replace("_", "-"), epilog_of(examples, variables))
+        return Verb(call, verb_name(function.__name__), epilog_of(examples, variables))
 
     return declare
+
+
+def verb_name(function: str) -> str:
+    """The name of a verb, from that of its function or module: ``import-flux`` for ``import_flux``."""
+    return function.rstrip("_").replace("_", "-")
 
 
 def add_verb(group: typer.Typer, added: Verb, panel: str | None = None) -> None:
     """Register a verb with a family; ``panel`` is the heading it is listed under."""
     group.command(added.name, cls=_Command, epilog=added.epilog, rich_help_panel=panel)(added.call)
-
-
-def family(name: str, help: str, *examples: str, panels: Iterable[str] = ()) -> typer.Typer:
-    """A family of verbs, which prints its help if none is named; ``panels`` orders the headings of its verbs."""
-    group = typer.Typer(
-        name=name,
-        cls=type("_Family", (_Group,), {"panels": tuple(panels)}),
-        help=help,
-        epilog=epilog_of(examples, {}),
-        invoke_without_command=True,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    )
-    group.callback()(print_help)
-    return group
-
-
-def print_help(context: typer.Context) -> None:
-    """Print the help of a family that is named without a verb."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 def _flag(field: str) -> str:
@@ -292,22 +275,6 @@ class _Command(HelpLayout, TyperCommand):
         for parameter in self.params:
             if isinstance(parameter, TyperOption):
                 parameter.show_envvar = isinstance(parameter.envvar, str) and wanted(parameter.envvar)
-
-
-class _Group(HelpLayout, TyperGroup):
-    panels: tuple[str, ...] = ()
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the verbs under their headings."""
-        panels: dict[str, list[tuple[str, str]]] = {panel: [] for panel in self.panels}
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            panel = getattr(command, "rich_help_panel", None)
-            heading = panel if isinstance(panel, str) else "Commands"
-            panels.setdefault(heading, []).append((name, command.get_short_help_str(200)))
-        for heading, rows in panels.items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
 
 
 # Options that several verbs share.

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import pytest
 import typer
 
+from punish_fast.cli.family import family
 from punish_fast.cli.options import (
     CommonOptions,
     OutputOption,
@@ -18,7 +19,6 @@ from punish_fast.cli.options import (
     complete_agents,
     complete_rules,
     environment_variable,
-    family,
     option,
     verb,
 )

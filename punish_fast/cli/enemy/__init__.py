@@ -1,1 +1,15 @@
-"""The verbs of ``punish-fast enemy``."""
+"""``punish-fast enemy``: its verbs, a file each."""
+
+from __future__ import annotations
+
+from punish_fast.cli.family import family
+
+enemy = family(
+    "enemy",
+    "Make enemies to solve against, and show how they play.",
+    "punish-fast enemy parless --db games.db --winners -o champion.h5",
+    "punish-fast enemy show champion.h5",
+    "punish-fast solve --enemy champion.h5",
+    package=__name__,
+    panels={"Commands": ("parless", "pawnn", "model", "import_flux", "validate", "show")},
+)

@@ -1,1 +1,17 @@
-"""The verbs of ``punish-fast games``: one set for all games."""
+"""``punish-fast games``: its verbs, a file each."""
+
+from __future__ import annotations
+
+from punish_fast.cli.family import family
+
+_VERBS = ("list_", "solve", "show", "train", "grid", "tournament", "retrain", "judge", "model", "decks", "play")
+
+games = family(
+    "games",
+    "Other games: solve them, train agents, and play.",
+    "punish-fast games list",
+    "punish-fast games solve tapnswap",
+    "punish-fast games play tapnswap",
+    package=__name__,
+    panels={"Commands": _VERBS},
+)

@@ -1,1 +1,16 @@
-"""The verbs of ``punish-fast records``."""
+"""``punish-fast records``: its verbs, a file each."""
+
+from __future__ import annotations
+
+from punish_fast.cli.family import family
+
+records = family(
+    "records",
+    "Import, list, summarise, plot and review recorded games.",
+    "punish-fast records import saves.json --db games.db",
+    "punish-fast records list --db games.db",
+    "punish-fast records summary --db games.db",
+    "punish-fast records plot win-rates --db games.db",
+    package=__name__,
+    panels={"Commands": ("import_", "list_", "summary", "plot", "review", "player")},
+)
