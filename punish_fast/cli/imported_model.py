@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,7 @@ def _report(options: SolveOptions, process: NamedProcess, found: ObjectiveValues
         "rewards": list(process.rewards),
         "objective": options.objective,
         "discount": discount if is_discounted else None,
+        "method": found.reason or None,
         "error_bound": finite(found.error_bound),
         "converged": found.error_bound <= tolerance,
         "initial": [_state(process, found, state) for state in process.initial.tolist()],
@@ -97,7 +99,8 @@ def _report(options: SolveOptions, process: NamedProcess, found: ObjectiveValues
 def _state(process: NamedProcess, found: ObjectiveValues, state: int) -> dict[str, Any]:
     action = int(process.mdp.action[found.choice[state]])
     name = process.actions[action] if process.actions else str(action)
-    return {"state": state, "value": finite(float(found.v[state])), "action": name}
+    value = float(found.v[state])
+    return {"state": state, "value": value if math.isfinite(value) else str(value), "action": name}
 
 
 def _print_report(report: dict[str, Any]) -> None:
@@ -111,15 +114,19 @@ def _print_report(report: dict[str, Any]) -> None:
     print_table([["initial state", "value", "action"], *rows])
     rest = len(report["initial"]) - len(shown)
     if rest:
-        values = [each["value"] for each in report["initial"] if each["value"] is not None]
+        values = [float(each["value"]) for each in report["initial"]]
         print(f"and {rest:,} more")
-        if values:
-            print(f"values of all {len(report['initial']):,}: {_value(min(values))} to {_value(max(values))}")
+        print(f"values of all {len(values):,}: {_value(min(values))} to {_value(max(values))}")
     bound = report["error_bound"]
-    print_text("no error bound is known" if bound is None else f"every value is exact to {bound:.1e}")
+    print_text("no error bound is known" if bound is None else f"every finite value is exact to {bound:.1e}")
+    if report["method"] is not None:
+        print_text(f"found by {report['method']}")
     if "output" in report:
         wrote(report)
 
 
-def _value(value: float | None) -> str:
-    return "infinite" if value is None else f"{value:.10g}"
+def _value(value: float | str) -> str:
+    number = float(value)
+    if math.isinf(number):
+        return "infinite" if number > 0 else "minus infinite"
+    return f"{number:.10g}"

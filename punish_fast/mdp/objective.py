@@ -70,11 +70,13 @@ class ObjectiveValues(NamedTuple):
         v: float64 ``[n_states]``.
         error_bound: Upper bound on the error of every finite value.
         choice: int64 ``[n_states]``, the row that an optimal policy takes in each state.
+        reason: What the solver did, if it had a choice.
     """
 
     v: np.ndarray
     error_bound: float
     choice: np.ndarray
+    reason: str = ""
 
 
 def parse_objective(text: str) -> Objective:
@@ -134,7 +136,7 @@ def _discounted(process: NamedProcess, objective: Objective, discount: float, to
     sign = 1.0 if objective.maximise else -1.0
     # The smallest values are minus the largest ones of the rewards with the other sign.
     solution = solve(replace(mdp, reward=sign * mdp.reward), discount, tolerance=tolerance)
-    return ObjectiveValues(sign * solution.v + 0.0, solution.error_bound, solution.choice)
+    return ObjectiveValues(sign * solution.v + 0.0, solution.error_bound, solution.choice, solution.reason)
 
 
 class _Parser:

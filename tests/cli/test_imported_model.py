@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from store.formats.test_umb_import import archive, bits, numbers, small_model
 
+from punish_fast.cli import imported_model
+
 
 @pytest.fixture
 def model(tmp_path, monkeypatch):
@@ -21,7 +23,8 @@ def test_values_of_initial_states_are_printed_with_their_bound(run):
     assert 'min R{"cost"}, discount 0.5' in done.out
     # To go pays 33.25 at once and then 4 for ever, to wait pays 15.5 and then 34 or more.
     assert ["0", "37.25", "go"] in [line.split() for line in done.out.splitlines()]
-    assert "every value is exact to" in done.out
+    assert "every finite value is exact to" in done.out
+    assert "found by modified-policy-iteration" in done.out
 
 
 @pytest.mark.usefixtures("model")
@@ -33,6 +36,14 @@ def test_the_report_has_all_of_it(run):
     assert (report["objective"], report["discount"]) == ('max P [!"init" U "the goal"]', None)
     assert report["converged"]
     assert set(report["seconds"]) == {"read", "solve", "total"}
+
+
+@pytest.mark.usefixtures("model")
+def test_infinite_values_have_their_sign(run):
+    never = ("solve", "model.umb", "--objective", 'max R{"cost"} [F !true]')
+    assert run(*never, "--json").report["initial"][0]["value"] == "inf"
+    assert ["0", "infinite"] in [line.split()[:2] for line in run(*never).out.splitlines()]
+    assert imported_model._value("-inf") == "minus infinite"
 
 
 def test_values_and_choices_are_written(run, model):
