@@ -32,6 +32,7 @@ def found():
     return sweep(grid_of(FIELDS), iterations=2)
 
 
+@pytest.mark.slow
 def test_a_point_is_what_its_parts_find(found):
     point, agent, equilibrium = found[1].point, found[1].agent.result, found[1].equilibrium.result
     assert point == Point(TINY)

@@ -73,6 +73,7 @@ def test_tournaments_that_share_a_file_lose_no_match(tmp_path):
         assert (log.sampled(PAIR, 7).games, log.sampled(PAIR, 8).games, log.last_seed) == (12, 6, 8)
 
 
+@pytest.mark.slow
 def test_processes_that_share_a_file_lose_no_match(tmp_path):
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=add_matches, args=(tmp_path / "x.json", number)) for number in range(3)]

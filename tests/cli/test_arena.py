@@ -268,6 +268,7 @@ def test_states_that_a_strategy_says_nothing_about_are_played_uniformly(run, fol
     assert run("arena", "strategy.h5", "random", "-q", "--json").report["win"][0][1] == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_a_signal_loses_no_match(folder):
     command = ["arena", "random", "careful", *TINY, "--games", str(1 << 32), "--seed", "3", "--resume", "x.json"]
     child = subprocess.Popen(

@@ -39,6 +39,7 @@ def stop(monkeypatch):
     return stop
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "after"),
     [
@@ -83,6 +84,7 @@ def test_a_checkpoint_that_is_left_is_not_replaced_silently(run, folder, stop):
     assert [path.name for path in folder.iterdir()] == ["a.h5"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_sweep")
 def test_a_checkpoint_of_another_solution_is_refused(run, folder, stop):
     go_on = stop(3)

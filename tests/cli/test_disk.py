@@ -56,6 +56,7 @@ def small_disk(tmp_path):
     subprocess.run([unmount, "-l", str(disk)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["solve", "build"])
 def test_a_full_disk(small_disk, verb):
     path = small_disk / "x.h5"

@@ -56,6 +56,7 @@ def help_of(run: Run, texts: dict[str, Done]) -> Callable[[str], Done]:
     return ask
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_imported_before_it_is_needed():
     lines = [
         *("--help", "-h", "--version", "nonsense", "help solve", "solve --nonsense"),
@@ -76,6 +77,7 @@ def test_help_names_every_verb(run):
     assert "punish-fast solve" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_every_command_shows_an_example(help_of, name):
     done = help_of(name)

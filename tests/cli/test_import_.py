@@ -94,6 +94,7 @@ def test_a_missing_file_is_refused(run, folder):
     assert not list(folder.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["export", "agent.h5", "--to", "notebook-json"], ["import", "agent.json", *TINY]])
 def test_a_file_that_may_not_grow(run, files, command):
     assert run("export", "agent.h5", "--to", "notebook-json").code == 0

@@ -206,6 +206,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("interrupts", "goes_on"), [(1, True), (2, False)])
 def test_an_interrupt_waits_for_what_the_command_imports(folder, interrupts, goes_on):
     child = subprocess.run(

@@ -133,6 +133,7 @@ def test_openings_of_an_agent_for_wins_have_win_probabilities(run):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", ["x.png", "x.svg"])
 def test_openings_are_drawn(run, folder, name):
@@ -168,6 +169,7 @@ def test_a_jacobi_agent_is_described(run):
     assert run("show", "x.h5", "--json").report["shapes"]["/log/rmse"] == [2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_positions_have_the_values_of_the_file(run, files, space, seed):
     file = load(files / "agent.h5")

@@ -396,6 +396,7 @@ redeal = "reshuffle"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--objective", "win-probability"], ["--discount", "1"]])
 def test_a_game_of_a_trillion_breaths_is_solved(run, folder, options):
     (folder / "that.toml").write_text(ENDLESS_LOOKING)

@@ -40,6 +40,7 @@ def test_a_closed_stdout_is_told_before_any_work(files, arguments):
     assert not (files / "x.h5").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_a_closed_stderr_leaves_the_results_alone():
     done = run_in_shell("2>&-", "show", "agent.h5", "--json")
@@ -109,6 +110,7 @@ def test_names_beyond_the_encoding_are_printed_all_the_same(games):
     assert done.out.startswith(r"Ren\xe9e is now ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["0", "-1", "abc", "", "1.5", "99999", "٣"])
 def test_an_impossible_limit_of_threads_is_refused(files, value):
     done = run_apart("solve", "tensor.h5", "-o", "x.h5", env=clean_environment(NUMBA_NUM_THREADS=value))

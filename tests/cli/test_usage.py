@@ -34,6 +34,7 @@ def output(folder):
     assert not list(folder.glob(".*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -182,6 +183,7 @@ def test_rules_that_are_no_text_are_refused(run, output, content):
     run("solve", "--rules", "house.toml", "-o", output).refused("rules", "house.toml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

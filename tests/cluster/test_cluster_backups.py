@@ -40,6 +40,7 @@ def assert_same(client, batches, **options):
     assert (made.log.rmse, made.log.choice_changes) == (own.log.rmse, own.log.choice_changes)
 
 
+@pytest.mark.slow
 @given(house_rules(), st.booleans())
 @settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_a_cluster_gives_the_bits_of_one_process(client, rules, is_uniform):
@@ -53,6 +54,7 @@ def test_a_cluster_gives_the_bits_of_one_process(client, rules, is_uniform):
     assert_same(client, batches)
 
 
+@pytest.mark.slow
 def test_every_method_gives_the_bits_of_one_process(client, tiny):
     batches = RowBatches(tiny)
     assert_same(client, batches, method="jacobi", sweeps=4)
@@ -85,6 +87,7 @@ def test_tasks_cover_a_layer_once(client, tiny, monkeypatch, least, most, n_task
         assert sum(task.n_entries for task in tasks) == batches.n_entries_of[layer].sum()
 
 
+@pytest.mark.slow
 def test_a_layer_whose_values_are_lost_is_finished(client, tiny, monkeypatch):
     batches = RowBatches(tiny)
     expected = solve(MatrixFree(batches)).fingerprint

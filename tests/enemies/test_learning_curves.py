@@ -34,6 +34,7 @@ def made_up(n=3, epochs=5):
     return [FoldLosses(8, 2, generator.random((epochs, 2)), generator.random((epochs, 2))) for _ in range(n)]
 
 
+@pytest.mark.slow
 @needs_jax
 @pytest.mark.parametrize("swapped", [False, True])
 def test_each_fold_is_held_out_or_trained_on_once(examples, swapped):

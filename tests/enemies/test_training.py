@@ -68,6 +68,7 @@ def test_same_seed_same_network_and_another_seed_another(examples):
     assert not np.array_equal(numbers_of(first.network), numbers_of(other.network))
 
 
+@pytest.mark.slow
 @needs_jax
 def test_losses_are_those_of_the_network_with_dropout_off(examples):
     trained = train(TINY, examples, QUICK, held_out=examples)
@@ -128,6 +129,7 @@ def test_plain_descent_follows_the_gradient(examples):
     assert numbers_of(after) == pytest.approx(expected, abs=2e-6)
 
 
+@pytest.mark.slow
 @needs_jax
 def test_a_batch_takes_the_mean_and_what_fills_up_the_last_one_counts_nothing(examples):
     """Of three samples in a batch of eight, the step is the one of a batch of three."""
@@ -175,6 +177,7 @@ def test_progress_counts_epochs(examples):
     assert steps == [(1, 3), (2, 3), (3, 3)]
 
 
+@pytest.mark.slow
 @needs_jax
 def test_divergence_is_said(examples):
     method = TrainingOptions(hidden=(5,), dropout=(), softmax=False, optimiser="descent", rate=1e6, epochs=3)

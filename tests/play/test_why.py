@@ -45,6 +45,7 @@ def played_states(space):
     return [space.state(row) for row in range(int(space.layer_ptr[-2]))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_consequences_add_up_to_the_value_of_every_action(tiny, table, method):
     enemy = mixed(tiny, 3)
@@ -61,6 +62,7 @@ def test_consequences_add_up_to_the_value_of_every_action(tiny, table, method):
             assert sum(a.probability * a.value for a in reason.against) == pytest.approx(value, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_consequences_are_the_rows_of_the_tensor(tiny, table):
     enemy = mixed(tiny, 5)
     mdp = build(tiny, enemy)

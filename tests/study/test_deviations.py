@@ -54,6 +54,7 @@ def free(view, choices):
     return [k for k, row in enumerate(rows) if view.state_ptr[row + 1] - view.state_ptr[row] > 1]
 
 
+@pytest.mark.slow
 def test_losses_are_those_of_the_slow_model(play, view, choices, found):
     exact = TwinPlay(view, play.policy)
     numbers = free(view, choices)

@@ -36,6 +36,7 @@ def exact(play):
     return TwinPlay(play.graph.space, play.policy)
 
 
+@pytest.mark.slow
 def test_hp_are_worth_what_the_slow_model_says(found, exact):
     assert len(found.dealt) == 4
     for (own, enemy), win in found.dealt.items():

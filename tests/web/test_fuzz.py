@@ -148,6 +148,7 @@ def test_random_headers_are_answered(server, header, value):
     must_be_calm(server.client.post("/tables", content=body, headers=headers))
 
 
+@pytest.mark.slow
 @given(moves=st.lists(st.tuples(st.sampled_from([*range(9, 53), 90]), st.integers(-1, 12), st.booleans()), max_size=12))
 def test_moves_out_of_turn_and_replayed_ones_change_nothing(server, moves):
     client = server.client

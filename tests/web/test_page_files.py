@@ -13,6 +13,7 @@ FOLDER = Path(page_files.__file__).parent / "page"
 FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_file_is_answered_with_its_type(client, name):
     answer = client.get(f"/page/{name}")

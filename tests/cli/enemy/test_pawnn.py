@@ -40,6 +40,7 @@ def test_the_network_plays_every_state_and_the_file_tells_how_it_was_made(run):
     assert solved["error_bound"] < 1e-9
 
 
+@pytest.mark.slow
 @needs_jax
 @pytest.mark.usefixtures("files", "fast_compilation")
 def test_same_seed_same_strategy(run):

@@ -81,6 +81,7 @@ def test_yardsticks_are_judged_by_positions(run):
     assert done.out.splitlines()[1].split()[:3] == ["random", "0.825", "0.463"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("illegal", ["mask", "punish"])
 def test_networks_are_judged_by_positions(run, illegal):
     pytest.importorskip("jax")

@@ -20,6 +20,7 @@ def command(verb, *options):
     return ("games", verb, "tapnswap", "agents", *options, "--processes", "1", "--quiet")
 
 
+@pytest.mark.slow
 def test_a_league_goes_through_its_rounds(run, folder):
     grid = run(*command("grid", *GRID), "--json").report
     assert len(grid["agents"]) == 4

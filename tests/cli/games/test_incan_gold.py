@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_solve_reports_the_first_round(run):
     report = run("games", "solve", "incan-gold", "--json").report
@@ -23,6 +24,7 @@ def test_solve_reports_the_first_round(run):
     assert set(report["seconds"]) == {"solo", "single_threshold", "equilibrium", "total"}
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_solve_prints_words(run):
     done = run("games", "solve", "incan-gold", "--artifact-value", "taken")
@@ -45,6 +47,7 @@ def test_what_is_not_for_incan_gold_is_refused(run):
     run("games", "show", "incan-gold", "7").refused("incan-gold: does not offer 'show', only solve")
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_players_are_judged_by_games(run):
     report = run("games", "judge", "incan-gold", "leave-at-12", "equilibrium", "--games", "31", "--json").report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 
+@pytest.mark.slow
 def test_built_in_agents_are_judged_exactly(run):
     report = run("games", "judge", "tictactoe", "--json").report
     agents = {each["agent"]: each for each in report["agents"]}
@@ -16,6 +17,7 @@ def test_built_in_agents_are_judged_exactly(run):
     assert (agents["perfect"]["keeps_value"], agents["perfect"]["keeps_choice"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_agents_of_files_are_judged(run):
     run("games", "train", "tictactoe", "--games", "300", "--quiet")
     done = run("games", "judge", "tictactoe", "tictactoe.h5", "perfect")

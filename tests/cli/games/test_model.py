@@ -24,6 +24,7 @@ def files(folder):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_a_model_is_judged_and_drawn(run, files):
     command = ("games", "model", "tictactoe", "learned.h5", "--states", "30", "--actions", "8", "--quiet")

@@ -99,6 +99,7 @@ def test_a_trained_agent_plays(run, say):
     assert "trained: " in run(*PLAY, "--agent", "tapnswap.h5").out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 def test_a_trained_network_plays(run, say):
     run("games", "train", "tictactoe", "--method", "dqn", "--games", "300", "--hidden", "8", "--quiet")

@@ -67,6 +67,7 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
     refused.refused("x.h5: has learned model, unrolled 1 actions", "not another width")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation", "small_numbers")
 def test_a_table_and_its_rows_are_printed(run, monkeypatch):
     monkeypatch.setattr(network_training, "train", lambda *_: 1.0)

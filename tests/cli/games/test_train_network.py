@@ -43,6 +43,7 @@ def test_a_network_learns_and_is_trained_further(run, folder):
     run(*TRAIN).refused("tapnswap.h5: exists and", "replace it with --force")
 
 
+@pytest.mark.slow
 def test_training_prints_a_table_and_a_judgement(run):
     done = run("games", "train", "tictactoe", "--method", "dqn", "--games", "1500", "--hidden", "16", "--quiet")
     assert (done.code, done.err) == (0, "")

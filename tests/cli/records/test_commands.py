@@ -205,6 +205,7 @@ def test_bad_logs_are_refused_and_nothing_is_written(run, house):
     assert not (house / "x.db").exists()
 
 
+@pytest.mark.slow
 def test_bad_databases_are_refused(run, house):
     (house / "text.db").write_bytes(b"text")
     run_sql(house / "foreign.db", "CREATE TABLE t(x)")

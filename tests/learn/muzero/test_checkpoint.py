@@ -21,6 +21,7 @@ from punish_fast.store.networks import load_muzero_file, save_network
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 
 
+@pytest.mark.slow
 def test_a_file_goes_on_to_the_same_bits(tictactoe, tmp_path):
     for rounds in (0, 1, 4):
         learner = grown(tictactoe, rounds=rounds) if rounds else new_muzero(tictactoe, METHOD, 7)
@@ -34,6 +35,7 @@ def test_a_file_goes_on_to_the_same_bits(tictactoe, tmp_path):
         assert again.digest == learner.digest
 
 
+@pytest.mark.slow
 def test_training_adds_points_and_agents_can_be_loaded(tictactoe, tmp_path, monkeypatch):
     monkeypatch.setattr(agent_file, "JUDGED_SIMULATIONS", (0, METHOD.simulations))
     learner = new_muzero(tictactoe, replace(METHOD, games=600), 7)

@@ -31,6 +31,7 @@ def grown(vector, method=METHOD, rounds=3, seed=7):
     return learner
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["learned", "rules"])
 def test_a_seed_and_a_copy_give_the_same_bits(tictactoe, model):
     method = replace(METHOD, model=model)
@@ -75,6 +76,7 @@ def test_an_interrupt_leaves_everything_as_it_was(tictactoe, monkeypatch, name):
     assert learner.digest == whole.digest
 
 
+@pytest.mark.slow
 def test_too_high_a_rate_is_told(tictactoe):
     learner = new_muzero(tictactoe, replace(METHOD, rate=1.0, steps=200, decay=1.0, batch=4), 1)
     learner.weights = learner.weights * np.float32(1e30)
@@ -91,6 +93,7 @@ def test_wrong_numbers_are_refused(tictactoe):
         new_muzero(vectorise(make_game("gwent", {})), METHOD)
 
 
+@pytest.mark.slow
 def test_games_that_stop_before_their_end_are_learned_from():
     vector = vectorise(TapnSwap(Variant(limit=3)))
     learner = grown(vector, replace(METHOD, max_plies=6, epsilon=1.0))
@@ -101,6 +104,7 @@ def test_games_that_stop_before_their_end_are_learned_from():
     assert np.array_equal(part.target[stopped, -1], part.games.value[stopped, -1])
 
 
+@pytest.mark.slow
 def test_actions_are_rated_with_and_without_a_search(tictactoe):
     learner, states = grown(tictactoe), tictactoe.initial(3)
     found, alone = (learner.values_of(learner.weights, simulations)(states) for simulations in (None, 0))

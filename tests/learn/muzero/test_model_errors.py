@@ -95,6 +95,7 @@ def test_wrong_models_have_the_errors_of_what_they_say(learner, oracle, monkeypa
             assert each.past_value == pytest.approx(0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_what_the_networks_say_is_followed_step_by_step(learner, tictactoe):
     from punish_fast.learn.muzero.network import mean_of, networks_of
@@ -113,6 +114,7 @@ def test_what_the_networks_say_is_followed_step_by_step(learner, tictactoe):
             assert said.reward[k] == pytest.approx(np.asarray(mean_of(reward)), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_errors_are_those_of_a_slow_loop(learner, tictactoe, oracle):
     from punish_fast.learn.muzero.network import mean_of, networks_of
@@ -159,6 +161,7 @@ def test_nodes_are_told_by_the_rules(tictactoe):
     assert depth.tolist() == [[0, 1, 2, 3, 1, 2, 3]]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 @pytest.mark.parametrize(("model", "kind"), [("learned", "gumbel"), ("rules", "gumbel"), ("rules", "puct")])
 def test_every_simulation_adds_a_node_and_the_rules_no_illegal_one(tictactoe, model, kind):

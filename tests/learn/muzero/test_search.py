@@ -25,6 +25,7 @@ def random_states(vector, n, plies):
     return states
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gumbel", "puct"])
 def test_searches_are_legal_and_do_not_depend_on_others(tictactoe, kind):
     method = MuZeroMethod(search=kind, simulations=8, width=8)
@@ -42,6 +43,7 @@ def test_searches_are_legal_and_do_not_depend_on_others(tictactoe, kind):
     assert search(plan, tictactoe, weights, states[:0]).policy.shape == (0, 9)
 
 
+@pytest.mark.slow
 def test_noise_follows_from_the_seed(tictactoe):
     method = MuZeroMethod(simulations=8, width=8)
     plan, weights = plan_of(tictactoe, method, is_noisy=True), weights_of(tictactoe, method)
@@ -52,6 +54,7 @@ def test_noise_follows_from_the_seed(tictactoe):
     assert not np.array_equal(one.action[:64], one.action[128:192])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gumbel", "puct"])
 @pytest.mark.parametrize(
     ("moves", "wanted", "value"),

@@ -22,6 +22,7 @@ def played(vector, is_noisy=True, **given):
     return play_searched(plan, vector, weights, method, np.random.default_rng(1)), plan, weights
 
 
+@pytest.mark.slow
 def test_games_are_those_of_the_rules(tictactoe):
     games, _, _ = played(tictactoe)
     found = retrace(tictactoe, games.action)

@@ -40,6 +40,7 @@ def kinds(number):
     return np.array([max(-number, 0), 1 - abs(number), max(number, 0)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unrolled", [0, 2])
 def test_the_loss_is_the_sum_of_what_surprises(weights, unrolled):
     batch, networks, total = batch_of(6, unrolled), networks_of(SHAPE, weights), 0.0
@@ -57,6 +58,7 @@ def test_the_loss_is_the_sum_of_what_surprises(weights, unrolled):
     assert float(losses(SHAPE, weights, batch)) == pytest.approx(total / 6, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_learning_goes_on_from_where_it_was_and_lowers_the_loss(weights):
     update, nothing = compiled_update(SHAPE, Optimiser(0.02, 0.0)), np.zeros_like(weights)
     batch = batch_of(16, 2)
