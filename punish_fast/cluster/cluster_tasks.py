@@ -48,6 +48,7 @@ def finished(
 
     left: dict[int, T] | None = None
     for _ in range(_ATTEMPTS):
+        futures: list[Future[Any]] = []
         try:
             left = dict(begin()) if left is None else left
             numbers = list(left)
@@ -59,6 +60,10 @@ def finished(
                 if isinstance(found, BaseException):  # of a result that was lost on its way
                     raise found
                 yield left.pop(number), found
+        except (KeyboardInterrupt, GeneratorExit):
+            # Workers begin no further task.
+            client.cancel(futures, force=True)
+            raise
         except Exception as error:
             wait_for_workers(client, error)
             on_loss()

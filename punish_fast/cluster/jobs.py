@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cluster.connection import ClusterError, wait_for_workers
+from punish_fast.cluster.cluster_tasks import finished
 from punish_fast.cluster.result_folder import Outcome, ResultFolder, address_of
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.mdp.stopping_rule import SolveError
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 # What makes a job impossible; anything else is a fault.
 IMPOSSIBLE = (DuelError, SolveError, MemoryError)
-# How often Dask may give a job to another worker, and how often what Dask cannot mend is begun again.
+# How often Dask may give a job to another worker.
 _RETRIES = 10
-_ATTEMPTS = 5
 # Between two looks at jobs that other processes do.
 _PAUSE = 0.5
 
@@ -155,32 +154,15 @@ def _do_here(watch: Watch) -> Do:
 
 
 def _do_on(client: Client) -> Do:
-    def do(jobs: Iterator[Job]) -> Generator[tuple[Job, Outcome], None, None]:
-        from distributed import as_completed
+    def submit(jobs: list[Job]) -> list[Future[Any]]:
+        with warnings.catch_warnings():
+            # An enemy's policy may come with a job.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return [client.submit(work_on, job, pure=False, retries=_RETRIES) for job in jobs]
 
-        left = {address_of(job.key): job for job in jobs}
-        for _ in range(_ATTEMPTS):
-            futures: dict[Future[Any], str] = {}
-            try:
-                with warnings.catch_warnings():
-                    # An enemy's policy may come with a job.
-                    warnings.filterwarnings("ignore", "Sending large graph")
-                    for address, job in left.items():
-                        futures[client.submit(work_on, job, pure=False, retries=_RETRIES)] = address
-                for future, found in as_completed(list(futures), client.loop, with_results=True):
-                    address = futures.pop(future)
-                    future.release()
-                    if isinstance(found, BaseException):  # of a result that was lost on its way
-                        raise found
-                    yield left.pop(address), found
-            except Exception as error:
-                wait_for_workers(client, error)
-                continue
-            finally:
-                # After an interrupt, workers begin no further job.
-                client.cancel(list(futures), force=True)
-            return
-        raise ClusterError(f"cluster: workers were lost {_ATTEMPTS} times; finished points are kept")
+    def do(jobs: Iterator[Job]) -> Generator[tuple[Job, Outcome], None, None]:
+        tasks = dict(enumerate(jobs))
+        yield from finished(client, lambda: tasks, submit, lambda: None)
 
     return do
 
