@@ -16,6 +16,7 @@ from documents import agrees, blocks_of, steps_of
 from playing import some_games
 
 from punish_fast.cli.app import run as run_app
+from punish_fast.learn import agent_file
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
 
@@ -23,16 +24,18 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Commands that take minutes run shorter or in a smaller game, a server ends at once, and nothing is installed anew.
 SHORTER = {
-    "--information memory --time 1560 --resume": "--rules tiny --information memory --iterations 1 --resume",
-    "--information memory --time 1560": "--iterations 1",
+    "--information memory --time 1560": "--rules tiny --information memory --iterations 1",
     "equilibrium --iterations 2 -o": "equilibrium -o",
     "equilibrium -o": "equilibrium --rules tiny --iterations 2 -o",
-    "arena naive random careful --": "arena naive random careful --rules tiny --",
-    "exploit naive --exploiter uniform": "exploit naive --rules tiny --exploiter uniform",
+    "arena naive random": "arena --rules tiny naive random",
+    "exploit naive": "exploit naive --rules tiny",
     "bench.lessons equilibrium.h5": "bench.lessons equilibrium.h5 --page lessons.md",
     "punish-fast serve": "punish-fast serve --port 0 --check",
     "judge incan-gold": "judge incan-gold --games 9",
     "judge gwent": "judge gwent --games 20",
+    "--method muzero --games 1000": "--method muzero --simulations 2 --width 4 --games 200",
+    "best_rule(opponents, 100_000)": "best_rule(opponents, 2_000)",
+    "best_rule(opponents, 20_000, by_hazards=True)": "best_rule(opponents, 1_000, by_hazards=True)",
     "--method dqn --games 20000": "--method dqn --games 2000",
     "--illegal punish --games 5000": "--illegal punish --games 500",
     "decks gwent --generations 40": "decks gwent --generations 1 --games 2",
@@ -44,7 +47,14 @@ SHORTER = {
     ".venv/bin/punish-fast": "punish-fast",
 }
 # Pages that show nothing of what their commands print, which may as well be about the smallest game.
-SMALL = ("formats.md", "solving.md")
+SMALL = ("formats.md", "lessons.md", "solving.md")
+
+
+def record_games(folder: Path, preset: str) -> None:
+    """Write the logs ``saves_1.json`` and ``saves_2.json``."""
+    games = some_games(60, seed=1, names=("Ann", "Ben", "Cay"), rules=PRESETS[preset])
+    (folder / "saves_1.json").write_text(write_log(games[:30]), encoding="utf-8")
+    (folder / "saves_2.json").write_text(write_log(games[30:]), encoding="utf-8")
 
 
 @pytest.fixture
@@ -56,9 +66,7 @@ def folder(tmp_path: Path) -> Path:
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {command}"$@"\n', encoding="utf-8")
         program.chmod(0o755)
     shutil.copy(ROOT / "docs" / "lessons.md", tmp_path)
-    games = some_games(60, seed=1, names=("Ann", "Ben", "Cay"), rules=PRESETS["tabletop"])
-    (tmp_path / "saves_1.json").write_text(write_log(games[:30]), encoding="utf-8")
-    (tmp_path / "saves_2.json").write_text(write_log(games[30:]), encoding="utf-8")
+    record_games(tmp_path, "tabletop")
     return tmp_path
 
 
@@ -84,7 +92,7 @@ def run_line(folder: Path, capfd: pytest.CaptureFixture[str]) -> Callable[[str],
 
 
 def shortened(source: str) -> str:
-    """A line of the shell that takes no minutes."""
+    """A command, or code, that takes no minutes."""
     for long, short in SHORTER.items():
         source = source.replace(long, short)
     return source
@@ -93,14 +101,19 @@ def shortened(source: str) -> str:
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_a_page_shows_runs(page, folder, monkeypatch, run_line):
+def test_what_a_page_shows_runs(request, page, folder, monkeypatch, run_line):
     monkeypatch.chdir(folder)
     if page.name in SMALL:
         monkeypatch.setenv("PUNISH_FAST_RULES", "tiny")
+        record_games(folder, "tiny")
+    if page.name == "games.md":
+        # Compiling searches, and judging by long ones, takes most of the time.
+        request.getfixturevalue("fast_compilation")
+        monkeypatch.setattr(agent_file, "JUDGED_SIMULATIONS", (0, 2))
     names: dict[str, object] = {"__name__": "__main__"}
     for step in steps_of(page):
         if step.kind == "python":
-            exec(compile(step.source, f"line {step.line}", "exec"), names)
+            exec(compile(shortened(step.source), f"line {step.line}", "exec"), names)
             continue
         code, out, err = run_line(shortened(step.source))
         assert code == 0, f"line {step.line}: {step.source}\n{err}"

@@ -108,19 +108,15 @@ def test_chances_to_win_agree_with_undiscounted_values_of_the_whole_game(request
 
 
 @pytest.mark.full
-def test_published_rmse_is_reproduced(notebook_mdp):
-    solution = solve(notebook_mdp, method="jacobi", sweeps=125)
-    found = {episode: solution.log.rmse[episode - 1] for episode in PUBLISHED_RMSE}
-    assert found == pytest.approx(PUBLISHED_RMSE, rel=1e-10)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", ["notebook", "tabletop"])
-def test_schedules_agree_within_their_bounds_on_the_whole_game(request, name):
+@pytest.mark.parametrize(("name", "tolerance"), [("notebook", 1e-2), ("tabletop", 0.1)])
+def test_schedules_agree_within_their_bounds_on_the_whole_game(request, name, tolerance):
     mdp = request.getfixturevalue(f"{name}_mdp")
     layered = solve(mdp, tolerance=1e-10)
-    jacobi = solve(mdp, tolerance=1e-4, method="jacobi")
+    jacobi = solve(mdp, tolerance=tolerance, method="jacobi")
     assert layered.converged
     assert jacobi.converged
     assert np.abs(layered.v - jacobi.v).max() <= layered.error_bound + jacobi.error_bound
     assert layered.sweeps < 25
+    if name == "notebook":
+        published = {episode: jacobi.log.rmse[episode - 1] for episode in PUBLISHED_RMSE}
+        assert published == pytest.approx(PUBLISHED_RMSE, rel=1e-10)

@@ -44,14 +44,9 @@ def solve_on(cluster, batches, after_sweep=lambda: None, start=None):
         )
 
 
-def test_three_workers_give_the_fingerprint_of_the_tensor(cluster, batches):
-    assert solve_on(cluster, batches).fingerprint == NOTEBOOK
-
-
-@pytest.mark.parametrize("seconds", [0.05, 0.3])
-def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches, seconds):
+def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches):
     def kill_soon():
-        threading.Thread(target=lambda: (time.sleep(seconds), cluster.replace_worker())).start()
+        threading.Thread(target=lambda: (time.sleep(0.3), cluster.replace_worker())).start()
 
     assert solve_on(cluster, batches, kill_soon).fingerprint == NOTEBOOK
 
@@ -64,7 +59,7 @@ def test_a_worker_that_dies_while_values_are_handed_out_holds_up_nothing(cluster
     assert solve_on(cluster, batches, stop_now_and_kill_soon).fingerprint == NOTEBOOK
 
 
-def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, monkeypatch, tmp_path):
+def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, notebook_mdp, monkeypatch, tmp_path):
     monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 2)
     path, origin, settings = tmp_path / "a.h5", SweepOrigin(batches.space.rules, {"kind": "unknown"}), {}
 
@@ -82,4 +77,4 @@ def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, monkey
     monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 30)
     resumed = solve_on(cluster, batches, start=Checkpoints(lambda _state: None, saved))
     assert resumed.fingerprint == NOTEBOOK
-    assert resumed.sweeps == solve(MatrixFree(batches)).sweeps
+    assert resumed.sweeps == solve(notebook_mdp).sweeps
