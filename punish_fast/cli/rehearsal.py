@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from punish_fast.duel.exact_evaluation import outcome_distribution
@@ -38,6 +40,7 @@ from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.reachability import reach_probability
 from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.mdp.total_reward import total_reward
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.seats import Agent
 from punish_fast.play.session import PlaySession
@@ -80,6 +83,7 @@ def _solve() -> None:
     won = np.repeat([False, True, False], [mdp.n_states, 1, 1])
     for maximize in (True, False):
         reach_probability(mdp, won, maximize)
+    total_reward(replace(mdp, reward=np.abs(mdp.reward)), won, maximize=False)
     bracketed(mdp, Payoff(mdp.reward, np.zeros(2)), 1e-3)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)

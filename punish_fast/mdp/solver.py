@@ -183,7 +183,7 @@ def _solve_generally(mdp: MDP, options: _Options, start: np.ndarray | None) -> S
 
 def _is_by_component(mdp: MDP, options: _Options, start: np.ndarray | None) -> bool:
     """Whether components are to be tried, since there is neither a discount nor an order of layers."""
-    is_plain = mdp.n_layers == 1 and start is None and options.checkpoints is None
+    is_plain = mdp.n_layers == 1 and mdp.n_states > 0 and start is None and options.checkpoints is None
     return options.method == "auto" and is_plain and options.discount == 1 and options.goal is not None
 
 

@@ -123,3 +123,9 @@ def test_rows_of_the_policy_have_no_ties():
     found = bracketed(mdp, reward, 1e-9)
     assert found is not None
     assert values_of_rows(mdp, reward, found).argmax() == found.choice[0]
+
+
+@pytest.mark.parametrize("objective", ["discounted", "win-probability"])
+def test_no_states_have_no_values(objective):
+    discount = 1.0 if objective == "discounted" else None
+    assert len(solve(from_rows([], terminals=[1.0]), discount, objective=objective).v) == 0
