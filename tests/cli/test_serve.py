@@ -43,8 +43,9 @@ def answer(report: dict[str, Any], path: str, body: Any = None) -> Any:
         return json.load(response)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
+)
 def test_a_server_ends_when_it_is_told_to(folder, number, code):
     with served() as (process, report):
         assert report == {

@@ -112,7 +112,14 @@ def test_names_beyond_the_encoding_are_printed_all_the_same(games):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ["0", "-1", "abc", "", "1.5", "99999", "٣"])
-def test_an_impossible_limit_of_threads_is_refused(files, value):
-    done = run_apart("solve", "tensor.h5", "-o", "x.h5", env=clean_environment(NUMBA_NUM_THREADS=value))
+def test_an_impossible_limit_of_threads_is_refused(run, files, monkeypatch, value):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", value)
+    done = run("solve", "tensor.h5", "-o", "x.h5")
     done.refused("NUMBA_NUM_THREADS is ", "allowed are whole numbers from 1 to 4096")
+    assert not (files / "x.h5").exists()
+
+
+def test_an_impossible_limit_of_threads_is_refused_before_numba_reads_it(files):
+    done = run_apart("solve", "tensor.h5", "-o", "x.h5", env=clean_environment(NUMBA_NUM_THREADS="abc"))
+    done.refused("NUMBA_NUM_THREADS is ")
     assert not (files / "x.h5").exists()

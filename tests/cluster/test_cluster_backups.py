@@ -16,6 +16,7 @@ from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.punish import row_batches
 from punish_fast.punish.matrix_free import MatrixFree
 from punish_fast.punish.row_batches import RowBatches
+from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
 
@@ -55,8 +56,8 @@ def test_a_cluster_gives_the_bits_of_one_process(client, rules, is_uniform):
 
 
 @pytest.mark.slow
-def test_every_method_gives_the_bits_of_one_process(client, tiny):
-    batches = RowBatches(tiny)
+def test_every_method_gives_the_bits_of_one_process(client):
+    batches = RowBatches(StateSpace(PRESETS["tiny"]))
     assert_same(client, batches, method="jacobi", sweeps=4)
     assert_same(client, batches, objective="win-probability")
     assert_same(client, batches, discount=1)
