@@ -13,10 +13,10 @@ once play cannot come back to it. A component goes through two stages:
   earns [optimistic value iteration: Hartmanns and Kaminski 2020, CAV].
 
 Where play is long, bounds at one distance take many sweeps to get there, since they fall only where play may end. If
-they do not in some hundreds, their distance is made to fall with each step by itself: it becomes a multiple of ``h``,
+they do not in a thousand, their distance is made to fall with each step by itself: it becomes a multiple of ``h``,
 about the largest expected number of steps that are left, for which ``h >= P_a h + 1/2`` for every row ``a``.
 
-Both conclusions need that sweeps from any start converge to ``v*``: play ends under every policy, or some policy ends
+That ``v_a`` and ``v*`` lie between the bounds needs that sweeps from any start converge to ``v*``: play ends under every policy, or some policy ends
 it and every other one pays without end [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
 """
 
@@ -44,10 +44,10 @@ from punish_fast.runtime.parallel import balanced_chunks
 _LARGE = 1024
 # By how much values may still change in a sweep, as a share of the distance of their bounds.
 _SHARE = 0.001
+# Change in a sweep that is left of numbers of steps: less than the 1 by which these fall in a step.
+_SHARE_OF_STEP = 0.25
 _MOST_SWEEPS = 20_000
 _MOST_SWEEPS_OF_BOUNDS = 1024
-# The same for numbers of steps: less than the 1 by which they fall in a step.
-_SHARE_OF_STEP = 0.25
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 ANY = ValueRange(-np.inf, np.inf)

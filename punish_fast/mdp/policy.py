@@ -81,10 +81,11 @@ def preferring(state_ptr: np.ndarray, q: np.ndarray, choice: np.ndarray) -> np.n
 
     Returns:
         float64 ``[n_rows]``: the largest value of a state for the row chosen, and values at least two ties below it,
-        but not below 0 or the smallest of all, for its other rows.
+        but not below 0 if no value is, for its other rows.
     """
+    least = 0.0 if q.min(initial=0) >= 0 else -np.inf
     v = np.maximum.reduceat(q, state_ptr[:-1]) if len(choice) else np.empty(0)
-    ceiling = np.repeat(np.maximum(v - 2 * tie_of(q), q.min(initial=0)), np.diff(state_ptr))
+    ceiling = np.repeat(np.maximum(v - 2 * tie_of(q), least), np.diff(state_ptr))
     np.minimum(q, ceiling, out=ceiling)
     ceiling[choice] = v
     return ceiling

@@ -9,7 +9,7 @@ win probabilities in ``interval_iteration.py``. Without a discount, states betwe
 first made into one (``end_components.py``). If there are no layers, components follow one after the other
 (``component_brackets.py``). If there are, or no bound was found so, layers are swept, and the policy iteration of
 ``exact_iteration.py`` takes over if 1,000 sweeps do not reach the tolerance or rounding keeps them above it, unless too
-many states lead to each other. Then ``attainment.py`` checks that the greedy policy earns its values up to their error
+many states lead to each other. Of layers, ``attainment.py`` checks that the greedy policy earns its values up to their error
 bound, or the tolerance if that is more, and finds another one if not.
 """
 
@@ -188,9 +188,10 @@ def _is_by_component(mdp: MDP, options: _Options, start: np.ndarray | None) -> b
 
 
 def _solve_by_component(mdp: MDP, options: _Options) -> Solution | None:
-    """Solve one component after the other; None if that leads to no end, or has none."""
+    """Solve one component after the other; None if play can be paid for ever, or sweeps prove no bound."""
     pays, begin = options.objective == "discounted", time.perf_counter()
-    original, endless = mdp.expanded(), endless_states(mdp)
+    original = mdp.expanded()
+    endless = endless_states(original)
     quotient = collapsed(original, endless, pays) if endless.any() else None
     mdp = original if quotient is None else quotient.mdp
     if quotient is not None and endless_states(mdp).any():
@@ -200,7 +201,7 @@ def _solve_by_component(mdp: MDP, options: _Options) -> Solution | None:
     else:
         reward = Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64), PROBABILITY)
     assert options.goal is not None
-    # Values that are backed up once more stay between the bounds.
+    # Values that are backed up once more stay between the bounds, so they change by their error bound at most.
     found = bracketed(mdp, reward, options.goal / 2, lambda sweeps: options.tell(sweeps, np.inf))
     if found is None:
         return None

@@ -129,3 +129,10 @@ def test_rows_of_the_policy_have_no_ties():
 def test_no_states_have_no_values(objective):
     discount = 1.0 if objective == "discounted" else None
     assert len(solve(from_rows([], terminals=[1.0]), discount, objective=objective).v) == 0
+
+
+def test_a_row_that_loses_less_than_a_tie_is_not_taken_for_ever():
+    # Of values around 1000, to go on for some 2^25 steps at a cost of 3e-10, or to end at once.
+    stays = 1 - 2.0**-25
+    mdp = from_rows([[(-3e-10, {0: stays, 2: 1 - stays}), (0.0, {2: 1.0})], [(1000.0, {2: 1.0})]], terminals=[0.0])
+    assert solve(mdp, 1.0, tolerance=1e-9).choice.tolist() == [1, 2]
