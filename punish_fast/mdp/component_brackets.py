@@ -16,8 +16,8 @@ Where play is long, bounds at one distance take many sweeps to get there, since 
 they do not in a thousand, their distance is made to fall with each step by itself: it becomes a multiple of ``h``,
 about the largest expected number of steps that are left, for which ``h >= P_a h + 1/2`` for every row ``a``.
 
-That ``v_a`` and ``v*`` lie between the bounds needs that sweeps from any start converge to ``v*``: play ends under every policy, or some policy ends
-it and every other one pays without end [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
+All this needs that sweeps from any start converge to ``v*``: play ends under every policy, or some policy ends it and
+every other one pays without end [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
 """
 
 from __future__ import annotations

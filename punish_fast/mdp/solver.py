@@ -9,8 +9,8 @@ win probabilities in ``interval_iteration.py``. Without a discount, states betwe
 first made into one (``end_components.py``). If there are no layers, components follow one after the other
 (``component_brackets.py``). If there are, or no bound was found so, layers are swept, and the policy iteration of
 ``exact_iteration.py`` takes over if 1,000 sweeps do not reach the tolerance or rounding keeps them above it, unless too
-many states lead to each other. Of layers, ``attainment.py`` checks that the greedy policy earns its values up to their error
-bound, or the tolerance if that is more, and finds another one if not.
+many states lead to each other. Of layers, ``attainment.py`` checks that the greedy policy earns its values up to their
+error bound, or the tolerance if that is more, and finds another one if not.
 """
 
 from __future__ import annotations
