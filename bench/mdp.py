@@ -3,9 +3,11 @@
 Every process of ``processes/`` is made once per size and saved. For each size and discount all contenders take turns,
 each in a child process with limited time and memory: it solves the small process, to warm up, and then the other one.
 The time is that of solving to values within `TOLERANCE` of the optimal ones. The values of every turn are compared with
-ours, and those that differ by more than both error bounds fail the run and get no time. Contenders that took over
-`SLOW` times as long as the fastest one have only one turn, and those that ran out of time have none at larger sizes
-and discounts of the process.
+ours, and those that differ by more than both error bounds fail the run and get no time.
+
+Nobody waits for the slow: a contender has `LIMIT` seconds and no more than `PATIENCE` times those of the fastest one.
+One that took over `SLOW` times as long has only one turn. One that took over `PATIENCE` times as long is left out at
+larger sizes, and one that took over `LIMIT` at larger sizes and discounts.
 
 Each row of the table is a task. The column of a program has its fastest way to solve it as a multiple of our time,
 with all threads that either can use: below 1 we lose.
@@ -20,7 +22,7 @@ import signal
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,11 +40,14 @@ from bench.tables import fact, text_of
 TOLERANCE = 1e-6
 # What rounding may add to the peers' error bounds, which ignore it.
 ROUNDING = 1e-8
-SLOW = 5.0
+SLOW, PATIENCE = 5.0, 10.0
+# Times this short are not compared.
+LEAST_LIMIT = 2.0
 LIMIT = {"small": 5.0, "middle": 10.0, "large": 30.0}
 MOST_BYTES = 8 << 30
 QUICK = (("forest", 0.9), ("consensus", NO_DISCOUNT))
 DONE, FAILED, INTERRUPTED = 0, 1, 130
+LEFT_OUT = "left out"
 BEST, BEST_PEER, ONE_THREAD, TRANSITIONS = "best", "best peer", "1 thread", "transitions"
 
 
@@ -70,6 +75,11 @@ class Task:
         is_no_smaller = SIZES.index(self.size) >= SIZES.index(other.size) and self.discount >= other.discount
         return self.process == other.process and is_no_smaller
 
+    def is_larger_than(self, other: Task) -> bool:
+        """Whether it is the same process and discount in a larger size."""
+        is_larger = SIZES.index(self.size) > SIZES.index(other.size)
+        return (self.process, self.discount) == (other.process, other.discount) and is_larger
+
     @property
     def contenders(self) -> tuple[Contender, ...]:
         """Who can solve it."""
@@ -77,16 +87,21 @@ class Task:
 
     @property
     def limit(self) -> float:
-        """Seconds that a contender has."""
+        """Seconds that a contender has at most."""
         return LIMIT[self.size]
 
 
 @dataclass
 class Record:
-    """All turns of a contender at one task: their seconds, or the reason why there are none."""
+    """All turns of a contender at one task: their seconds, or why there are none, and the limit it has exceeded."""
 
     seconds: list[float] = field(default_factory=list)
     failure: str = ""
+    limit: float = np.inf
+
+    def run_out(self, limit: float, why: str = "") -> None:
+        """Note that it took, or would take, longer than ``limit`` seconds."""
+        self.limit, self.failure = limit, f"over {limit:.3g} s{why}"
 
     @property
     def median(self) -> float:
@@ -103,13 +118,14 @@ class Contest:
         self.report = new_report("mdp", options, "none")
         self._worst: dict[str, Check] = {}
         self._out_of_time: list[tuple[Task, str]] = []
+        self._slow: list[tuple[Task, str]] = []
         self.our_bound = TOLERANCE
 
     def run(self, task: Task, contenders: Sequence[Contender]) -> None:
         """Add the measurement of a task to the report."""
         transitions = self._make(task.process, task.size)
         self._make(task.process, "small")
-        records = {one.name: Record(failure=self._foreseen(task, one)) for one in contenders}
+        records = {one.name: self._foreseen(task, one) for one in contenders}
         for number in range(1, self._options.runs + 1):
             for one in contenders:
                 record = records[one.name]
@@ -117,16 +133,29 @@ class Contest:
                 if record.failure or (number > 1 and record.median > SLOW * fastest and one.name != OURS):
                     continue
                 self._options.say(f"mdp: {task.name}, run {number} of {self._options.runs}, {one.name}")
-                self._take_turn(task, one, record)
+                self._take_turn(task, one, record, min(task.limit, patience_for(fastest)))
+        self._note_slow(task, records)
         self.report.checks = self.checks
         self.report.measurements.append(measurement_of(task, records, transitions))
 
-    def _foreseen(self, task: Task, one: Contender) -> str:
-        """That a contender will run out of time, since it did at an easier task; empty if that is not known."""
+    def _foreseen(self, task: Task, one: Contender) -> Record:
+        """An empty record, unless an easier task tells what would come of a turn."""
+        record = Record()
+        if one.name == OURS:
+            return record
         for easier, name in self._out_of_time:
-            if name == one.name != OURS and task.is_as_hard_as(easier):
-                return f"over {task.limit:g} s, like {easier.name}"
-        return ""
+            if name == one.name and task.is_as_hard_as(easier):
+                record.run_out(task.limit, f", like {easier.name}")
+        if any(name == one.name and task.is_larger_than(smaller) for smaller, name in self._slow):
+            record.failure = LEFT_OUT
+        return record
+
+    def _note_slow(self, task: Task, records: Mapping[str, Record]) -> None:
+        """Remember who took too long for larger sizes of the task."""
+        limit = patience_for(min(record.median for record in records.values()))
+        for name, record in records.items():
+            if record.failure == LEFT_OUT or record.limit < task.limit or limit < record.median < np.inf:
+                self._slow.append((task, name))
 
     @property
     def checks(self) -> list[Check]:
@@ -146,14 +175,14 @@ class Contest:
     def _where(self, process: str, size: str) -> Path:
         return self._folder / f"{process}-{size}"
 
-    def _take_turn(self, task: Task, one: Contender, record: Record) -> None:
+    def _take_turn(self, task: Task, one: Contender, record: Record, limit: float) -> None:
         values = self._folder / f"{'ours' if one.name == OURS else 'theirs'}.npy"
         request = {
             "peer": one.module,
             "small": str(self._where(task.process, "small")),
             "folder": str(self._where(task.process, task.size)),
             "values": str(values),
-            "limit": task.limit,
+            "limit": limit,
             "bytes": MOST_BYTES,
             "settings": {
                 "discount": task.discount,
@@ -165,8 +194,9 @@ class Contest:
         try:
             result = run_child("bench.mdp_race", request, self._options.say, one.name)
         except ChildTimeoutError:
-            record.failure = f"over {task.limit:g} s"
-            self._out_of_time.append((task, one.name))
+            record.run_out(limit)
+            if limit == task.limit:
+                self._out_of_time.append((task, one.name))
             return
         except ChildError as error:
             record.failure = "failed"
@@ -205,6 +235,11 @@ class Contest:
         (self._folder / "ours.npy").unlink(missing_ok=True)
 
 
+def patience_for(fastest: float) -> float:
+    """Seconds to wait for others at least as long as the fastest contender's."""
+    return max(LEAST_LIMIT, PATIENCE * fastest)
+
+
 def measurement_of(task: Task, records: dict[str, Record], transitions: int) -> Measurement:
     """Our durations, and what others took as multiples of their median."""
     ours = records[OURS]
@@ -217,9 +252,9 @@ def measurement_of(task: Task, records: dict[str, Record], transitions: int) -> 
     for family in FAMILIES:
         members = [record for name, record in peers.items() if name.startswith(family)]
         if members:
-            facts[family] = _ratio(min(members, key=lambda record: record.median), ours, task.limit)
+            facts[family] = _ratio(min(members, key=_rank), ours, task.limit)
     if peers:
-        best = min(peers, key=lambda name: peers[name].median)
+        best = min(peers, key=lambda name: _rank(peers[name]))
         facts[BEST] = _ratio(peers[best], ours, task.limit)
         facts[BEST_PEER] = best if peers[best].seconds else ""
     facts |= {f"seconds: {name}": _or_reason(record) for name, record in records.items() if name != OURS}
@@ -232,10 +267,15 @@ def _or_reason(record: Record) -> Fact:
 
 def _ratio(record: Record, ours: Record, limit: float) -> Fact:
     """What a contender took as a multiple of our time, or a bound on it where either ran out of time."""
-    is_over = record.failure.startswith("over")
     if ours.failure:
         return f"< {fact(record.median / limit)}" if not record.failure else record.failure
-    return f"> {fact(limit / ours.median)}" if is_over else record.failure or record.median / ours.median
+    is_over = np.isfinite(record.limit)
+    return f"> {fact(record.limit / ours.median)}" if is_over else record.failure or record.median / ours.median
+
+
+def _rank(record: Record) -> tuple[float, float]:
+    """Smaller for the faster, and where none has a time, for the smaller limit: all take longer than that."""
+    return record.median, record.limit
 
 
 def add_targets(report: Report) -> None:
@@ -298,14 +338,15 @@ def measure(options: Options, tasks: Sequence[Task], contenders: Sequence[Conten
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark: the middle and large sizes, or a few solvers on two small processes.
+    """Run the benchmark: the middle and large sizes without our named methods, or a few solvers on two small processes.
 
     Raises:
         ChildError: a process could not be made.
     """
     if options.quick:
         return measure(options, [Task(process, "small", discount) for process, discount in QUICK], FEW)
-    return measure(options, list(tasks_of(list(PROCESSES), SIZES[1:], DISCOUNTS)))
+    others = [one for one in (*DISCOUNTED, *REACHABILITY) if one.name in (OURS, OURS_ONE) or not one.is_ours]
+    return measure(options, list(tasks_of(list(PROCESSES), SIZES[1:], DISCOUNTS)), others)
 
 
 def parser_of() -> argparse.ArgumentParser:

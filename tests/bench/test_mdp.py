@@ -35,10 +35,12 @@ def test_tasks_take_the_discounts_of_their_process():
 
 
 def measured(**seconds):
-    """The facts of a task; text is the reason of a failure."""
+    """The facts of a task; text is the reason of a failure, such as 10 seconds."""
     names = {"ours": OURS, "one": OURS_ONE, "a": "QuantEcon, a", "b": "QuantEcon, b", "scipy": "SciPy, c"}
     records = {
-        names[key]: Record(failure=value) if isinstance(value, str) else Record(list(value))
+        names[key]: Record(failure=value, limit=10.0 if value.startswith("over") else np.inf)
+        if isinstance(value, str)
+        else Record(list(value))
         for key, value in seconds.items()
     }
     return measurement_of(Task("random", "middle", 0.9), records, 12)
@@ -135,6 +137,27 @@ def test_whoever_runs_out_of_time_is_not_tried_at_harder_tasks(lines, monkeypatc
     assert [discount for what, discount in asked if what == OURS] == [0.9, 0.99] * 4
     assert report.measurements[3].facts[f"seconds: {SCIPY.name}"] == "over 10 s, like forest small, 0.9"
     assert report.measurements[3].facts["SciPy"] == "over 10 s, like forest small, 0.9"
+
+
+def test_nobody_waits_for_the_slow_and_they_are_left_out_at_larger_sizes(lines, monkeypatch):
+    asked = []
+
+    def run(_module, request, _say, what):
+        if "make" in request:
+            np.save(f"{request['folder']}/indptr.npy", np.array([0, 5]))
+            return {}
+        asked.append((what, request["limit"]))
+        if what == SCIPY.name:
+            raise ChildTimeoutError("too long")
+        np.save(request["values"], np.zeros(3))
+        return {"seconds": 0.3, "error_bound": 0.0}
+
+    monkeypatch.setattr(mdp, "run_child", run)
+    contenders = (DISCOUNTED[0], SCIPY)
+    tasks = list(tasks_of(["forest"], ["small", "middle"], [0.9, 0.99]))
+    report = measure(Options(runs=1, threads=1, say=lines.append), tasks, contenders)
+    assert asked == [(OURS, 5.0), (SCIPY.name, 3.0)] * 2 + [(OURS, 10.0)] * 2
+    assert [found.facts["SciPy"] for found in report.measurements] == ["> 10.0"] * 2 + ["left out"] * 2
 
 
 def test_the_command_line_runs_a_choice(monkeypatch, capsys, tmp_path):
