@@ -108,11 +108,11 @@ def test_chances_to_win_agree_with_undiscounted_values_of_the_whole_game(request
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("name", "tolerance"), [("notebook", 1e-2), ("tabletop", 0.1)])
-def test_schedules_agree_within_their_bounds_on_the_whole_game(request, name, tolerance):
+@pytest.mark.parametrize("name", ["notebook", "tabletop"])
+def test_schedules_agree_within_their_bounds_on_the_whole_game(request, name):
     mdp = request.getfixturevalue(f"{name}_mdp")
     layered = solve(mdp, tolerance=1e-10)
-    jacobi = solve(mdp, tolerance=tolerance, method="jacobi")
+    jacobi = solve(mdp, tolerance=1e-4, method="jacobi")
     assert layered.converged
     assert jacobi.converged
     assert np.abs(layered.v - jacobi.v).max() <= layered.error_bound + jacobi.error_bound

@@ -70,3 +70,15 @@ def test_the_exit_code_tells_whether_all_agree(capsys, monkeypatch):
     monkeypatch.setattr(simulation, "LIMIT", -10.0)
     assert main(arguments) == 1
     assert "NOT all within" in capsys.readouterr().out
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("number", "pair"), list(enumerate(PAIRS))[::6])
+def test_many_simulated_games_agree_with_exact_duels(tabletop_graph, number, pair):
+    own, enemy = (policy(tabletop_graph.space, name) for name in pair)
+    assert agreement(tabletop_graph, own, enemy, 200_000, number).ok
+
+
+@pytest.fixture(scope="module")
+def tabletop_graph(tabletop):
+    return Graph(tabletop)

@@ -25,7 +25,9 @@ def assert_failed_cleanly(done, path, text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("verb", "limit"), [("solve", 1), ("solve", 80_000), ("build", 50_000)])
+@pytest.mark.parametrize(
+    ("verb", "limit"), [("solve", 1), ("solve", 3000), ("solve", 20_000), ("solve", 80_000), ("build", 50_000)]
+)
 def test_a_file_that_may_not_grow(folder, verb, limit):
     path = folder / "x.h5"
     path.write_bytes(OLD)

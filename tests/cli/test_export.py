@@ -134,7 +134,7 @@ def test_the_source_is_not_replaced_even_by_another_name(run, files):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", FORMATS)
-@pytest.mark.parametrize("limit", [1, 50_000])
+@pytest.mark.parametrize("limit", [1, 3000, 50_000])
 def test_a_file_that_may_not_grow(files, target, limit):
     (files / "x").write_bytes(OLD)
     done = run_apart(

@@ -237,7 +237,7 @@ def test_interrupted_at_any_line(run, folder, expected, module):
 
     counter = Interrupter([module])
     assert run_traced(counter).code == 0
-    most = 6 if config.DISABLE_JIT else 30
+    most = 6 if config.DISABLE_JIT else 60
     lines = range(1, counter.count + 1)
     wrong = []
     for at in sorted(random.Random(4).sample(lines, min(most, len(lines)))):

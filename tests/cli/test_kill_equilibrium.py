@@ -231,7 +231,7 @@ def test_interrupted_at_any_line(run, learning, module):
     learning.forget(keep=True)
     counter = Interrupter([module])
     assert run_traced(counter).code == 0
-    most = 4 if config.DISABLE_JIT else 20
+    most = 4 if config.DISABLE_JIT else 40
     lines = range(1, counter.count + 1)
     wrong = []
     for at in sorted(random.Random(5).sample(lines, min(most, len(lines)))):

@@ -44,9 +44,14 @@ def solve_on(cluster, batches, after_sweep=lambda: None, start=None):
         )
 
 
-def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches):
+def test_three_workers_give_the_fingerprint_of_the_tensor(cluster, batches):
+    assert solve_on(cluster, batches).fingerprint == NOTEBOOK
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.3])
+def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches, seconds):
     def kill_soon():
-        threading.Thread(target=lambda: (time.sleep(0.3), cluster.replace_worker())).start()
+        threading.Thread(target=lambda: (time.sleep(seconds), cluster.replace_worker())).start()
 
     assert solve_on(cluster, batches, kill_soon).fingerprint == NOTEBOOK
 

@@ -163,9 +163,9 @@ def standard_pairs(space, mdp):
         greedy(space.state_ptr, undiscounted),
         softmax(space.state_ptr, q, 0.5),
         softmax(space.state_ptr, undiscounted, 0.1),
-        mixed(space, 0),
+        *(mixed(space, seed) for seed in range(3)),
     ]
-    places = [(0, 1), (2, 4), (3, 5)]
+    places = [(0, 1), (2, 4), (3, 5), (6, 7)]
     return [(agents[one], agents[other]) for one, other in places]
 
 

@@ -141,6 +141,7 @@ def test_averages_converge_to_the_exact_equilibrium(rules, model, own_hp, enemy_
 
 @pytest.mark.compiled
 @exact_games(
+    pytest.param(HANDS, "memory", 2, 2, marks=pytest.mark.slow),
     (HANDS, "memory", 2, 1),
     (MEASURES, "memory", 2, 1),
 )

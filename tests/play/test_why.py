@@ -40,7 +40,7 @@ def tabletop_like():
     return Explainer(Table(space), enemy, solution)
 
 
-def played_states(space, step):
+def played_states(space, step=1):
     """One of ``step`` states in which something is played, by row."""
     return {row: space.state(row) for row in range(0, int(space.layer_ptr[-2]), step)}
 
@@ -51,7 +51,7 @@ def test_consequences_add_up_to_the_value_of_every_action(tiny, table, method):
     enemy = mixed(tiny, 3)
     solution = solve(build(tiny, enemy), tolerance=1e-12, **METHODS[method])
     explainer = Explainer(table, enemy, solution)
-    for row, state in played_states(tiny, 3).items():
+    for row, state in played_states(tiny).items():
         q = explainer.solution.q[slice(*tiny.state_ptr[row : row + 2])]
         reasons = {reason.action: reason for reason in explainer.explain(state).reasons}
         assert sorted(reasons) == tiny.action[slice(*tiny.state_ptr[row : row + 2])].tolist()
@@ -68,7 +68,7 @@ def test_consequences_are_the_rows_of_the_tensor(tiny, table):
     mdp = build(tiny, enemy)
     explainer = Explainer(table, enemy, solve(mdp))
     ends = {"win": tiny.n_states, "lose": tiny.n_states + 1}
-    for row, state in played_states(tiny, 2).items():
+    for row, state in played_states(tiny).items():
         for reason in explainer.explain(state).reasons:
             found = np.zeros(tiny.n_states + 2)
             for consequence in (each for answer in reason.against for each in answer.consequences):

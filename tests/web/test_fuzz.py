@@ -96,7 +96,7 @@ def must_be_calm(answer):
 def test_requests_by_the_description_are_answered_as_it_says(server, name, mode):
     operation = OPERATIONS[name]
 
-    @settings(suppress_health_check=list(HealthCheck), max_examples=25)
+    @settings(suppress_health_check=list(HealthCheck), max_examples=60)
     @given(case=operation.as_strategy(generation_mode=mode), data=st.data())
     def answered(case, data):
         # Random hashes and codes would be of nothing.

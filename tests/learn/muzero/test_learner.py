@@ -125,7 +125,7 @@ def fast_searches(fast_compilation):  # noqa: ARG001
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_searches")
-@pytest.mark.parametrize(("model", "games", "least"), [("learned", 4_000, 0.69), ("rules", 1_500, 0.93)])
+@pytest.mark.parametrize(("model", "games", "least"), [("learned", 8_000, 0.72), ("rules", 3_000, 0.93)])
 def test_tic_tac_toe_is_learned_from_nothing(tictactoe, model, games, least):
     method = muzero_method_for(tictactoe, model=model)
     learner, strength = grown(tictactoe, method, -(-games // method.games), seed=0), strength_of(tictactoe)

@@ -163,7 +163,7 @@ def test_nodes_are_told_by_the_rules(tictactoe):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
-@pytest.mark.parametrize(("model", "kind"), [("learned", "gumbel"), ("rules", "puct")])
+@pytest.mark.parametrize(("model", "kind"), [("learned", "gumbel"), ("rules", "gumbel"), ("rules", "puct")])
 def test_every_simulation_adds_a_node_and_the_rules_no_illegal_one(tictactoe, model, kind):
     learner = new_muzero(tictactoe, replace(METHOD, model=model, search=kind, simulations=12), 1)
     # Policies and values so sure of themselves that many legal moves have neither a probability nor a value.

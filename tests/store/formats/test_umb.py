@@ -244,8 +244,8 @@ def values_in_storm(stormpy: Any, model: Any, formula: str, precision: str = "1e
     return np.array(result.get_value_vector())
 
 
-def assert_storm_agrees(path: Path, space: StateSpace, mdp: MDP) -> Any:
-    """Storm finds what is in the file, which is returned, and the same chances to win."""
+def assert_storm_agrees(path: Path, space: StateSpace, mdp: MDP) -> None:
+    """Storm finds what is in the file, the same chances to win, and the same discounted values."""
     stormpy = pytest.importorskip("stormpy")
     model = stormpy.build_model_from_umb(path)
     assert model.model_type.name == "MDP"
@@ -255,14 +255,13 @@ def assert_storm_agrees(path: Path, space: StateSpace, mdp: MDP) -> Any:
     assert len(model.initial_states) == space.n_openings
     chances = values_in_storm(stormpy, model, 'Pmax=? [F "win"]')
     assert np.abs(chances - chances_to_win(mdp)).max() < 1e-6
-    return model
+    discounted = values_in_storm(stormpy, model, 'R{"reward"}max=? [Cdiscount=0.95]')
+    terminal = mdp.terminal_reward / 0.05
+    assert np.abs(discounted - np.append(solve(mdp, 0.95).v, terminal)).max() < 1e-6
 
 
 def test_storm_finds_the_same_values(path, tiny, tiny_mdp):
-    model = assert_storm_agrees(path, tiny, tiny_mdp)
-    discounted = values_in_storm(pytest.importorskip("stormpy"), model, 'R{"reward"}max=? [Cdiscount=0.95]')
-    terminal = tiny_mdp.terminal_reward / 0.05
-    assert np.abs(discounted - np.append(solve(tiny_mdp, 0.95).v, terminal)).max() < 1e-6
+    assert_storm_agrees(path, tiny, tiny_mdp)
 
 
 def test_storm_knows_the_positions_and_the_actions(path, tiny, tiny_mdp):
@@ -290,7 +289,7 @@ def large_path(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.full
-def test_storm_finds_the_same_chances_to_win_of_the_whole_game(notebook, notebook_mdp, large_path):
+def test_storm_finds_the_same_values_of_the_whole_game(notebook, notebook_mdp, large_path):
     export_umb(large_path, notebook, notebook_mdp)
     assert_storm_agrees(large_path, notebook, notebook_mdp)
 
