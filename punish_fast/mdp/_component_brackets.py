@@ -1,4 +1,7 @@
-"""Lower and upper bounds of total rewards, swept in place and both at once; see ``component_brackets.py``."""
+"""Lower and upper bounds of total rewards, swept in place and both at once; see ``component_brackets.py``.
+
+Rounding errors are allowed for in proportion to the terms. What underflow loses, some 1e-323 of a term, is ignored.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class Bounds(NamedTuple):
         lower: float64 ``[n_columns]``, lower bounds once every state of a component has a row in ``choice``.
         upper: float64 ``[n_columns]``, upper bounds once every state of a component is in ``is_above``.
         choice: int64 ``[n_states]``, rows by which a policy earns the lower bounds, or -1.
-        is_above: bool ``[n_states]``, whether a backup of the upper bounds was no higher.
+        is_above: bool ``[n_states]``, whether a backup of the upper bounds was no higher than the bound.
     """
 
     lower: np.ndarray
@@ -58,18 +61,18 @@ def narrow_run(first, last, is_descending, tensor, limits, bounds):
         low, high, best = -np.inf, -np.inf, NONE
         for row in range(state_ptr[state], state_ptr[state + ONE]):
             k, end = indptr[row], indptr[row + ONE]
-            worst, most, size = reward[row], reward[row], abs(reward[row])
+            from_below, from_above, size = reward[row], reward[row], abs(reward[row])
             roundings = np.float64(end - k) + FURTHER_ROUNDINGS
             while k < end:
                 below, above = lower[indices[k]], upper[indices[k]]
-                worst += data[k] * below
-                most += data[k] * above
+                from_below += data[k] * below
+                from_above += data[k] * above
                 size += data[k] * max(abs(below), abs(above))
                 k += ONE
             error = roundings * _UNIT_ROUNDOFF * size
-            if worst - error > low:
-                low, best = worst - error, row
-            high = max(high, most + error)
+            if from_below - error > low:
+                low, best = from_below - error, row
+            high = max(high, from_above + error)
         low, high = max(low, limits.least), min(high, limits.most)
         if low > lower[state] or (low == lower[state] and choice[state] < 0):
             lower[state], choice[state] = low, best

@@ -13,8 +13,10 @@ once play cannot come back to it. A component goes through two stages:
   earns [optimistic value iteration: Hartmanns and Kaminski 2020, CAV].
 
 Where play is long, bounds at one distance take many sweeps to get there, since they fall only where play may end. If
-they do not in a thousand, their distance is made to fall with each step by itself: it becomes a multiple of ``h``,
-about the largest expected number of steps that are left, for which ``h >= P_a h + 1/2`` for every row ``a``.
+they do not in a thousand, their distance is made to fall with each step by itself: it becomes ``k + c h``, where ``k``
+is the largest distance in earlier components, and ``h`` about the largest expected number of steps that are left, so
+that ``h >= P_a h + 1/2`` for every row ``a``. A backup brings such bounds nearer by ``c / 2``, less what the values
+themselves still change. There is no such ``h`` where play may go on for ever and pay for it; nothing is proved then.
 
 All this needs that sweeps from any start converge to ``v*``: play ends under every policy, or some policy ends it and
 every other one pays without end [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
@@ -44,8 +46,12 @@ from punish_fast.runtime.parallel import balanced_chunks
 _LARGE = 1024
 # By how much values may still change in a sweep, as a share of the distance of their bounds.
 _SHARE = 0.001
-# Change in a sweep that is left of numbers of steps: less than the 1 by which these fall in a step.
+# Change in a sweep that is left of numbers of steps: less than half of the 1 by which these fall in a step.
 _SHARE_OF_STEP = 0.25
+# What a slow component takes of the tolerance that earlier ones left over.
+_SHARE_OF_REST = 0.25
+# Change in two sweeps that is left of values, as a share of how much nearer bounds come in a step: less than half of it.
+_SHARE_OF_FALL = 0.125
 _MOST_SWEEPS = 20_000
 _MOST_SWEEPS_OF_BOUNDS = 1024
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
@@ -56,7 +62,13 @@ PROBABILITY = ValueRange(0.0, 1.0)
 
 @dataclass(frozen=True)
 class Payoff:
-    """What is collected: ``row`` float64 ``[n_rows]`` on the way, and ``end`` float64 ``[n_terminals]`` at the end."""
+    """What is collected, and what its total cannot exceed.
+
+    Attributes:
+        row: float64 ``[n_rows]``, rewards on the way.
+        end: float64 ``[n_terminals]``, rewards at the end.
+        limits: The least and the largest total there can be.
+    """
 
     row: np.ndarray
     end: np.ndarray
@@ -155,9 +167,10 @@ class _Sweeps:
         steps, one = np.zeros(len(self._v)), self._tensor._replace(reward=np.ones(len(self._tensor.reward)))
         self._extrapolate(one, steps, ValueRange(0.0, np.inf), boundary, _SHARE_OF_STEP)
         lower, upper = self.bounds.lower, self.bounds.upper
-        known = float((upper[: inside.start] - lower[: inside.start]).max(initial=0)) / 2
-        a_step = (self._tolerance - known) / (4 * float(steps[inside].max()))
-        self._extrapolate(self._tensor, self._v, self._limits, boundary, a_step / 8)
+        earlier, v = slice(inside.start), self._v
+        known = float(np.maximum(upper[earlier] - v[earlier], v[earlier] - lower[earlier]).max(initial=0))
+        a_step = _SHARE_OF_REST * (self._tolerance - known) / float(steps[inside].max())
+        self._extrapolate(self._tensor, v, self._limits, boundary, _SHARE_OF_FALL * a_step)
         self._distance[inside] = known + a_step * steps[inside]
         return self._narrow(boundary, 0, 1) == 1
 
@@ -169,6 +182,7 @@ class _Sweeps:
         for _ in range(0, _MOST_SWEEPS, 2):
             before = values.copy()
             self._relax(tensor, v, boundary, 0.0, 2)
+            np.clip(values, *limits, out=values)
             self.n_sweeps += 2
             self._progress(self.n_sweeps)
             if np.abs(values - before).max() <= max(change, 4 * _UNIT_ROUNDOFF * np.abs(values).max()):

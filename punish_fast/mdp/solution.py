@@ -24,7 +24,8 @@ class Solution:
         discount: From 0 to 1; 1 for total rewards and for win probabilities.
         method: ``"layered"``, ``"jacobi"``, ``"auto"`` or another one of ``methods.py``.
         tolerance: The error bound asked for, or None if a number of sweeps was.
-        sweeps: Number of sweeps; for the methods of ``methods.py``, of backups of all states.
+        sweeps: Number of sweeps; for the methods of ``methods.py``, of backups of all states; by component, 1 and
+            those of components that are swept alone.
         residual: Largest change of a state's value in the last sweep.
         error_bound: Upper bound on the error of ``v`` in the sup norm.
         log: One entry for each sweep, and one for policy iteration.
