@@ -1,9 +1,8 @@
-"""Sweeps for processes without layers: over the rows that may still be best, and over those of one policy.
+"""Sweeps for processes without layers, over the rows that may still be best.
 
 `improve` is a Bellman backup of all states from one ``v``. It skips rows that an earlier backup proved not to be best
 (``action_elimination.py``): each state's *candidates*, its first rows in ``candidate``, shrink in place, so a state has
-one owner and nothing is copied. The rows of a policy are gathered into arrays of their own, because a sweep over every
-n-th row of the tensor would fetch all of it.
+one owner and nothing is copied.
 
 Sums are taken inside a chunk in a fixed order, as in ``_bellman.py``.
 """
@@ -37,15 +36,6 @@ class Greedy(NamedTuple):
     q: np.ndarray
     v: np.ndarray
     choice: np.ndarray
-
-
-class Chain(NamedTuple):
-    """The rows of a policy: ``ptr`` uint64 ``[n_states + 1]``, columns uint32, probabilities, a reward for each."""
-
-    ptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    reward: np.ndarray
 
 
 @kernel
@@ -98,45 +88,3 @@ def improve(begin, end, chunks, tensor, discount, slack, candidates, v, greedy, 
         statistics[chunk, 1] = highest
         statistics[chunk, 2] = n_changed
         statistics[chunk, 3] = n_read
-
-
-@kernel
-def gather_policy(begin, end, tensor, choice, chain):
-    """Copy the chosen rows of the given states into ``chain``."""
-    _, indptr, indices, data, reward = tensor
-    ptr, to_indices, to_data, to_reward = chain
-    for state in range(begin, end):
-        row = choice[state]
-        to_reward[state] = reward[row]
-        k, to = indptr[row], ptr[state]
-        while to < ptr[state + 1]:
-            to_indices[to] = indices[k]
-            to_data[to] = data[k]
-            k += ONE
-            to += ONE
-
-
-@kernel
-def back_up_chain(begin, end, chunks, chain, discount, v, out, extremes):
-    """Back up states from ``v`` under the policy; ``extremes[chunk]`` are the smallest and the largest change."""
-    ptr, indices, data, reward = chain
-    for chunk in range(begin, end):
-        lowest, highest = np.inf, -np.inf
-        state = chunks[chunk]
-        k = ptr[state]
-        while state < chunks[chunk + 1]:
-            last = ptr[state + ONE]
-            prefetch(indices, k + AHEAD)
-            prefetch(data, k + AHEAD)
-            total = 0.0
-            while k < last:
-                total += data[k] * v[indices[k]]
-                k += ONE
-            value = reward[state] + discount * total
-            change = value - v[state]
-            lowest = change if change < lowest else lowest
-            highest = change if change > highest else highest
-            out[state] = value
-            state += ONE
-        extremes[chunk, 0] = lowest
-        extremes[chunk, 1] = highest

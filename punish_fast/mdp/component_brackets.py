@@ -50,7 +50,7 @@ _SHARE = 0.001
 _SHARE_OF_STEP = 0.25
 # What a slow component takes of the tolerance that earlier ones left over.
 _SHARE_OF_REST = 0.25
-# Change in two sweeps that is left of values, as a share of how much nearer bounds come in a step: less than half of it.
+# Change in two sweeps that is left of values, as a share of what bounds come nearer in two steps: less than half of it.
 _SHARE_OF_FALL = 0.125
 _MOST_SWEEPS = 20_000
 _MOST_SWEEPS_OF_BOUNDS = 1024

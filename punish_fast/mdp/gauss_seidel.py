@@ -11,12 +11,10 @@ import numpy as np
 
 from punish_fast.mdp import _gauss_seidel
 from punish_fast.mdp._gauss_seidel import Blocks
+from punish_fast.mdp.blocks import blocks_of
 from punish_fast.mdp.improvement import Improvement
-from punish_fast.runtime.parallel import balanced_chunks, for_each
+from punish_fast.runtime.parallel import for_each
 
-# For as many threads; fewer blocks would carry values further in a sweep.
-_MOST_BLOCKS = 16
-_SMALLEST_BLOCK = 1024
 # Values are moved to the middle of their bounds only where these have become narrower, so that sweeps converge.
 _PROGRESS = 0.5
 
@@ -40,13 +38,6 @@ class GaussSeidel:
             relax(point, blocks._replace(is_descending=is_descending), out)
             point.v, out = out, point.v
             out[:] = point.v
-
-
-def blocks_of(ptr: np.ndarray) -> Blocks:
-    """All states in blocks, as few as threads may need; entries of state ``s`` begin at ``ptr[s]``."""
-    n_blocks = min(_MOST_BLOCKS, 1 + len(ptr) // _SMALLEST_BLOCK)
-    boundary = balanced_chunks(ptr, n_blocks).view(np.uint64)
-    return Blocks(np.arange(len(boundary) - 1, dtype=np.uint64), boundary, is_descending=True)
 
 
 def relax(point: Improvement, blocks: Blocks, out: np.ndarray) -> np.ndarray:

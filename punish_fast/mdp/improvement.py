@@ -7,12 +7,15 @@ bound on the error (``span_bound.py``). The bound rests on the backup alone, so 
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from punish_fast.mdp import _improvement
 from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp._improvement import Candidates, Greedy
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy_chain import PolicyChain
 from punish_fast.mdp.process import Payment, RowChoices
 from punish_fast.mdp.span_bound import SpanBound
 from punish_fast.mdp.stopping_rule import discounted
@@ -60,6 +63,15 @@ class Improvement:
         self._chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
         if start is not None:
             self.v[:n] = np.clip(start, -self._largest, self._largest)
+
+    def greedy_chain(self) -> PolicyChain:
+        """The chain of the policy `choice`, one and the same object that follows it."""
+        self._chain.follow(self.choice)
+        return self._chain
+
+    @cached_property
+    def _chain(self) -> PolicyChain:
+        return PolicyChain(self.mdp, self.tensor, self.discount)
 
     @property
     def rounding(self) -> float:

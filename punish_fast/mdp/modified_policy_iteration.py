@@ -9,7 +9,6 @@ policy hardly changes, and halves while it changes much.
 from __future__ import annotations
 
 from punish_fast.mdp.improvement import Improvement, digits_lost
-from punish_fast.mdp.policy_chain import PolicyChain
 
 FORCING = 0.1
 _FEWEST, _MOST = 8, 512
@@ -26,7 +25,7 @@ class ModifiedPolicyIteration:
     def advance(self, point: Improvement) -> float:
         """Sweep until the changes are alike enough, or the limit is reached; return the digits that their span lost."""
         assert point.bound is not None
-        chain, n = PolicyChain(point), point.mdp.n_states
+        chain, n = point.greedy_chain(), point.mdp.n_states
         self._adapt(point.n_changed / n)
         has_ends = point.mdp.n_columns > n
         goal = max(FORCING * point.bound.span, point.goal_of_changes)

@@ -1,37 +1,52 @@
-"""The Markov chain of a policy, gathered from a process, and its sweeps."""
+"""The Markov chain of a policy, gathered from a process, and its sweeps.
+
+The rows of a policy are kept in arrays of their own, since a sweep over every n-th row of the tensor would fetch all of
+it. Each state has room for its longest row, so a chain that follows another policy copies only the rows that changed.
+"""
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from punish_fast.mdp import _gauss_seidel, _improvement
+from punish_fast.mdp import _policy_chain
 from punish_fast.mdp._bellman import Tensor
-from punish_fast.mdp._gauss_seidel import Blocks
-from punish_fast.mdp._improvement import Candidates, Chain
-from punish_fast.mdp.gauss_seidel import blocks_of
-from punish_fast.mdp.improvement import Improvement
+from punish_fast.mdp._policy_chain import NO_ROW, Chain
+from punish_fast.mdp.blocks import blocks_of
+from punish_fast.mdp.model import MDP
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 
 class PolicyChain:
-    """The rows that a policy takes.
+    """The rows that a policy takes; `follow` one first.
 
     Attributes:
-        n_entries: Their entries.
+        n_entries: The most entries that they may have.
     """
 
-    def __init__(self, point: Improvement) -> None:
-        """Gather the rows of the greedy policy."""
-        mdp, choice = point.mdp, point.choice
-        self._discount, self._n_columns = point.discount, mdp.n_columns
-        ptr = cumulated(mdp.indptr[choice + 1] - mdp.indptr[choice])
-        self.n_entries = int(ptr[-1])
-        arrays = np.empty(self.n_entries, dtype=np.uint32), np.empty(self.n_entries), np.empty(mdp.n_states)
-        self._chain = Chain(ptr.view(np.uint64), *arrays)
-        for_chunks(_improvement.gather_policy, ptr, point.tensor, choice.view(np.uint64), self._chain)
-        self._chunks = balanced_chunks(ptr).view(np.uint64)
+    def __init__(self, mdp: MDP, tensor: Tensor, discount: float) -> None:
+        """Make room for rows.
+
+        Args:
+            mdp: The process, not compact.
+            tensor: Its arrays for kernels.
+            discount: Below 1.
+        """
+        n = mdp.n_states
+        longest = np.maximum.reduceat(np.diff(mdp.indptr), mdp.state_ptr[:-1]) if n else np.zeros(0, dtype=np.int64)
+        self._ptr = cumulated(longest)
+        self.n_entries = int(self._ptr[-1])
+        rows = np.empty(n, dtype=np.uint32), np.full(n, NO_ROW)
+        entries = np.empty(self.n_entries, dtype=np.uint32), np.empty(self.n_entries)
+        self._chain = Chain(self._ptr.view(np.uint64), *rows, *entries, np.empty(n), np.empty(n))
+        self._tensor, self._discount, self._n_columns = tensor, discount, mdp.n_columns
+        self._nothing = np.zeros(n)
+        self._chunks = balanced_chunks(self._ptr).view(np.uint64)
+        self._blocks = blocks_of(self._ptr).boundary
+
+    def follow(self, choice: np.ndarray) -> None:
+        """Take the rows ``choice``, int64 ``[n_states]``."""
+        args = self._tensor, self._discount, choice.view(np.uint64), self._chain
+        for_chunks(_policy_chain.gather_policy, self._ptr, *args)
 
     def back_up(self, v: np.ndarray, out: np.ndarray) -> tuple[float, float]:
         """Back up all states from ``v`` into ``out``, both ``[n_columns]``; return the ends of their changes."""
@@ -52,37 +67,16 @@ class PolicyChain:
         Returns:
             float64 ``[n_columns]``, 0 for terminals.
         """
-        tensor = self._tensor._replace(reward=residual)
+        chain = self._chain._replace(reward=residual)
         x, out = np.zeros(self._n_columns), np.zeros(self._n_columns)
         for is_descending in (True, False):
-            blocks = self._blocks._replace(is_descending=is_descending)
-            change = np.empty(len(blocks.chosen))
-            args = blocks, tensor, self._discount, self._only, x, out, change
-            for_each(_gauss_seidel.relax_blocks, len(change), *args)
+            args = self._blocks, is_descending, chain, self._discount, x, out
+            for_each(_policy_chain.relax_chain, len(self._blocks) - 1, *args)
             x[:] = out
         return x
-
-    @cached_property
-    def _tensor(self) -> Tensor:
-        """The chain as a process with one row a state."""
-        ptr, indices, data, reward = self._chain
-        return Tensor(np.arange(len(ptr), dtype=np.uint64), ptr, indices, data, reward)
-
-    @cached_property
-    def _only(self) -> Candidates:
-        n = len(self._chain.reward)
-        return Candidates(np.arange(n, dtype=np.uint32), np.ones(n, dtype=np.uint32))
-
-    @cached_property
-    def _blocks(self) -> Blocks:
-        return blocks_of(self._chain.ptr)
-
-    @cached_property
-    def _nothing(self) -> np.ndarray:
-        return np.zeros(len(self._chain.reward))
 
     def _swept(self, chain: Chain, v: np.ndarray, out: np.ndarray) -> tuple[float, float]:
         n_chunks = len(self._chunks) - 1
         extremes = np.empty((n_chunks, 2))
-        for_each(_improvement.back_up_chain, n_chunks, self._chunks, chain, self._discount, v, out, extremes)
+        for_each(_policy_chain.back_up_chain, n_chunks, self._chunks, chain, self._discount, v, out, extremes)
         return float(extremes[:, 0].min()), float(extremes[:, 1].max())

@@ -27,14 +27,15 @@ def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
     """Cut items into chunks of similar weight.
 
     Args:
-        ptr: ``[n + 1]``, ascending; item ``i`` weighs ``ptr[i + 1] - ptr[i]``.
+        ptr: ``[n + 1]``, whole numbers, ascending; item ``i`` weighs ``ptr[i + 1] - ptr[i]``.
         n_chunks: Largest number of chunks.
 
     Returns:
         int64 ``[k + 1]``, boundaries from 0 to ``n``, strictly ascending (``k`` is 0 for no items).
     """
     goals = np.linspace(ptr[0], ptr[-1], n_chunks + 1)
-    inner = np.searchsorted(ptr, goals[1:-1])
+    # For goals of another type, NumPy would convert all of ptr.
+    inner = np.searchsorted(ptr, np.ceil(goals[1:-1]).astype(ptr.dtype))
     return np.unique(np.concatenate([[0], inner, [len(ptr) - 1]])).astype(np.int64)
 
 

@@ -1,0 +1,104 @@
+"""Sweeps over the rows that a policy takes; see ``policy_chain.py``.
+
+Sums are taken inside a chunk in a fixed order, as in ``_bellman.py``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp._bellman import AHEAD, ONE
+from punish_fast.runtime._jit import kernel
+from punish_fast.runtime._prefetch import prefetch
+
+NO_ROW = np.uint64(2**64 - 1)
+
+
+class Chain(NamedTuple):
+    """The rows of a policy, each where the longest row of its state would have room.
+
+    Attributes:
+        ptr: uint64 ``[n_states + 1]``, where the entries of each state begin.
+        length: uint32 ``[n_states]``, how many it has.
+        row: uint64 ``[n_states]``, the row they come from, or `NO_ROW`.
+        indices: uint32 ``[ptr[-1]]``, columns.
+        data: float64 ``[ptr[-1]]``, probabilities.
+        reward: float64 ``[n_states]``.
+        leaving: float64 ``[n_states]``, one minus the discounted probability of staying in a state.
+    """
+
+    ptr: np.ndarray
+    length: np.ndarray
+    row: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    reward: np.ndarray
+    leaving: np.ndarray
+
+
+@kernel
+def gather_policy(begin, end, tensor, discount, choice, chain):
+    """Copy the chosen rows of the given states, unless they are there."""
+    for state in range(begin, end):
+        row = choice[state]
+        if row == chain.row[state]:
+            continue
+        k, last, to = tensor.indptr[row], tensor.indptr[row + ONE], chain.ptr[state]
+        chain.row[state], chain.length[state], chain.reward[state] = row, last - k, tensor.reward[row]
+        stays = 0.0
+        while k < last:
+            chain.indices[to], chain.data[to] = tensor.indices[k], tensor.data[k]
+            stays += tensor.data[k] * (tensor.indices[k] == state)
+            k += ONE
+            to += ONE
+        chain.leaving[state] = 1.0 - discount * stays
+
+
+@kernel
+def back_up_chain(begin, end, chunks, chain, discount, v, out, extremes):
+    """Back up states from ``v`` under the policy; ``extremes[chunk]`` are the smallest and the largest change."""
+    ptr, length, _, indices, data, reward, _ = chain
+    for chunk in range(begin, end):
+        lowest, highest = np.inf, -np.inf
+        state = chunks[chunk]
+        while state < chunks[chunk + 1]:
+            k = ptr[state]
+            last = k + length[state]
+            prefetch(indices, k + AHEAD)
+            prefetch(data, k + AHEAD)
+            total = 0.0
+            while k < last:
+                total += data[k] * v[indices[k]]
+                k += ONE
+            value = reward[state] + discount * total
+            change = value - v[state]
+            lowest = change if change < lowest else lowest
+            highest = change if change > highest else highest
+            out[state] = value
+            state += ONE
+        extremes[chunk, 0] = lowest
+        extremes[chunk, 1] = highest
+
+
+@kernel
+def relax_chain(begin, end, boundary, is_descending, chain, discount, v, out):
+    """Back up the states of blocks into ``out``, which has their old values.
+
+    A block begins at each ``boundary``. New values are seen within a block, and those of ``v`` outside.
+    """
+    ptr, length, _, indices, data, reward, leaving = chain
+    for block in range(begin, end):
+        first, past = boundary[block], boundary[block + ONE]
+        for n_done in range(past - first):
+            state = past - ONE - n_done if is_descending else first + n_done
+            k = ptr[state]
+            last = k + length[state]
+            total = 0.0
+            while k < last:
+                column = np.uint64(indices[k])
+                total += data[k] * (out[column] if first <= column < past else v[column])
+                k += ONE
+            # Its own old value is in the sum.
+            out[state] += (reward[state] + discount * total - out[state]) / leaving[state]
