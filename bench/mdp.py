@@ -40,7 +40,7 @@ from bench.tables import fact, text_of
 TOLERANCE = 1e-6
 # What rounding may add to the peers' error bounds, which ignore it.
 ROUNDING = 1e-8
-SLOW, PATIENCE = 5.0, 10.0
+SLOW, PATIENCE = 2.0, 5.0
 # Times this short are not compared.
 LEAST_LIMIT = 2.0
 LIMIT = {"small": 5.0, "middle": 10.0, "large": 30.0}

@@ -35,7 +35,7 @@ Ratios matter: they are measured side by side in one run. Absolute times are tho
 * *Processes that are not Punish* (`bench/processes`) come in sizes of 10^6 (middle) and 10^7 transitions (large), at
   three discounts, or for the largest probability of reaching a terminal. *Solving* them means values within 1e-6. The
   column of a program is the time of its fastest solver over ours, with all threads that either can use: below 1 we
-  lose. Solvers are stopped at ten times the time of the fastest one (`>`), and then left out at the larger size. Storm
+  lose. Solvers are stopped at five times the time of the fastest one (`>`), and then left out at the larger size. Storm
   alone brackets such probabilities. pymdptoolbox needs more memory than there is for most of them.
 * The time of plain Python (`bench/reference.py`) is extrapolated from a sample of the states.
 * *At best* is the time to move the arrays of a pass once, and *near* that of the pass with all successors side by side
