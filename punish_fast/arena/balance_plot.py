@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.arena.balance import Balance, Measure
+from punish_fast.punish.rules import name_of
 from punish_fast.runtime.figures import FigureError, picture
 from punish_fast.runtime.plot_style import BLUE, INK, MUTED, YELLOW, set_headline
 
@@ -46,7 +47,7 @@ def draw_balance(found: Balance, path: Path) -> None:
             title, unit = _TITLES[group]
             axes.set(title=title, xlabel=unit)
         handles, labels = axes.get_legend_handles_labels()
-        labels = ["rules compared with", found.change]
+        labels = [name_of(found.base), found.change]
         figure.legend(handles, labels, loc="outside lower left", ncols=2)
 
 

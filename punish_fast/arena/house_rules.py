@@ -26,7 +26,14 @@ from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.matrix_free import MatrixFree
-from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, choose_mode, memory_limit, plan_memory
+from punish_fast.punish.memory_plan import (
+    COMPACT,
+    MATRIX_FREE,
+    choose_mode,
+    memory_limit,
+    most_states,
+    plan_memory,
+)
 from punish_fast.punish.openings import openings
 from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import Rules, to_mapping, true_rules
@@ -98,7 +105,7 @@ def jobs_of(grid: Grid, iterations: int | None) -> list[Job]:
         PlayerError: an enemy is unknown.
         ReadError: an enemy's file is damaged, or made for other rules.
     """
-    players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in grid.points)}
+    players = find_enemies(grid)
     jobs = []
     for point in grid.points:
         label = grid.label(point)
@@ -106,6 +113,19 @@ def jobs_of(grid: Grid, iterations: int | None) -> list[Job]:
         if iterations is not None:
             jobs.append(equilibrium_job(f"{label}, equilibrium", point.rules, iterations))
     return jobs
+
+
+def find_enemies(grid: Grid) -> dict[str, tuple[Player, dict[str, Any]]]:
+    """The enemies of all points, by name, and what identifies each.
+
+    Raises:
+        PlayerError: an enemy is unknown.
+        ReadError: an enemy's file is damaged, or made for other rules.
+    """
+    players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in grid.points)}
+    for point in grid.points:
+        players[point.enemy][0].must_fit(point.rules)
+    return players
 
 
 def n_missing(grid: Grid, results: ResultFolder, iterations: int | None) -> int:
@@ -157,7 +177,7 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         MemoryError: it does not fit into memory.
     """
     with stage("model"):
-        space = StateSpace(point.rules)
+        space = StateSpace(point.rules, most_states=most_states(memory_limit(None)))
         if policy is None and point.enemy != "random":
             policy = Player(point.enemy).policy(space)
         process = _process(space, policy)

@@ -7,14 +7,21 @@ takes a fixed multiple of the time to make an entry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from punish_fast.arena.house_rules import BEST_RESPONSE_SHARE
 from punish_fast.cluster.grid import Point
 from punish_fast.duel.graph import Outline
 from punish_fast.equilibrium.solver import bytes_needed
-from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, memory_limit, plan_memory
+from punish_fast.punish.memory_plan import (
+    COMPACT,
+    MATRIX_FREE,
+    choose_mode,
+    memory_limit,
+    most_states,
+    plan_memory,
+)
 from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import Rules, true_rules
 from punish_fast.punish.space import StateSpace
@@ -31,31 +38,34 @@ class PointPlan:
 
     Attributes:
         point: The point.
-        states: States of the model, win and loss included; 0 if they could not be counted.
+        states: States of the model, win and loss included; None, as for other numbers, if that could not be counted.
         rows: State-action pairs.
         nonzeros: Entries of the rows that the rules make possible.
         full_states: States of the real game.
         n_bytes: Of memory, besides that of the program itself.
-        seconds: Expected on this machine.
+        seconds: Expected on this machine, besides listing and counting.
         reason: Why the point cannot be studied here; None if it can.
     """
 
     point: Point
-    states: int = 0
-    rows: int = 0
-    nonzeros: int = 0
-    full_states: int = 0
-    n_bytes: int = 0
-    seconds: float = 0.0
+    states: int | None = None
+    rows: int | None = None
+    nonzeros: int | None = None
+    full_states: int | None = None
+    n_bytes: int | None = None
+    seconds: float | None = None
     reason: str | None = None
 
 
-def plan_points(points: Sequence[Point], iterations: int | None) -> list[PointPlan]:
+def plan_points(
+    points: Sequence[Point], iterations: int | None, progress: Callable[[int], None] = lambda _done: None
+) -> list[PointPlan]:
     """What each point takes; games are counted once.
 
     Args:
         points: The points.
         iterations: Of the equilibrium of each game; None for none.
+        progress: Called with the number of points planned.
     """
     counted: dict[tuple[Rules, bool], PointPlan] = {}
     plans = []
@@ -64,32 +74,28 @@ def plan_points(points: Sequence[Point], iterations: int | None) -> list[PointPl
         game = point.rules, has_policy
         if game not in counted:
             counted[game] = _plan(point, has_policy, iterations)
-        plans.append(_for(point, counted[game]))
+        plans.append(replace(counted[game], point=point))
+        progress(len(plans))
     return plans
 
 
-def _for(point: Point, plan: PointPlan) -> PointPlan:
-    return PointPlan(**{**vars(plan), "point": point})
-
-
 def _plan(point: Point, has_policy: bool, iterations: int | None) -> PointPlan:
+    limit, found = memory_limit(None), PointPlan(point)
+    most = most_states(limit)
     try:
-        space = StateSpace(point.rules)
+        space = StateSpace(point.rules, most_states=most)
         batches = RowBatches(space)
+        found = replace(found, states=space.n_states + 2, rows=len(space.action), nonzeros=batches.n_entries)
         plans = {plan.mode: plan for plan in plan_memory(batches, has_policy)}
-        limit = memory_limit(None)
-        mode = COMPACT if plans[COMPACT].n_bytes <= limit else MATRIX_FREE
-        outline = Outline(StateSpace(true_rules(point.rules)))
+        mode = choose_mode(list(plans.values()), (COMPACT, MATRIX_FREE), limit)
+        outline = Outline(StateSpace(true_rules(point.rules), most_states=most))
     except MemoryError as error:
-        return PointPlan(point, reason=str(error))
+        return replace(found, reason=str(error))
     n_bytes = max(plans[mode].n_bytes, bytes_needed(outline, 0.0 if iterations is None else BEST_RESPONSE_SHARE))
     work = _AGENT_WORK + (0 if iterations is None else _EQUILIBRIUM_WORK + _ITERATION_WORK * iterations)
     an_entry = batches.seconds_to_make() / _jit.threads()
-    return PointPlan(
-        point,
-        states=space.n_states + 2,
-        rows=len(space.action),
-        nonzeros=batches.n_entries,
+    return replace(
+        found,
         full_states=outline.n_full,
         n_bytes=n_bytes,
         seconds=plans[mode].seconds + work * an_entry * outline.n_entries,

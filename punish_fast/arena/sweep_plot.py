@@ -1,4 +1,7 @@
-"""The plot of a sweep: for each point what cards are worth, how often they are played, and how games end."""
+"""The plot of a sweep: for each point what cards are worth, how often they are played, and how games end.
+
+Equilibrium play depends on the rules alone, so of points that differ in nothing else only the first is drawn.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_DRAWN = 200
+# In inches.
+_PANEL_WIDTH, _LETTER_WIDTH = 3.1, 0.085
 
 
 @dataclass(frozen=True)
@@ -77,11 +82,15 @@ def draw_sweep(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     shown = [k for k, length in enumerate(columns[f"{prefix}length"]) if length is not None]
     if not 0 < len(shown) <= MOST_DRAWN:
         raise FigureError(f"{path}: {len(shown)} points have results, allowed are 1 to {MOST_DRAWN} in a plot")
-    labels = [columns["point"][k] for k in shown]
+    if prefix:
+        first = {columns["digest"][k]: k for k in reversed(shown)}
+        shown = sorted(first.values())
+    labels = [columns["game" if prefix else "point"][k] for k in shown]
     with picture(path, "sweep") as figure:
-        figure.set_size_inches(14, 1.9 + 0.34 * len(shown))
-        who = "equilibrium play" if prefix else "the agent of each point, against itself"
-        set_headline(figure, f"{len(shown)} points of house rules: {who}")
+        width = _PANEL_WIDTH * len(_PANELS) + _LETTER_WIDTH * max(map(len, labels))
+        figure.set_size_inches(width, 1.9 + 0.34 * len(shown))
+        who = "games under house rules: equilibrium play" if prefix else "points: the agent of each, against itself"
+        set_headline(figure, f"{len(shown)} {who}")
         all_axes = figure.subplots(1, len(_PANELS), sharey=True)
         for axes, panel in zip(all_axes, _PANELS, strict=True):
             _draw(axes, panel, [[columns[prefix + name][k] for k in shown] for name in panel.columns])

@@ -32,7 +32,8 @@ def table_of(grid: Grid, found: Sequence[PointResult]) -> dict[str, list[Any]]:
 
 def _row(each: PointResult, grid: Grid, fields: Sequence[str], has_equilibrium: bool) -> dict[str, Any]:
     point = each.point
-    row: dict[str, Any] = {"point": grid.label(point), "rules": name_of(point.rules), "digest": point.rules.digest}
+    row: dict[str, Any] = {"point": grid.label(point), "game": grid.game_label(point)}
+    row |= {"rules": name_of(point.rules), "digest": point.rules.digest}
     for name in fields:
         value = value_of(point.rules, name)
         row[name] = value_text(value) if isinstance(value, list) else value

@@ -144,16 +144,18 @@ def _print_report(report: dict[str, Any]) -> None:
 
 def _cells(each: dict[str, Any]) -> list[str]:
     values = each["base"], each["changed"], each["difference"]
+    digits = 2 if each["name"] in ("length", "best_response") else 1
     if each["name"] == "length":
         forms, scale = ("{:.2f}", "{:.2f}", "{:+.2f}"), 1.0
+    elif each["name"] == "best_response":
+        # Small differences of equilibria matter.
+        forms, scale = ("{:.2f} %", "{:.2f} %", "{:+.2f}"), 100.0
     elif each["group"] in ("in_hand", "kept"):
         forms, scale = ("{:+.1f}",) * 3, 100.0
     else:
         forms, scale = ("{:.1f} %", "{:.1f} %", "{:+.1f}"), 100.0
     # No -0.0.
-    told = [
-        None if value is None else round(scale * value, 2 if each["name"] == "length" else 1) + 0.0 for value in values
-    ]
+    told = [None if value is None else round(scale * value, digits) + 0.0 for value in values]
     cells = ["-" if value is None else form.format(value) for form, value in zip(forms, told, strict=True)]
     indent = "" if each["group"] == "game" else "  "
     return [indent + _GAME.get(each["name"], each["name"]), *cells]

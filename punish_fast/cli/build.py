@@ -76,6 +76,7 @@ class ModelOptions(ComputeOptions):
         self, origin: Rules | Artefact, enemy: Player | None, clock: Stopwatch, progress: Progress
     ) -> ModelSource:
         """The model: the states of some rules and the enemy's policy, or a file that holds its tensor."""
+        from punish_fast.punish.memory_plan import memory_limit, most_states
         from punish_fast.punish.rules import Rules
         from punish_fast.punish.space import StateSpace
         from punish_fast.store.tensors import ModelSource
@@ -85,7 +86,9 @@ class ModelOptions(ComputeOptions):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
         with clock("states"), progress.stage("states"):
-            space = StateSpace(origin, progress=progress.step)
+            # A dry run tells what does not fit, too.
+            limit = memory_limit(None if self.dry_run else self.memory_bytes)
+            space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))
         with clock("tensor"):
             policy = None if enemy.is_random else enemy.policy(space, self.temperature)
         progress.start()
@@ -130,7 +133,7 @@ def build(options: ModelOptions) -> None:
     clock, progress = Stopwatch(), Progress(options.quiet)
     rules, enemy = options.find()
     if options.dry_run:
-        tell_plan(options, options.source(rules, enemy, clock, progress), progress, sweeps=0)
+        tell_plan(options, options.source(rules, enemy, clock, progress), clock, progress, sweeps=0)
         return
     output = options.output or _default_output(options, rules, enemy)
     check_outputs([output], options.read(enemy), "build")
@@ -147,7 +150,7 @@ def _default_output(options: ModelOptions, rules: Rules, enemy: Player) -> Path:
     return default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), options.force, settings)
 
 
-def tell_plan(options: ModelOptions, source: ModelSource, progress: Progress, sweeps: int) -> None:
+def tell_plan(options: ModelOptions, source: ModelSource, clock: Stopwatch, progress: Progress, sweeps: int) -> None:
     """Print what the model would take, by mode; ``build`` makes ``sweeps`` 0, and only a tensor."""
     from punish_fast.punish.memory_plan import TENSOR, memory_limit, plan_memory
     from punish_fast.punish.row_batches import RowBatches
@@ -158,8 +161,10 @@ def tell_plan(options: ModelOptions, source: ModelSource, progress: Progress, sw
     space = source.states
     assert isinstance(space, StateSpace)
     batches, limit = RowBatches(space, source.policy, progress.step), memory_limit(source.memory)
+    # A run lists states and counts rows as was just done.
+    listed = clock.total()
     plans = [
-        {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": plan.seconds, "fits": plan.n_bytes <= limit}
+        {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": listed + plan.seconds, "fits": plan.n_bytes <= limit}
         for plan in plan_memory(batches, source.policy is not None, sweeps)
         if sweeps or plan.mode == TENSOR
     ]
@@ -182,7 +187,7 @@ def tell_plan(options: ModelOptions, source: ModelSource, progress: Progress, sw
 
 
 def _print_plan(report: dict[str, Any]) -> None:
-    print_model(report)
+    print_model(report, "at most " if report["enemy"].get("name") != "random" else "")
     rows = [["mode", "made by", "memory", "seconds", "fits"]]
     for plan in report["modes"]:
         size, fits = in_units(plan["bytes"], "B"), "yes" if plan["fits"] else "no"
@@ -192,7 +197,7 @@ def _print_plan(report: dict[str, Any]) -> None:
     allowed = "" if limit is None else f"allowed are {in_units(limit, 'B')}; "
     sweeps = f", with about {report['sweeps']} sweeps" if report["sweeps"] else ""
     print()
-    print_text(f"{allowed}times are expected from a sample{sweeps}; nothing was solved or written")
+    print_text(f"{allowed}times are expected{sweeps}, without writing a file; nothing was solved or written")
 
 
 def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:
@@ -219,13 +224,13 @@ def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Pa
     }
 
 
-def print_model(report: dict[str, Any]) -> None:
-    """Print the size of a model."""
+def print_model(report: dict[str, Any], bound: str = "") -> None:
+    """Print the size of a model; ``bound`` stands before the number of nonzeros."""
     print(f"rules {report['rules']}, enemy {enemy_text(report['enemy'])}, {report['threads']} threads\n")
     breaths = [["breath", *(str(k + 1) for k in range(len(report["states_by_breath"]))), "win, loss", "all"]]
     counts = [f"{n:,}" for n in report["states_by_breath"]]
     print_table([*breaths, ["states", *counts, "2", f"{report['states']:,}"]])
-    print(f"\n{report['rows']:,} state-action rows, {report['nonzeros']:,} nonzeros, ", end="")
+    print(f"\n{report['rows']:,} state-action rows, {bound}{report['nonzeros']:,} nonzeros, ", end="")
     print(f"longest row {report['longest_row']:,}\n")
 
 

@@ -91,6 +91,6 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
         if not is_quiet:
             size = f"{count(len(threads), 'worker')} with {count(sum(threads), 'thread')}"
             dashboard = report["dashboard"]
-            where_it_is = "no dashboard, which needs bokeh on the scheduler"
+            where_it_is = "no dashboard (pip install bokeh where the scheduler runs)"
             say(f"cluster: {size}, {where_it_is if dashboard is None else f'dashboard at {dashboard}'}")
         yield Cluster(client, report, progress)

@@ -61,8 +61,8 @@ class SolveOptions(ModelOptions):
     resume: Annotated[
         Path | None,
         option(
-            "Resume from this checkpoint, if it exists, and write it after sweeps.  [default: begin anew, and write "
-            "OUTPUT.checkpoint.h5 if it takes more than ten seconds]",
+            "Resume from this checkpoint, if it exists, and write it every ten seconds or after the sweep that takes "
+            "longer.  [default: begin anew, and write OUTPUT.checkpoint.h5]",
             metavar="FILE",
             writes=True,
         ),
@@ -104,7 +104,7 @@ def solve(options: SolveOptions) -> None:
         values = start_values(options.start, rules, method["objective"], options.discount)
     if options.dry_run:
         source = options.source(rules, enemy, clock, progress)
-        tell_plan(options, source, progress, sweeps=options.sweeps or SWEEPS)
+        tell_plan(options, source, clock, progress, sweeps=options.sweeps or SWEEPS)
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
     path = checkpoint_path(options.resume, output, options.force)

@@ -78,6 +78,7 @@ def sweep(options: SweepOptions) -> None:
     options.check()
     clock = Stopwatch()
     grid = read_grid(options.grid)
+    _check_enemies(options, grid)
     if options.dry_run:
         _tell_plan(options, grid)
         return
@@ -98,6 +99,16 @@ def sweep(options: SweepOptions) -> None:
     failed = [each for each in found if each.reason is not None]
     if failed:
         raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")
+
+
+def _check_enemies(options: SweepOptions, grid: Grid) -> None:
+    from punish_fast.arena.house_rules import find_enemies
+    from punish_fast.arena.players import PlayerError
+
+    try:
+        find_enemies(grid)
+    except PlayerError as error:
+        raise UsageError(f"{options.grid}: {error}") from None
 
 
 def _report(
@@ -141,6 +152,7 @@ def _point_report(grid: Grid, each: PointResult) -> dict[str, Any]:
     point = each.point
     return {
         "point": grid.label(point),
+        "game": grid.game_label(point),
         "rules": name_of(point.rules),
         "rules_digest": point.rules.digest,
         "changes": changes_of(point.rules, grid.base),
@@ -166,11 +178,15 @@ def _print_report(report: dict[str, Any]) -> None:
     if report["iterations"] is not None:
         print()
         rows = [["equilibrium play", "breaths", "first deal decides", "best response wins", "exploitability, points"]]
+        # It depends on the rules alone.
+        games: dict[str, dict[str, Any]] = {}
         for each in points:
+            games.setdefault(each["rules_digest"], each | {"point": each["game"]})
+        for each in games.values():
             found = each["equilibrium"]
             rows.append([each["point"], *_game_cells(found), f"{found['exploitability']:.2f}" if found else "-"])
         print_table(rows)
-        _print_cards(points, "equilibrium", f"equilibrium play, {report['iterations']} iterations")
+        _print_cards(list(games.values()), "equilibrium", f"equilibrium play, {report['iterations']} iterations")
     if any(each["reason"] is not None for each in points):
         print()
     for each in points:
@@ -218,8 +234,9 @@ def _tell_plan(options: SweepOptions, grid: Grid) -> None:
     from punish_fast.runtime import _jit
 
     progress = Progress(options.quiet)
-    with progress.stage(f"sweep: counting {count(len(grid.points), 'point')}"):
-        plans = plan_points(grid.points, options.n_iterations)
+    n = len(grid.points)
+    with progress.stage(f"sweep: counting {count(n, 'point')}"):
+        plans = plan_points(grid.points, options.n_iterations, lambda done: progress.step("sweep: counting", done, n))
     progress.clear()
     report = {
         "grid": options.grid,
@@ -239,18 +256,22 @@ def _tell_plan(options: SweepOptions, grid: Grid) -> None:
             }
             for plan in plans
         ],
-        "seconds": sum(plan.seconds for plan in plans),
+        "seconds": sum(plan.seconds for plan in plans if plan.seconds is not None),
     }
     options.print(report, _print_plan)
+
+
+_SIZES = ("states", "rows", "nonzeros", "full_states")
 
 
 def _print_plan(report: dict[str, Any]) -> None:
     print(f"{count(len(report['points']), 'point')}, {report['threads']} threads\n")
     rows = [["game", "states", "rows", "nonzeros", "full states", "memory", "seconds", "fits"]]
     for plan in report["points"]:
-        sizes = [f"{plan[name]:,}" for name in ("states", "rows", "nonzeros", "full_states")]
-        fits = "yes" if plan["reason"] is None else "no"
-        rows.append([plan["point"], *sizes, in_units(plan["bytes"], "B"), f"{plan['seconds']:.3g}", fits])
+        sizes = ["-" if plan[name] is None else f"{plan[name]:,}" for name in _SIZES]
+        memory = "-" if plan["bytes"] is None else in_units(plan["bytes"], "B")
+        seconds = "-" if plan["seconds"] is None else f"{plan['seconds']:.3g}"
+        rows.append([plan["point"], *sizes, memory, seconds, "yes" if plan["reason"] is None else "no"])
     print_table(rows)
     for plan in report["points"]:
         if plan["reason"] is not None:

@@ -79,9 +79,15 @@ class Grid:
 
     def label(self, point: Point) -> str:
         """A point in words: what differs from the base, and from other points."""
-        words = [change_text(name, value) for name, value in changes_of(point.rules, self.base).items()]
-        words += [f"{name}={getattr(point, name)}" for name in self.varying]
-        return " ".join(words) or "base"
+        own = [f"{name}={getattr(point, name)}" for name in self.varying]
+        return " ".join([*self._changes(point), *own]) or "base"
+
+    def game_label(self, point: Point) -> str:
+        """The rules of a point in words: what differs from the base."""
+        return " ".join(self._changes(point)) or "base"
+
+    def _changes(self, point: Point) -> list[str]:
+        return [change_text(name, value) for name, value in changes_of(point.rules, self.base).items()]
 
     @property
     def varying(self) -> list[str]:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import Process
 from punish_fast.punish.row_batches import RowBatches
+from punish_fast.punish.space import MOST_STATES
 from punish_fast.runtime import _jit
 from punish_fast.runtime.memory import total_memory
 
@@ -43,7 +44,7 @@ class MemoryPlan(NamedTuple):
     Attributes:
         mode: ``"tensor"``, ``"compact"`` or ``"matrix-free"``.
         n_bytes: Of memory, besides that of the program itself.
-        seconds: Expected, for the transitions and `SWEEPS` sweeps.
+        seconds: Expected, for the transitions and `SWEEPS` sweeps; neither for listing states nor for writing a file.
     """
 
     mode: str
@@ -86,6 +87,11 @@ def memory_limit(n_bytes: int | None) -> float:
     """The memory that may be used: what was asked for, or that of the machine, if it tells."""
     limit = total_memory() if n_bytes is None else n_bytes
     return float("inf") if limit is None else limit
+
+
+def most_states(limit: float) -> int:
+    """The most states that may fit into ``limit`` bytes, whatever their rows take."""
+    return int(min(limit / _STATE_BYTES, MOST_STATES))
 
 
 def choose_mode(plans: Sequence[MemoryPlan], modes: Sequence[str], limit: float) -> str:

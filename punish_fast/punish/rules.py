@@ -276,7 +276,10 @@ def load_rules(name_or_path: str | Path) -> Rules:
         raise
     except (ValueError, RecursionError) as error:
         raise RulesError(f"rules: {name} is not a TOML file ({error})") from None
-    return from_mapping(fields)
+    try:
+        return from_mapping(fields)
+    except RulesError as error:
+        raise RulesError(f"rules: {name}: {str(error).removeprefix('rules: ')}") from None
 
 
 def name_of(rules: Rules) -> str:

@@ -36,7 +36,7 @@ from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 # Tensors and graphs number states, and two terminals behind them, by int32.
-_MOST_STATES = 2**31 - 3
+MOST_STATES = 2**31 - 3
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
 # Enough for a call to pay, few enough for an interrupt not to wait.
@@ -57,7 +57,13 @@ class StateSpace:
         layer_ptr: int64 ``[n_layers + 1]``, row of the first state of each layer.
     """
 
-    def __init__(self, rules: Rules, information: str = "view", progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        information: str = "view",
+        progress: Progress | None = None,
+        most_states: int = MOST_STATES,
+    ) -> None:
         """Enumerate the states.
 
         Args:
@@ -65,12 +71,14 @@ class StateSpace:
             information: Name of an information model: ``view`` or ``memory``.
             progress: Called as ``progress(what, done, layers)`` after each layer; ``what`` tells how many states there
                 are so far.
+            most_states: Stop as soon as there are more.
 
         Raises:
             RulesError: the rules name no game.
             InformationError: there is no such model.
-            MemoryError: the states would not fit into memory.
+            MemoryError: there are more states than allowed.
         """
+        self._most_states = min(most_states, MOST_STATES)
         self.rules = validate(rules)
         self.information = information_of(information)
         self.layout = layout_of(rules)
@@ -205,7 +213,7 @@ class StateSpace:
     def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
         """The layer of the reached states, whose rows begin at ``origin``."""
         begin = cumulated(reached.sum(axis=1, dtype=np.int64))
-        must_have_numbers(origin + int(begin[-1]))
+        must_have_numbers(origin + int(begin[-1]), self._most_states)
         rank = np.empty(reached.shape, dtype=np.uint16)
         status = np.empty(begin[-1], dtype=np.uint16)
         for_chunks(_space.number_states, begin, begin, reached, rank, status)
@@ -326,14 +334,14 @@ def _legal_actions() -> np.ndarray:
     return table
 
 
-def must_have_numbers(n_states: int) -> None:
-    """Check that int32 can number these states and two terminals behind them.
+def must_have_numbers(n_states: int, most: int = MOST_STATES) -> None:
+    """Check that states are not too many; int32 must number them and two terminals behind them.
 
     Raises:
-        MemoryError: it cannot.
+        MemoryError: they are.
     """
-    if n_states > _MOST_STATES:
-        raise MemoryError(f"the game has at least {n_states:,} states, allowed are {_MOST_STATES:,}")
+    if n_states > most:
+        raise MemoryError(f"the game has at least {n_states:,} states, and there is room for {most:,}")
 
 
 def must_be_space(space: object) -> None:

@@ -21,7 +21,7 @@ def test_a_sweep_is_drawn(columns, tmp_path):
     draw_sweep(columns, path)
     text = path.read_text(encoding="utf-8")
     # Of each point that has results.
-    assert "2 points of house rules" in text
+    assert "2 points: the agent of each" in text
 
 
 def test_too_many_points_or_none_are_not_drawn(columns, tmp_path):

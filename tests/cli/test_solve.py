@@ -235,8 +235,10 @@ def test_any_memory_gives_the_same_file(run, folder, modes):
 def test_what_does_not_fit_is_refused_with_what_would(run, folder, modes):
     done = run("solve", *HOUSE, "--memory", str(modes["matrix-free"]), "-o", "x.h5")
     done.failed_with("tensor would take", "without a tensor in the file, matrix-free would take")
-    run("build", *HOUSE, "--memory", "1kB", "-o", "x.h5").failed_with("tensor would take", "allowed are 1 kB")
-    run("solve", *HOUSE, "--no-tensor", "--memory", "1B", "-o", "x.h5").failed_with("matrix-free would take")
+    little = str(modes["matrix-free"] - 1)
+    run("build", *HOUSE, "--memory", little, "-o", "x.h5").failed_with("tensor would take", "allowed are ")
+    run("solve", *HOUSE, "--no-tensor", "--memory", little, "-o", "x.h5").failed_with("matrix-free would take")
+    run("build", *HOUSE, "--memory", "1kB", "-o", "x.h5").failed_with("states, and there is room for 13")
     run("solve", "--memory", "much", "-o", "x.h5").refused("--memory: 'much' is not a size, such as 4GB or 800MB")
     assert names(folder) == ["house.toml"]
 
@@ -251,6 +253,9 @@ def test_a_dry_run_counts_and_writes_nothing(run, folder, modes):
     assert all(mode["fits"] and mode["seconds"] > 0 for mode in report["modes"])
     done = run("solve", *HOUSE, "--dry-run", "--memory", str(modes["matrix-free"]))
     assert re.search(r"tensor +solve, build .* no\ncompact +solve --no-tensor .* no\nmatrix-free .* yes\n", done.out)
+    assert f" rows, {made['nonzeros']:,} nonzeros" in done.out
+    against = run("solve", *HOUSE, "--dry-run", "--memory", "1B", "--enemy", "careful")
+    assert f" rows, at most {made['nonzeros']:,} nonzeros" in against.out
     alone = run("build", *HOUSE, "--dry-run", "--json").report
     assert [mode["mode"] for mode in alone["modes"]] == ["tensor"]
     assert names(folder) == ["house.toml"]

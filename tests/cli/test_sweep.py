@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 
 import pytest
 
-from punish_fast.arena import house_rules
+from punish_fast.arena import house_rules, sweep_plan
 
 GRID = 'base = "tiny"\n[grid]\nhp = [1, 2]\n'
 ENDLESS = GRID + "[[points]]\ndamage = [0, 0, 0, 0, 0]\n"
@@ -88,6 +89,24 @@ def test_a_dry_run_only_counts(run, folder):
     assert "2 points, " in run("sweep", "grid.toml", "--dry-run").out
 
 
+def test_what_cannot_be_counted_is_unknown(run, monkeypatch):
+    monkeypatch.setattr(sweep_plan, "memory_limit", lambda _: 72 * 400)
+    points = run("sweep", "grid.toml", "--dry-run", "--json").report["points"]
+    assert [point["states"] for point in points] == [320, None]
+    assert [point["seconds"] for point in points] == [None, None]
+    assert "there is room for 400" in points[1]["reason"]
+    assert re.search(r"\nbase +- +- +- +- +- +- +no\n", run("sweep", "grid.toml", "--dry-run").out)
+
+
+def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
+    (folder / "grid.toml").write_text('base = "tiny"\nenemies = ["random", "careful"]\n[grid]\nhp = [1]\n')
+    out = run("sweep", "grid.toml", "-q", "--equilibrium", "--iterations", "1").out
+    before, after = out.split("equilibrium play", 1)
+    assert before.count("hp=1 enemy=careful") > 1
+    assert "enemy" not in after
+    assert len(re.findall(r"^ *hp=1 ", after, re.MULTILINE)) == 4
+
+
 @pytest.mark.parametrize(
     ("grid", "options", "text"),
     [
@@ -98,7 +117,8 @@ def test_a_dry_run_only_counts(run, folder):
         (GRID, ("--plot", "x.pdf"), "allowed are .png and .svg"),
         (GRID, ("--csv", "grid.toml"), "is the file to sweep"),
         (GRID, ("--results", "grid.toml"), "grid.toml: is a file, not a folder"),
-        ('enemies = ["nobody"]', (), "'nobody': no such file"),
+        ('enemies = ["nobody"]', (), "grid.toml: 'nobody': no such file"),
+        ('enemies = ["nobody"]', ("--dry-run",), "grid.toml: 'nobody': no such file"),
     ],
 )
 def test_what_is_wrong_is_told_before_any_work(run, folder, grid, options, text):

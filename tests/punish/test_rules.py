@@ -207,7 +207,7 @@ def test_empty_toml_file_is_the_notebook(tmp_path):
 def test_an_invalid_file_is_refused(tmp_path, content):
     path = tmp_path / "broken.toml"
     path.write_bytes(content)
-    with pytest.raises(RulesError, match=r"^rules: "):
+    with pytest.raises(RulesError, match=rf"^rules: {re.escape(str(path))}"):
         load_rules(path)
 
 

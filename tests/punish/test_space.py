@@ -294,7 +294,17 @@ def test_probed_hash_tables_give_the_whole_game(monkeypatch, notebook):
     assert np.array_equal(StateSpace(PRESETS["notebook"]).code, notebook.code)
 
 
+def test_listing_ends_as_soon_as_there_are_more_states_than_allowed(tiny):
+    done, n = [], tiny.n_states
+    with pytest.raises(MemoryError, match=f"at least {n} states, and there is room for {n - 1}"):
+        StateSpace(tiny.rules, most_states=n - 1)
+    with pytest.raises(MemoryError, match="there is room for 100"):
+        StateSpace(tiny.rules, progress=lambda *told: done.append(told), most_states=100)
+    assert len(done) < len(tiny.layers)
+    assert StateSpace(tiny.rules, most_states=n).n_states == n
+
+
 def test_more_states_than_int32_numbers_are_refused():
     must_have_numbers(2**31 - 3)
-    with pytest.raises(MemoryError, match="at least 2,147,483,646 states, allowed are 2,147,483,645"):
+    with pytest.raises(MemoryError, match="at least 2,147,483,646 states, and there is room for 2,147,483,645"):
         must_have_numbers(2**31 - 2)
