@@ -70,7 +70,7 @@ class Quotient:
         lifted, rows = v[self.number], np.full(len(state), -np.inf)
         rows[self.row[is_row]] = q[is_row]
         # These have the value to the bit, so the largest row of a state has it, too.
-        leaving = np.unique(state[rows == lifted[state]])
+        leaving = _different(state[rows == lifted[state]], len(lifted))
         rows[self.inside] = lifted[state[self.inside]]
         idle = self.inside[~self._leads_nearer(leaving)]
         rows[idle] = np.maximum(rows[idle] - 2 * tie_of(q), 0.0)
@@ -119,7 +119,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     state = _states_of(mdp)
     number, first, inside = end_components(mdp, endless, mdp.reward == 0 if pays else np.ones(mdp.n_rows, dtype=bool))
     outside = np.delete(np.arange(mdp.n_rows), inside)
-    staying = np.unique(number[state[inside]]) if stays else np.empty(0, dtype=np.int64)
+    staying = _different(number[state[inside]], len(first)) if stays else np.empty(0, dtype=np.int64)
     # Columns that become equal stay apart, so nothing is rounded.
     n_states, n_staying = len(first), len(staying)
     column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)])
@@ -174,6 +174,13 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return rank[number], first[order], inside
+
+
+def _different(numbers: np.ndarray, n: int) -> np.ndarray:
+    """The different ones of numbers below ``n``, ascending, int64."""
+    marks = np.zeros(n, dtype=bool)
+    marks[numbers] = True
+    return np.flatnonzero(marks)
 
 
 def _stays(rows: Any, label: np.ndarray, state: np.ndarray) -> np.ndarray:

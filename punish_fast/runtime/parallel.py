@@ -63,9 +63,9 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
     _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD)), args)
 
 
-def for_each(kernel: Callable[..., None], n_items: int, *args: Any) -> None:
-    """Like `for_chunks`, for items of equal weight."""
-    _spread(kernel, _equal_chunks(n_items, threads() * _CHUNKS_PER_THREAD), args)
+def for_each(kernel: Callable[..., None], n_items: int, *args: Any, alone: bool = False) -> None:
+    """Like `for_chunks`, for items of equal weight; with ``alone``, the calling thread does all."""
+    _spread(kernel, _equal_chunks(n_items, threads() * _CHUNKS_PER_THREAD), args, alone)
 
 
 @lru_cache(maxsize=64)
@@ -74,9 +74,11 @@ def _equal_chunks(n_items: int, n_chunks: int) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in pairwise(ends) if begin < end]
 
 
-def _spread(kernel: Callable[..., None], chunks: list[tuple[int, int]], args: tuple[Any, ...]) -> None:
+def _spread(
+    kernel: Callable[..., None], chunks: list[tuple[int, int]], args: tuple[Any, ...], alone: bool = False
+) -> None:
     """Spread the chunks over the threads, the calling one included; an interrupt waits for the current chunks."""
-    if threads() == 1:
+    if alone or threads() == 1:
         # Still in chunks, so that an interrupt does not wait for all of them.
         for begin, end in chunks:
             kernel(begin, end, *args)
