@@ -310,7 +310,9 @@ def check_method(vector: VectorGame, method: DqnMethod) -> Architecture:
     if method.filters and len(vector.feature_shape) != _N_AXES:
         raise LearnError(f"filters: {method.filters} are impossible, the features of {game.name} have no places")
     if method.target == TD and not (game.n_players == 2 and game.is_zero_sum and not hasattr(vector, "probabilities")):
-        raise LearnError(f"target: 'td' is impossible, {game.name} is no zero-sum game of two players without chance")
+        raise LearnError(
+            f"target: 'td' is impossible, {game.name} is not a zero-sum game of two players without chance"
+        )
     return Architecture(tuple(vector.feature_shape), method.filters, method.hidden, vector.n_moves)
 
 

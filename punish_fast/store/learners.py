@@ -63,7 +63,7 @@ def load_learner(path: str | Path) -> LearnerFile:
     """
     file = SealedFile(path)
     if file.kind != schema.LEARNER:
-        raise file.error("kind", f"{file.kind!r}, must be a learner")
+        raise file.error("kind", f"{file.kind!r}, must be a learner; networks need their --method")
     file.check_shapes()
     q, visits = file.array("/learner/q"), file.array("/learner/visits")
     return LearnerFile(file.json_object("game"), file.json_object("learner"), q, visits)

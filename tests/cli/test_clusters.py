@@ -25,7 +25,7 @@ def test_a_cluster_solves_to_the_same_bits(run):
     own = run("solve", "--rules", "tiny", "--no-tensor", "-o", "a.h5", "--json").report
     done = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:2", "-o", "b.h5", "--json")
     has_dashboard = find_spec("bokeh") is not None
-    told = "dashboard at http" if has_dashboard else "no dashboard, which needs bokeh on the scheduler"
+    told = "dashboard at http" if has_dashboard else "no dashboard (pip install bokeh where the scheduler runs)"
     assert f"cluster: 2 workers with 2 threads, {told}" in done.err
     assert (done.report["cluster"]["dashboard"] is not None) == has_dashboard
     assert done.report["fingerprint"] == own["fingerprint"]

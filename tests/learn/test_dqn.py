@@ -139,12 +139,12 @@ def test_methods_that_do_not_fit_a_game_are_refused(monkeypatch):
         new_dqn(vector, DqnMethod(), -1)
     of_chance = vectorise(make_game("gwent", {}))
     with pytest.raises(
-        LearnError, match=r"^target: 'td' is impossible, gwent is no zero-sum game of two players without"
+        LearnError, match=r"^target: 'td' is impossible, gwent is not a zero-sum game of two players without"
     ):
         check_method(of_chance, DqnMethod(target="td"))
     monkeypatch.setattr(vector.game, "is_zero_sum", False, raising=False)
     with pytest.raises(
-        LearnError, match=r"^target: 'td' is impossible, tapnswap is no zero-sum game of two players without chance$"
+        LearnError, match=r"^target: 'td' is impossible, tapnswap is not a zero-sum game of two players without chance$"
     ):
         new_dqn(vector, DqnMethod(target="td"))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import PlotOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs
@@ -49,6 +50,8 @@ def model(options: GamesModelOptions) -> None:
     check_outputs([], [options.file], "judge", options.plot)
     require("learn", "jax", "optax", "mctx")
     learner, generator = load_muzero(options.file, game), np.random.default_rng(options.seed)
+    if not learner.method.is_learned:
+        raise UsageError(f"{options.file}: plans in the rules of the game, so there is no model to judge")
     states = sampled_states(learner.board, options.states, generator)
     with clock("unroll"), progress.stage("unroll: JAX compiles the networks"):
         unrolled = unrolled_errors(learner, oracle_of(game), states, options.actions, generator)

@@ -106,6 +106,8 @@ def _method(options: TrainOptions, vector: VectorGame) -> Any:
 
     is_muzero = options.method == "muzero"
     given = options.given("epsilon", "discount", *(_OF_MUZERO if is_muzero else _OF_Q_NETWORKS))
+    if options.model == "rules" and options.unroll is not None:
+        raise UsageError("--unroll goes with --model learned only; with the rules no model is unrolled")
     if options.rate is not None:
         given["rate"] = _number(options.rate)
     given |= {name: _layers(name, text) for name, text in options.given(*_LAYERS).items()}
@@ -144,7 +146,7 @@ _LAYERS = ("filters", "hidden")
 def _number(text: str) -> float:
     with suppress(ValueError):
         return float(text)
-    raise UsageError(f"rate: {text!r} is not allowed, it must be a number")
+    raise UsageError(f"rate: {text!r} is not allowed, it must be a number; visits goes with --method q")
 
 
 def _layers(name: str, text: str) -> tuple[int, ...]:
@@ -161,18 +163,34 @@ def _learner(options: TrainOptions, vector: VectorGame, output: Path) -> Network
     game, method = cast("TableGame", vector.game), _method(options, vector)
     if options.resume and output.exists():
         learner = _load(options, output, game)
-        found = asdict(cast(Any, learner.method))
-        changed = [name for name, value in asdict(method).items() if found[name] != value]
-        if given := [name for name in changed if getattr(options, name, None) is not None]:
-            raise UsageError(f"{output}: has {learner.method}, not another {given[0]}")
-        if learner.rounds == learner.wanted:
+        _check_resumed(options, learner, method, output)
+        games, wanted = learner.games, learner.wanted * learner.method.games
+        if games == wanted:
             say_finished(output)
+        elif not options.quiet:
+            say(f"{output}: has {games:,} of the {wanted:,} games that it began with")
         return learner
     if options.resume:
         say_new(output)
     learner = _new(options, vector, method) if options.former is None else _load(options, options.former, game)
+    # What an unfinished agent had planned is not played.
+    learner.wanted = learner.rounds
     learner.plan(options.games)
     return learner
+
+
+def _check_resumed(options: TrainOptions, learner: NetworkLearner, method: Any, output: Path) -> None:
+    """Check that options that were given are those of the file.
+
+    Raises:
+        UsageError: One is not.
+    """
+    found, wanted = asdict(cast(Any, learner.method)), asdict(method)
+    for name in options.given("epsilon", "discount", "rate", *_LAYERS, *_OF_MUZERO, *_OF_Q_NETWORKS):
+        if name in found and found[name] != wanted[name]:
+            raise UsageError(f"{output}: has the {name} {found[name]}, not {wanted[name]}")
+    if options.seed not in (0, learner.seed):
+        raise UsageError(f"{output}: has the seed {learner.seed}, not {options.seed}")
 
 
 def _new(options: TrainOptions, vector: VectorGame, method: Any) -> NetworkLearner:

@@ -27,7 +27,7 @@ from punish_fast.learn.muzero.method import MuZeroMethod, check_game
 from punish_fast.learn.muzero.network import ModelShape
 from punish_fast.learn.muzero.replay import Remembered, draw, remember, targets_of
 from punish_fast.learn.muzero.search import SearchPlan, plan_of, policy_logits, search, shape_of
-from punish_fast.learn.muzero.self_play import SearchedGames, play_searched
+from punish_fast.learn.muzero.self_play import LAST_SEARCH_SEED, SearchedGames, play_searched
 from punish_fast.learn.muzero.update import Optimiser, compiled_update
 from punish_fast.learn.q_network import on_device
 from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
@@ -35,7 +35,7 @@ from punish_fast.learn.random_streams import stream_of
 from punish_fast.runtime.interrupts import uninterrupted
 
 _PLAY, _LEARN, _BEGIN, _REANALYSE = range(4)
-# After so many, AdamW no longer corrects its means.
+# After so many, AdamW no longer corrects its means, and its rate falls no further.
 _MOST_STEPS = 1_000_000_000
 
 
@@ -147,7 +147,8 @@ class MuZeroLearner:
             simulations: Of a search; 0 for the prediction alone, None for the method's number.
 
         Returns:
-            A function of states. The action of a search has the value 2, and others have their probability.
+            A function of states. The action of a search has the value 2, and others have their probability; without a
+            search, all have the logits of the prediction.
         """
         if simulations == 0:
             return lambda states: policy_logits(self.shape, weights, self.vector.features(states))
@@ -217,11 +218,14 @@ class MuZeroLearner:
         self, plan: SearchPlan, part: Remembered, rows: np.ndarray, generator: np.random.Generator
     ) -> Remembered:
         """Games of which some rows have what a search finds now."""
-        games = part.games._replace(value=part.games.value.copy(), policy=part.games.policy.copy())
+        renewed = ("is_random", "value", "policy")
+        games = part.games._replace(**{name: getattr(part.games, name).copy() for name in renewed})
         places, plies = np.nonzero(games.action[rows] != NONE)
         row, ply = rows[places], plies
-        found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(2**31 - 1)))
+        found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(LAST_SEARCH_SEED)))
         games.value[row, ply], games.policy[row, ply] = found.value, found.policy
+        # What an old search found says nothing about the play of today.
+        games.is_random[row, ply] = games.action[row, ply] != found.action
         target = targets_of(games, part.length, part.is_over, part.result, self.method)
         return part._replace(games=games, target=target)
 

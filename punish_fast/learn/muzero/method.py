@@ -95,6 +95,8 @@ class MuZeroMethod:
         check_choices(self, {"model": MODELS, "search": SEARCHES})
         check_layers(self, _LARGEST_LAYER)
         check_ranges(self, _RANGES)
+        if self.is_learned and self.unroll < 1:
+            raise LearnError(f"unroll: {self.unroll} is not allowed with a learned model, it must be from 1 to 20")
 
     def __str__(self) -> str:
         model = {LEARNED: f"learned model, unrolled {self.unroll} actions", RULES: "the rules as model"}[self.model]
@@ -135,7 +137,7 @@ def check_game(vector: VectorGame, method: MuZeroMethod) -> None:
     """
     game = vector.game
     if not (game.n_players == 2 and game.is_zero_sum) or hasattr(vector, "probabilities"):
-        raise LearnError(f"muzero: {game.name} is no zero-sum game of two players without chance")
+        raise LearnError(f"muzero: {game.name} is not a zero-sum game of two players without chance")
     if not hasattr(vector, "pack"):
         raise LearnError(f"muzero: players of {game.name} do not see all of its state")
     if method.filters and len(vector.feature_shape) != _N_AXES:

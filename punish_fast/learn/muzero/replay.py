@@ -11,8 +11,8 @@ from delayed rewards", 1989). With ``l = 1`` and no random actions it is the res
 
 A draw is a state and the next actions that were taken. Past the end, states are *absorbing*: any action leads there
 again, without a reward, and they are worth 0. With a priority above 0, a state is drawn in proportion to that power of
-``|v - target| + 0.1``, and has a weight against it, so that the expected gradient stays the same (T. Schaul et al.,
-"Prioritized experience replay", 2016).
+``|v - target| + 0.1``, and has a weight against it, so that the expected gradient stays the same up to a factor (T.
+Schaul et al., "Prioritized experience replay", 2016).
 """
 
 from __future__ import annotations

@@ -7,12 +7,14 @@ to know by itself.
 
 *gumbel*: the root shares its simulations among a few actions by sequential halving, beginning with those of the highest
 prior probability plus Gumbel noise (I. Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022). The
-policy that it teaches is the softmax of prior logits and values, better than the prior with any number of simulations.
+policy that it teaches is the softmax of prior logits and values: with exact values, it is better than the prior in
+expectation with any number of simulations.
 
 *puct*: the root takes what has the highest upper bound, as nodes below do (J. Schrittwieser et al., Nature 588, 2020).
 The policy that it teaches is the share of visits.
 
-Without noise, a search is the same for the same state, network and number of simulations.
+Without noise, the same state, network and number of simulations lead to the same action, and to the same policy but for
+rounding.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ class Found(NamedTuple):
 
     Attributes:
         action: int64 ``[n]``.
-        policy: float32 ``[n, n_moves]``, probabilities of legal actions, better ones than those of the prediction.
+        policy: float32 ``[n, n_moves]``, probabilities of legal actions, what the prediction is taught.
         value: float32 ``[n]``, of the player to move.
     """
 
@@ -269,7 +271,7 @@ def search_tree(
     output = mctx.muzero_policy(num_simulations=plan.simulations, **noise, **shared)
     if plan.is_noisy:
         return output
-    # mctx draws lots among equally many visits, also at a temperature of 0; the first of them needs no luck.
+    # mctx breaks ties between visits at random, also at a temperature of 0; the first of them is taken here.
     return output.replace(action=jnp.argmax(output.action_weights, axis=-1))
 
 

@@ -17,7 +17,7 @@ from punish_fast.learn.episodes import NONE
 from punish_fast.learn.muzero.method import MuZeroMethod
 from punish_fast.learn.muzero.search import SearchPlan, search
 
-_LAST_SEED = 2**31 - 1
+LAST_SEARCH_SEED = 2**31 - 1
 
 
 class SearchedGames(NamedTuple):
@@ -25,7 +25,7 @@ class SearchedGames(NamedTuple):
 
     Attributes:
         action: int16 ``[n, n_plies]``, `NONE` after the end.
-        is_random: bool ``[n, n_plies]``, whether the action was not the one found.
+        is_random: bool ``[n, n_plies]``, whether the action was not the one that the (latest) search found.
         value: float32 ``[n, n_plies]``, what the search says of the state, for the player to move.
         policy: float16 ``[n, n_plies, n_moves]``, the policy that the search found.
     """
@@ -59,7 +59,7 @@ def play_searched(
     states, live = vector.initial(method.games), np.arange(method.games)
     opening = generator.integers(method.opening + 1, size=method.games)
     for ply in range(method.max_plies):
-        found = search(plan, vector, weights, states, int(generator.integers(_LAST_SEED)))
+        found = search(plan, vector, weights, states, int(generator.integers(LAST_SEARCH_SEED)))
         legal, opens = vector.legal(states), ply < opening[live]
         if opens.any():
             legal[opens] = without_ends(vector, states[opens])

@@ -60,7 +60,7 @@ def test_tables_fit_a_terminal_and_name_their_errors(monkeypatch, capsys):
 
 @pytest.mark.usefixtures("files", "fast_compilation")
 def test_what_has_no_model_is_refused(run):
-    run("games", "model", "tictactoe", "rules.h5").refused("model: it plans in the rules of the game")
+    run("games", "model", "tictactoe", "rules.h5").refused("plans in the rules of the game, so there is no model")
     run("games", "model", "connect4", "learned.h5").refused("learned.h5: its game is tictactoe, not connect4")
     run("games", "model", "gwent", "learned.h5").refused("gwent: does not offer 'model', only")
     run("games", "model", "tictactoe", "none.h5").refused("none.h5: ")

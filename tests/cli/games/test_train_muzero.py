@@ -19,7 +19,8 @@ from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
 from punish_fast.play.board_choices import file_choices
 
 TRAIN = ("games", "train", "tictactoe", "--method", "muzero", "--quiet")
-SMALL = ("--simulations", "2", "--width", "4", "--unroll", "1", "--games", "200")
+OF_RULES = ("--simulations", "2", "--width", "4", "--games", "200")
+SMALL = (*OF_RULES, "--unroll", "1")
 
 
 @pytest.fixture
@@ -47,6 +48,8 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
         patch.setattr(network_training, "train", train)
         stopped = run(*TRAIN, *SMALL, "-o", "x.h5")
     assert (stopped.code, "x.h5 is a checkpoint; resume with --resume" in stopped.err) == (130, True)
+    further = run(*TRAIN, "--from", "x.h5", "--games", "100", "-o", "y.h5", "--json").report
+    assert (further["games"], further["played"]) == (200, 100)
     resumed = run(*TRAIN, "-o", "x.h5", "--resume", "--json").report
     assert (resumed["digest"], resumed["curve"], resumed["played"]) == (whole["digest"], whole["curve"], 100)
     assert resumed["searches"] == whole["searches"]
@@ -64,7 +67,8 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
     rows = [line.split("  ")[0] for line in done.out.splitlines()[2:6:2]]
     assert rows == ["x.h5, policy alone", "x.h5, 2 simulations"]
     refused = run(*TRAIN, *SMALL, "--width", "5", "-o", "x.h5", "--resume")
-    refused.refused("x.h5: has learned model, unrolled 1 actions", "not another width")
+    refused.refused("x.h5: has the width 4, not 5")
+    run(*TRAIN, "--seed", "9", "-o", "x.h5", "--resume").refused("x.h5: has the seed 0, not 9")
 
 
 @pytest.mark.slow
@@ -72,7 +76,7 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
 def test_a_table_and_its_rows_are_printed(run, monkeypatch):
     monkeypatch.setattr(network_training, "train", lambda *_: 1.0)
     monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
-    done = run(*TRAIN[:-1], "--model", "rules", *SMALL, "-o", "new.h5", "--resume")
+    done = run(*TRAIN[:-1], "--model", "rules", *OF_RULES, "-o", "new.h5", "--resume")
     assert done.code == 0
     stages = [line.split(", ")[0] for line in done.err.splitlines() if not line.startswith("compiling kernels")]
     assert list(dict.fromkeys(stages)) == [
@@ -143,13 +147,21 @@ def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
         (("tictactoe", "--method", "dqn", "--search", "puct"), "--search does not go with --method dqn"),
         (("tictactoe", "--simulations", "5"), "--simulations does not go with --method q"),
         (("tictactoe", "--method", "muzero", "--priority", "3"), "priority: 3.0 is not allowed"),
+        (("tictactoe", "--method", "muzero", "--unroll", "0"), "unroll: 0 is not allowed with a learned model"),
+        (
+            ("tictactoe", "--method", "muzero", "--model", "rules", "--unroll", "3"),
+            "--unroll goes with --model learned",
+        ),
         (("tictactoe", "--method", "muzero", "--rate", "visits"), "rate: 'visits' is not allowed"),
         (
             ("tapnswap", "--method", "muzero", "--filters", "4"),
             "filters: (4,) are impossible, the features",
         ),
-        (("incan-gold", "--method", "muzero"), "muzero: incan-gold is no zero-sum game of two players without chance"),
-        (("gwent", "--method", "muzero"), "muzero: gwent is no zero-sum game of two players without chance"),
+        (
+            ("incan-gold", "--method", "muzero"),
+            "muzero: incan-gold is not a zero-sum game of two players without chance",
+        ),
+        (("gwent", "--method", "muzero"), "muzero: gwent is not a zero-sum game of two players without chance"),
     ],
 )
 @pytest.mark.usefixtures("fast_compilation")

@@ -39,7 +39,7 @@ def test_a_network_learns_and_is_trained_further(run, folder):
     assert finished.report["played"] == 0
     assert "tapnswap.h5: nothing is unfinished; train it further with --from tapnswap.h5" in finished.err
     refused = run(*TRAIN, "--epsilon", "0.1", "--resume")
-    refused.refused("tapnswap.h5: has target td, illegal moves punished, 8 units, epsilon 0.6", "not another epsilon")
+    refused.refused("tapnswap.h5: has the epsilon 0.6, not 0.1")
     run(*TRAIN).refused("tapnswap.h5: exists and", "replace it with --force")
 
 

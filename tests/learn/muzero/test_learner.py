@@ -14,6 +14,7 @@ from punish_fast.learn.muzero import learner as learner_module
 from punish_fast.learn.muzero.learner import new_muzero
 from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
 from punish_fast.learn.muzero.replay import remember
+from punish_fast.learn.muzero.search import Found
 from punish_fast.learn.qlearning import LearnError
 from punish_fast.learn.strength import strength_of
 
@@ -60,6 +61,21 @@ def test_games_that_are_searched_again_keep_their_actions(tictactoe):
     assert np.array_equal(part.target, learner._remembered[0].target)
 
 
+def test_values_follow_old_games_only_where_a_search_of_today_finds_their_actions(tictactoe, monkeypatch):
+    learner = grown(tictactoe, METHOD, rounds=1)
+    (part,) = learner._remembered
+
+    def finds_the_first_action(_plan, vector, _weights, states, _seed):
+        n = len(states)
+        return Found(np.zeros(n, dtype=int), np.full((n, vector.n_moves), 1 / 9), np.zeros(n))
+
+    monkeypatch.setattr(learner_module, "search", finds_the_first_action)
+    again = learner._searched_again(None, part, np.arange(len(part.length)), np.random.default_rng(1))
+    taken = part.games.action != NONE
+    assert np.array_equal(again.games.is_random, taken & (part.games.action != 0))
+    assert not np.array_equal(again.games.is_random, part.games.is_random)
+
+
 @pytest.mark.parametrize("name", ["play_searched", "draw", "compiled_update"])
 def test_an_interrupt_leaves_everything_as_it_was(tictactoe, monkeypatch, name):
     learner, whole = grown(tictactoe), grown(tictactoe, rounds=4)
@@ -89,7 +105,7 @@ def test_wrong_numbers_are_refused(tictactoe):
         new_muzero(tictactoe, METHOD, -1)
     with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
         new_muzero(tictactoe, METHOD).plan(0)
-    with pytest.raises(LearnError, match=r"^muzero: gwent is no zero-sum game"):
+    with pytest.raises(LearnError, match=r"^muzero: gwent is not a zero-sum game"):
         new_muzero(vectorise(make_game("gwent", {})), METHOD)
 
 

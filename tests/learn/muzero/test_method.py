@@ -41,7 +41,7 @@ def test_large_boards_have_filters_and_games_their_own_defaults():
 
 @pytest.mark.parametrize("name", ["incan-gold", "gwent"])
 def test_games_with_chance_are_refused(name):
-    with pytest.raises(LearnError, match=rf"^muzero: {name} is no zero-sum game of two players without chance$"):
+    with pytest.raises(LearnError, match=rf"^muzero: {name} is not a zero-sum game of two players without chance$"):
         check_game(vectorise(make_game(name, {})), MuZeroMethod())
 
 

@@ -20,7 +20,7 @@ def test_means_of_few_states_are_no_headline(tmp_path, trained):
     many = [_errors(0, 90, 0.4, float("nan")), _errors(1, 19, 0.7, 0.1)]
     for unrolled in (few, many):
         draw_model(unrolled, [SearchedNodes(1, 20, 0.0, 0.0)], trained, tmp_path / "x.svg")
-        assert "After 0 actions values are wrong by 0.40 of 1" in (tmp_path / "x.svg").read_text()
+        assert "After 0 moves in the model, the value is off by 0.40 (" in (tmp_path / "x.svg").read_text()
 
 
 def test_a_model_is_drawn(tmp_path):
@@ -30,5 +30,5 @@ def test_a_model_is_drawn(tmp_path):
     unrolled.append(_errors(5, 3, 0.99, 0.1))
     draw_model(unrolled, [SearchedNodes(1, 20, 0.0, 0.0), SearchedNodes(2, 30, 0.1, 0.3)], 3, tmp_path / "x.svg")
     text = (tmp_path / "x.svg").read_text()
-    assert "After 3 actions values are wrong by 0.30 of 1, and by 0.02 in states seen" in text
+    assert "After 3 moves in the model, the value is off by 0.30 (0.02 if it sees the board)" in text
     assert "past the end" in text
