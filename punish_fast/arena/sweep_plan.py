@@ -1,8 +1,9 @@
 """What the points of a sweep would take, by counting.
 
 Memory is that of the larger of two games: the model of one player in the mode that fits, and the graph of the real game
-with all that its study needs. Times follow from a sample of rows: for each successor of a full state, work on the graph
-takes a fixed multiple of the time to make an entry.
+with all that its study needs, such as the tensor against an agent in which a best response to it begins. Times follow
+from a sample of rows: for each successor of a full state, work on the graph takes a fixed multiple of the time to make
+an entry.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from punish_fast.equilibrium.solver import bytes_needed
 from punish_fast.punish.memory_plan import (
     COMPACT,
     MATRIX_FREE,
+    TENSOR,
     choose_mode,
     memory_limit,
     most_states,
@@ -91,7 +93,10 @@ def _plan(point: Point, has_policy: bool, iterations: int | None) -> PointPlan:
         outline = Outline(StateSpace(true_rules(point.rules), most_states=most))
     except MemoryError as error:
         return replace(found, reason=str(error))
-    n_bytes = max(plans[mode].n_bytes, bytes_needed(outline, 0.0 if iterations is None else BEST_RESPONSE_SHARE))
+    tensor = next(plan for plan in plan_memory(batches, has_policy=True) if plan.mode == TENSOR)
+    n_bytes = max(plans[mode].n_bytes, bytes_needed(outline) + tensor.n_bytes)
+    if iterations is not None:
+        n_bytes = max(n_bytes, bytes_needed(outline, BEST_RESPONSE_SHARE))
     work = _AGENT_WORK + (0 if iterations is None else _EQUILIBRIUM_WORK + _ITERATION_WORK * iterations)
     an_entry = batches.seconds_to_make() / _jit.threads()
     return replace(
