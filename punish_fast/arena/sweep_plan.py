@@ -41,8 +41,10 @@ class PointPlan:
     Attributes:
         point: The point.
         states: States of the model, win and loss included; None, as for other numbers, if that could not be counted.
+        states_by_breath: States of each breath and between two measures.
         rows: State-action pairs.
         nonzeros: Entries of the rows that the rules make possible.
+        mode: Where the transitions of the model would be, ``"compact"`` or ``"matrix-free"``.
         full_states: States of the real game.
         n_bytes: Of memory, besides that of the program itself.
         seconds: Expected on this machine, besides listing and counting.
@@ -51,8 +53,10 @@ class PointPlan:
 
     point: Point
     states: int | None = None
+    states_by_breath: list[int] | None = None
     rows: int | None = None
     nonzeros: int | None = None
+    mode: str | None = None
     full_states: int | None = None
     n_bytes: int | None = None
     seconds: float | None = None
@@ -87,7 +91,8 @@ def _plan(point: Point, has_policy: bool, iterations: int | None) -> PointPlan:
     try:
         space = StateSpace(point.rules, most_states=most)
         batches = RowBatches(space)
-        found = replace(found, states=space.n_states + 2, rows=len(space.action), nonzeros=batches.n_entries)
+        found = replace(found, states=space.n_states + 2, states_by_breath=space.states_by_breath)
+        found = replace(found, rows=len(space.action), nonzeros=batches.n_entries)
         plans = {plan.mode: plan for plan in plan_memory(batches, has_policy)}
         mode = choose_mode(list(plans.values()), (COMPACT, MATRIX_FREE), limit)
         outline = Outline(StateSpace(true_rules(point.rules), most_states=most))
@@ -101,6 +106,7 @@ def _plan(point: Point, has_policy: bool, iterations: int | None) -> PointPlan:
     an_entry = batches.seconds_to_make() / _jit.threads()
     return replace(
         found,
+        mode=mode,
         full_states=outline.n_full,
         n_bytes=n_bytes,
         seconds=plans[mode].seconds + work * an_entry * outline.n_entries,

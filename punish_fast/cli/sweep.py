@@ -247,8 +247,10 @@ def _tell_plan(options: SweepOptions, grid: Grid) -> None:
                 "point": grid.label(plan.point),
                 "enemy": plan.point.enemy,
                 "states": plan.states,
+                "states_by_breath": plan.states_by_breath,
                 "rows": plan.rows,
                 "nonzeros": plan.nonzeros,
+                "mode": plan.mode,
                 "full_states": plan.full_states,
                 "bytes": plan.n_bytes,
                 "seconds": plan.seconds,
@@ -266,12 +268,12 @@ _SIZES = ("states", "rows", "nonzeros", "full_states")
 
 def _print_plan(report: dict[str, Any]) -> None:
     print(f"{count(len(report['points']), 'point')}, {report['threads']} threads\n")
-    rows = [["game", "states", "rows", "nonzeros", "full states", "memory", "seconds", "fits"]]
+    rows = [["game", "states", "rows", "nonzeros", "full states", "memory", "seconds", "fits as"]]
     for plan in report["points"]:
         sizes = ["-" if plan[name] is None else f"{plan[name]:,}" for name in _SIZES]
         memory = "-" if plan["bytes"] is None else in_units(plan["bytes"], "B")
         seconds = "-" if plan["seconds"] is None else f"{plan['seconds']:.3g}"
-        rows.append([plan["point"], *sizes, memory, seconds, "yes" if plan["reason"] is None else "no"])
+        rows.append([plan["point"], *sizes, memory, seconds, plan["mode"] if plan["reason"] is None else "no"])
     print_table(rows)
     for plan in report["points"]:
         if plan["reason"] is not None:

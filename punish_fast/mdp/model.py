@@ -104,9 +104,9 @@ class MDP:
         arrays = (self.state_ptr, self.indptr, self.indices, self.data, self.reward, self.action, self.data_ptr)
         return sum(array.nbytes for array in arrays if array is not None)
 
-    @cached_property
+    @property
     def backups(self) -> StoredBackups:
-        """How its states are backed up."""
+        """How its states are backed up; made anew, since a cycle of references would keep arrays in memory."""
         return StoredBackups(self)
 
     @cached_property

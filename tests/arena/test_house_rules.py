@@ -110,6 +110,7 @@ def test_a_plan_counts_without_solving(found, monkeypatch):
         result = each.agent.result
         assert (plan.states, plan.rows, plan.full_states) == tuple(result[n] for n in ("states", "rows", "full_states"))
         assert plan.nonzeros == result["nonzeros"]
+        assert (sum(plan.states_by_breath) + 2, plan.mode) == (plan.states, "compact")
         assert plan.n_bytes > 0 < plan.seconds
         assert plan.reason is None
     assert plan_points([two.point], 80)[0].seconds > two.seconds

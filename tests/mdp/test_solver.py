@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import math
+import weakref
 from dataclasses import replace
 from fractions import Fraction
 
@@ -560,3 +562,18 @@ def test_arrays_of_the_wrong_dtype_are_refused_before_a_sweep(name):
         solve(wrong)
     with pytest.raises(ModelError, match=name):
         evaluate(wrong, np.ones(1))
+
+
+@pytest.mark.parametrize("discount", [0.9, 1.0])
+@pytest.mark.parametrize("layers", [[2], [1, 1]])
+def test_a_solved_process_is_freed_at_once(discount, layers):
+    mdp = from_rows([[(1.0, {1: 1.0})], [(2.0, {2: 1.0})]], layers, terminals=[0.0])
+    seen = weakref.ref(mdp)
+    gc.collect()
+    gc.disable()
+    try:
+        solve(mdp, discount)
+        del mdp
+        assert seen() is None
+    finally:
+        gc.enable()
