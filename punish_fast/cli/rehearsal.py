@@ -34,7 +34,7 @@ from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.mdp.component_brackets import Payoff, bracketed
+from punish_fast.mdp.component_brackets import Payoff, bracketed, values_of_rows
 from punish_fast.mdp.methods import GENERAL_METHODS
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import greedy, softmax
@@ -84,7 +84,10 @@ def _solve() -> None:
     for maximize in (True, False):
         reach_probability(mdp, won, maximize)
     total_reward(replace(mdp, reward=np.abs(mdp.reward)), won, maximize=False)
-    bracketed(mdp, Payoff(mdp.reward, np.zeros(2)), 1e-3)
+    payoff = Payoff(mdp.reward, np.zeros(2))
+    found = bracketed(mdp, payoff, 1e-3)
+    if found is not None:
+        values_of_rows(mdp, payoff, found)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
     enemy = greedy(mdp.state_ptr, solution.q)

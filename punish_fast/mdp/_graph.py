@@ -10,6 +10,29 @@ from punish_fast.runtime._jit import kernel
 
 
 @kernel
+def read_backwards(indptr, indices, data, column_ptr, into):
+    """List the rows that lead to each column with a positive probability, in ascending order.
+
+    Args:
+        indptr: As in `punish_fast.mdp.model.MDP`, like the next two.
+        indices: Likewise.
+        data: Likewise.
+        column_ptr: Zeros ``[n_columns + 2]``; becomes where the rows of each column begin, and of the last one end.
+        into: ``[n_entries]``, becomes the rows.
+    """
+    for k in range(len(indices)):
+        column_ptr[indices[k] + 2] += data[k] != 0.0
+    for column in range(2, len(column_ptr)):
+        column_ptr[column] += column_ptr[column - 1]
+    for row in range(len(indptr) - 1):
+        for k in range(indptr[row], indptr[row + 1]):
+            if data[k] != 0.0:
+                place = column_ptr[indices[k] + 1]
+                into[place] = row
+                column_ptr[indices[k] + 1] = place + 1
+
+
+@kernel
 def find_ways(column_ptr, into, state_of, allowed, reached, row, queue):
     """Mark in ``reached`` all states from which allowed rows may lead to a column marked already.
 

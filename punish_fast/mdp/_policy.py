@@ -18,3 +18,19 @@ def choose_first(begin, end, state_ptr, q, tie, choice):
         while chosen + 1 < state_ptr[state + 1] and q[chosen] < best - tie:
             chosen += 1
         choice[state] = chosen
+
+
+@kernel
+def prefer(begin, end, state_ptr, q, choice, margin, least, preferred):
+    """``preferred[row]`` becomes the best ``q`` of its state where it is chosen, and ``margin`` less at most elsewhere.
+
+    No row is put below ``least``.
+    """
+    for state in range(begin, end):
+        best = -np.inf
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            best = max(best, q[row])
+        ceiling = max(best - margin, least)
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            preferred[row] = min(q[row], ceiling)
+        preferred[choice[state]] = best

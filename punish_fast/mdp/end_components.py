@@ -22,7 +22,7 @@ the component is within a tie of 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ import numpy as np
 from punish_fast.mdp.elimination import components
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best, preferring, tie_of
+from punish_fast.mdp.restriction import Restriction, restriction
+from punish_fast.mdp.row_selection import rows_of_states, select_rows, states_of_rows, without_zeros
 from punish_fast.runtime.parallel import cumulated
 
 
@@ -65,12 +67,12 @@ class Quotient:
             float64 ``[n_states]`` and ``[n_rows]``, for which the same holds. A state has the value of its component,
             and so have the rows inside, unless they put off leaving.
         """
-        is_row, state = self.row >= 0, _states_of(self.original)
+        is_row, state = self.row >= 0, states_of_rows(self.original)
         q = preferring(self.mdp.state_ptr, q, first_best(self.mdp.state_ptr, q))
         lifted, rows = v[self.number], np.full(len(state), -np.inf)
         rows[self.row[is_row]] = q[is_row]
         # These have the value to the bit, so the largest row of a state has it, too.
-        leaving = _different(state[rows == lifted[state]], len(lifted))
+        leaving = _marks(len(lifted), state[rows == lifted[state]])
         rows[self.inside] = lifted[state[self.inside]]
         idle = self.inside[~self._leads_nearer(leaving)]
         rows[idle] = np.maximum(rows[idle] - 2 * tie_of(q), 0.0)
@@ -85,22 +87,25 @@ class Quotient:
         Returns:
             int64 ``[n_states]``, rows of the original process; in a component that is not left they mean nothing.
         """
-        state, rows = _states_of(self.original), self.row[choice]
+        state, rows = states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
-        nearer = self.inside[self._leads_nearer(state[rows[rows >= 0]])][::-1]
+        leaving = _marks(len(lifted), state[rows[rows >= 0]])
+        nearer = self.inside[self._leads_nearer(leaving)][::-1]
         moves = nearer[state[lifted[state[nearer]]] != state[nearer]]
         # The first row of each state is written last.
         lifted[state[moves]] = moves
         return lifted
 
     def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
-        """Whether each row inside a component may lead nearer to the states ``leaving``, bool ``[k]``."""
+        """Whether each row inside a component may lead nearer to states ``leaving``, bool ``[n_states]``: ``[k]``."""
         from scipy.sparse.csgraph import dijkstra
 
-        rows, state = _transitions(self.original)[self.inside], _states_of(self.original)[self.inside]
-        if len(leaving) == 0:
-            return np.zeros(len(state), dtype=bool)
-        steps = dijkstra(_graph(rows, state).T, indices=leaving, unweighted=True, min_only=True)
+        part = _part(self.original, _marks(self.original.n_rows, self.inside))
+        ways_out = np.flatnonzero(leaving[part.states])
+        if len(ways_out) == 0:
+            return np.zeros(len(self.inside), dtype=bool)
+        rows, state = part.mdp.to_scipy(), states_of_rows(part.mdp)
+        steps = dijkstra(_graph(rows, state).T, indices=ways_out, unweighted=True, min_only=True)
         return np.asarray(np.minimum.reduceat(steps[rows.indices], rows.indptr[:-1]) < steps[state])
 
 
@@ -113,39 +118,25 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
         pays: Whether rewards count; otherwise, no row pays anything.
         stays: Whether play may stay in a component for ever; if not, every one must have a way out.
     """
-    from scipy.sparse import csr_array
-
-    mdp = mdp.expanded()
-    state = _states_of(mdp)
+    mdp = without_zeros(mdp.expanded())
+    state = states_of_rows(mdp)
     number, first, inside = end_components(mdp, endless, mdp.reward == 0 if pays else np.ones(mdp.n_rows, dtype=bool))
     outside = np.delete(np.arange(mdp.n_rows), inside)
-    staying = _different(number[state[inside]], len(first)) if stays else np.empty(0, dtype=np.int64)
-    # Columns that become equal stay apart, so nothing is rounded.
-    n_states, n_staying = len(first), len(staying)
-    column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)])
-    kept = _transitions(mdp)[outside]
-    rows = csr_array(
-        (
-            np.concatenate([kept.data, np.ones(n_staying)]),
-            np.concatenate([column[kept.indices], np.full(n_staying, column[-1])]),
-            np.concatenate([kept.indptr, kept.indptr[-1] + np.arange(1, n_staying + 1)]),
-        ),
-        shape=(len(outside) + n_staying, n_states + len(mdp.terminal_reward) + 1),
-    )
+    n_states = len(first)
+    staying = np.flatnonzero(_marks(n_states, number[state[inside]])) if stays else np.empty(0, dtype=np.int64)
     owner = np.concatenate([number[state[outside]], staying])
     order = np.argsort(owner, kind="stable")
-    rows = rows[order]
+    row = np.concatenate([outside, np.full(len(staying), -1)])[order]
+    # Columns that become equal stay apart, so nothing is rounded.
+    column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)]).astype(np.int32)
     quotient = MDP(
         state_ptr=cumulated(np.bincount(owner, minlength=n_states)),
-        indptr=rows.indptr.astype(np.int64),
-        indices=rows.indices.astype(np.int32),
-        data=rows.data,
-        reward=np.concatenate([mdp.reward[outside], np.zeros(n_staying)])[order],
+        **select_rows(mdp, row, column)._asdict(),
+        reward=np.where(row >= 0, mdp.reward[row], 0.0),
         terminal_reward=np.append(mdp.terminal_reward, 0.0),
         layer_ptr=np.searchsorted(first, mdp.layer_ptr),
-        action=np.concatenate([mdp.action[outside], np.zeros(n_staying, dtype=np.uint8)])[order],
+        action=np.where(row >= 0, mdp.action[row], 0).astype(mdp.action.dtype),
     )
-    row = np.concatenate([outside, np.full(n_staying, -1)])[order]
     return Quotient(quotient, mdp, number, first, row, inside)
 
 
@@ -161,26 +152,33 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
         The number of each state's component, int64 ``[n_states]``, in the order of their first states, where a state
         outside is one of its own; the first state of each; and the rows of all end components, int64 ``[k]``.
     """
-    matrix, state = _transitions(mdp), _states_of(mdp)
-    inside = np.flatnonzero(rows & states[state])
-    label = np.append(states, np.zeros(len(mdp.terminal_reward), dtype=bool)).astype(np.int32)
+    part = _part(mdp, rows & rows_of_states(mdp, states))
+    matrix, state = part.mdp.to_scipy(), states_of_rows(part.mdp)
+    inside, label = np.arange(part.mdp.n_rows), np.append(np.zeros(part.mdp.n_states, dtype=np.int32), 1)
     is_found = False
     while not is_found:
         inside = inside[_stays(matrix[inside], label, state[inside])]
         label = components(_graph(matrix[inside], state[inside]))
         is_found = bool(_stays(matrix[inside], label, state[inside]).all())
-    _, first, number = np.unique(label[: mdp.n_states], return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rank[number], first[order], inside
+    leader, first = np.arange(mdp.n_states), np.empty(label.max(initial=0) + 1, dtype=np.int64)
+    # The first state of each component is written last.
+    first[label[:-1][::-1]] = part.states[::-1]
+    leader[part.states] = first[label[:-1]]
+    leads = leader == np.arange(mdp.n_states)
+    return (np.cumsum(leads) - 1)[leader], np.flatnonzero(leads), part.rows[inside]
 
 
-def _different(numbers: np.ndarray, n: int) -> np.ndarray:
-    """The different ones of numbers below ``n``, ascending, int64."""
+def _part(mdp: MDP, rows: np.ndarray) -> Restriction:
+    """The part with the given rows, bool ``[n_rows]``; whatever they lead to besides is one terminal."""
+    part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=bool), np.zeros(1), mdp.reward)
+    return replace(part, mdp=without_zeros(part.mdp))
+
+
+def _marks(n: int, numbers: np.ndarray) -> np.ndarray:
+    """Which of the numbers below ``n`` are given, bool ``[n]``."""
     marks = np.zeros(n, dtype=bool)
     marks[numbers] = True
-    return np.flatnonzero(marks)
+    return marks
 
 
 def _stays(rows: Any, label: np.ndarray, state: np.ndarray) -> np.ndarray:
@@ -199,17 +197,3 @@ def _graph(rows: Any, state: np.ndarray) -> Any:
     graph = csr_array((rows.data, rows.indices, pointers), shape=(n, n), copy=True)
     graph.sum_duplicates()
     return graph
-
-
-def _transitions(mdp: MDP) -> Any:
-    """The transitions as a SciPy matrix without zeros."""
-    matrix = mdp.to_scipy()
-    if not matrix.data.all():
-        matrix = matrix.copy()
-        matrix.eliminate_zeros()
-    return matrix
-
-
-def _states_of(mdp: MDP) -> np.ndarray:
-    """The state of each row, int64 ``[n_rows]``."""
-    return np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))

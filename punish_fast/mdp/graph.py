@@ -20,6 +20,7 @@ import numpy as np
 
 from punish_fast.mdp import _graph
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.row_selection import count_rows, states_of_rows
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.runtime.parallel import for_chunks
 
@@ -46,26 +47,20 @@ class TransitionGraph:
             mdp: The process, not compact.
             stops: bool ``[n_columns]``, where play stops: rows of such states lead nowhere.
         """
-        matrix = mdp.to_scipy()
-        if not mdp.data.all():
-            matrix = matrix.copy()
-            matrix.eliminate_zeros()
-        backwards = matrix.tocsc()
+        self._column_ptr = np.zeros(mdp.n_columns + 2, dtype=np.int64)
+        self._into = np.empty(mdp.n_entries, dtype=np.uint32)
+        _graph.read_backwards(mdp.indptr, mdp.indices, mdp.data, self._column_ptr, self._into)
         self._mdp = mdp
-        self._column_ptr = backwards.indptr.astype(np.int64)
-        self._into = backwards.indices.astype(np.int64)
-        self._state_of = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
+        self._state_of = states_of_rows(mdp)
         self._goes_on = ~stops[self._state_of]
-
-    def _ways(self, goal: np.ndarray, allowed: np.ndarray) -> Ways:
-        reached, row = goal.copy(), np.full(self._mdp.n_states, -1, dtype=np.int64)
-        queue = np.empty(self._mdp.n_columns, dtype=np.int64)
-        _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, queue)
-        return Ways(reached, row)
+        # Where play stops no row is free, and none can become risky.
+        self._n_free = count_rows(mdp, self._goes_on)
+        self._queue = np.empty(mdp.n_columns, dtype=np.int32)
 
     def may_reach(self, goal: np.ndarray) -> Ways:
         """The states from which some policy reaches a column of the goal with a positive probability."""
-        return self._ways(goal, self._goes_on)
+        row = np.empty(self._mdp.n_states, dtype=np.int64)
+        return Ways(self._reach(goal, self._goes_on, row), row)
 
     def never_reach(self, goal: np.ndarray) -> Ways:
         """The states from which some policy never reaches a column of the goal."""
@@ -77,26 +72,34 @@ class TransitionGraph:
         row[forced[: self._mdp.n_states]] = -1
         return Ways(~forced, row)
 
+    def may_avoid(self, goal: np.ndarray) -> np.ndarray:
+        """The columns from which some policy never reaches one of the goal, bool ``[n_columns]``."""
+        return ~self._forced(goal)[0]
+
     def surely_reach(self, goal: np.ndarray) -> Ways:
         """The states from which some policy reaches a column of the goal with probability 1."""
-        ways = self.may_reach(goal)
+        found, row = self.may_reach(goal)
         while True:
-            _, risky = self._forced(~ways.found)
-            still = self._ways(goal, ~risky)
-            if np.array_equal(still.found, ways.found):
-                return still
-            ways = still
+            _, risky = self._forced(~found)
+            still = self._reach(goal, ~risky, row)
+            if np.array_equal(still, found):
+                return Ways(still, row)
+            found = still
+
+    def _reach(self, goal: np.ndarray, allowed: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """The states from which allowed rows may lead to the goal, ``[n_columns]``; ``row`` becomes that of `Ways`."""
+        reached = goal.copy()
+        row[:] = -1
+        _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, self._queue)
+        return reached
 
     def _forced(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The states that reach given columns with a positive probability under every policy, ``[n_columns]``.
 
         And the rows, ``[n_rows]``, that may lead to one of them or belong to a state where play stops.
         """
-        mdp, forced, risky = self._mdp, columns.copy(), ~self._goes_on
-        # Where play stops no row is free, and none can become risky.
-        n_free = np.add.reduceat(self._goes_on.astype(np.int64), mdp.state_ptr[:-1]) if mdp.n_states else np.empty(0)
-        queue = np.empty(mdp.n_columns, dtype=np.int64)
-        _graph.find_forced(self._column_ptr, self._into, self._state_of, n_free, forced, risky, queue)
+        forced, risky, n_free = columns.copy(), ~self._goes_on, self._n_free.copy()
+        _graph.find_forced(self._column_ptr, self._into, self._state_of, n_free, forced, risky, self._queue)
         return forced, risky
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
@@ -129,4 +132,4 @@ def endless_states(mdp: MDP) -> np.ndarray:
     """The states from which some policy goes on for ever, bool ``[n_states]``."""
     ends = np.zeros(mdp.n_columns, dtype=bool)
     ends[mdp.n_states :] = True
-    return TransitionGraph(mdp, ends).never_reach(ends).found[: mdp.n_states]
+    return TransitionGraph(mdp, ends).may_avoid(ends)[: mdp.n_states]

@@ -380,7 +380,7 @@ def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = 
 def _check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
     if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != end:
         raise ModelError(f"{name}: must begin with 0 and end with {end}")
-    if (np.diff(ptr) < least).any():
+    if ((ptr[1:] <= ptr[:-1]) if least else (ptr[1:] < ptr[:-1])).any():
         raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}")
 
 

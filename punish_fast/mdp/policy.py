@@ -84,11 +84,9 @@ def preferring(state_ptr: np.ndarray, q: np.ndarray, choice: np.ndarray) -> np.n
         but not below 0 if no value is, for its other rows.
     """
     least = 0.0 if q.min(initial=0) >= 0 else -np.inf
-    v = np.maximum.reduceat(q, state_ptr[:-1]) if len(choice) else np.empty(0)
-    ceiling = np.repeat(np.maximum(v - 2 * tie_of(q), least), np.diff(state_ptr))
-    np.minimum(q, ceiling, out=ceiling)
-    ceiling[choice] = v
-    return ceiling
+    preferred = np.empty(len(q))
+    for_chunks(_policy.prefer, state_ptr, state_ptr, q, choice, 2 * tie_of(q), least, preferred)
+    return preferred
 
 
 def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:

@@ -16,6 +16,7 @@ The policy returned attains its probability up to the error bound.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,9 @@ from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.induced_chain import induced_chain
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.restriction import restriction
+from punish_fast.mdp.row_selection import rows_of_states
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
-from punish_fast.mdp.solver import Progress, solve
+from punish_fast.mdp.solver import Progress, solve_total
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
@@ -95,7 +97,8 @@ def reach_probability(
     graph = TransitionGraph(mdp, goal | stops)
     sure = graph.surely_reach(goal) if maximize else graph.never_reach(goal)
     is_open = graph.may_reach(sure.found).found & ~sure.found
-    found = _largest(mdp, sure, is_open[: mdp.n_states], tolerance, progress)
+    endless = graph.may_avoid(~is_open)
+    found = _largest(mdp, sure, _Open(is_open[: mdp.n_states], endless[: mdp.n_states]), tolerance, progress)
     return found if maximize else _complement(found)
 
 
@@ -122,19 +125,29 @@ def evaluate_reach_probability(
     return reach_probability(induced_chain(mdp, weight), goal, avoid=avoid, tolerance=tolerance)
 
 
-def _largest(
-    mdp: MDP, sure: Ways, is_open: np.ndarray, tolerance: float, progress: Progress | None
-) -> ReachProbability:
-    """The largest probability of reaching the columns ``sure``, which is neither 0 nor 1 in the open states."""
+class _Open(NamedTuple):
+    """States whose probability is neither 0 nor 1, and those where play may stay among them for ever.
+
+    Attributes:
+        states: bool ``[n_states]``.
+        endless: bool ``[n_states]``.
+    """
+
+    states: np.ndarray
+    endless: np.ndarray
+
+
+def _largest(mdp: MDP, sure: Ways, is_open: _Open, tolerance: float, progress: Progress | None) -> ReachProbability:
+    """The largest probability of reaching the columns ``sure``."""
     n = mdp.n_states
     v = sure.found[:n].astype(np.float64)
     lower, upper, bound = v.copy(), v.copy(), 0.0
     choice = np.where(sure.row >= 0, sure.row, mdp.state_ptr[:-1])
-    if is_open.any():
-        rows = np.repeat(is_open, np.diff(mdp.state_ptr))
-        terminal = np.where(sure.found, 1, 0)
-        part = restriction(mdp, rows, terminal, np.array([0.0, 1.0]), mdp.reward)
-        solution = solve(part.mdp, objective="win-probability", tolerance=tolerance, progress=progress)
+    if is_open.states.any():
+        rows = rows_of_states(mdp, is_open.states)
+        part = restriction(mdp, rows, sure.found, np.array([0.0, 1.0]), mdp.reward)
+        endless = is_open.endless[part.states]
+        solution = solve_total(part.mdp, endless, "win-probability", tolerance, progress)
         v[part.states], bound = solution.v, solution.error_bound
         # A sum is rounded once.
         lower[part.states] = np.maximum(np.nextafter(solution.v - bound, -1), 0.0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.row_selection import count_rows, select_rows
 from punish_fast.runtime.parallel import cumulated
 
 
@@ -31,23 +32,19 @@ def restriction(mdp: MDP, rows: np.ndarray, terminal: np.ndarray, worth: np.ndar
     Args:
         mdp: The process, not compact.
         rows: bool ``[n_rows]``.
-        terminal: int64 ``[n_columns]``, the terminal that a column outside becomes; not read for states inside.
+        terminal: ``[n_columns]``, the number of the terminal that a column outside becomes; not read for states inside.
         worth: float64 ``[n_terminals of the part]``, the rewards of its terminals.
         reward: float64 ``[n_rows]``, the rewards of rows.
     """
-    state_of = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
     taken = np.flatnonzero(rows)
-    counts = np.bincount(state_of[taken], minlength=mdp.n_states)
+    counts = count_rows(mdp, rows)
     states = np.flatnonzero(counts)
-    column = len(states) + terminal
-    column[states] = np.arange(len(states))
-    lengths = np.diff(mdp.indptr)
-    entries = slice(None) if len(taken) == mdp.n_rows else np.repeat(rows, lengths)
+    column = (len(states) + terminal).astype(np.int32)
+    column[states] = np.arange(len(states), dtype=np.int32)
+    selection = select_rows(mdp, taken, column)
     part = MDP(
         state_ptr=cumulated(counts[states]),
-        indptr=cumulated(lengths[taken]),
-        indices=column[mdp.indices[entries]].astype(np.int32),
-        data=mdp.data[entries],
+        **selection._asdict(),
         reward=reward[taken],
         terminal_reward=worth,
         layer_ptr=np.searchsorted(states, mdp.layer_ptr),

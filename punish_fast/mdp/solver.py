@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.checkpoints import Checkpoints
-from punish_fast.mdp.component_brackets import PROBABILITY, Payoff, bracketed, values_of_rows
+from punish_fast.mdp.component_solver import solve_by_component
 from punish_fast.mdp.end_components import collapsed
 from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
 from punish_fast.mdp.graph import endless_states
@@ -37,7 +37,7 @@ from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, JACOBI, LAYERED, check_options
 from punish_fast.mdp.stopping_rule import SolveError
-from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered, Log
+from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered
 
 # Without a discount: sweeps before the exact method is tried, and, where it cannot be, before the solver gives up.
 _PATIENCE = 1000
@@ -124,10 +124,39 @@ def solve(
     if isinstance(mdp, MDP) and _is_general(mdp, options):
         return _solve_generally(mdp, options, start)
     if isinstance(mdp, MDP) and _is_by_component(mdp, options, start):
-        found = _solve_by_component(mdp, options)
-        if found is not None:
-            return found
-    options = options._replace(method=JACOBI if method == JACOBI else LAYERED)
+        mdp = mdp.expanded()
+        return _solve_by_component(mdp, endless_states(mdp), options)
+    return _solve_by_sweeps(mdp, options, start)
+
+
+def solve_total(
+    mdp: MDP, endless: np.ndarray, objective: str, tolerance: float, progress: Progress | None = None
+) -> Solution:
+    """Like `solve` without a discount, for a sound process in which it is known where play may go on for ever.
+
+    Args:
+        mdp: The process, not compact.
+        endless: bool ``[n_states]``, the states from which some policy goes on for ever.
+        objective: As in `solve`, like the other arguments and errors.
+        tolerance: Likewise.
+        progress: Likewise.
+    """
+    options = _Options(objective, 1.0, "auto", tolerance, None, progress)
+    if _is_by_component(mdp, options, None):
+        return _solve_by_component(mdp, endless, options)
+    return _solve_by_sweeps(mdp, options, None)
+
+
+def _solve_by_component(mdp: MDP, endless: np.ndarray, options: _Options) -> Solution:
+    """Solve one component after the other, or by sweeps where that does not lead to an end."""
+    assert options.goal is not None
+    found = solve_by_component(mdp, endless, options.objective, options.goal, options.tell)
+    return found or _solve_by_sweeps(mdp, options, None)
+
+
+def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) -> Solution:
+    """Sweep through layers, or as the published runs did."""
+    options = options._replace(method=JACOBI if options.method == JACOBI else LAYERED)
     iteration = _begin(mdp, options, start)
     if iteration.endless is None:
         return _finish(iteration, options)
@@ -136,7 +165,7 @@ def solve(
             f"discount: from {iteration.endless.sum():,} states play can go on for ever; without a tensor in memory, "
             "the discount must be below 1"
         )
-    quotient = collapsed(mdp, iteration.endless, pays=objective == "discounted")
+    quotient = collapsed(mdp, iteration.endless, pays=options.objective == "discounted")
     iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
         endless = iteration.endless[quotient.number]
@@ -185,49 +214,6 @@ def _is_by_component(mdp: MDP, options: _Options, start: np.ndarray | None) -> b
     """Whether components are to be tried, since there is neither a discount nor an order of layers."""
     is_plain = mdp.n_layers == 1 and mdp.n_states > 0 and start is None and options.checkpoints is None
     return options.method == "auto" and is_plain and options.discount == 1 and options.goal is not None
-
-
-def _solve_by_component(mdp: MDP, options: _Options) -> Solution | None:
-    """Solve one component after the other; None if play can be paid for ever, or sweeps prove no bound."""
-    pays, begin = options.objective == "discounted", time.perf_counter()
-    original = mdp.expanded()
-    endless = endless_states(original)
-    quotient = collapsed(original, endless, pays) if endless.any() else None
-    mdp = original if quotient is None else quotient.mdp
-    if quotient is not None and endless_states(mdp).any():
-        return None
-    if pays:
-        reward = Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
-    else:
-        reward = Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64), PROBABILITY)
-    assert options.goal is not None
-    # Values that are backed up once more stay between the bounds, so they change by their error bound at most.
-    found = bracketed(mdp, reward, options.goal / 2, lambda sweeps: options.tell(sweeps, np.inf))
-    if found is None:
-        return None
-    q, v = values_of_rows(mdp, reward, found), found.v
-    if quotient is not None:
-        _, q = quotient.lifted(np.maximum.reduceat(q, mdp.state_ptr[:-1]), q)
-        v = v[quotient.number]
-    best = np.maximum.reduceat(q, original.state_ptr[:-1])
-    change = float(np.abs(best - v).max())
-    bound = float(np.nextafter(found.error_bound + change, np.inf))
-    options.tell(found.rounds, bound)
-    log = Log(residual=[change], seconds=[time.perf_counter() - begin])
-    return Solution(
-        v=best,
-        q=q,
-        state_ptr=original.state_ptr,
-        objective=options.objective,
-        discount=1.0,
-        method=options.method,
-        tolerance=options.goal,
-        sweeps=found.rounds,
-        residual=change,
-        error_bound=bound,
-        log=log,
-        reason="topological",
-    )
 
 
 def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered | Jacobi:

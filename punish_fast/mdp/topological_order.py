@@ -22,6 +22,7 @@ from punish_fast.mdp._improvement import Candidates
 from punish_fast.mdp.elimination import components
 from punish_fast.mdp.improvement import Improvement
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.row_selection import select_rows
 from punish_fast.runtime.parallel import balanced_chunks, cumulated
 
 _LARGE = 4096
@@ -110,20 +111,10 @@ class Topological:
 
 def _reordered(mdp: MDP, states: np.ndarray, state_ptr: np.ndarray, rows: np.ndarray) -> MDP:
     """The process with state ``states[i]`` as its state ``i``, and ``rows[i]`` as its row ``i``."""
-    counts = np.diff(mdp.indptr)[rows]
-    indptr = cumulated(counts)
-    entries = np.repeat(mdp.indptr[rows] - indptr[:-1], counts) + np.arange(mdp.n_entries)
-    place = np.arange(mdp.n_columns, dtype=np.int32)
-    place[states] = np.arange(len(states), dtype=np.int32)
-    return replace(
-        mdp,
-        state_ptr=state_ptr,
-        indptr=indptr,
-        indices=place[mdp.indices[entries]],
-        data=mdp.data[entries],
-        reward=mdp.reward[rows],
-        action=mdp.action[rows],
-    )
+    column = np.arange(mdp.n_columns, dtype=np.int32)
+    column[states] = np.arange(len(states), dtype=np.int32)
+    selection = select_rows(mdp, rows, column)
+    return replace(mdp, state_ptr=state_ptr, **selection._asdict(), reward=mdp.reward[rows], action=mdp.action[rows])
 
 
 def _component(mdp: MDP, v: np.ndarray, first: int, last: int, discount: float) -> MDP:

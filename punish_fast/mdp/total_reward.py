@@ -35,8 +35,9 @@ from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.induced_chain import induced_chain
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.restriction import restriction
+from punish_fast.mdp.row_selection import rows_of_states, states_of_rows
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
-from punish_fast.mdp.solver import Progress, solve
+from punish_fast.mdp.solver import Progress, solve_total
 from punish_fast.mdp.stopping_rule import SolveError
 
 # Shares of the largest reward up to which the gain of an end component is found, to know its sign.
@@ -129,7 +130,7 @@ def total_reward(
     choice, bound = np.where(safe >= 0, safe, mdp.state_ptr[:-1]), 0.0
     finite = ~infinite & ~goal[:n]
     if finite.any():
-        rows &= np.repeat(finite, np.diff(mdp.state_ptr))
+        rows &= rows_of_states(mdp, finite)
         sign = 1.0 if maximize else -1.0
         part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=np.int64), np.zeros(1), sign * mdp.reward)
         found = _largest(part.mdp, tolerance, progress) if maximize else _least_cost(part.mdp, tolerance, progress)
@@ -161,7 +162,7 @@ def evaluate_total_reward(
 
 def _largest(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
     """The largest total reward of a process that ends under every policy."""
-    solution = solve(mdp, 1.0, tolerance=tolerance, progress=progress)
+    solution = solve_total(mdp, np.zeros(mdp.n_states, dtype=bool), "discounted", tolerance, progress)
     return _Found(solution.v, solution.choice, solution.error_bound)
 
 
@@ -171,7 +172,7 @@ def _least_cost(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found
     if len(inside) == 0:
         return _largest(mdp, tolerance, progress)
     earns = np.zeros(mdp.n_states, dtype=bool)
-    state_of = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
+    state_of = states_of_rows(mdp)
     earns[state_of[inside[mdp.reward[inside] > 0]]] = True
     earning = inside[np.isin(number[state_of[inside]], number[earns])]
     if len(earning) == 0:
@@ -182,7 +183,7 @@ def _least_cost(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found
     rest = v == 0
     if rest.any():
         terminal = np.zeros(mdp.n_columns, dtype=np.int64)
-        part = restriction(mdp, np.repeat(rest, np.diff(mdp.state_ptr)), terminal, np.zeros(1), mdp.reward)
+        part = restriction(mdp, rows_of_states(mdp, rest), terminal, np.zeros(1), mdp.reward)
         found = _of_quotient(part.mdp, tolerance, progress)
         v[part.states], bound = found.v, found.bound
         choice[part.states] = part.rows[found.choice]

@@ -1,0 +1,48 @@
+"""Rows taken from a process, and what rows and states have to do with each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import random_processes
+
+from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.row_selection import count_rows, rows_of_states, select_rows, states_of_rows, without_zeros
+
+
+@given(random_processes(), st.data())
+def test_rows_keep_their_probabilities_under_new_columns(sample, data):
+    mdp = from_rows(*sample)
+    rows = np.array(data.draw(st.lists(st.integers(-1, mdp.n_rows - 1))), dtype=np.int64)
+    column = np.array(data.draw(st.permutations(range(mdp.n_columns + 1))), dtype=np.int32)
+    taken = select_rows(mdp, rows, column)
+    assert len(taken.indices) == len(taken.data) == taken.indptr[-1]
+    for i, row in enumerate(rows):
+        found = slice(*taken.indptr[i : i + 2])
+        entries = taken.indices[found].tolist(), taken.data[found].tolist()
+        if row < 0:
+            assert entries == ([column[-1]], [1.0])
+        else:
+            stored = slice(*mdp.indptr[row : row + 2])
+            assert entries == (column[mdp.indices[stored]].tolist(), mdp.data[stored].tolist())
+
+
+@given(random_processes(), st.data())
+def test_rows_and_states_are_matched_by_the_pointers(sample, data):
+    mdp = from_rows(*sample)
+    state = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
+    assert states_of_rows(mdp).tolist() == state.tolist()
+    marks = np.array(data.draw(st.lists(st.booleans(), min_size=mdp.n_states, max_size=mdp.n_states)), dtype=bool)
+    rows = rows_of_states(mdp, marks)
+    assert rows.tolist() == marks[state].tolist()
+    assert count_rows(mdp, rows).tolist() == (np.diff(mdp.state_ptr) * marks).tolist()
+
+
+def test_columns_without_probability_are_left_out():
+    mdp = from_rows([[(0.0, {0: 1.0, 1: 0.0})], [(2.0, {0: 0.5, 1: 0.0, 2: 0.5})]], terminals=[1.0])
+    kept = without_zeros(mdp)
+    assert kept.indptr.tolist() == [0, 1, 3]
+    assert kept.indices.tolist() == [0, 0, 2]
+    assert kept.data.tolist() == [1.0, 0.5, 0.5]
+    assert without_zeros(kept) is kept
