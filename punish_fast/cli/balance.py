@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.house_rules import JobProgress, kept_note
 from punish_fast.cli.options import (
@@ -18,7 +19,7 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs, rules_files
-from punish_fast.cli.report import Stopwatch, print_table, print_text
+from punish_fast.cli.report import Progress, Stopwatch, print_table, print_text
 
 if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules
@@ -50,6 +51,7 @@ class BalanceOptions(ComputeOptions):
         Path | None, option("Find results in this folder and keep them there.", metavar="FOLDER", writes=True)
     ] = None
     plot: PlotOption = None
+    cluster: ClusterOption = None
 
 
 @verb(
@@ -69,13 +71,18 @@ def balance(options: BalanceOptions) -> None:
 
     if options.no_equilibrium and options.iterations is not None:
         raise UsageError("--iterations and --no-equilibrium exclude each other")
+    check_name(options.cluster)
     base, rules = _rules(options)
     check_outputs([], [*rules_files(options.rules), *rules_files(options.base)], "study", options.plot)
     iterations = None if options.no_equilibrium else options.iterations or DEFAULT_ITERATIONS
     clock, progress = Stopwatch(), JobProgress("balance", options.quiet)
     results = None if options.results is None else ResultFolder(options.results)
-    with kept_note(progress, options.results):
-        found = study(rules, base, iterations, results, watch=progress.watch)
+    with (
+        on_cluster(options.cluster, Progress(options.quiet), options.quiet) as cluster,
+        kept_note(progress, options.results),
+    ):
+        client = None if cluster is None else cluster.client
+        found = study(rules, base, iterations, results, client, progress.watch)
     progress.clear()
     for outcome in (found.standard, found.changed):
         if outcome.reason is not None:
@@ -86,6 +93,7 @@ def balance(options: BalanceOptions) -> None:
 
         draw_balance(found, options.plot)
     report = report_of(found) | {"threads": _jit.threads(), "seconds": clock.total()}
+    report |= {"cluster": None if cluster is None else cluster.report}
     options.print(report | {"results": options.results, "plot": options.plot}, _print_report)
 
 

@@ -47,6 +47,7 @@ def test_a_game_that_never_ends_is_a_failure(run):
         (("--set", "redeal=discard"), "--set: redeal is not allowed"),
         (("none.toml",), "'none.toml' is neither a preset"),
         (("--set", "hp=1", "--no-equilibrium", "--iterations", "2"), "exclude each other"),
+        (("--set", "hp=1", "--cluster", "here"), "--cluster: 'here' is not allowed"),
         (("--set", "hp=1", "--plot", "x.pdf"), "allowed are .png and .svg"),
     ],
 )

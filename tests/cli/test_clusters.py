@@ -60,6 +60,16 @@ def test_a_tournament_and_a_league_on_a_cluster_are_those_of_one_process(run, fo
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_a_change_of_the_rules_is_studied_on_a_cluster(run):
+    question = ("balance", "--base", "tiny", "--set", "hp=1", "--no-equilibrium", "--json")
+    own = run(*question).report
+    done = run(*question, "--cluster", "local:1").report
+    assert (own["cluster"], done["cluster"]["workers"]) == (None, 1)
+    assert done["measures"] == own["measures"]
+
+
 def test_a_cluster_goes_without_processes(run):
     league = ("games", "grid", "tapnswap", "agents", "--processes", "2")
     run(*league, "--cluster", "local:2").refused("--cluster and --processes exclude each other")
