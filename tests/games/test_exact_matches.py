@@ -116,6 +116,7 @@ def test_safe_responses_never_lose_and_the_best_ones_may(tictactoe):
         assert match.first.loss == 0 or loses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 def test_fractions_are_those_of_a_recursion_over_states(game):
     positions = enumerate_positions(game)

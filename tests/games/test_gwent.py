@@ -37,6 +37,7 @@ def test_it_obeys_the_laws():
     assert check_game(SMALL, max_states=1000) > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [GAME, RANDOM_DECKS], ids=["default", "random"])
 def test_the_whole_game_obeys_the_laws_along_random_walks(game):
     assert check_game(game, max_states=10, seed=1) > 1000

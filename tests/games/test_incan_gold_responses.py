@@ -47,6 +47,7 @@ def test_against_two_who_leave_at_once_a_player_is_alone_after_the_first_card():
     assert round_response(sets, leaving).points == pytest.approx((2 + 6 / 2 * 2) / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_no_rule_is_better_than_the_best_response():
     sets = RoundSets()
@@ -58,6 +59,7 @@ def test_no_rule_is_better_than_the_best_response():
         assert again.mean() == pytest.approx(single.points)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_rule_that_counts_hazards_is_better():
     opponents = [threshold_policy(8)] * 2

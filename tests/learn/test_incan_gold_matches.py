@@ -56,6 +56,7 @@ def test_matches_agree_with_the_kernel_of_games():
         assert abs(share - known) < 4 * error
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_the_best_responder_is_found():
     found = best_responder(VECTOR, player_named("leave-at-12"), 1200, seed=1, thresholds=(2, 8, 30))

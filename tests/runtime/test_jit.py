@@ -52,6 +52,7 @@ register("numba:compile", Sayer())
 """
 
 
+@pytest.mark.slow
 @WITH_JIT
 def test_a_kernel_is_saved_by_one_process_at_a_time_and_loaded_by_any(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -63,6 +63,7 @@ def test_virtual_datasets_are_refused_before_reading(copies, source):
         load(path)
 
 
+@pytest.mark.slow
 def test_zeros_that_fill_the_memory_are_refused_before_reading(copies, monkeypatch):
     path = copies["strategy"]
     n = 1 << 16

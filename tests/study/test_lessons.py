@@ -59,6 +59,7 @@ def test_what_one_side_wins_the_other_loses(found):
     assert found.dealt[2, 2] == pytest.approx(0.5, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_openings_are_those_of_the_states_and_worth_what_the_slow_model_says(play, found, exact):
     expected = openings(play.graph.space)
     assert np.array_equal(found.openings.row, expected.row)

@@ -32,6 +32,7 @@ def exact(play):
     return TwinPlay(play.graph.space, play.policy)
 
 
+@pytest.mark.slow
 def test_visits_and_values_are_those_of_the_slow_model(play, exact):
     for number, position in enumerate(positions_of(play.graph)):
         assert play.visits[number] == pytest.approx(exact.visits[position], abs=1e-10)
