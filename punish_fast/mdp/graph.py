@@ -80,11 +80,11 @@ class TransitionGraph:
         """The states from which some policy reaches a column of the goal with probability 1."""
         found, row = self.may_reach(goal)
         while True:
-            _, risky = self._forced(~found)
-            still = self._reach(goal, ~risky, row)
-            if np.array_equal(still, found):
-                return Ways(still, row)
-            found = still
+            forced, risky = self._forced(~found)
+            found = self._reach(goal, ~risky, row)
+            # Then none is forced to leave these, and all of them reach the goal meanwhile.
+            if np.array_equal(found, ~forced):
+                return Ways(found, row)
 
     def _reach(self, goal: np.ndarray, allowed: np.ndarray, row: np.ndarray) -> np.ndarray:
         """The states from which allowed rows may lead to the goal, ``[n_columns]``; ``row`` becomes that of `Ways`."""

@@ -1,0 +1,91 @@
+"""UMB files whose members are damaged, in archives that are sound: read soundly, or refused in one line."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections import Counter
+
+import numpy as np
+import pytest
+from store.formats.test_umb_import import small_model
+
+from fuzz.json_mutations import mutated
+from punish_fast.mdp.model import check
+from punish_fast.mdp.named_process import NameUnknownError
+from punish_fast.mdp.objective import answer, parse_objective
+from punish_fast.mdp.stopping_rule import SolveError
+from punish_fast.runtime.files import ReadError
+from punish_fast.store.formats.umb_import import import_umb
+
+OBJECTIVES = (
+    'max P [F "the goal"]',
+    'min P [F "the goal"]',
+    'max R{"cost"} [F "the goal"]',
+    'min R{"cost"} [F "init"]',
+)
+
+
+def archived(members: dict[str, bytes]) -> bytes:
+    """A tar archive of the members."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as tar:
+        for name, member in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(member)
+            tar.addfile(entry, io.BytesIO(member))
+    return content.getvalue()
+
+
+def damaged(members: dict[str, bytes], generator: np.random.Generator) -> dict[str, bytes]:
+    """The members with one or two of them changed, most often the index; one in ten is left out."""
+    found = dict(members)
+    for _ in range(generator.integers(1, 3)):
+        name = "index.json" if generator.random() < 0.4 else list(members)[generator.integers(len(members))]
+        if generator.random() < 0.1:
+            found.pop(name, None)
+        elif name in found:
+            found[name] = mutated(found[name], generator)
+    return found
+
+
+def read_damaged(path, n: int, generator: np.random.Generator) -> Counter[str]:
+    """Read ``n`` damaged files; return what became of them."""
+    index, files = small_model()
+    members = {"index.json": json.dumps(index).encode(), **files}
+    became: Counter[str] = Counter()
+    for _ in range(n):
+        path.write_bytes(archived(damaged(members, generator)))
+        try:
+            model = import_umb(path)
+        except ReadError as error:
+            became["refused"] += 1
+            text = str(error)
+            assert text.startswith(f"{path}: ")
+            assert "\n" not in text
+            assert len(text) < 400 + len(str(path))
+            continue
+        became["read"] += 1
+        check(model.mdp)
+        for objective in OBJECTIVES:
+            try:
+                found = answer(model, parse_objective(objective), tolerance=1e-6)
+            except (NameUnknownError, SolveError) as error:
+                assert "\n" not in str(error)
+            else:
+                assert found.v.shape == (model.mdp.n_states,)
+                assert not np.isnan(found.v).any()
+    return became
+
+
+def test_damaged_members(tmp_path):
+    became = read_damaged(tmp_path / "x.umb", 60, np.random.default_rng(1))
+    assert became["refused"] > became["read"] > 0
+
+
+@pytest.mark.slow
+def test_many_damaged_members(tmp_path, pytestconfig):
+    generator = np.random.default_rng(pytestconfig.getoption("fuzz_seed"))
+    became = read_damaged(tmp_path / "x.umb", 30 * pytestconfig.getoption("fuzz_files"), generator)
+    assert became["refused"] > became["read"] > 0
