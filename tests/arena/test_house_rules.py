@@ -113,7 +113,8 @@ def test_a_plan_counts_without_solving(found, monkeypatch):
         assert (sum(plan.states_by_breath) + 2, plan.mode) == (plan.states, "compact")
         assert plan.n_bytes > 0 < plan.seconds
         assert plan.reason is None
-    assert plan_points([two.point], 80)[0].seconds > two.seconds
+    # So many iterations take longer than any measurement of listing is off.
+    assert plan_points([two.point], 10**9)[0].seconds > 1000 * two.seconds
     monkeypatch.setattr("punish_fast.arena.sweep_plan.memory_limit", lambda _: 1e6)
     assert "would take 0.4 GB, this machine has 0.0" in plan_points([two.point], None)[0].reason
 
