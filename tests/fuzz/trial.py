@@ -63,6 +63,12 @@ def faults_of_ending(code: int | None, err: str, codes: Iterable[int] = (0, 1, 2
     return faults
 
 
+def is_refusal(error: Exception, path: Path) -> bool:
+    """Whether an error is one line, not too long, that begins with the file it is about."""
+    text = str(error)
+    return text.startswith(f"{path}: ") and "\n" not in text and len(text) < 400 + len(str(path))
+
+
 def faults_of_folder(folder: Path, before: dict[str, bytes], fixed: Iterable[str]) -> list[str]:
     """Temporary files, and ``fixed`` files that changed."""
     after = contents(folder)

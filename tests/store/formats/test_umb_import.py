@@ -74,8 +74,12 @@ def small_model() -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def archive(path: Path, index: Any, files: dict[str, bytes], mode: str = "w") -> Path:
+    return pack(path, {"index.json": json.dumps(index).encode(), **files}, mode)
+
+
+def pack(path: Path, members: dict[str, bytes], mode: str = "w") -> Path:
     with tarfile.open(path, mode) as tar:
-        for name, content in {"index.json": json.dumps(index).encode(), **files}.items():
+        for name, content in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
