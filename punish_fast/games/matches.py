@@ -16,6 +16,7 @@ from punish_fast.games.positions import Positions
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import check_policy
 from punish_fast.mdp.policy_iteration import absorption_values, reach
+from punish_fast.mdp.row_selection import states_of_rows
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.parallel import cumulated
 
@@ -189,7 +190,7 @@ def both_scores(
     illegal = np.zeros(mdp.n_states)
     if errs is not None:
         illegal[:n_live] = errs[positions.live]
-    state = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
+    state = states_of_rows(mdp)
     weight = np.concatenate([policy, np.ones(mdp.n_rows - positions.n_rows)]) * (1 - illegal[state])
     mixing = csr_array((weight, (state, np.arange(mdp.n_rows))), shape=(mdp.n_states, mdp.n_rows))
     chain = hstack([mixing @ mdp.to_scipy(), csr_array(illegal[:, np.newaxis])])

@@ -22,9 +22,9 @@ def choose_first(begin, end, state_ptr, q, tie, choice):
 
 @kernel
 def prefer(begin, end, state_ptr, q, choice, margin, least, preferred):
-    """``preferred[row]`` becomes the best ``q`` of its state where it is chosen, and ``margin`` less at most elsewhere.
+    """Write the best ``q`` of each given state to its chosen row, and at most that less ``margin`` to its other rows.
 
-    No row is put below ``least``.
+    None of these is put below ``least``; what is below already stays as it is.
     """
     for state in range(begin, end):
         best = -np.inf

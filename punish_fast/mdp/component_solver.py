@@ -52,7 +52,7 @@ def solve_by_component(
     best = q[found.choice]
     if quotient is not None:
         _, q = quotient.lifted(best, q)
-        # Where staying is best, the rows inside are two ties below it.
+        # Where the policy stays, which no row stands for, the rows of the state are two ties below its value.
         best, v = np.maximum.reduceat(q, original.state_ptr[:-1]), v[quotient.number]
     change = float(np.abs(best - v).max())
     bound = float(np.nextafter(found.error_bound + change, np.inf))

@@ -31,7 +31,7 @@ from punish_fast.mdp.elimination import components
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best, preferring, tie_of
 from punish_fast.mdp.restriction import Restriction, restriction
-from punish_fast.mdp.row_selection import rows_of_states, select_rows, states_of_rows, without_zeros
+from punish_fast.mdp.row_selection import rows_of_states, select_rows, states_of_rows
 from punish_fast.runtime.parallel import cumulated
 
 
@@ -97,7 +97,7 @@ class Quotient:
         return lifted
 
     def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
-        """Whether each row inside a component may lead nearer to states ``leaving``, bool ``[n_states]``: ``[k]``."""
+        """Whether each row of ``inside`` may lead nearer to one of the states ``leaving``, bool ``[n_states]``."""
         from scipy.sparse.csgraph import dijkstra
 
         part = _part(self.original, _marks(self.original.n_rows, self.inside))
@@ -118,7 +118,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
         pays: Whether rewards count; otherwise, no row pays anything.
         stays: Whether play may stay in a component for ever; if not, every one must have a way out.
     """
-    mdp = without_zeros(mdp.expanded())
+    mdp = mdp.expanded().without_zeros()
     state = states_of_rows(mdp)
     number, first, inside = end_components(mdp, endless, mdp.reward == 0 if pays else np.ones(mdp.n_rows, dtype=bool))
     outside = np.delete(np.arange(mdp.n_rows), inside)
@@ -171,7 +171,7 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
 def _part(mdp: MDP, rows: np.ndarray) -> Restriction:
     """The part with the given rows, bool ``[n_rows]``; whatever they lead to besides is one terminal."""
     part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=bool), np.zeros(1), mdp.reward)
-    return replace(part, mdp=without_zeros(part.mdp))
+    return replace(part, mdp=part.mdp.without_zeros())
 
 
 def _marks(n: int, numbers: np.ndarray) -> np.ndarray:

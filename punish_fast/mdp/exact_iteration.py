@@ -30,8 +30,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.elimination import LARGEST_COMPONENT, Elimination, components
+from punish_fast.mdp.elimination import LARGEST_COMPONENT, Elimination
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.row_selection import states_of_rows
+from punish_fast.mdp.topological_order import components_of
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 _MOST_ROUNDS = 100
@@ -97,7 +99,7 @@ class _Rows:
         self.matrix = mdp.to_scipy()
         self.state_ptr, self.reward = mdp.state_ptr, reward
         counts = np.diff(self.matrix.indptr)
-        self.state = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
+        self.state = states_of_rows(mdp)
         self._from = np.repeat(self.state, counts)
         self._roundings = (counts + _FURTHER_ROUNDINGS) * _UNIT_ROUNDOFF
 
@@ -119,13 +121,7 @@ class _Rows:
 
 def is_small_enough(mdp: MDP) -> bool:
     """Whether no strongly connected component is too large for `solve_exactly`."""
-    from scipy.sparse import csr_array
-
-    if mdp.n_states <= LARGEST_COMPONENT:
-        return True
-    pointers = mdp.indptr[mdp.state_ptr]
-    graph = csr_array((np.ones(mdp.n_entries, dtype=bool), mdp.indices, pointers), shape=(mdp.n_states, mdp.n_columns))
-    return int(np.bincount(components(graph[:, : mdp.n_states])).max()) <= LARGEST_COMPONENT
+    return mdp.n_states <= LARGEST_COMPONENT or int(np.bincount(components_of(mdp)).max()) <= LARGEST_COMPONENT
 
 
 def solve_exactly(

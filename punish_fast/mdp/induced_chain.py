@@ -8,6 +8,7 @@ import numpy as np
 
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import flaw_of
+from punish_fast.mdp.row_selection import states_of_rows
 from punish_fast.mdp.stopping_rule import SolveError
 
 
@@ -30,7 +31,7 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     if flaw is not None:
         raise SolveError(f"weight: {flaw}")
     taken = np.flatnonzero(weight)
-    state_of = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))[taken]
+    state_of = states_of_rows(mdp)[taken]
     mixture = csr_array((weight[taken], (state_of, taken)), shape=(mdp.n_states, mdp.n_rows))
     rows = csr_array(mixture @ mdp.to_scipy())
     rows.sum_duplicates()

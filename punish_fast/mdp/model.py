@@ -24,13 +24,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.mdp import _bellman
-from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups, action_labels
+from punish_fast.mdp.process import NonzeroCount, StoredBackups, action_labels
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _SUM_TOLERANCE = 1e-12
+# Kernels number rows by uint32.
+_MOST_ROWS = 2**32 - 1
 
 
 class ModelError(ValueError):
@@ -169,9 +171,14 @@ class MDP:
             return self
         shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
         data = self.data[np.arange(self.n_entries) - shift]
-        kept = data != 0
-        indptr = cumulated(kept)[self.indptr]
-        return replace(self, indptr=indptr, indices=self.indices[kept], data=data[kept], data_ptr=None)
+        return replace(self, data=data, data_ptr=None).without_zeros()
+
+    def without_zeros(self) -> MDP:
+        """The same process, if not compact, without columns of probability 0; itself if there are none."""
+        if self.data.all():
+            return self
+        kept = self.data != 0
+        return replace(self, indptr=cumulated(kept)[self.indptr], indices=self.indices[kept], data=self.data[kept])
 
     def to_scipy(self) -> csr_array:
         """The transitions as a SciPy matrix ``[n_rows, n_columns]``.
@@ -310,6 +317,8 @@ def check_arrays(mdp: object) -> None:
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed, it must be an MDP, such as build(space) makes")
     _check_array("state_ptr", mdp.state_ptr, np.int64)
     _check_array("indptr", mdp.indptr, np.int64)
+    if mdp.n_rows > _MOST_ROWS:
+        raise ModelError(f"indptr: {mdp.n_rows:,} rows, allowed are {_MOST_ROWS:,}")
     _check_array("layer_ptr", mdp.layer_ptr, np.int64)
     _check_array("terminal_reward", mdp.terminal_reward, np.float64)
     _check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
@@ -382,16 +391,3 @@ def _check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
         raise ModelError(f"{name}: must begin with 0 and end with {end}")
     if ((ptr[1:] <= ptr[:-1]) if least else (ptr[1:] < ptr[:-1])).any():
         raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}")
-
-
-def check_process(mdp: Process) -> None:
-    """Check the arrays of a process that stores its transitions; another one has made its own.
-
-    Raises:
-        ModelError: they do not fit together.
-    """
-    if isinstance(mdp, MDP):
-        check_arrays(mdp)
-        check_finite(mdp.data)
-    elif not hasattr(mdp, "backups"):
-        check_arrays(mdp)

@@ -1,8 +1,7 @@
-"""Some rows of a process, in any order and with other numbers for columns."""
+"""Some rows of a process, in any order and with other numbers for columns; and which rows belong to which states."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -44,22 +43,30 @@ def states_of_rows(mdp: MDP) -> np.ndarray:
 
 
 def rows_of_states(mdp: MDP, states: np.ndarray) -> np.ndarray:
-    """The rows of the states marked in ``states``, bool ``[n_states]``: bool ``[n_rows]``."""
+    """Mark the rows of given states.
+
+    Args:
+        mdp: The process.
+        states: bool ``[n_states]``, the states.
+
+    Returns:
+        bool ``[n_rows]``.
+    """
     rows = np.empty(mdp.n_rows, dtype=bool)
     for_chunks(_row_selection.mark_rows_of_states, mdp.state_ptr, mdp.state_ptr, states, rows)
     return rows
 
 
 def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
-    """How many of the rows marked in ``rows``, bool ``[n_rows]``, each state has, int32 ``[n_states]``."""
+    """Count the given rows of each state.
+
+    Args:
+        mdp: The process.
+        rows: bool ``[n_rows]``, the rows.
+
+    Returns:
+        int32 ``[n_states]``.
+    """
     counts = np.empty(mdp.n_states, dtype=np.int32)
     for_chunks(_row_selection.count_rows, mdp.state_ptr, mdp.state_ptr, rows, counts)
     return counts
-
-
-def without_zeros(mdp: MDP) -> MDP:
-    """The process, not compact, without columns of probability 0; itself if there are none."""
-    if mdp.data.all():
-        return mdp
-    kept = mdp.data != 0
-    return replace(mdp, indptr=cumulated(kept)[mdp.indptr], indices=mdp.indices[kept], data=mdp.data[kept])

@@ -7,7 +7,7 @@ maximises the probability of reaching a terminal that pays more than nothing, wh
 The sweeps are in ``value_iteration.py``, the error bound that stops them in ``stopping_rule.py``, and the brackets of
 win probabilities in ``interval_iteration.py``. Without a discount, states between which play can go on for ever are
 first made into one (``end_components.py``). If there are no layers, components follow one after the other
-(``component_brackets.py``). If there are, or no bound was found so, layers are swept, and the policy iteration of
+(``component_solver.py``). If there are, or no bound was found so, layers are swept, and the policy iteration of
 ``exact_iteration.py`` takes over if 1,000 sweeps do not reach the tolerance or rounding keeps them above it, unless too
 many states lead to each other. Of layers, ``attainment.py`` checks that the greedy policy earns its values up to their
 error bound, or the tolerance if that is more, and finds another one if not.
@@ -31,7 +31,7 @@ from punish_fast.mdp.graph import endless_states
 from punish_fast.mdp.improvement import Improvement
 from punish_fast.mdp.interval_iteration import Reachability
 from punish_fast.mdp.methods import GENERAL_METHODS, iterate, method_of
-from punish_fast.mdp.model import MDP, check_process
+from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.policy import flaw_of
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import Solution
@@ -110,7 +110,7 @@ def solve(
         array([0.333333, 0.666667])
     """
     check_options(discount, method, tolerance, sweeps, objective)
-    check_process(mdp)
+    _check_process(mdp)
     checkpoints = start if isinstance(start, Checkpoints) else None
     values = start if checkpoints is None else checkpoints.values
     start = None if values is None else np.asarray(values, dtype=np.float64)
@@ -125,17 +125,17 @@ def solve(
         return _solve_generally(mdp, options, start)
     if isinstance(mdp, MDP) and _is_by_component(mdp, options, start):
         mdp = mdp.expanded()
-        return _solve_by_component(mdp, endless_states(mdp), options)
+        return _solve_without_layers(mdp, endless_states(mdp), options)
     return _solve_by_sweeps(mdp, options, start)
 
 
 def solve_total(
     mdp: MDP, endless: np.ndarray, objective: str, tolerance: float, progress: Progress | None = None
 ) -> Solution:
-    """Like `solve` without a discount, for a sound process in which it is known where play may go on for ever.
+    """Like `solve` without a discount, where it is known from which states play may go on for ever.
 
     Args:
-        mdp: The process, not compact.
+        mdp: The process, not compact; its arrays are not checked.
         endless: bool ``[n_states]``, the states from which some policy goes on for ever.
         objective: As in `solve`, like the other arguments and errors.
         tolerance: Likewise.
@@ -143,15 +143,15 @@ def solve_total(
     """
     options = _Options(objective, 1.0, "auto", tolerance, None, progress)
     if _is_by_component(mdp, options, None):
-        return _solve_by_component(mdp, endless, options)
+        return _solve_without_layers(mdp, endless, options)
     return _solve_by_sweeps(mdp, options, None)
 
 
-def _solve_by_component(mdp: MDP, endless: np.ndarray, options: _Options) -> Solution:
-    """Solve one component after the other, or by sweeps where that does not lead to an end."""
+def _solve_without_layers(mdp: MDP, endless: np.ndarray, options: _Options) -> Solution:
+    """Solve one component after the other, or by sweeps if that proves no bound."""
     assert options.goal is not None
     found = solve_by_component(mdp, endless, options.objective, options.goal, options.tell)
-    return found or _solve_by_sweeps(mdp, options, None)
+    return _solve_by_sweeps(mdp, options, None) if found is None else found
 
 
 def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) -> Solution:
@@ -277,7 +277,7 @@ def evaluate(
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)
-    check_process(mdp)
+    _check_process(mdp)
     weight = np.asarray(weight, dtype=np.float64)
     flaw = flaw_of(mdp.state_ptr, weight)
     if flaw is not None:
@@ -368,6 +368,15 @@ def _iterate(
         if after is not None:
             after(iteration)
     return iteration.bound
+
+
+def _check_process(mdp: Process) -> None:
+    """Check the arrays of a process that stores its transitions; another one has made its own."""
+    if isinstance(mdp, MDP):
+        check_arrays(mdp)
+        check_finite(mdp.data)
+    elif not hasattr(mdp, "backups"):
+        check_arrays(mdp)
 
 
 def _check_start(mdp: Process, method: str, start: np.ndarray | None) -> None:

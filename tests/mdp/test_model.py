@@ -262,6 +262,23 @@ def test_compact_array_of_the_wrong_dtype_is_named(mdp, name):
         check_arrays(replace(compact, **{name: getattr(compact, name).astype(np.float32)}))
 
 
+def test_columns_without_probability_are_left_out():
+    mdp = from_rows([[(0.0, {0: 1.0, 1: 0.0})], [(2.0, {0: 0.5, 1: 0.0, 2: 0.5})]], terminals=[1.0])
+    kept = mdp.without_zeros()
+    assert kept.indptr.tolist() == [0, 1, 3]
+    assert kept.indices.tolist() == [0, 0, 2]
+    assert kept.data.tolist() == [1.0, 0.5, 0.5]
+    assert kept.without_zeros() is kept
+
+
+def test_too_many_rows_for_the_kernels_are_refused(mdp, monkeypatch):
+    monkeypatch.setattr("punish_fast.mdp.model._MOST_ROWS", mdp.n_rows)
+    check_arrays(mdp)
+    monkeypatch.setattr("punish_fast.mdp.model._MOST_ROWS", mdp.n_rows - 1)
+    with pytest.raises(ModelError, match=rf"indptr: {mdp.n_rows} rows, allowed are {mdp.n_rows - 1}"):
+        check_arrays(mdp)
+
+
 def test_model_error_is_a_value_error():
     assert issubclass(ModelError, ValueError)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from processes import random_processes
 
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.row_selection import count_rows, rows_of_states, select_rows, states_of_rows, without_zeros
+from punish_fast.mdp.row_selection import count_rows, rows_of_states, select_rows, states_of_rows
 
 
 @given(random_processes(), st.data())
@@ -37,12 +37,3 @@ def test_rows_and_states_are_matched_by_the_pointers(sample, data):
     rows = rows_of_states(mdp, marks)
     assert rows.tolist() == marks[state].tolist()
     assert count_rows(mdp, rows).tolist() == (np.diff(mdp.state_ptr) * marks).tolist()
-
-
-def test_columns_without_probability_are_left_out():
-    mdp = from_rows([[(0.0, {0: 1.0, 1: 0.0})], [(2.0, {0: 0.5, 1: 0.0, 2: 0.5})]], terminals=[1.0])
-    kept = without_zeros(mdp)
-    assert kept.indptr.tolist() == [0, 1, 3]
-    assert kept.indices.tolist() == [0, 0, 2]
-    assert kept.data.tolist() == [1.0, 0.5, 0.5]
-    assert without_zeros(kept) is kept
