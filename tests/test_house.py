@@ -49,6 +49,7 @@ HOMES = {
     "pydantic": {"web"},
     "starlette": {"web"},
     "uvicorn": {"web"},
+    "filelock": {"runtime"},
     "matplotlib": {"arena", "enemies", "learn", "records", "runtime", "study"},
 }
 # The one module that owns the decorators.

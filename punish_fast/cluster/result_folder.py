@@ -13,21 +13,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from punish_fast.runtime.files import OutputError, ReadError, write_text
+from punish_fast.runtime.folder_lock import file_lock
 from punish_fast.runtime.json_values import read_object
-
-try:
-    import fcntl
-except ImportError:  # not a POSIX system
-    fcntl = None  # type: ignore[assignment]
 
 _FORMAT = {"format": "punish-fast result", "format_version": 1}
 _CONTENT = ("key", "result", "reason", "is_final", "seconds")
@@ -111,29 +106,12 @@ class ResultFolder:
         content: dict[str, Any] = {"key": key} | asdict(outcome)
         write_text(self.path_of(key), json.dumps(_FORMAT | content | {"checksum": _checksum(content)}, indent=1) + "\n")
 
-    @contextmanager
-    def claim(self, key: Mapping[str, Any]) -> Iterator[bool]:
-        """Hold a result until the block ends, which gets False if another process holds it.
+    def claim(self, key: Mapping[str, Any]) -> AbstractContextManager[bool]:
+        """Hold a result until the block ends, which receives False if another process holds it.
 
-        Without locks, as in some network folders, several processes may hold it; they find the same.
+        In folders that support no locks, several processes may hold it; they find the same.
         """
-        lock = self.path / f".{address_of(key)}.lock"
-        descriptor, is_ours = None, True
-        if fcntl is not None:
-            with suppress(OSError):
-                descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    is_ours = False
-        try:
-            yield is_ours
-        finally:
-            if descriptor is not None:
-                if is_ours:
-                    with suppress(OSError):
-                        lock.unlink()
-                os.close(descriptor)
+        return file_lock(self.path / f".{address_of(key)}.lock", seconds=0)
 
 
 def address_of(key: Mapping[str, Any]) -> str:

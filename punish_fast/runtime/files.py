@@ -6,6 +6,7 @@ process that is killed leaves its temporary file behind; the next one that write
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import itertools
 import os
@@ -37,6 +38,8 @@ class OutputError(StoreError):
 _numbers = itertools.count()
 # Temporary files of this process that are being written.
 _temporaries: set[Path] = set()
+# Of the Windows API.
+_SYNCHRONIZE, _WAIT_OBJECT_0, _ERROR_INVALID_PARAMETER = 0x00100000, 0, 87
 # Numbers of processes mean something on their own machine only.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 # The file, the machine (not named by older versions) and the process.
@@ -56,8 +59,8 @@ def discard_temporaries() -> None:
 
 
 def _is_alive(process: int) -> bool:
-    if os.name == "nt":  # on Windows, os.kill(pid, 0) kills
-        return True
+    if os.name == "nt":
+        return _is_alive_on_windows(process)
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -65,6 +68,19 @@ def _is_alive(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def _is_alive_on_windows(process: int) -> bool:
+    """Return True unless a process has ended; on Windows, ``os.kill`` would end it."""
+    kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
+    kernel32.OpenProcess.restype = ctypes.c_void_p
+    handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
+    if handle is None:
+        return bool(ctypes.get_last_error() != _ERROR_INVALID_PARAMETER)  # type: ignore[attr-defined,unused-ignore]
+    try:
+        return bool(kernel32.WaitForSingleObject(ctypes.c_void_p(handle), 0) != _WAIT_OBJECT_0)
+    finally:
+        kernel32.CloseHandle(ctypes.c_void_p(handle))
 
 
 def _remove_leftovers(path: Path) -> None:
@@ -138,7 +154,8 @@ def replacing(path: Path) -> Iterator[Path]:
     _temporaries.add(temporary)
     try:
         yield temporary
-        descriptor = os.open(temporary, os.O_RDONLY)
+        # Windows flushes only what is open for writing.
+        descriptor = os.open(temporary, os.O_RDWR)
         try:
             os.fsync(descriptor)
         finally:

@@ -108,7 +108,6 @@ def test_two_runs_at_once_share_the_work(folder, monkeypatch):
 
 
 def test_what_another_process_holds_is_waited_for(folder, monkeypatch):
-    pytest.importorskip("fcntl")
     claim = ResultFolder(folder.path).claim({"number": 2})
     assert claim.__enter__()
     pauses = []

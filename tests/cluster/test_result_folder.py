@@ -73,7 +73,6 @@ def test_a_folder_that_cannot_be_is_told(tmp_path):
 
 
 def test_one_process_at_a_time_holds_a_result(folder):
-    pytest.importorskip("fcntl")
     with folder.claim(KEY) as ours, ResultFolder(folder.path).claim(KEY) as theirs:
         assert (ours, theirs) == (True, False)
         with folder.claim(KEY | {"study": "other"}) as other:

@@ -66,6 +66,20 @@ def test_a_disk_that_fails_meanwhile_is_told_at_the_end_and_leaves_nothing(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+def test_files_are_flushed_through_writable_descriptors(tmp_path, space, monkeypatch):
+    """As Windows demands."""
+    fcntl, fsync = pytest.importorskip("fcntl"), os.fsync
+
+    def insist(file):
+        if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", insist)
+    solution = write(tmp_path / "x.h5", space)
+    assert load(tmp_path / "x.h5").solution().fingerprint == solution.fingerprint
+
+
 _WRITE_WITH_A_LIMIT = """
 import resource, sys
 from pathlib import Path
