@@ -12,12 +12,13 @@ from types import FrameType
 
 from bench.benchmark import REGISTER, BenchmarkError, Options, Report, new_report, run_benchmark, say
 from bench.child import ChildError
-from bench.machine import cores, provenance
+from bench.machine import provenance
 from bench.page import update
 from bench.plots import draw
 from bench.results import RESULTS, ResultsError, append
 from bench.tables import text_of
 from punish_fast.runtime.extras import ExtraError, require
+from punish_fast.runtime.limits import usable_cores
 
 PAGE_COMMAND = "page"
 DONE, FAILED, INTERRUPTED = 0, 1, 130
@@ -42,7 +43,7 @@ def parser_of() -> argparse.ArgumentParser:
         "--runs", type=int, metavar="N", help=f"repetitions of every measurement (default: {DEFAULT_RUNS}, quick: 1)"
     )
     parser.add_argument(
-        "--threads", type=int, default=cores(), metavar="N", help="threads of our kernels (default: all)"
+        "--threads", type=int, default=usable_cores(), metavar="N", help="threads of our kernels (default: all)"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the reports to FILE")
     parser.add_argument("--plot", type=Path, metavar="DIR", help="draw the reports as PNG files in DIR")
@@ -60,8 +61,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error(f"{PAGE_COMMAND} takes no other name")
     if options.runs is not None and options.runs < 1:
         parser.error(f"--runs: {options.runs} is not allowed, it must be 1 or more")
-    if not 1 <= options.threads <= cores():
-        parser.error(f"--threads: {options.threads} is not possible here, allowed are 1 to {cores()}")
+    if not 1 <= options.threads <= usable_cores():
+        parser.error(f"--threads: {options.threads} is not possible here, allowed are 1 to {usable_cores()}")
     if options.json is not None and not options.json.parent.is_dir():
         parser.error(f"--json: there is no folder {options.json.parent}")
     if options.plot is not None and not options.plot.is_dir():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.child import ROOT
+from punish_fast.runtime.limits import usable_cores
 from punish_fast.runtime.memory import total_memory
 
 PACKAGES = ("punish-fast", "numpy", "numba", "scipy", "h5py", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
@@ -22,13 +22,6 @@ def cpu_model() -> str:
     lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def versions() -> dict[str, str]:
@@ -66,7 +59,7 @@ def provenance() -> dict[str, Any]:
         "commit": commit(),
         "machine": {
             "cpu": cpu_model(),
-            "cores": cores(),
+            "cores": usable_cores(),
             "memory_gb": None if memory is None else round(memory / 1e9, 1),
             "system": f"{platform.system()} {platform.release()}",
         },

@@ -31,11 +31,12 @@ import numpy as np
 from bench.benchmark import NOTE, Check, Fact, Measurement, Options, Report, new_report, say
 from bench.child import ChildError, ChildTimeoutError, run_child
 from bench.contenders import DISCOUNTED, FAMILIES, FEW, OURS, OURS_ONE, REACHABILITY, Contender
-from bench.machine import cores, provenance
+from bench.machine import provenance
 from bench.processes.registry import DISCOUNTS, PROCESSES, SIZES
 from bench.processes.registry import REACHABILITY as NO_DISCOUNT
 from bench.results import RESULTS, append
 from bench.tables import fact, text_of
+from punish_fast.runtime.limits import usable_cores
 
 TOLERANCE = 1e-6
 # What rounding may add to the peers' error bounds, which ignore it.
@@ -361,7 +362,7 @@ def parser_of() -> argparse.ArgumentParser:
     parser.add_argument("--discount", action="append", type=float, choices=DISCOUNTS, help="only this one; repeatable")
     parser.add_argument("--solver", action="append", metavar="TEXT", help="only solvers with TEXT in the name")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="turns of every solver (default: 1)")
-    parser.add_argument("--threads", type=int, default=cores(), metavar="N", help="threads (default: all)")
+    parser.add_argument("--threads", type=int, default=usable_cores(), metavar="N", help="threads (default: all)")
     parser.add_argument("--note", metavar="TEXT", help="keep the results for docs/benchmarks.md, with this note")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to FILE")
     return parser
@@ -384,8 +385,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     if given.runs < 1:
         parser.error(f"--runs: {given.runs} is not allowed, it must be 1 or more")
-    if not 1 <= given.threads <= cores():
-        parser.error(f"--threads: {given.threads} is not possible here, allowed are 1 to {cores()}")
+    if not 1 <= given.threads <= usable_cores():
+        parser.error(f"--threads: {given.threads} is not possible here, allowed are 1 to {usable_cores()}")
     options = Options(runs=given.runs, threads=given.threads, quick=given.quick, say=say)
     try:
         report = run(options) if given.quick else _chosen(given, options)

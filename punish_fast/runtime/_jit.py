@@ -33,6 +33,7 @@ from numba.core.event import Event, Listener, register
 from punish_fast.runtime.compile_progress import announce
 from punish_fast.runtime.folder_lock import folder_lock
 from punish_fast.runtime.interrupts import uninterrupted
+from punish_fast.runtime.limits import usable_cores
 from punish_fast.runtime.version import __version__
 
 _PACKAGE = Path(__file__).parent.parent
@@ -204,7 +205,8 @@ class ThreadsError(ValueError):
     """An impossible thread count; the message says which are possible."""
 
 
-_threads = max_threads()
+# Numba knows the affinity of the process, but not the quota of a container. The variable is the user's word.
+_threads = max_threads() if "NUMBA_NUM_THREADS" in os.environ else min(max_threads(), usable_cores())
 
 
 def threads() -> int:

@@ -1,9 +1,12 @@
-"""Memory of the machine, so that too large a game is refused instead of exhausting it."""
+"""Memory of the machine or the container, so that too large a game is refused instead of exhausting it."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+
+from punish_fast.runtime.limits import memory_limit
 
 _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -20,11 +23,31 @@ def parse_size(text: str) -> int:
     return round(float(found[1]) * _UNITS[found[2]])
 
 
+class _MemoryStatus(ctypes.Structure):
+    """The structure MEMORYSTATUSEX of Windows."""
+
+    _fields_ = (
+        ("length", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        ("total_physical", ctypes.c_uint64),
+        ("others", ctypes.c_uint64 * 6),
+    )
+
+
 def total_memory() -> int | None:
-    """Memory of this machine in bytes, or None where the system does not tell."""
+    """Return the memory of the machine, or of the container if less, in bytes; None if it is unknown."""
+    found = _physical_memory()
+    return None if found is None else int(min(found, memory_limit()))
+
+
+def _physical_memory() -> int | None:
+    if os.name == "nt":
+        status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
+        kernel32 = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
+        return int(status.total_physical) if kernel32.GlobalMemoryStatusEx(ctypes.byref(status)) else None
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
+    except (ValueError, OSError):
         return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, option
 from punish_fast.cli.report import Progress
+from punish_fast.runtime.limits import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -92,7 +92,7 @@ class LeagueOptions(CommonOptions):
             raise UsageError("--cluster and --processes exclude each other")
         with on_cluster(self.cluster, Progress(self.quiet), self.quiet) as cluster:
             if cluster is None:
-                yield self.processes or os.cpu_count() or 1, None
+                yield self.processes or usable_cores(), None
             else:
                 yield cluster.tasks(), cluster.report
 

@@ -1,0 +1,59 @@
+"""Cores and memory that this process may use: its affinity, and the limits of its control groups.
+
+Containers limit their processes by control groups. A process belongs to a path of groups, each of which may have a
+limit. Version 2 has one tree of groups, version 1 has one for each controller. Inside a container, the group of the
+container may be the root.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+_GROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUPS = Path("/proc/self/cgroup")
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use, at least 1; a part of a core counts as a whole one."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    return max(1, math.ceil(min([cores, *map(_quota_of, _groups("cpu"))])))
+
+
+def memory_limit() -> float:
+    """Return the memory that the control groups of this process allow, in bytes; infinite without a limit."""
+    limits = [_numbers(group / name) for group in _groups("memory") for name in ("memory.max", "memory.limit_in_bytes")]
+    return min([math.inf, *(limit[0] for limit in limits if limit)])
+
+
+def _groups(controller: str) -> Iterator[Path]:
+    """The control groups of this process, from the root down; those of version 1 are of one controller."""
+    try:
+        lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "" or controller in controllers.split(","):
+            root = _GROUPS / controller if controllers else _GROUPS
+            inside = PurePosixPath(path.lstrip("/"))
+            yield from (root / parent for parent in (*reversed(inside.parents), inside))
+
+
+def _quota_of(group: Path) -> float:
+    """Cores that a group may use in the mean."""
+    numbers = _numbers(group / "cpu.max")
+    numbers = numbers or _numbers(group / "cpu.cfs_quota_us") + _numbers(group / "cpu.cfs_period_us")
+    quota, period = numbers if len(numbers) == 2 else (-1.0, 0.0)
+    return quota / period if quota > 0 and period > 0 else math.inf
+
+
+def _numbers(path: Path) -> list[float]:
+    """The numbers of a file; none if it cannot be read."""
+    try:
+        return [math.inf if word == "max" else float(word) for word in path.read_text(encoding="utf-8").split()]
+    except (OSError, ValueError):
+        return []
