@@ -205,7 +205,7 @@ class ThreadsError(ValueError):
     """An impossible thread count; the message says which are possible."""
 
 
-# Numba knows the affinity of the process, but not the quota of a container. The variable is the user's word.
+# Numba knows the affinity of the process, but not the quota of a container. The variable overrides both.
 _threads = max_threads() if "NUMBA_NUM_THREADS" in os.environ else min(max_threads(), usable_cores())
 
 

@@ -38,7 +38,7 @@ class OutputError(StoreError):
 _numbers = itertools.count()
 # Temporary files of this process that are being written.
 _temporaries: set[Path] = set()
-# Of the Windows API.
+# Constants of the Windows API.
 _SYNCHRONIZE, _WAIT_OBJECT_0, _ERROR_INVALID_PARAMETER = 0x00100000, 0, 87
 # Numbers of processes mean something on their own machine only.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
@@ -154,7 +154,7 @@ def replacing(path: Path) -> Iterator[Path]:
     _temporaries.add(temporary)
     try:
         yield temporary
-        # Windows flushes only what is open for writing.
+        # Windows refuses to flush a descriptor that is not open for writing.
         descriptor = os.open(temporary, os.O_RDWR)
         try:
             os.fsync(descriptor)

@@ -41,6 +41,6 @@ def file_lock(path: Path, seconds: float = -1) -> Iterator[bool]:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Let one process at a time into blocks with the same folder."""
+    """Run the block while no other process runs one with the same folder."""
     with file_lock(folder / ".punish-fast.lock"):
         yield

@@ -30,7 +30,7 @@ def memory_limit() -> float:
 
 
 def _groups(controller: str) -> Iterator[Path]:
-    """The control groups of this process, from the root down; those of version 1 are of one controller."""
+    """The control groups of this process, from the root down."""
     try:
         lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:

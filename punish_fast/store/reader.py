@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 
 from punish_fast.duel.policies import policy_of
@@ -29,6 +28,7 @@ from punish_fast.store.attributes import first_line, flaw_of_enemy, shorten
 from punish_fast.store.policies import policy_of_units
 from punish_fast.store.relations import broken, flaw_of_rows, flaw_of_states
 from punish_fast.store.sealed_file import SealedFile
+from punish_fast.store.structure import open_hdf5
 
 
 class Artefact(SealedFile):
@@ -200,7 +200,7 @@ class Artefact(SealedFile):
         if not self.has_transitions:
             raise self.error("/transitions", "missing")
         try:
-            with h5py.File(self.path, "r") as file:
+            with open_hdf5(self.path) as file:
                 group = file["/transitions"]
                 begin, end = group["indptr"][row : row + 2]
                 columns, p = group["indices"][begin:end], group["data"][begin:end]

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 
 from punish_fast.runtime.files import ReadError
@@ -15,9 +14,8 @@ from punish_fast.runtime.parallel import for_each
 from punish_fast.store import schema
 from punish_fast.store.attributes import first_line, json_object
 from punish_fast.store.checksum import check_seal
-from punish_fast.store.probe import probe
 from punish_fast.store.schema import BY_NAME, LAST, Dataset
-from punish_fast.store.structure import look
+from punish_fast.store.structure import look, open_hdf5
 
 
 class SealedFile:
@@ -43,9 +41,7 @@ class SealedFile:
             what = "is a folder" if os.path.isdir(self.path) else "there is no such file"  # noqa: PTH112
             raise ReadError(f"{self.path}: {what}")
         with uninterrupted():
-            is_signed = check_seal(self.path)
-        if not is_signed:
-            probe(self.path)
+            check_seal(self.path)
         self._look()
 
     @uninterrupted()
@@ -87,7 +83,7 @@ class SealedFile:
         for size, name in LAST.items():
             if name == pointer:
                 try:
-                    with h5py.File(self.path, "r") as file:
+                    with open_hdf5(self.path) as file:
                         self.sizes[size] = int(file[name][-1])
                 except Exception as error:
                     raise self.error(name, f"not readable ({first_line(error)})") from None
@@ -120,7 +116,7 @@ class SealedFile:
             raise self.error(name, "missing")
         try:
             array = np.empty(self.shapes[name], BY_NAME[name].dtype)
-            with h5py.File(self.path, "r") as file:
+            with open_hdf5(self.path) as file:
                 if array.size:
                     file[name].read_direct(array)
         except Exception as error:

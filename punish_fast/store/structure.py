@@ -44,6 +44,11 @@ class Structure(NamedTuple):
     shapes: dict[str, tuple[int, ...]]
 
 
+def open_hdf5(path: Path) -> h5py.File:
+    """Open a file to read it, without a lock: no file is written in place, and network folders may have no locks."""
+    return h5py.File(path, "r", locking=False)
+
+
 def look(path: Path) -> Structure:
     """Look at a file and read its attributes, but none of its data.
 
@@ -51,36 +56,13 @@ def look(path: Path) -> Structure:
         ReadError: it is no readable HDF5 file, or holds something else than the schema says; the message names it.
     """
     try:
-        with h5py.File(path, "r") as file:
+        with open_hdf5(path) as file:
             return _structure(h5g.open(file.id, b"/"))
     except FieldError as error:
         raise ReadError(f"{path}: {error}") from None
     # HDF5 reports damage in many ways.
     except Exception as error:
         raise ReadError(f"{path}: not a readable HDF5 file ({first_line(error)})") from None
-
-
-def data_ranges(path: Path) -> list[tuple[int, int]]:
-    """Where the numbers of datasets stored in one piece begin and end in a sound file, ascending."""
-    ranges: list[tuple[int, int]] = []
-
-    def add(_name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and item.chunks is None and item.id.get_offset() is not None:
-            ranges.append((item.id.get_offset(), item.id.get_offset() + item.id.get_storage_size()))
-
-    with h5py.File(path, "r") as file:
-        file.visititems(add)
-    return sorted(ranges)
-
-
-def visit_chunks(path: Path) -> None:
-    """Visit every chunk of a file that was looked at, but unpack none."""
-    with h5py.File(path, "r") as file:
-        for name in look(path).shapes:
-            found = file[name].id
-            if file[name].chunks is not None:
-                for number in range(found.get_num_chunks()):
-                    found.get_chunk_info(number)
 
 
 def _structure(root: h5g.GroupID) -> Structure:

@@ -1,4 +1,4 @@
-"""Damage to HDF5 files: of their structure, which follows from the schema, and of their bytes.
+"""Damage to the structure of HDF5 files, which follows from the schema.
 
 A mutation changes an open file and returns what it did, or None if it does not apply.
 """
@@ -13,7 +13,6 @@ from typing import Any
 import h5py
 import numpy as np
 
-from fuzz.checksums import checked_blocks, repair
 from punish_fast.store import checksum, schema
 from punish_fast.store.schema import BY_NAME, Attribute, Dataset
 
@@ -314,7 +313,7 @@ def add(file: h5py.File, rng: random.Random) -> str:
 
 
 def mutate_structure(path: Path, rng: random.Random) -> str:
-    """Change one to three things in a file, and seal and sign it again; return what was changed."""
+    """Change one to three things in a file, and seal it again; return what was changed."""
     done: list[str] = []
     with h5py.File(path, "r+") as file:
         intact = [dataset for dataset in schema.DATASETS if isinstance(file.get(dataset.name), h5py.Dataset)]
@@ -333,39 +332,3 @@ def mutate_structure(path: Path, rng: random.Random) -> str:
             done += [what] if what else []
     checksum.seal(path)
     return "; ".join(done)
-
-
-def mutate_bytes(path: Path, rng: random.Random) -> str:
-    """Change some bytes of a file, and seal it again like a file from somewhere else; return what was changed."""
-    content = bytearray(path.read_bytes())
-    ranges = checksum.data_ranges(path)
-    blocks = checked_blocks(bytes(content)) if rng.random() < 0.7 else ()
-    # Metadata is a small part of most files, and where it hurts.
-    outside = [k for k in range(checksum.SIZE, len(content)) if not any(b <= k < e for b, e in ranges)]
-    kind = rng.choice(["flip", "flip", "flip", "set", "cut", "insert", "copy"])
-    for _ in range(rng.choice([1, 1, 2, 4, 16])):
-        place = rng.choice(outside) if rng.random() < 0.9 else rng.randrange(checksum.SIZE, len(content))
-        if kind == "flip":
-            content[place] ^= 1 << rng.randrange(8)
-        elif kind == "set":
-            content[place] = rng.choice([0, 1, 255, rng.randrange(256)])
-        elif kind == "copy":
-            other, n = rng.choice(outside), rng.choice([1, 4, 8, 64])
-            content[place : place + n] = content[other : other + n]
-    place = rng.randrange(checksum.SIZE, len(content))
-    if kind == "cut":
-        del content[place : rng.choice([place + 1, place + 8, len(content)])]
-    elif kind == "insert":
-        content[place:place] = rng.randbytes(rng.choice([1, 8, 512]))
-    repair(content, blocks)
-    path.write_bytes(content)
-    reseal(path)
-    return f"{kind} {'with' if blocks else 'without'} checksums"
-
-
-def reseal(path: Path) -> None:
-    """Seal a file whatever it is, without a signature."""
-    content = bytearray(path.read_bytes().ljust(checksum.SIZE, b"\n"))
-    path.write_bytes(content)
-    content[: checksum.SIZE] = checksum.seal_of(path)
-    path.write_bytes(content)

@@ -21,6 +21,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store import schema
+from punish_fast.store.checksum import SIZE, seal_of
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.schema import BY_NAME
@@ -61,6 +62,25 @@ def read(path):
 @pytest.mark.parametrize("kind", EVERY_KIND)
 def test_sound_copies_are_read(copies, kind):
     read(copies[kind])
+
+
+def test_seals_of_older_versions_are_valid(copies):
+    """These had a signature below the checksum."""
+    path, content = copies["agent"], copies["agent"].read_bytes()
+    path.write_bytes(seal_of(path, b"data 2560-5350\nsigned 0f\n") + content[SIZE:])
+    read(path)
+    path.write_bytes(path.read_bytes().replace(b"signed 0f", b"signed 1f", 1))
+    with pytest.raises(ReadError, match=r"agent\.h5: damaged"):
+        load(path)
+
+
+def test_files_are_read_without_locks(copies):
+    fcntl = pytest.importorskip("fcntl")
+    with copies["agent"].open("rb") as file:
+        # HDF5 cannot have the lock, as in network folders that support none.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        read(copies["agent"])
+        load(copies["agent"]).row(0)
 
 
 @pytest.mark.parametrize(("kind", "name"), ATTRIBUTES)
