@@ -28,6 +28,10 @@ class CheckError(Exception):
     """A check failed, or a goal was missed; the message says which."""
 
 
+class PrintError(Exception):
+    """Results that cannot be printed; the message is empty if their reader has closed the pipe."""
+
+
 class UsageError(Exception):
     """Options that do not go together; the message names them."""
 
@@ -134,13 +138,8 @@ def _flush_output(code: int) -> int:
         return code
     try:
         sys.stdout.flush()
-    except OSError as error:
-        # Python would try again, and fail again, when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # A closed pipe is no news to its reader.
-        if code == 0 and not isinstance(error, BrokenPipeError):
-            say(f"error: {error.strerror}")
-        return code or FAILED
+    except PrintError as error:
+        return code or _explain(error)
     return code
 
 
@@ -149,7 +148,7 @@ def _code_of(result: Any) -> int:
 
 
 def _explain(error: Exception) -> int:
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, PrintError) and not str(error):
         return FAILED
     if type(error).__name__ == "Abort":
         return INTERRUPTED

@@ -265,7 +265,8 @@ class _Evening:
             return
         self.console.clear()
         # What has scrolled away, too.
-        self.console.file.write("\n" * 200 if self.console.is_dumb_terminal else "\033[3J")
+        has_codes = not (self.console.is_dumb_terminal or self.console.legacy_windows)
+        self.console.file.write("\033[3J" if has_codes else "\n" * 200)
 
     def finish(self) -> None:
         """Print the report."""

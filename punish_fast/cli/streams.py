@@ -1,4 +1,4 @@
-"""The standard streams of the process: whatever is printed is written to its end, or the command fails.
+"""The standard streams of the process: everything printed is written to its end, or the command fails.
 
 Python itself takes a stream that is closed for none at all, raises an error in the middle of the work where a name does
 not fit the encoding, and drops the rest of a long text where an unbuffered stream takes only a part of it.
@@ -8,58 +8,64 @@ from __future__ import annotations
 
 import io
 import os
-import select
 import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.errors import PrintError, UsageError
 
 
-class PrintError(OSError):
-    """Results that cannot be printed; the message says why."""
+class _Stream(io.TextIOWrapper):
+    """Stdout, which raises PrintError, or stderr, which is silent after an error.
 
+    On a BrokenPipeError, Typer would replace the streams and end the process.
+    """
 
-class _Results(io.FileIO):
-    def write(self, data: Any) -> int:
+    def write(self, text: str) -> int:
+        self._attempt(super().write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        self._attempt(super().flush)
+
+    def _attempt(self, call: Callable[..., Any], *arguments: str) -> None:
         try:
-            while (written := super().write(data)) is None:  # a full pipe that does not block
-                select.select([], [self], [])
-            return written
-        except BrokenPipeError:  # no news to its reader
-            raise
+            call(*arguments)
         except OSError as error:
-            raise PrintError(error.errno, f"the results cannot be printed ({error.strerror})") from None
-
-
-class _Remarks(io.FileIO):
-    """Remarks and progress that nobody can read are no reason to fail."""
-
-    def write(self, data: Any) -> int:
-        try:
-            return super().write(data) or len(data)
-        except OSError:
-            return len(data)
+            # Python would try again, and fail again, when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if self.fileno() == 1:
+                is_closed = isinstance(error, BrokenPipeError)
+                told = "" if is_closed else f"the results cannot be printed ({error.strerror})"
+                raise PrintError(told) from None
 
 
 def prepare_streams() -> None:
-    """Replace stdout and stderr; what is closed is occupied, so that no file of ours is opened in its place."""
+    """Prepare the standard streams; occupy closed descriptors, so that no file of ours is opened in their place."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
         pass
     os.close(descriptor)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    sys.stderr = _text(_Remarks(2, "w", closefd=False), sys.stderr, True)
     if sys.stdout is not None:
-        sys.stdout = _text(_Results(1, "w", closefd=False), sys.stdout, os.isatty(1) or _is_unbuffered(sys.stdout))
+        sys.stdout = _layer_over(sys.stdout)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8", errors="replace")  # noqa: SIM115
+    else:
+        sys.stderr = _layer_over(sys.stderr)
 
 
-def _is_unbuffered(stream: Any) -> bool:
-    return bool(getattr(stream, "write_through", False))
-
-
-def _text(raw: io.FileIO, stream: Any, is_flushed: bool) -> io.TextIOWrapper:
-    encoding = "utf-8" if stream is None else stream.encoding
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=is_flushed)
+def _layer_over(stream: Any) -> _Stream:
+    """A new text layer over the binary layer of ``stream``, which on Windows may be Python's own of the console."""
+    with suppress(AttributeError, OSError):
+        os.set_blocking(stream.fileno(), True)
+    buffer, is_unbuffered = stream.buffer, isinstance(stream.buffer, io.RawIOBase)
+    return _Stream(
+        io.BufferedWriter(buffer) if is_unbuffered else buffer,
+        *(stream.encoding, "backslashreplace", "\n", stream.line_buffering or is_unbuffered),
+    )
 
 
 def must_have_output() -> None:

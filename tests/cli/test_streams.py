@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from playing import some_games
 
 from cli.conftest import COMMAND, clean_environment, run_apart
+from punish_fast.cli.streams import prepare_streams
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
 
@@ -123,3 +125,43 @@ def test_an_impossible_limit_of_threads_is_refused_before_numba_reads_it(files):
     done = run_apart("solve", "tensor.h5", "-o", "x.h5", env=clean_environment(NUMBA_NUM_THREADS="abc"))
     done.refused("NUMBA_NUM_THREADS is ")
     assert not (files / "x.h5").exists()
+
+
+class Console(io.RawIOBase):
+    """A console that shows text, as Python's own stream for the console of Windows."""
+
+    def __init__(self):
+        self.shown = ""
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.shown += bytes(data).decode("cp1252")
+        return len(data)
+
+
+@pytest.mark.parametrize("is_buffered", [True, False])
+def test_a_console_of_another_encoding_gets_text_that_it_can_show(monkeypatch, is_buffered):
+    consoles = [Console(), Console()]
+    layers = [io.BufferedWriter(console) if is_buffered else console for console in consoles]
+    streams = [io.TextIOWrapper(layer, "cp1252", write_through=not is_buffered) for layer in layers]
+    for name, stream in zip(("stdout", "stderr"), streams, strict=True):
+        monkeypatch.setattr(sys, name, stream)
+    prepare_streams()
+    print("Renée ┃ ± ♥", flush=True)
+    print("über", file=sys.stderr, flush=True)
+    assert [console.shown for console in consoles] == ["Renée \\u2503 ± \\u2665\n", "über\n"]
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.usefixtures("files")
+def test_a_pipe_that_is_closed_ends_the_command_without_a_word(unbuffered):
+    reader, writer = os.pipe()
+    os.close(reader)
+    # Like Python 3.13, the development mode reports streams that cannot be flushed at the end.
+    variables = {"PYTHONDEVMODE": "1", "PYTHONWARNINGS": "ignore", "PYTHONUNBUFFERED": unbuffered}
+    options = {"stdout": writer, "stderr": subprocess.PIPE, "env": clean_environment(**variables)}
+    done = run_apart("show", "agent.h5", "--json", capture_output=False, **options)
+    os.close(writer)
+    assert (done.code, done.err) == (1, "")

@@ -167,7 +167,7 @@ def pack_otherwise(file: h5py.File, dataset: Dataset, rng: random.Random) -> str
     options = rng.choice(
         [{"compression": "lzf"}, {"fletcher32": True}, {"compression": "gzip"}, {"scaleoffset": 3}, {}]
     )
-    if array.ndim == 0 or (options.get("scaleoffset") and array.dtype == np.uint64):
+    if array.ndim == 0 or (options.get("scaleoffset") and array.dtype in (np.uint64, np.float16)):
         return None
     _put(file, dataset.name, array, chunks=True, **options)
     return f"packed with {options}"
