@@ -118,8 +118,9 @@ def _main() -> None:
     from fuzz.reading import warm_up
 
     warm_up()
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
+    with contextlib.suppress(OSError, ValueError):  # macOS has no limit of memory
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     print("ready", flush=True)
     for line in sys.stdin:
