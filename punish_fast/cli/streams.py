@@ -20,7 +20,7 @@ from punish_fast.cli.errors import PrintError, UsageError
 class _Stream(io.TextIOWrapper):
     """Stdout, which raises PrintError, or stderr, which is silent after an error.
 
-    On a BrokenPipeError, Typer would replace the streams and end the process.
+    Typer would replace the streams and end the process if it saw a BrokenPipeError.
     """
 
     def write(self, text: str) -> int:
