@@ -23,6 +23,8 @@ class _Stream(io.TextIOWrapper):
     Typer would replace the streams and end the process if it saw a BrokenPipeError.
     """
 
+    replaced: Any
+
     def write(self, text: str) -> int:
         self._attempt(super().write, text)
         return len(text)
@@ -62,10 +64,13 @@ def _layer_over(stream: Any) -> _Stream:
     with suppress(AttributeError, OSError):
         os.set_blocking(stream.fileno(), True)
     buffer, is_unbuffered = stream.buffer, isinstance(stream.buffer, io.RawIOBase)
-    return _Stream(
+    layer = _Stream(
         io.BufferedWriter(buffer) if is_unbuffered else buffer,
         *(stream.encoding, "backslashreplace", "\n", stream.line_buffering or is_unbuffered),
     )
+    # Without a reference, the stream would be freed and close the binary layer.
+    layer.replaced = stream
+    return layer
 
 
 def must_have_output() -> None:

@@ -67,4 +67,6 @@ def _run(
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(errors.fileno(), 2)
     errors.close()
+    # The streams remember what the descriptors were connected to before.
+    sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
     call(*arguments)
