@@ -68,7 +68,7 @@ def _layer_over(stream: Any) -> _Stream:
         io.BufferedWriter(buffer) if is_unbuffered else buffer,
         *(stream.encoding, "backslashreplace", "\n", stream.line_buffering or is_unbuffered),
     )
-    # Without a reference, the stream would be freed and close the binary layer.
+    # Keep the stream: if it is freed, it closes the binary layer.
     layer.replaced = stream
     return layer
 
