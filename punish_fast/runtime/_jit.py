@@ -20,7 +20,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,8 @@ from numba import extending, njit
 from numba.core.event import Event, Listener, register
 
 from punish_fast.runtime.compile_progress import announce
-from punish_fast.runtime.folder_lock import folder_lock
 from punish_fast.runtime.interrupts import uninterrupted
-from punish_fast.runtime.limits import usable_cores
+from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.version import __version__
 
 _PACKAGE = Path(__file__).parent.parent
@@ -68,7 +67,7 @@ def _find_cache_folder() -> str | None:
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-        # On a full disk, Numba fails in the middle of the work. Kernels that are there already can still be read.
+        # Kernels cannot be saved on a full disk; saved ones can still be read.
         if is_new and shutil.disk_usage(folder).free < _ROOM:
             folder.rmdir()
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -110,54 +109,37 @@ class _Announcer(Listener):
 
 
 class _Nesting(threading.local):
-    """How deep a thread is in the compiler, and at which depths it saves a kernel."""
+    """How deep a thread is in the compiler, and what defers its interrupts there."""
 
     def __init__(self) -> None:
         self.depth = 0
-        self.saving: dict[int, ExitStack] = {}
-        self.block: AbstractContextManager[Any] = uninterrupted()
+        self.block = ExitStack()
 
 
 class _Guard(Listener):
-    """Guards the compiler: interrupts of the main thread wait, and one process at a time saves kernels in a folder.
+    """Guards the compiler: interrupts of the main thread wait.
 
-    LLVM may crash if it has to give up a library that an interrupt left half made. Numba's index of a cached kernel
-    does not survive two writers: it may name the machine code of other types. Numba saves a kernel after its
-    compilation, before it releases its own lock; both events may be nested. Nobody waits for what another process
-    compiles, since compilers run on several cores and a kernel that is compiled twice is the same.
+    LLVM may crash if it has to give up a library that an interrupt left half made.
     """
 
-    def __init__(self, folder: str | None) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._here = _Nesting()
 
-    def on_start(self, event: Event) -> None:
-        if event.kind != "numba:compiler_lock":
-            return
+    def on_start(self, _event: Event) -> None:
         here = self._here
-        if here.depth == 0 and threading.current_thread() is threading.main_thread():
-            here.block = uninterrupted()
-            here.block.__enter__()
+        if here.depth == 0:
+            here.block.enter_context(uninterrupted())
         here.depth += 1
 
-    def on_end(self, event: Event) -> None:
+    def on_end(self, _event: Event) -> None:
         here = self._here
-        if event.kind != "numba:compiler_lock":
-            if self._folder is not None and here.depth not in here.saving:
-                here.saving[here.depth] = ExitStack()
-                here.saving[here.depth].enter_context(folder_lock(Path(self._folder)))
-            return
-        if here.depth in here.saving:
-            here.saving.pop(here.depth).close()
         here.depth -= 1
-        if here.depth == 0 and threading.current_thread() is threading.main_thread():
-            here.block.__exit__(None, None, None)
+        if here.depth == 0:
+            here.block.close()
 
 
-_guard = _Guard(cache_folder)
 register("numba:compile", _Announcer())
-register("numba:compile", _guard)
-register("numba:compiler_lock", _guard)
+register("numba:compiler_lock", _Guard())
 
 # "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast. Nobody calls kernels
 # from C, and a wrapper for that takes time to compile and to load.
@@ -166,8 +148,13 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for calls from Python: cached, and without the interpreter's lock while it runs."""
-    with _numba_cache_at(cache_folder):
-        compiled: Callable[..., Any] = njit(cache=cache_folder is not None, **_OPTIONS)(function)
+    compiled: Any = njit(**_OPTIONS)(function)
+    if cache_folder is not None:
+        with _numba_cache_at(cache_folder):
+            compiled.enable_caching()
+        cache = compiled._cache
+        stamp = cache._impl.locator.get_source_stamp()
+        cache._cache_file = KernelFiles(Path(cache.cache_path), cache._impl.filename_base, stamp)
     _kernels.add(compiled)
     return compiled
 

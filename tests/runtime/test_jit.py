@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from numba import config
 
 from punish_fast.runtime import _jit
 from punish_fast.runtime.compile_progress import announce_to
-from punish_fast.runtime.folder_lock import folder_lock
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 PACKAGE = Path(_jit.__file__).parent.parent
@@ -30,48 +30,52 @@ assert all(1 <= number <= total for _, number, total in told)
 """
 
 
+def run_in(base: Path, *command: str) -> str:
+    """The output of a process with its kernels in a folder."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(base)}
+    done = subprocess.run([sys.executable, *command], env=environment, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @WITH_JIT
 def test_a_kernel_is_announced_when_it_is_compiled_and_cached_for_other_processes(tmp_path):
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     for expected in ("['pair_digit'] 0", "[] 1"):
-        done = subprocess.run(
-            [sys.executable, "-c", CALLS], env=environment, check=True, capture_output=True, text=True
-        )
-        assert done.stdout.strip() == expected
+        assert run_in(tmp_path, "-c", CALLS).strip() == expected
 
 
-# Says when a kernel is compiled but not saved yet.
-SAYS_COMPILED = """
-from numba.core.event import Listener, register
-class Sayer(Listener):
-    def on_start(self, event):
-        pass
-    def on_end(self, event):
-        print("compiled", flush=True)
-register("numba:compile", Sayer())
-"""
+def damaged(content: bytes, how: int) -> bytes:
+    """Cut a file short, or change one bit."""
+    generator = random.Random(how)
+    place = generator.randrange(len(content))
+    if how % 2:
+        return content[: place if how > 1 else 0]
+    changed = bytearray(content)
+    changed[place] ^= 1 << generator.randrange(8)
+    return bytes(changed)
+
+
+@WITH_JIT
+def test_a_damaged_kernel_is_compiled_and_saved_again(tmp_path):
+    run_in(tmp_path, "-c", CALLS)
+    (path,) = [path for path in tmp_path.rglob("*") if path.is_file()]
+    path.write_bytes(damaged(path.read_bytes(), 2))
+    assert run_in(tmp_path, "-c", CALLS).strip() == "['pair_digit'] 0"
+    assert run_in(tmp_path, "-c", CALLS).strip() == "[] 1"
 
 
 @pytest.mark.slow
 @WITH_JIT
-def test_a_kernel_is_saved_by_one_process_at_a_time_and_loaded_by_any(tmp_path):
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-
-    def begin():
-        command = [sys.executable, "-c", SAYS_COMPILED + CALLS]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-
-    (folder := tmp_path / Path(_jit.cache_folder).name).mkdir()
-    with folder_lock(folder), begin() as saving:
-        assert saving.stdout.readline() == "compiled\n"
-        time.sleep(0.5)
-        assert saving.poll() is None
-        assert list(folder.rglob("*.nb?")) == []
-        os.kill(saving.pid, signal.SIGKILL)
-    assert begin().communicate()[0] == "compiled\n['pair_digit'] 0\n"
-    assert len(list(folder.rglob("*pair_digit*.nbc"))) == 1
-    with folder_lock(folder):
-        assert begin().communicate(timeout=60)[0] == "[] 1\n"
+@pytest.mark.parametrize("command", ["doctor", "warmup"])
+def test_commands_work_with_damaged_kernels(tmp_path, command):
+    base = Path(_jit.cache_folder)
+    run_in(base.parent, "-m", "punish_fast", "doctor")
+    shutil.copytree(base, tmp_path / base.name)
+    # Of `warmup`, which calls every kernel, a part is enough.
+    paths = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    for how, path in enumerate(paths if command == "doctor" else paths[::10]):
+        path.write_bytes(damaged(path.read_bytes(), how))
+    assert json.loads(run_in(tmp_path, "-m", "punish_fast", command, "--json"))["cache"] == str(tmp_path / base.name)
 
 
 @WITH_JIT
