@@ -28,6 +28,7 @@ import numba
 import numpy as np
 import platformdirs
 from numba import extending, njit
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 
 from punish_fast.runtime.compile_progress import announce
@@ -140,6 +141,13 @@ class _Guard(Listener):
 
 register("numba:compile", _Announcer())
 register("numba:compiler_lock", _Guard())
+if hasattr(os, "register_at_fork"):  # not on Windows
+    # A thread that compiles keeps Numba's lock, and does not exist in a child, so a fork waits for it.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 # "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast. Nobody calls kernels
 # from C, and a wrapper for that takes time to compile and to load.

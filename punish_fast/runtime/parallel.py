@@ -8,6 +8,7 @@ threads, so results do not either.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
@@ -49,6 +50,11 @@ def cumulated(counts: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=1)
 def _pool(n_threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, thread_name_prefix="kernel")
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    # The threads of a pool do not exist in a forked child, which starts its own.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin: int = 0) -> None:
