@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,19 +13,41 @@ import pytest
 import uvicorn
 from serving import hall_of
 
-from punish_fast.web import protocol
 from punish_fast.web.app import create_app
-from punish_fast.web.protocol import MOST_HEAD, BoundedProtocol
+from punish_fast.web.protocol import MOST_HEAD, MOST_SECONDS, BoundedProtocol
 from punish_fast.web.server import listen
 
 HEAD = b"GET /page/icon.svg HTTP/1.1\r\nHost: localhost\r\n"
 
 
+class Watched(BoundedProtocol):
+    """A connection that counts what it has received, and whose time may be up once it has received something."""
+
+    received = 0
+    is_lost = False
+    is_late = False
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.is_late and self._timer is not None:
+            assert self._timer.when() - self.loop.time() <= MOST_SECONDS
+            self._timer.cancel()
+            self._timer = self.loop.call_soon(self._give_up)
+        Watched.received += len(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        Watched.is_lost = True
+
+
 @pytest.fixture
-def port() -> Iterator[int]:
-    """A server in a thread."""
+def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A server in a thread, without uvloop, as on Windows."""
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    monkeypatch.setattr(Watched, "received", 0)
+    monkeypatch.setattr(Watched, "is_lost", False)
     with closing(listen("127.0.0.1", 0)) as listening:
-        config = uvicorn.Config(create_app(hall_of()), http=BoundedProtocol, log_level="critical", ws="none")
+        config = uvicorn.Config(create_app(hall_of()), http=Watched, log_level="critical", ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
@@ -35,23 +58,26 @@ def port() -> Iterator[int]:
             thread.join()
 
 
-def exchange(port: int, *parts: bytes, pause: float = 0.0) -> list[tuple[int, bytes]]:
-    """Status and body of each answer to what is sent."""
+def exchange(port: int, *parts: bytes) -> list[tuple[int, bytes]]:
+    """Status and body of each answer; every part is sent once the server has received those before it."""
 
     async def run() -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        sent = 0
         for part in parts:
             try:
                 writer.write(part)
                 await writer.drain()
             except OSError:
                 break
-            await asyncio.sleep(pause)
+            sent += len(part)
+            while Watched.received < sent and not Watched.is_lost:
+                await asyncio.sleep(0.001)
         if parts and not parts[-1].endswith(b"..."):
             writer.write_eof()
         answer = b""
         try:
-            while chunk := await asyncio.wait_for(reader.read(65536), 30):
+            while chunk := await asyncio.wait_for(reader.read(65536), 60):
                 answer += chunk
         except OSError:
             pass
@@ -70,14 +96,14 @@ def exchange(port: int, *parts: bytes, pause: float = 0.0) -> list[tuple[int, by
 def test_requests_on_one_connection_are_all_answered(port):
     request = HEAD + b"X: " + b"a" * (MOST_HEAD // 2) + b"\r\n\r\n"
     last = HEAD + b"Connection: close\r\n\r\n"
-    answers = exchange(port, *[request] * 6, request[:100], request[100:], last, pause=0.02)
+    answers = exchange(port, *[request] * 6, request[:100], request[100:], last)
     assert [status for status, _ in answers] == [200] * 8
     assert len({body for _, body in answers}) == 1
 
 
 @pytest.mark.parametrize("line", [b"X: " + b"a" * 70_000, b"X: a\r\n" * 10_000])
 def test_a_long_head_is_refused(port, line):
-    answers = exchange(port, HEAD, line, line, line, b"...", pause=0.02)
+    answers = exchange(port, HEAD, line, line, line, b"...")
     # The connection ends while more comes, so the answer may be lost.
     for status, body in answers:
         assert (status, json.loads(body)["detail"]) == (431, f"head: allowed are {MOST_HEAD:,} bytes")
@@ -91,7 +117,7 @@ def test_a_long_head_that_comes_at_once_is_refused(port):
 
 @pytest.mark.parametrize("part", [b"...", HEAD + b"X: ...", HEAD + b"Content-Length: 10\r\n\r\n..."])
 def test_a_request_that_does_not_end_is_given_up(port, monkeypatch, part):
-    monkeypatch.setattr(protocol, "MOST_SECONDS", 0.3)
+    monkeypatch.setattr(Watched, "is_late", True)
     answers = exchange(port, part)
     # What is no HTTP is refused at once.
     assert {status for status, _ in answers} <= {200, 400, 408}
