@@ -205,12 +205,13 @@ class Stopwatch:
 class Progress:
     """Progress of long work on stderr: one line that is rewritten on a terminal, else a line every 10 seconds."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self._quiet = quiet
+    def __init__(self, quiet: bool = False, clock: Callable[[], float] = time.perf_counter) -> None:
+        """Report nothing if ``quiet``; ``clock`` returns seconds."""
+        self._quiet, self._clock = quiet, clock
         self._live = sys.stderr.isatty()
         # What the last sweep reached.
         self._swept = ""
-        self._begin = time.perf_counter()
+        self._begin = clock()
         self._last = self._begin if not self._live else 0.0
         self._latest = ""
         # The first line of a compilation comes at once.
@@ -260,7 +261,7 @@ class Progress:
     def _beat(self, ended: threading.Event) -> None:
         pause = 1.0 if self._live else max(_SECONDS_BETWEEN_LINES, 1.0)
         while not ended.wait(pause / 10):
-            now = time.perf_counter()
+            now = self._clock()
             if now - self._last >= pause:
                 self._last = now
                 self._write(f"{self._latest}, {self.seconds:.0f} s")
@@ -268,18 +269,18 @@ class Progress:
     @property
     def seconds(self) -> float:
         """Seconds since the stage began."""
-        return time.perf_counter() - self._begin
+        return self._clock() - self._begin
 
     def compiling(self, kernel: str, number: int, total: int) -> None:
         """Report that kernel ``number`` of at most ``total`` is being compiled; called by any thread."""
-        now = time.perf_counter()
+        now = self._clock()
         if self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES:
             self._compiling_shown = now
             self._write(f"compiling kernels (first run only): {kernel}, {number} of at most {total}")
 
     def start(self) -> None:
         """Begin a stage."""
-        self._begin = time.perf_counter()
+        self._begin = self._clock()
 
     def clear(self) -> None:
         """Take the line off the terminal."""
@@ -289,7 +290,7 @@ class Progress:
         """Show the progress of a stage in one line, unless the last one is too recent."""
         check_interrupt()
         self._latest = text
-        now = time.perf_counter()
+        now = self._clock()
         pause = _SECONDS_BETWEEN_UPDATES if self._live else _SECONDS_BETWEEN_LINES
         if self._quiet or (now - self._last < pause and not (self._live and is_last)):
             return

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from punish_fast.cli import report
 from punish_fast.cli.app import run as run_app
 from punish_fast.cli.report import Progress
 from punish_fast.mdp.policy import softmax
@@ -101,6 +102,8 @@ def run(
     for name in [name for name in os.environ if name.startswith("PUNISH_FAST_")]:
         monkeypatch.delenv(name)
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    # How much progress is reported depends on the speed of the machine.
+    monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 1e6)
     # Which kernels are compiled already depends on the tests before.
     monkeypatch.setattr(Progress, "compiling", lambda *_: None)
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)

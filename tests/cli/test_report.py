@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import threading
+from queue import Queue
 
 import pytest
 
@@ -72,10 +73,9 @@ def test_a_table_is_as_wide_as_it_is_where_there_is_no_terminal(monkeypatch, lin
     assert len(lines()) == len(ROWS)
 
 
-def test_compilation_is_reported_at_once_and_then_every_ten_seconds(monkeypatch, capsys):
+def test_compilation_is_reported_at_once_and_then_every_ten_seconds(capsys):
     clock = iter([0.0, 0.0, 9.9, 10.1])
-    monkeypatch.setattr(report.time, "perf_counter", lambda: next(clock))
-    announce_to(Progress().compiling)
+    announce_to(Progress(clock=clock.__next__).compiling)
     try:
         for number in (1, 2, 3):
             announce("fill_blocks", number, 43)
@@ -86,20 +86,30 @@ def test_compilation_is_reported_at_once_and_then_every_ten_seconds(monkeypatch,
     assert capsys.readouterr().err.splitlines() == [line.format(1), line.format(3)]
 
 
-@pytest.mark.slow
-def test_a_silent_stage_says_how_long_it_has_taken(capfd, monkeypatch):
+def test_a_silent_stage_says_how_long_it_has_taken(monkeypatch):
+    now, said = [0.0], Queue()
     monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
-    progress = report.Progress()
-    with progress.stage("exploit: memory"):
-        time.sleep(1.3)
-    assert capfd.readouterr().err.splitlines() == ["exploit: memory", "exploit: memory, 1 s"]
-    with progress.stage("train"):
-        progress.show("train: 1 of 2")
-        time.sleep(1.3)
-    assert capfd.readouterr().err.splitlines() == ["train", "train: 1 of 2", "train: 1 of 2, 1 s"]
-    with report.Progress(quiet=True).stage("exploit: memory"):
-        time.sleep(1.3)
-    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(report, "say", said.put)
+    progress = Progress(clock=lambda: now[0])
+    for begin, name, latest in ((0.0, "exploit: memory", "exploit: memory"), (100.0, "train", "train: 1 of 2")):
+        now[0] = begin
+        with progress.stage(name):
+            assert said.get(timeout=60) == name
+            if latest != name:
+                progress.show(latest)
+                assert said.get(timeout=60) == latest
+            now[0] += 1.3
+            assert said.get(timeout=60) == f"{latest}, 1 s"
+    assert said.empty()
+
+
+def test_a_quiet_stage_says_nothing(monkeypatch):
+    said = Queue()
+    monkeypatch.setattr(report, "say", said.put)
+    n_threads = threading.active_count()
+    with Progress(quiet=True).stage("train"):
+        assert threading.active_count() == n_threads
+    assert said.empty()
 
 
 def test_progress_tells_sweeps_and_policies_apart_with_their_bound(capfd):
