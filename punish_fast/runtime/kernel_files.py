@@ -26,7 +26,7 @@ def _digest(content: bytes) -> bytes:
 class KernelFiles:
     """The files of one kernel, with the interface of Numba's ``IndexDataCacheFile``.
 
-    A missing, damaged or outdated file is no error: the kernel is compiled, and its file replaced.
+    If a file is missing, damaged or outdated, the kernel is compiled and the file is replaced.
     """
 
     def __init__(self, folder: Path, name: str, stamp: Any) -> None:
