@@ -34,7 +34,8 @@ class KernelFiles:
         self._folder, self._name, self._stamp = folder, name, stamp
 
     def _path(self, key: Any) -> Path:
-        return self._folder / f"{self._name}.{_digest(repr(key).encode()).hex()}.nbc"
+        # Short names, since Windows limits the length of paths.
+        return self._folder / f"{self._name}.{_digest(repr(key).encode())[:8].hex()}.nbc"
 
     def load(self, key: Any) -> Any:
         """Return the compilation saved under a key, or None."""
@@ -52,7 +53,7 @@ class KernelFiles:
         """Save a compilation under a key; without room or permission, it is not saved."""
         pickled = dumps((self._stamp, key, data))
         path = self._path(key)
-        temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+        temporary = self._folder / f"{uuid.uuid4().hex[:16]}.tmp"
         with suppress(OSError):
             try:
                 temporary.write_bytes(_digest(pickled) + pickled)
