@@ -132,8 +132,9 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def run_apart(*arguments: str | Path, **options: Any) -> Done:
-    """Run a command in a process of its own."""
+    """Run a command in a process of its own, without progress, which depends on the speed of the machine."""
     options = {"capture_output": True, "text": True, "timeout": 120, "env": clean_environment()} | options
+    options["env"] = {"PUNISH_FAST_QUIET": "1"} | options["env"]
     child = subprocess.run([*COMMAND, *map(str, arguments)], check=False, **options)
     said = [line for line in (child.stderr or "").splitlines(keepends=True) if not line.startswith("compiling kernels")]
     return Done(child.returncode, child.stdout, "".join(said))
