@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from punish_fast.duel.exact_evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
@@ -36,9 +37,10 @@ from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.mdp.component_brackets import Payoff, bracketed, values_of_rows
 from punish_fast.mdp.methods import GENERAL_METHODS
-from punish_fast.mdp.model import check
+from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.reachability import reach_probability
+from punish_fast.mdp.row_sums import largest_deviation
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.mdp.total_reward import total_reward
 from punish_fast.play.punish_match import PunishMatch
@@ -73,6 +75,9 @@ def _solve() -> None:
     """The one-player model."""
     space = StateSpace(_RULES)
     mdp = check(build(space))
+    largest_deviation(mdp)
+    # Two entries in one column.
+    MDP.from_scipy(csr_array((np.full(2, 0.5), np.zeros(2, dtype=np.int32), [0, 2]), shape=(1, 1)), [0.0], [0, 1])
     flaw_of_states(space.layout, space.code, space.state_ptr, space.action)
     flaw_of_rows(space.n_states, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
     solution = solve(mdp)

@@ -27,10 +27,6 @@ import numpy as np
 from punish_fast.runtime._jit import kernel
 from punish_fast.runtime._prefetch import prefetch
 
-BAD_SUM = 1
-BAD_PROBABILITY = 2
-BAD_COLUMN = 3
-
 # Unsigned, because adding a plain 1 to an unsigned integer would give a float.
 NONE = np.uint64(0)
 ONE = np.uint64(1)
@@ -189,21 +185,3 @@ def count_shared(begin, end, indptr, data_ptr, data, lengths):
         for k in range(data_ptr[row], data_ptr[row] + indptr[row + 1] - indptr[row]):
             n += data[k] > 0
         lengths[row] = n
-
-
-@kernel
-def find_flaws(begin, end, indptr, indices, data, n_columns, tolerance, flaw):
-    """``flaw[row]`` becomes the number of the worst flaw of each given row, 0 for none."""
-    for row in range(begin, end):
-        worst = 0
-        total = 0.0
-        for k in range(indptr[row], indptr[row + 1]):
-            if not 0 <= indices[k] < n_columns:
-                worst = max(worst, BAD_COLUMN)
-            # Written so that a NaN fails too.
-            if not 0.0 <= data[k] <= 1.0:
-                worst = max(worst, BAD_PROBABILITY)
-            total += data[k]
-        if not abs(total - 1.0) <= tolerance:
-            worst = max(worst, BAD_SUM)
-        flaw[row] = worst

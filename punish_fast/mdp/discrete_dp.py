@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.mdp.construction import from_scipy, from_table
+from punish_fast.mdp.construction import entries_of, from_pairs, from_table
 from punish_fast.mdp.model import MDP, ModelError
-from punish_fast.runtime.parallel import cumulated
 
 if TYPE_CHECKING:
     from quantecon.markov import DiscreteDP
@@ -38,24 +37,24 @@ def to_quantecon(mdp: MDP, discount: float) -> DiscreteDP:
     )
 
 
-def from_quantecon(ddp: Any) -> MDP:
+def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
     """See `MDP.from_quantecon`."""
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, issparse
 
     if not all(hasattr(ddp, name) for name in ("R", "Q", "s_indices", "a_indices", "num_states")):
         raise ModelError(f"ddp: {type(ddp).__name__} is not allowed, it must be a DiscreteDP of QuantEcon")
     reward = np.asarray(ddp.R, dtype=np.float64)
     if ddp.s_indices is None:
         table = np.asarray(ddp.Q)
-        return from_table([csr_array(table[:, action]) for action in range(reward.shape[1])], reward)
+        return from_table([csr_array(table[:, action]) for action in range(reward.shape[1])], reward, normalize)
     allowed = np.flatnonzero(reward != -np.inf)
     # By state and then by action, as QuantEcon has them unless its arrays were changed.
     rows = allowed[np.lexsort((ddp.a_indices[allowed], ddp.s_indices[allowed]))]
-    state_ptr = cumulated(np.bincount(ddp.s_indices[rows], minlength=ddp.num_states))
-    transitions = csr_array(ddp.Q)
+    transitions = entries_of("Q", ddp.Q) if issparse(ddp.Q) else csr_array(ddp.Q)
     if len(rows) != len(reward) or (np.diff(rows) != 1).any():
         transitions = transitions[rows]
-    return from_scipy(transitions, reward[rows], state_ptr, (), np.asarray(ddp.a_indices)[rows])
+    pairs = ddp.s_indices[rows], ddp.a_indices[rows]
+    return from_pairs(transitions, reward[rows], pairs, ddp.num_states, normalize)
 
 
 def _import_discrete_dp() -> Any:

@@ -23,25 +23,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.mdp import _bellman
-from punish_fast.mdp.process import NonzeroCount, StoredBackups, action_labels
+from punish_fast.mdp import _bellman, _probabilities
+from punish_fast.mdp.process import NonzeroCount, StoredBackups
+from punish_fast.mdp.row_sums import SUM_TOLERANCE, describe_flaw
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_SUM_TOLERANCE = 1e-12
 # Kernels number rows by uint32.
 _MOST_ROWS = 2**32 - 1
 
 
 class ModelError(ValueError):
-    """Arrays that are no Markov decision process; the message names the array."""
+    """Input that is not a Markov decision process; the message names array, row and value."""
 
 
 @dataclass(frozen=True, eq=False)
 class MDP:
     """A sparse Markov decision process.
+
+    The constructors ``from_*`` check and normalize their input. Arrays passed directly are used as they are; `check`
+    validates them.
 
     Attributes:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin; every state has at least one.
@@ -211,100 +214,103 @@ class MDP:
         return to_quantecon(self, discount)
 
     @classmethod
-    def from_scipy(cls, transitions: Any, reward: Any, state_ptr: Any, terminal_reward: Any = ()) -> MDP:
-        """A process from a sparse matrix whose rows are state-action pairs.
+    def from_scipy(
+        cls, transitions: Any, reward: Any, state_ptr: Any, terminal_reward: Any = (), *, normalize: bool = False
+    ) -> MDP:
+        """Build a process from a sparse matrix whose rows are state-action pairs.
+
+        Rows whose exact sum differs from 1 by more than rounding are divided by it. Other rows are not changed.
 
         Args:
             transitions: ``[n_rows, n_states + n_terminals]``, probabilities: a sparse matrix or array of SciPy in any
-                format, with columns in any order, also several times.
+                format, with columns in any order. Entries of equal row and column are added.
             reward: ``[n_rows]``, expected immediate rewards.
             state_ptr: ``[n_states + 1]``, where the rows of each state begin.
             terminal_reward: ``[n_terminals]``, the reward of each terminal at every step.
+            normalize: Accept rows of any positive sum, such as probabilities in single precision or counts. By default
+                the sum must be 1 within 1e-12.
 
         Returns:
-            The process; it shares arrays that have the order and dtype of its own.
+            The process; it shares arrays that already have the right order and dtype.
 
         Raises:
-            ModelError: this is no Markov decision process; the message names row, column and value.
+            ModelError: If the arrays are not a Markov decision process. The message names row, column and value.
         """
         from punish_fast.mdp.construction import from_scipy
 
-        return from_scipy(transitions, reward, state_ptr, terminal_reward)
+        return from_scipy(transitions, reward, state_ptr, terminal_reward, normalize=normalize)
 
     @classmethod
-    def from_dense(cls, P: Any, R: Any) -> MDP:  # noqa: N803 - as in pymdptoolbox
-        """A process whose states have the same actions, in the convention of pymdptoolbox.
+    def from_dense(cls, P: Any, R: Any, *, normalize: bool = False) -> MDP:  # noqa: N803 - as in pymdptoolbox
+        """Build a process whose states have the same actions, in the convention of pymdptoolbox.
 
         Args:
             P: ``[n_actions, n_states, n_states]``, or a list of sparse matrices ``[n_states, n_states]``.
             R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]``, where minus infinity
-                forbids an action, or of transitions ``[n_actions, n_states, n_states]``, also as a list.
+                forbids an action, or of transitions ``[n_actions, n_states, n_states]``, also as a list. A list of
+                vectors ``[n_states]``, one for each action, is accepted unless there are as many actions as states.
+            normalize: Accept rows of any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: this is no Markov decision process; the message names row, column and value.
+            ModelError: If the arrays are not a Markov decision process, or ``R`` is ambiguous. The message names
+                action, state and value.
         """
         from punish_fast.mdp.construction import from_dense
 
-        return from_dense(P, R)
+        return from_dense(P, R, normalize)
 
     @classmethod
-    def from_quantecon(cls, ddp: Any) -> MDP:
-        """A process from a ``quantecon.markov.DiscreteDP`` in either form, without its discount ``ddp.beta``.
+    def from_quantecon(cls, ddp: Any, *, normalize: bool = False) -> MDP:
+        """Build a process from a ``quantecon.markov.DiscreteDP`` in either form, without its discount ``ddp.beta``.
 
-        Actions whose reward is minus infinity are left out; ``action`` has the numbers of the others.
+        Actions whose reward is minus infinity are left out; ``action`` has the numbers of the others. Pass
+        ``normalize`` to accept rows of any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: this is no Markov decision process; the message names row, column and value.
+            ModelError: If ``ddp`` is not a Markov decision process. The message names action, state and value.
         """
         from punish_fast.mdp.discrete_dp import from_quantecon
 
-        return from_quantecon(ddp)
+        return from_quantecon(ddp, normalize)
 
     @classmethod
-    def from_gymnasium(cls, env: Any) -> MDP:
-        """A process from an environment of Gymnasium with a table ``P``, such as FrozenLake, Taxi or CliffWalking.
+    def from_gymnasium(cls, env: Any, *, normalize: bool = False) -> MDP:
+        """Build a process from an environment of Gymnasium with a table ``P``, such as FrozenLake or Taxi.
 
         ``env.unwrapped.P[state][action]`` lists outcomes ``(probability, successor, reward, terminated)``. Outcomes
-        that end an episode lead to the one terminal, which pays nothing.
+        that end an episode lead to the one terminal, which pays nothing. The successor of any other outcome must be a
+        state of the table. Pass ``normalize`` to accept rows of any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: the environment has no such table, or it is no Markov decision process.
+            ModelError: If the environment has no such table, or the table is not a Markov decision process. The message
+                names state, action and value.
         """
-        from punish_fast.mdp.construction import from_gymnasium
+        from punish_fast.mdp.row_lists import from_gymnasium
 
-        return from_gymnasium(env)
+        return from_gymnasium(env, normalize)
 
 
 def from_rows(
     states: Sequence[Sequence[tuple[float, dict[int, float]]]],
     layers: Sequence[int] | None = None,
     terminals: Sequence[float] = (),
+    normalize: bool = False,
 ) -> MDP:
-    """A small process from lists.
+    """Build a small process from lists.
 
     Args:
         states: For each state its rows: the reward, and the probability of each successor. Successors from
             ``len(states)`` on are the terminals.
         layers: The number of states of each layer; by default all states form one.
         terminals: The reward of each terminal at every step.
+        normalize: Accept rows of any positive sum, as in `MDP.from_scipy`.
 
     Raises:
-        ModelError: this is no Markov decision process.
+        ModelError: If the lists are not a Markov decision process. The message names state, row and value.
     """
-    rows = [row for state in states for row in state]
-    entries = [sorted(successors.items()) for _, successors in rows]
-    state_ptr = cumulated(np.array([len(state) for state in states], dtype=np.int64))
-    mdp = MDP(
-        state_ptr=state_ptr,
-        indptr=cumulated(np.array([len(row) for row in entries], dtype=np.int64)),
-        indices=np.array([column for row in entries for column, _ in row], dtype=np.int32),
-        data=np.array([p for row in entries for _, p in row], dtype=np.float64),
-        reward=np.array([reward for reward, _ in rows], dtype=np.float64),
-        terminal_reward=np.array(terminals, dtype=np.float64),
-        layer_ptr=cumulated(np.array([len(states)] if layers is None else layers, dtype=np.int64)),
-        action=action_labels(state_ptr),
-    )
-    return check(mdp)
+    from punish_fast.mdp.row_lists import from_rows
+
+    return from_rows(states, layers, terminals, normalize)
 
 
 def check_arrays(mdp: object) -> None:
@@ -358,25 +364,21 @@ def _check_shared(indptr: np.ndarray, data_ptr: np.ndarray, n_probabilities: int
 
 
 def check(mdp: MDP) -> MDP:
-    """Validate a Markov decision process completely, and return it.
+    """Validate a Markov decision process completely, and return it unchanged.
+
+    The probabilities of a row may miss 1 by 1e-12; `largest_deviation` returns how much they do.
 
     Raises:
-        ModelError: an array has a wrong shape or dtype, pointers that do not ascend, columns out of range, or rows
-            whose probabilities are negative, above one, or do not add up to one.
+        ModelError: If an array has a wrong shape or dtype, pointers do not ascend, a column is out of range, or the
+            probabilities of a row are negative, above 1, or do not add up to 1. The message names row and value.
     """
     check_arrays(mdp)
-    given, mdp = mdp, mdp.expanded()
     flaw = np.zeros(mdp.n_rows, dtype=np.uint8)
-    args = (mdp.indptr, mdp.indices, mdp.data, mdp.n_columns, _SUM_TOLERANCE, flaw)
-    for_chunks(_bellman.find_flaws, mdp.indptr, *args)
-    worst = int(flaw.max(initial=0))
-    if worst == _bellman.BAD_COLUMN:
-        raise ModelError(f"indices: a column is not from 0 to {mdp.n_columns - 1}")
-    if worst == _bellman.BAD_PROBABILITY:
-        raise ModelError("data: a probability is not from 0 to 1")
-    if worst == _bellman.BAD_SUM:
-        raise ModelError("data: the probabilities of a row do not add up to 1")
-    return given
+    args = (mdp.indptr, mdp.data_ptr, mdp.indices, mdp.data, mdp.n_columns, SUM_TOLERANCE, flaw)
+    for_chunks(_probabilities.find_flaws, mdp.indptr, *args)
+    if flaw.any():
+        raise ModelError(describe_flaw(mdp, int(flaw.argmax()), int(flaw.max())))
+    return mdp
 
 
 def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = None) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import random_processes
-from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
 from punish_fast.mdp import construction
 from punish_fast.mdp.construction import narrowed
 from punish_fast.mdp.model import MDP, ModelError, check, from_rows
+from punish_fast.mdp.row_sums import ROUNDING, largest_deviation
 from punish_fast.mdp.solver import solve
 
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
@@ -153,9 +156,15 @@ def test_a_wrong_probability_is_named_by_row_column_and_value(value):
 def test_a_wrong_sum_is_named_by_row_and_value():
     matrix = MATRIX.copy()
     matrix[1, 0] = 0.9375
-    refused(r"^transitions: the probabilities of row 1 \(of state 0\) add up to 0\.9375, not to 1", csr_array(matrix))
+    told = r"^transitions: the probabilities of row 1 \(of state 0\) add up to "
+    ending = r" below 1, allowed is 1e-12; the option normalize divides them by their sum$"
+    refused(rf"{told}0\.9375, 0\.0625{ending}", csr_array(matrix))
+    matrix[1, 0] = 1 - 2e-12
+    refused(rf"{told}0\.999999999998, 2e-12{ending}", csr_array(matrix))
     matrix[1] = 0
-    refused(r"^transitions: row 1 \(of state 0\) is empty", csr_array(matrix))
+    refused(rf"{told}0\.0, 1{ending}", csr_array(matrix))
+    matrix[1, 0] = -0.0
+    refused(rf"{told}-?0\.0, 1{ending}", csr_array((matrix.ravel(), np.tile(range(3), 3), [0, 3, 6, 9])))
 
 
 def test_a_matrix_whose_arrays_do_not_fit_is_refused():
@@ -193,6 +202,155 @@ def test_other_faults_are_named():
 def test_more_columns_than_indices_can_number_are_refused(monkeypatch):
     monkeypatch.setattr(construction, "_MOST_COLUMNS", 2)
     refused(r"^transitions: 3 columns, allowed are 2$")
+
+
+ENTRIES = ([1.5, -0.5, 1.0], ([0, 0, 1], [0, 0, 1]))
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dok", "lil", "dia"])
+def test_entries_are_checked_before_equal_columns_are_added(form, normalize):
+    matrix = coo_array(ENTRIES)
+    if form in ("csr", "csc", "bsr"):
+        parts = (np.array(ENTRIES[0]), np.array([0, 0, 1]), np.array([0, 2, 3]))
+        matrix = {"csr": csr_array, "csc": csc_array, "bsr": lambda p, shape: csr_array(p, shape=shape).tobsr()}[form](
+            parts, shape=(2, 2)
+        )
+        if form == "bsr":
+            matrix = bsr_array((parts[0].reshape(3, 1, 1), *parts[1:]), shape=(2, 2))
+    elif form != "coo":
+        matrix = csr_array([[1.5, -0.5], [0.0, 1.0]]).asformat(form)
+    match = r"^transitions: row [01] \(of state [01]\) has (1\.5|-0\.5) in column [01], allowed are (prob|numbers)"
+    with pytest.raises(ModelError, match=match):
+        MDP.from_scipy(matrix, [1, 0], [0, 1, 2], normalize=normalize)
+
+
+def test_a_coordinate_outside_the_matrix_is_refused():
+    matrix = coo_array(MATRIX)
+    matrix.coords[0][0] = 2**30
+    refused(r"^transitions: the arrays of the matrix do not fit together", matrix)
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_of_any_size_give_no_warnings():
+    refused(r"^state_ptr: float64 \(3,\), allowed are whole", state_ptr=[0, np.nan, 3])
+    refused(r"^state_ptr: float64 \(3,\), allowed are whole", state_ptr=[0, 1e300, 3])
+    refused(r"^state_ptr: must be a list of whole numbers", state_ptr=[0, [1, 2], 3])
+    refused(r"^state_ptr: <U1 \(3,\), allowed are whole", state_ptr=["0", "2", "3"])
+    refused(r"^reward: must be an array of real numbers", reward=[0, 0, 1j])
+    refused(r"^reward: must be an array of real numbers", reward=[0, 0, 10**400])
+    refused(r"^reward: entry 2 is inf", reward=np.array([0, 0, np.longdouble(2) ** 2000]))
+    matrix = csr_array(MATRIX)
+    matrix.indptr = matrix.indptr.astype(np.uint64)
+    assert MDP.from_scipy(matrix, [0, 0, 0], [0, 2, 3], [0]).n_rows == 3
+    paid = np.full((1, 2, 2), np.inf)
+    paid[0, 1, 1] = -np.inf
+    with pytest.raises(ModelError, match=r"^R: action 0 of state 0 has the reward inf"):
+        MDP.from_dense(np.full((1, 2, 2), 0.5), paid)
+
+
+# Sums that are not quite 1
+
+
+@st.composite
+def loose_rows(draw):
+    """Columns and probabilities of rows that sum to 1 within 1e-12, with small and equal entries."""
+    tiny = st.sampled_from([0.0, -0.0, 5e-324, 1e-310, 2.0**-60, 1e-13])
+    rows = []
+    for _ in range(draw(st.integers(1, 3))):
+        weights = draw(st.lists(st.floats(1e-3, 1), min_size=1, max_size=6))
+        factor = 1 + draw(st.floats(-9e-13, 9e-13))
+        p = [weight / math.fsum(weights) * factor for weight in weights] + draw(st.lists(tiny, max_size=3))
+        columns = draw(st.lists(st.integers(0, 3), min_size=len(p), max_size=len(p)))
+        rows.append(list(zip(columns, p, strict=True)))
+    return rows
+
+
+def built(rows, way: str, normalize: bool = False) -> MDP:
+    """Rows as a process with one state, or of as many states as there are columns, one action for each row."""
+    triples = [(row, column, p) for row, entries in enumerate(rows) for column, p in entries]
+    row, column, p = (np.array(part) for part in zip(*triples, strict=True))
+    if way == "scipy":
+        matrix = coo_array((p, (row, column)), shape=(len(rows), 4))
+        return MDP.from_scipy(matrix, np.zeros(len(rows)), [0, len(rows)], np.zeros(3), normalize=normalize)
+    if way == "gymnasium":
+        table = {s: {a: [(q, t, 1.0, False) for t, q in r] for a, r in enumerate(rows)} for s in range(4)}
+        return MDP.from_gymnasium(environment(table), normalize=normalize)
+    matrices = []
+    for entries in rows:
+        column, p = ([*part, *[rest] * 3] for part, rest in zip(zip(*entries, strict=True), (0, 1.0), strict=True))
+        matrices.append(coo_array((p, ([0] * len(entries) + [1, 2, 3], column)), shape=(4, 4)))
+    return MDP.from_dense(matrices, [np.ones((4, 4))] * len(rows), normalize=normalize)
+
+
+@given(loose_rows(), st.sampled_from(["scipy", "gymnasium", "dense"]))
+def test_probabilities_are_divided_by_their_exact_sum(rows, way):
+    mdp = check(built(rows, way))
+    assert largest_deviation(mdp) <= ROUNDING
+    for k, row in enumerate(rows):
+        exact: dict[int, Fraction] = {}
+        for column, p in row:
+            exact[column] = exact.get(column, Fraction(0)) + Fraction(p)
+        total = sum(exact.values())
+        stored = mdp.to_scipy().toarray()[k].tolist()
+        for column, p in exact.items():
+            # A few units of rounding, or of the smallest number.
+            assert abs(Fraction(stored[column]) - p / total) <= 5 * max(p / total / 2**53, Fraction(5e-324))
+        if way != "scipy":
+            assert mdp.reward[k] == pytest.approx(1, rel=1e-15)
+
+
+@pytest.mark.parametrize("way", ["scipy", "gymnasium", "dense"])
+def test_sums_of_1_up_to_rounding_are_left_alone(way):
+    rows = [[(0, 0.1), (1, 0.2), (2, 0.7)], [(0, 1 / 3), (1, 1 / 3), (3, 1 / 3)]]
+    stored = check(built(rows, way)).to_scipy().toarray()[:2, :4]
+    assert stored.tolist() == [[0.1, 0.2, 0.7, 0.0], [1 / 3, 1 / 3, 0.0, 1 / 3]]
+
+
+@pytest.mark.parametrize("p", [1 + 2.0**-52, 1 + 2.0**-51, 1 + 1e-13])
+@pytest.mark.parametrize("way", ["scipy", "gymnasium", "dense"])
+def test_an_entry_above_1_by_rounding_is_1(way, p):
+    assert check(built([[(2, p)]], way)).data[0] == 1.0
+    assert check(built([[(2, p / 2), (2, p / 2)]], way)).data[0] == 1.0
+    assert from_rows([[(0.0, {0: p})]]).data.tolist() == [1.0]
+
+
+def test_a_row_that_misses_1_within_the_tolerance_keeps_the_bound():
+    """Value 10^6 at discount .999999: a sum off by 9e-13 would change it by 0.9."""
+    for probability in (1 - 9e-13, 1 + 9e-13):
+        mdp = from_rows([[(1.0, {0: probability / 4, 1: probability * 3 / 4})], [(1.0, {0: probability})]])
+        found = solve(mdp, 0.999999)
+        assert np.abs(found.v - 1 / (1 - 0.999999)).max() <= found.error_bound
+
+
+@pytest.mark.parametrize("way", ["scipy", "gymnasium", "dense"])
+def test_rows_of_other_sums_are_taken_on_purpose(way):
+    third = float(np.float32(1 / 3))
+    for p in (third, 5, 5e-324):
+        row = [(column, p) for column in range(3)]
+        with pytest.raises(ModelError, match=r"the option normalize divides them by their sum$|has 5\.0 in column 0"):
+            built([row], way)
+        mdp = check(built([row], way, normalize=True))
+        assert mdp.to_scipy().toarray()[0, :4].tolist() == [1 / 3, 1 / 3, 1 / 3, 0.0]
+        assert way == "scipy" or mdp.reward[0] == 1.0
+    assert built([[(0, 1e300), (1, 1e-300)]], way, normalize=True).indices[0] == 0
+    for row, match in (
+        ([(0, 0.0)], r"add up to 0\.0, allowed are positive numbers$"),
+        ([(0, np.inf)], r"inf"),
+        ([(0, 2.0), (1, -1.0)], r"has -1\.0 in column 1, allowed are numbers from 0 to 1e\+300$"),
+    ):
+        with pytest.raises(ModelError, match=match):
+            built([row], way, normalize=True)
+
+
+@pytest.mark.parametrize("n", [40_000, 50_000, 200_001])
+def test_long_rows_are_added_with_compensation(n):
+    p = np.full(n, 1 / n)
+    assert abs(math.fsum(p) - 1) < 1e-14
+    for column in (np.arange(n), np.zeros(n, int)):
+        matrix = coo_array((p, (np.zeros(n, int), column)), shape=(1, n))
+        mdp = MDP.from_scipy(matrix, [1.0], [0, 1], np.zeros(n - 1))
+        assert np.array_equal(mdp.data, p if column[1] else [1.0])
 
 
 # From dense arrays
@@ -235,7 +393,7 @@ def test_rewards_of_states_are_those_of_all_their_actions():
 def test_minus_infinity_forbids_an_action():
     transitions = np.stack([np.eye(2), np.eye(2)[::-1]])
     transitions[1, 0] = 0
-    mdp = MDP.from_dense(transitions, [[1.0, -np.inf], [2.0, 3.0]])
+    mdp = MDP.from_dense(transitions, np.array([[1.0, -np.inf], [2.0, 3.0]]))
     assert mdp.state_ptr.tolist() == [0, 1, 3]
     assert mdp.action.tolist() == [0, 0, 1]
     assert mdp.reward.tolist() == [1.0, 2.0, 3.0]
@@ -250,12 +408,43 @@ def test_faults_of_dense_tables_are_named():
         (np.ones((2, 2, 3)), [0.0, 0.0], r"^P\[0\]: has the shape \(2, 3\)"),
         ([np.eye(2), np.eye(3)], [0.0, 0.0], r"^P\[1\]: has the shape \(3, 3\), allowed is \(2, 2\)$"),
         (transitions, [0.0] * 3, r"^R: has the shape \(3,\), allowed are \(2,\), \(2, 2\) and \(2, 2, 2\)$"),
-        (transitions, [[-np.inf] * 2, [0.0] * 2], r"^state_ptr: state 0 has no rows"),
-        (transitions * 2, [0.0, 0.0], r"^transitions: row 0 \(of state 0\) has 2\.0 in column 0"),
-        ("text", [0.0, 0.0], r"^P: must be \[n_actions"),
+        (transitions, 1.0, r"^R: has the shape \(\), allowed are"),
+        (transitions, "text", r"^R: must be an array of real numbers$"),
+        (transitions, ["1", "2"], r"^R: must be an array of real numbers$"),
+        (transitions, [10**400, 0], r"^R: must be an array of real numbers$"),
+        (transitions, np.array([[-np.inf] * 2, [0.0] * 2]), r"^R: state 0 has only rewards of -inf"),
+        (transitions, np.array([[0.0] * 2, [0.0, np.nan]]), r"^R: action 1 of state 1 has the reward nan, allowed"),
+        (transitions, np.array([[0.0] * 2, [np.inf, 0.0]]), r"^R: action 0 of state 1 has the reward inf, allowed"),
+        (transitions * 2, [0.0, 0.0], r"^transitions: action 0 of state 0 has 2\.0 in column 0"),
+        (transitions / 2, [0.0, 0.0], r"^transitions: the probabilities of action 0 of state 0 add up to 0\.5"),
+        (3, [0.0, 0.0], r"^P: must be \[n_actions"),
+        ([[[1.0], [0.5, 0.5]]], [0.0, 0.0], r"^P\[0\]: must be an array of real numbers"),
+        (np.zeros((1, 0, 0)), [], r"^state_ptr: must begin with 0"),
+        ("text", [0.0, 0.0], r"^P\[0\]: must be an array of real numbers"),
     ):
         with pytest.raises(ModelError, match=match):
             MDP.from_dense(given_transitions, given_rewards)
+
+
+def test_a_vector_of_rewards_for_each_action_is_understood_or_refused():
+    """The example of pymdptoolbox, where all rewards are lists of vectors by action."""
+    transitions = np.array([[[0.5, 0.5], [0.8, 0.2]], [[0.0, 1.0], [0.1, 0.9]]])
+    by_action = [np.array([5.0, -1.0]), np.array([10.0, 2.0])]
+    for ambiguous in (by_action, tuple(by_action), [[5.0, -1.0], [10.0, 2.0]]):
+        with pytest.raises(ModelError, match=r"^R: a list of 2 vectors of 2 .* ambiguous, .* np\.stack\(R, axis=1\)"):
+            MDP.from_dense(transitions, ambiguous)
+    found = solve(MDP.from_dense(transitions, np.stack(by_action, axis=1)), 0.9)
+    assert found.v == pytest.approx([42.44186047, 36.04651163])
+    # With another number of actions there is one reading.
+    three = [*by_action, np.array([0.0, 0.0])]
+    mdp = MDP.from_dense([*transitions, np.eye(2)], three)
+    assert mdp.reward.tolist() == [5.0, 10.0, 0.0, -1.0, 2.0, 0.0]
+    assert_same(MDP.from_dense([*transitions, np.eye(2)], np.stack(three, axis=1)), mdp)
+    assert_same(MDP.from_dense([*transitions, np.eye(2)], np.stack(three, axis=1).tolist()), mdp)
+    assert_same(MDP.from_dense([*transitions, np.eye(2)], csr_array(np.stack(three, axis=1))), mdp)
+    with pytest.raises(ModelError, match=r"^R: has the shape \(3, 2\)"):
+        MDP.from_dense([*transitions, np.eye(2)], np.stack(three))
+    assert MDP.from_dense([[[1.0]]], [[2.0]]).reward.tolist() == [2.0]
 
 
 # From Gymnasium
@@ -296,15 +485,36 @@ def test_tables_may_be_lists_and_actions_keep_their_numbers():
 
 def test_faults_of_environments_are_named():
     for table, match in (
-        ({0: {0: [(1.0, 4, 0.0, False)]}}, r"^env: row 0 of P leads to state 4, allowed are 0 to 0$"),
-        ({0: {0: [(0.5, 0, 0.0, False)]}}, r"^transitions: the probabilities of row 0 \(of state 0\) add up to 0\.5"),
+        ({0: {0: [(1.0, 4, 0.0, False)]}}, r"^P\[0\]\[0\]: successor 4 is not a state, allowed are 0 to 0, or any if"),
+        ({0: {3: [(1.0, -1, 0.0, False)]}}, r"^P\[0\]\[3\]: successor -1 is not a state"),
+        # Numbered from 1 by mistake.
+        (
+            {0: {0: [(0.5, 1, 0.0, False), (0.5, 2, 1.0, False)]}, 1: {0: [(1.0, 2, 1.0, False)]}},
+            r"^P\[0\]\[0\]: successor 2 is not a state, allowed are 0 to 1, or any if terminated$",
+        ),
+        ({0: {0: [(1.0, 0.5, 0.0, False)]}}, r"^P\[0\]\[0\]: successor is 0\.5, allowed are whole numbers$"),
+        ({0: {0: [(1.0, 0, np.nan, False)]}}, r"^P\[0\]\[0\]: reward is nan, allowed are finite numbers$"),
+        ({0: {0: [(0.5, 0, 1.7e308, False)] * 2}}, None),
+        ({0: {0: [(0.5, 0, 0.0, False)]}}, r"^the probabilities of P\[0\]\[0\] add up to 0\.5, 0\.5 below 1"),
+        ({0: {0: [(1.5, 0, 0.0, False), (-0.5, 0, 0.0, False)]}}, r"^P\[0\]\[0\] has 1\.5 in column 0, allowed are"),
+        ({0: {0: [("1", 0, 0.0, False)]}}, r"^P\[0\]\[0\]: probability of successor 0 is '1', allowed are finite"),
+        ({}, r"^states: there are none"),
         ({0: {0: [(0.5, 0)]}}, r"^env: P\[0\] is not a table of actions and their outcomes"),
         ({1: {0: [(1.0, 0, 0.0, False)]}}, r"^env: P\[0\] is not a table"),
-        ({0: {}}, r"^(state_ptr|transitions): "),
+        ({0: {}}, r"^P\[0\]: there are no rows, every state must have at least one$"),
         (None, r"^env: SimpleNamespace has no table P"),
     ):
+        if match is None:
+            assert MDP.from_gymnasium(environment(table)).reward.tolist() == [1.7e308]
+            continue
         with pytest.raises(ModelError, match=match):
             MDP.from_gymnasium(environment(table))
+
+
+def test_the_successor_of_an_outcome_that_ends_an_episode_does_not_count():
+    for successor in (0, 1, 7):
+        mdp = MDP.from_gymnasium(environment({0: {0: [(1.0, successor, 2.0, True)]}}))
+        assert mdp.indices.tolist() == [1]
 
 
 @pytest.mark.slow

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numba import config
 from processes import compacted
 
 from punish_fast.mdp.model import MDP, ModelError, check, check_arrays, from_rows
+from punish_fast.mdp.row_sums import largest_deviation
 from punish_fast.mdp.solver import solve
+from punish_fast.runtime.parallel import cumulated
 
 
 @pytest.fixture
@@ -200,20 +206,51 @@ def test_empty_pointer_is_named(mdp, name):
 
 @pytest.mark.parametrize("column", [-1, 6, 2**31 - 1])
 def test_column_out_of_range_is_refused(mdp, column):
-    with pytest.raises(ModelError, match=r"^indices: a column is not from 0 to 5"):
-        check(replace(mdp, indices=changed(mdp.indices, 3, column)))
+    with pytest.raises(
+        ModelError, match=rf"^indices: row 1 \(of state 0\) leads to column {column}, allowed are 0 to 5$"
+    ):
+        check(replace(mdp, indices=changed(mdp.indices, 2, column)))
 
 
 @pytest.mark.parametrize("p", [-0.25, 1.5, np.nan, np.inf])
 def test_probability_out_of_range_is_refused(mdp, p):
-    with pytest.raises(ModelError, match=r"^data: a probability is not from 0 to 1"):
-        check(replace(mdp, data=changed(mdp.data, 0, p)))
+    for process in (mdp, compacted(mdp)):
+        with pytest.raises(ModelError, match=rf"^data: row 0 \(of state 0\) has {p} in column 4, allowed are prob"):
+            check(replace(process, data=changed(process.data, 1, p)))
 
 
-@pytest.mark.parametrize("p", [0.0, 0.5 - 1e-8, 0.5 + 1e-8])
-def test_row_that_does_not_add_up_to_one_is_refused(mdp, p):
-    with pytest.raises(ModelError, match=r"^data: the probabilities of a row do not add up to 1"):
-        check(replace(mdp, data=changed(mdp.data, 0, p)))
+@pytest.mark.parametrize(
+    ("p", "told"),
+    [(0.0, "0.5, 0.5 below"), (0.5 - 1e-8, r"0\.9999999.*, 1e-08 below"), (0.5 + 2e-12, ".*, 2e-12 above")],
+)
+def test_row_that_does_not_add_up_to_one_is_refused(mdp, p, told):
+    match = rf"^data: the probabilities of row 0 \(of state 0\) add up to {told} 1, allowed is 1e-12$"
+    for process in (mdp, compacted(mdp)):
+        with pytest.raises(ModelError, match=match):
+            check(replace(process, data=changed(process.data, 0, p)))
+
+
+def test_long_row_is_added_with_compensation():
+    """The plain sum of 300,000 equal entries misses 1 by more than the tolerance, their exact sum by rounding."""
+    n = 300_000
+    p = np.full(n, 1 / n)
+    assert abs(p.cumsum()[-1] - 1) > 1e-12
+    row = from_rows([[(0.0, {0: 1.0})]], terminals=np.zeros(n - 1))
+    mdp = replace(row, indptr=np.array([0, n]), indices=np.arange(n, dtype=np.int32), data=p)
+    assert check(mdp) is mdp
+    assert largest_deviation(mdp) == abs(math.fsum([*p.tolist(), -1.0]))
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=8), min_size=1, max_size=5))
+def test_largest_deviation_is_that_of_exact_sums(rows):
+    mdp = from_rows([[(0.0, {0: 1.0})] for _ in rows], terminals=np.zeros(8))
+    lengths = [len(row) for row in rows]
+    data = np.concatenate(rows)
+    mdp = replace(mdp, indptr=cumulated(np.array(lengths)), indices=np.zeros(len(data), dtype=np.int32), data=data)
+    exact = max(abs(sum(map(Fraction, row)) - 1) for row in rows)
+    for given_mdp in (mdp, compacted(mdp)):
+        assert largest_deviation(given_mdp) == pytest.approx(float(exact), rel=1e-15, abs=1e-30)
+    assert largest_deviation(replace(mdp, data=np.full(len(data), np.nan))) == np.inf
 
 
 @pytest.mark.parametrize("name", ["reward", "terminal_reward"])
