@@ -31,6 +31,13 @@ def compacted(mdp: MDP) -> MDP:
     return replace(mdp, data_ptr=np.array(begins, dtype=np.int64), data=np.array(stored, dtype=np.float64))
 
 
+def empty_process(terminals: Sequence[float] = ()) -> MDP:
+    """A process without states, in one layer."""
+    begin, nothing = np.zeros(1, dtype=np.int64), np.zeros(0)
+    columns, labels, layer_ptr = nothing.astype(np.int32), nothing.astype(np.uint8), np.zeros(2, dtype=np.int64)
+    return MDP(begin, begin, columns, nothing, nothing, np.array(terminals, dtype=np.float64), layer_ptr, labels)
+
+
 def exact_values(states: States, terminals: Sequence[float], discount: float) -> list[Fraction]:
     """Optimal values by policy iteration in fractions; with discount 1, play must end under every policy."""
     g = Fraction(discount)

@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 
 _SUFFIX = ".umb"
 # What goes with such a model; everything else belongs to the game.
-_ALLOWED = {"tensor", "objective", "discount", "tolerance", "output", "force", "threads", "quiet", "as_json"}
+_ALLOWED = {
+    "tensor",
+    "objective",
+    "discount",
+    "tolerance",
+    "output",
+    "force",
+    "normalize",
+    "threads",
+    "quiet",
+    "as_json",
+}
 # Initial states that are shown.
 _MOST_SHOWN = 20
 
@@ -48,7 +59,7 @@ def solve_imported(options: SolveOptions) -> None:
     check_outputs([options.output], [options.tensor], "solve")
     clock, progress = Stopwatch(), Progress(options.quiet)
     with clock("read"), progress.stage("read"):
-        process = import_umb(options.tensor)
+        process = import_umb(options.tensor, options.normalize)
     if objective is None:
         raise UsageError(f"--objective is missing, such as 'max P [F \"goal\"]'; {_names(process)}")
     with clock("solve"), progress.stage("solve"):

@@ -57,6 +57,9 @@ class SolveOptions(ModelOptions):
     sweeps: Annotated[int | None, option("Make exactly this many sweeps instead.", metavar="N")] = None
     start: Annotated[Path | None, option("Start from the values of this agent.", "--from", metavar="AGENT.h5")] = None
     no_tensor: Annotated[bool, option("Leave the tensor out of the file.", "--no-tensor")] = False
+    normalize: Annotated[
+        bool, option("Divide the probabilities of each choice of a .umb file by their sum.", "--normalize")
+    ] = False
     cluster: ClusterOption = None
     resume: Annotated[
         Path | None,
@@ -146,6 +149,8 @@ def _check(options: SolveOptions) -> None:
 
     if options.tolerance is not None and options.sweeps is not None:
         raise UsageError("--tolerance and --sweeps exclude each other")
+    if options.normalize:
+        raise UsageError("--normalize goes with a .umb file only")
     if options.start is not None and options.schedule == "jacobi":
         raise UsageError("--from goes with --schedule layered only")
     if options.objective == "win-probability" and options.schedule == "jacobi":

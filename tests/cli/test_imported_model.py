@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tarfile
+
 import numpy as np
 import pytest
 from store.formats.test_umb_import import archive, bits, numbers, small_model
@@ -105,6 +107,29 @@ def test_damaged_and_missing_files_are_refused(run, model):
     run("solve", "other.umb", "--objective", "max R").refused("other.umb: cannot be read (No such file or directory)")
     model.write_bytes(b"no archive")
     run("solve", "model.umb", "--objective", "max R").refused("model.umb: not a readable UMB file")
+
+
+def test_rows_of_other_sums_are_refused_or_normalized(run, model):
+    index, files = small_model()
+    third = float(np.float32(1 / 3))
+    files["branch-to-probability.bin"] = numbers([third, 2 * third, 1.0, third, 2 * third], "<f8")
+    archive(model, index, files)
+    command = ("solve", "model.umb", "--objective", 'min P [F "the goal"]')
+    done = run(*command)
+    done.refused(
+        "model.umb: is no Markov decision process: transitions: the probabilities of row 0 (of state 0) add up"
+    )
+    assert "the option normalize divides them by their sum" in done.err
+    assert run(*command, "--normalize", "--json").report["initial"][0]["value"] == 1.0
+    run("solve", "--normalize").refused("--normalize goes with a .umb file only")
+
+
+def test_a_header_that_lies_is_refused(run, model):
+    member = tarfile.TarInfo("ignored")
+    member.size = 10**18
+    content = model.read_bytes().rstrip(b"\0")
+    model.write_bytes(content + b"\0" * (-len(content) % 512) + member.tobuf(tarfile.GNU_FORMAT))
+    run("solve", "model.umb", "--objective", "max R").refused("model.umb: ignored is cut off, the file ends before its")
 
 
 def test_formulas_need_a_model_with_names(run):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import (
     arrivals,
+    empty_process,
     endless_states,
     endless_values,
     error,
@@ -132,10 +133,7 @@ def test_rows_of_the_policy_have_no_ties():
 @pytest.mark.parametrize("objective", ["discounted", "win-probability"])
 def test_no_states_have_no_values(objective):
     discount = 1.0 if objective == "discounted" else None
-    begin, nothing = np.zeros(1, dtype=np.int64), np.zeros(0)
-    columns, labels, layer = nothing.astype(np.int32), nothing.astype(np.uint8), np.zeros(2, dtype=np.int64)
-    empty = MDP(begin, begin, columns, nothing, nothing, np.ones(1), layer, labels)
-    assert len(solve(empty, discount, objective=objective).v) == 0
+    assert len(solve(empty_process([1.0]), discount, objective=objective).v) == 0
 
 
 def test_a_row_that_loses_less_than_a_tie_is_not_taken_for_ever():

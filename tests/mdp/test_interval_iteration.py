@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import ending_processes, error, exact_win_probabilities
+from processes import empty_process, ending_processes, error, exact_win_probabilities
 
 from punish_fast.mdp.interval_iteration import Bracket, Reachability
 from punish_fast.mdp.model import from_rows
@@ -106,9 +106,9 @@ def test_only_arrivals_at_winning_terminals_count():
 
 @pytest.mark.parametrize("rewards", [[-1.0], [0.0, -2.0], []])
 def test_without_a_winning_terminal_the_probability_is_0(rewards):
-    states = [[(1.0, {1: 1.0})]] if rewards else []
-    solution = solve_reachability(from_rows(states, [len(states)], rewards))
-    assert solution.v.tolist() == [0.0] * len(states)
+    mdp = from_rows([[(1.0, {1: 1.0})]], terminals=rewards) if rewards else empty_process()
+    solution = solve_reachability(mdp)
+    assert solution.v.tolist() == [0.0] * mdp.n_states
     assert solution.converged
 
 

@@ -1,15 +1,16 @@
 """The members of a UMB file: a tar archive, plain or compressed by gzip, bzip2 or xz.
 
-The archive comes from anywhere, so it is read once from begin to end, in pieces, and only its plain files: sizes that
-an archive claims are believed only as far as its content goes, and no more is unpacked than the machine has memory for.
+The archive comes from anywhere, and its headers may claim anything. So only members that the index asks for are read,
+up to the sizes that follow from it. Others are skipped: in a plain file by seeking, in a compressed one up to a limit.
+The number of members and the length of their names have limits, too.
 """
 
 from __future__ import annotations
 
-import io
+import os
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -18,82 +19,175 @@ from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.memory import total_memory
 from punish_fast.runtime.printable import printable
 
+INDEX = "index.json"
+
+_BLOCK = 512
 _PIECE = 1 << 20
-_MOST_MEMBERS = 100_000
-# Where the system does not tell how much memory there is.
+_MOST_MEMBERS = 20_000
+_LARGEST_INDEX = 1 << 23
+# Of all GNU and pax headers, which hold long names.
+_LARGEST_HEADERS = 1 << 21
+# Unpacked bytes that may be skipped, and how many more for each byte of the file.
+_MOST_SKIPPED, _SKIPPED_BY_BYTE = 1 << 27, 32
+# If the system does not report its memory.
 _USUAL_MEMORY = 8 << 30
+_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE)
+_PAX = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
+_IGNORED = (tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK)
 
 
-def read_members(path: Path, is_wanted: Callable[[str], bool]) -> dict[str, bytearray]:
-    """The contents of the wanted files of an archive, by name.
+def read_index(path: Path) -> bytes:
+    """Return the content of ``index.json``.
 
     Raises:
-        ReadError: it is no archive, is damaged, has links or a name twice, or would not fit into memory.
+        ReadError: If the file is not an archive, is damaged, or has no such member among its first bytes.
+    """
+    with _opened(path) as archive:
+        for name, size in archive.members():
+            if name == INDEX:
+                if size > _LARGEST_INDEX:
+                    raise ReadError(f"{path}: {INDEX} has {size:,} bytes, allowed are {_LARGEST_INDEX:,}")
+                return bytes(archive.content(name, size))
+            archive.skip(name, size)
+    raise ReadError(f"{path}: {INDEX} is missing")
+
+
+def read_members(path: Path, limits: Mapping[str, int]) -> dict[str, bytearray]:
+    """Return the contents of members by name.
+
+    Args:
+        path: The archive.
+        limits: The maximum number of bytes of each member to read.
+
+    Raises:
+        ReadError: If the file is not an archive, is damaged, has links, a member twice or one that is larger than its
+            limit, or would not fit into memory.
     """
     members: dict[str, bytearray] = {}
+    names: set[str] = set()
+    left = total_memory() or _USUAL_MEMORY
     with _opened(path) as archive:
-        for number, member in enumerate(archive):
-            name = printable(member.name)
-            if number >= _MOST_MEMBERS:
-                raise ReadError(f"{path}: has more than {_MOST_MEMBERS:,} members")
-            if member.isdir():
+        for name, size in archive.members():
+            if name in names:
+                raise ReadError(f"{path}: {printable(name)} comes twice")
+            if name in limits or name == INDEX:
+                names.add(name)
+            if name not in limits:
+                archive.skip(name, size)
                 continue
-            if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
-                raise ReadError(f"{path}: {name} is a link or a special file, allowed are plain files")
-            if not is_wanted(member.name):
-                continue
-            if member.name in members:
-                raise ReadError(f"{path}: {name} comes twice")
-            members[member.name] = _content(path, archive, member)
+            if size > limits[name]:
+                raise ReadError(f"{path}: {printable(name)} has {size:,} bytes, allowed are {limits[name]:,}")
+            left -= size
+            if left < 0:
+                raise ReadError(f"{path}: its content does not fit into the memory of this machine")
+            members[name] = archive.content(name, size)
     return members
 
 
-def _content(path: Path, archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytearray:
-    stream = archive.extractfile(member)
-    assert stream is not None
-    content = bytearray()
-    while piece := stream.read(min(_PIECE, member.size - len(content))):
-        content += piece
-    if len(content) != member.size:
-        raise ReadError(f"{path}: {printable(member.name)} is cut off after {len(content):,} bytes")
-    return content
+class _Archive:
+    """The members of a tar archive, in order."""
 
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self._path, self._stream = path, _unpacked(file)
+        self._is_plain = self._stream is file
+        self._size = os.fstat(file.fileno()).st_size
+        self._may_skip = _MOST_SKIPPED + _SKIPPED_BY_BYTE * self._size
+        self._may_extend = _LARGEST_HEADERS
 
-class _Limited(io.RawIOBase):
-    """A stream that may not be longer than the machine has memory for."""
+    def members(self) -> Iterator[tuple[str, int]]:
+        """Iterate over names and sizes of plain files; `content` or `skip` must be called for each."""
+        told: dict[str, str] = {}
+        for number in range(_MOST_MEMBERS + 1):
+            block = self._stream.read(_BLOCK)
+            if not block.strip(b"\0") and (block or number):
+                break
+            header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+            name, size = told.get("path", header.name), int(told.get("size", header.size))
+            if header.type in (tarfile.GNUTYPE_LONGNAME, *_PAX, *_IGNORED):
+                told |= self._extension(header)
+                continue
+            if header.type != tarfile.DIRTYPE:
+                if header.type not in _FILES or any(key.startswith("GNU.sparse") for key in told):
+                    raise self._fault(f"{printable(name)} is a link or a special file, allowed are plain files")
+                if size < 0:
+                    raise self._fault(f"{printable(name)} has {size:,} bytes")
+                yield name, size
+                self.skip(name, -size % _BLOCK)
+            told = {}
+        else:
+            raise self._fault(f"has more than {_MOST_MEMBERS:,} members")
+        # The rest of a compressed file has its checksum.
+        while not self._is_plain and (piece := self._stream.read(_PIECE)):
+            self._count(len(piece))
 
-    def __init__(self, path: Path, stream: IO[bytes]) -> None:
-        super().__init__()
-        self._path, self._stream = path, stream
-        self._left = total_memory() or _USUAL_MEMORY
+    def content(self, name: str, size: int) -> bytearray:
+        """Read a member."""
+        self._check_end(name, size)
+        content = bytearray()
+        while len(content) < size:
+            piece = self._stream.read(min(_PIECE, size - len(content)))
+            if not piece:
+                raise self._fault(f"{printable(name)} is cut off after {len(content):,} bytes")
+            content += piece
+        return content
 
-    def read(self, size: int = -1) -> bytes:
-        """Read on.
+    def skip(self, name: str, size: int) -> None:
+        """Skip bytes of a member."""
+        self._check_end(name, size)
+        if self._is_plain:
+            self._stream.seek(size, os.SEEK_CUR)
+            return
+        self._count(size)
+        while size:
+            piece = self._stream.read(min(_PIECE, size))
+            if not piece:
+                raise self._fault(f"{printable(name)} is cut off, {size:,} bytes are missing")
+            size -= len(piece)
 
-        Raises:
-            ReadError: that would be too much.
-        """
-        piece = self._stream.read(size)
-        self._left -= len(piece)
-        if self._left < 0:
-            raise ReadError(f"{self._path}: its content does not fit into the memory of this machine")
-        return piece
+    def _extension(self, header: tarfile.TarInfo) -> dict[str, str]:
+        """Attributes of the next member: its long name, or records of pax."""
+        self._may_extend -= header.size
+        if header.size < 0 or self._may_extend < 0:
+            raise self._fault(f"its headers have more than {_LARGEST_HEADERS:,} bytes")
+        content = bytes(self.content("a header", header.size))
+        self.skip("a header", -header.size % _BLOCK)
+        if header.type == tarfile.GNUTYPE_LONGNAME:
+            return {"path": content.rstrip(b"\0").decode(errors="surrogateescape")}
+        records, begin = {}, 0
+        end = len(content.rstrip(b"\0")) if header.type in _PAX else 0
+        while begin < end:
+            blank = content.find(b" ", begin)
+            stop = begin + int(content[begin:blank]) if content[begin:blank].isdigit() else end + 1
+            if stop > end or stop <= blank:
+                raise self._fault("a pax header is damaged")
+            key, _, value = content[blank + 1 : stop - 1].partition(b"=")
+            records[key.decode(errors="replace")] = value.decode(errors="surrogateescape")
+            begin = stop
+        return records
+
+    def _check_end(self, name: str, size: int) -> None:
+        if self._is_plain and size > self._size - self._stream.tell():
+            raise self._fault(f"{printable(name)} is cut off, the file ends before its {size:,} bytes")
+
+    def _count(self, size: int) -> None:
+        self._may_skip -= size
+        if self._may_skip < 0:
+            raise self._fault(f"unpacks to too much besides {INDEX} and what it asks for; store it without compression")
+
+    def _fault(self, what: str) -> ReadError:
+        return ReadError(f"{self._path}: {what}")
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tarfile.TarFile]:
-    """The archive, whose faults become errors of one line."""
+def _opened(path: Path) -> Iterator[_Archive]:
+    """Open an archive, and turn its faults into errors of one line."""
     import lzma
 
     try:
-        with (
-            path.open("rb") as file,
-            _unpacked(file) as stream,
-            tarfile.open(fileobj=_Limited(path, stream), mode="r|", bufsize=_PIECE) as archive,
-        ):
-            yield archive
+        with path.open("rb") as file:
+            yield _Archive(path, file)
     except OSError as error:
-        # Modules of compression have no number of an error of the system.
+        # Compression modules raise OSError without a number.
         told = f"cannot be read ({error.strerror})" if error.errno is not None else "is damaged"
         raise ReadError(f"{path}: {told}") from None
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, ValueError, OverflowError) as error:

@@ -19,23 +19,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.construction import from_scipy
-from punish_fast.mdp.model import ModelError
+from punish_fast.mdp.construction import divisors, from_scipy
+from punish_fast.mdp.model import MDP, ModelError
 from punish_fast.mdp.named_process import NamedProcess
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.printable import printable
 from punish_fast.store.formats.umb import VERSION
-from punish_fast.store.formats.umb_archive import read_members
+from punish_fast.store.formats.umb_archive import INDEX, read_index, read_members
 
-_INDEX = "index.json"
 # The authors' library writes 0 where it was installed as a package.
 _VERSIONS = (VERSION, 0)
 _COUNTS = ("states", "initial-states", "choices", "branches", "choice-actions", "observations", "players")
-_WANTED = ("state-to-choices", "state-is-initial", "choice-to-branches", "branch-to-target", "branch-to-probability")
-_FOLDERS = ("annotations/aps/", "annotations/rewards/", "actions/choices/")
 _TIMES = {"stochastic": "a continuous-time model (CTMC)", "urgent-stochastic": "a Markov automaton"}
 _MOST_STATES = int(np.iinfo(np.int32).max)
-_LONGEST_INDEX = 1 << 26
+# Bytes of all names of actions.
+_LONGEST_NAMES = 1 << 26
+# Numerator and denominator.
+_RATIONAL = "<i8,<i8"
 # Whole numbers up to it are doubles.
 _EXACT = 1 << 53
 
@@ -43,8 +43,13 @@ _EXACT = 1 << 53
 class _Content:
     """The arrays of a file, checked before they are used."""
 
-    def __init__(self, path: Path, members: Mapping[str, bytearray]) -> None:
-        self._path, self._members = path, members
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._members: Mapping[str, bytearray] = {}
+
+    def read(self, limits: Mapping[str, int]) -> None:
+        """Read members of at most as many bytes as ``limits`` has for their names."""
+        self._members = read_members(self._path, limits)
 
     def __contains__(self, name: str) -> bool:
         return name in self._members
@@ -67,8 +72,8 @@ class _Content:
     def bits(self, name: str, n: int) -> np.ndarray:
         """The ``n`` bits of a file, the first the lowest, as bool."""
         content = self.bytes(name)
-        if not (n + 7) // 8 <= len(content) <= (n + 63) // 64 * 8:
-            raise self.fault(f"{name}: {len(content):,} bytes, but must be {(n + 63) // 64 * 8:,}: {n:,} bits")
+        if not (n + 7) // 8 <= len(content) <= _bytes_of_bits(n):
+            raise self.fault(f"{name}: {len(content):,} bytes, but must be {_bytes_of_bits(n):,}: {n:,} bits")
         return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n, bitorder="little").view(bool)
 
     def pointer(self, name: str, n: int, end: int) -> np.ndarray:
@@ -82,16 +87,23 @@ class _Content:
 
     def numbers(self, name: str, kind: Any, n: int) -> np.ndarray:
         """float64 ``[n]``, from numbers of a type that the index describes."""
+        dtype = self.dtype(name, kind)
+        if dtype != _RATIONAL:
+            return self.array(name, dtype, n).astype(np.float64)
+        parts = self.array(name, "<i8", 2 * n).reshape(n, 2)
+        if ((np.abs(parts) > _EXACT) | (parts == np.iinfo(np.int64).min)).any() or (parts[:, 1] <= 0).any():
+            raise self.fault(f"{name}: rational numbers with terms above 2^53 are not supported; export doubles")
+        return np.asarray(parts[:, 0] / parts[:, 1])
+
+    def dtype(self, name: str, kind: Any) -> str:
+        """The dtype of a type that the index describes."""
         described, size = _type_of(kind)
         if described == "double" and size == 64:
-            return self.array(name, "<f8", n).astype(np.float64)
+            return "<f8"
         if described in ("int", "uint") and size in (8, 16, 32, 64):
-            return self.array(name, f"<{described[0]}{size // 8}", n).astype(np.float64)
+            return f"<{described[0]}{size // 8}"
         if described == "rational" and size == 128:
-            parts = self.array(name, "<i8", 2 * n).reshape(n, 2)
-            if ((np.abs(parts) > _EXACT) | (parts == np.iinfo(np.int64).min)).any() or (parts[:, 1] <= 0).any():
-                raise self.fault(f"{name}: rational numbers with terms above 2^53 are not supported; export doubles")
-            return np.asarray(parts[:, 0] / parts[:, 1])
+            return _RATIONAL
         if "interval" in described:
             raise self.fault(f"{name}: {described}, models with intervals are not supported")
         raise self.fault(f"{name}: {described} of {size} bits is not supported; export doubles")
@@ -107,19 +119,21 @@ class _Sizes(NamedTuple):
     actions: int
 
 
-def import_umb(path: str | Path) -> NamedProcess:
+def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     """Read a model in the Unified Markov Binary format, as Storm, PRISM and Modest write it.
 
     Args:
         path: The file, compressed or not.
+        normalize: Divide the probabilities of each choice by their sum. By default the sum must be 1 within 1e-12.
 
     Raises:
-        ReadError: it cannot be read, is damaged, or is a model of another kind.
+        ReadError: If it cannot be read, is damaged, or is a model of another kind.
     """
     path = Path(path)
-    content = _Content(path, read_members(path, _is_wanted))
-    index = _index(content)
+    content = _Content(path)
+    index = _index(content, read_index(path))
     sizes, system = _sizes(content, index), index["transition-system"]
+    content.read(_limits(content, index, sizes))
     # In this order no count is believed that no file has proved.
     target = content.array("branch-to-target.bin", "<u8", sizes.branches)
     indptr = content.pointer("choice-to-branches.bin", sizes.choices, sizes.branches)
@@ -140,7 +154,7 @@ def import_umb(path: str | Path) -> NamedProcess:
         action = None if action is None else np.insert(action, places, 0)
     labels = _labels(content, index, sizes)
     is_initial = content.bits("state-is-initial.bin", sizes.states) if sizes.initial else np.zeros(sizes.states, bool)
-    mdp = _process(content, (p, target, indptr), state_ptr, action)
+    mdp = _process(content, (p, target, indptr), (state_ptr, action), normalize)
     return NamedProcess(
         mdp=mdp,
         labels={"init": is_initial} | labels,
@@ -150,24 +164,46 @@ def import_umb(path: str | Path) -> NamedProcess:
     )
 
 
-def _is_wanted(name: str) -> bool:
-    return name == _INDEX or name.removesuffix(".bin") in _WANTED or name.startswith(_FOLDERS)
+def _limits(content: _Content, index: dict[str, Any], sizes: _Sizes) -> dict[str, int]:
+    """The maximum number of bytes of each member."""
+    counts, folder = {"states": sizes.states, "choices": sizes.choices, "branches": sizes.branches}, "actions/choices"
+    limits = {
+        "state-to-choices.bin": 8 * (sizes.states + 1),
+        "state-is-initial.bin": _bytes_of_bits(sizes.states),
+        "choice-to-branches.bin": 8 * (sizes.choices + 1),
+        "branch-to-target.bin": 8 * sizes.branches,
+    }
+    if sizes.actions:
+        limits[f"{folder}/values.bin"] = 4 * sizes.choices
+        limits[f"{folder}/string-mapping.bin"] = 8 * (sizes.actions + 1)
+        limits[f"{folder}/strings.bin"] = _LONGEST_NAMES
+    numbers = [("branch-to-probability.bin", index["transition-system"].get("branch-probability-type"), sizes.branches)]
+    for place, _, each in _annotations(content, index, "rewards"):
+        kinds = [kind for kind in each["applies-to"] if kind in counts]
+        numbers += [(f"{place}/{kind}/values.bin", each.get("type"), counts[kind]) for kind in kinds]
+    for name, kind, n in numbers:
+        if kind is not None:
+            limits[name] = np.dtype(content.dtype(name, kind)).itemsize * n
+    for place, _, _ in _annotations(content, index, "aps"):
+        limits[f"{place}/states/values.bin"] = _bytes_of_bits(sizes.states)
+    return limits
 
 
-def _index(content: _Content) -> dict[str, Any]:
+def _bytes_of_bits(n: int) -> int:
+    return (n + 63) // 64 * 8
+
+
+def _index(content: _Content, text: bytes) -> dict[str, Any]:
     """The description of the model, checked as far as it is used."""
-    text = content.bytes(_INDEX)
-    if len(text) > _LONGEST_INDEX:
-        raise content.fault(f"{_INDEX}: {len(text):,} bytes, allowed are {_LONGEST_INDEX:,}")
     try:
-        index = json.loads(bytes(text))
+        index = json.loads(text)
     except (ValueError, RecursionError):
-        raise content.fault(f"{_INDEX} is not valid JSON") from None
+        raise content.fault(f"{INDEX} is not valid JSON") from None
     if not isinstance(index, dict) or not isinstance(index.get("transition-system"), dict):
-        raise content.fault(f"{_INDEX} describes no transition-system")
+        raise content.fault(f"{INDEX} describes no transition-system")
     version = index.get("format-version")
     if version not in _VERSIONS:
-        raise content.fault(f"{_INDEX}: format-version {printable(str(version), 20)}, allowed is {VERSION}")
+        raise content.fault(f"{INDEX}: format-version {printable(str(version), 20)}, allowed is {VERSION}")
     return index
 
 
@@ -181,7 +217,7 @@ def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
     counts = {name: system.get(f"#{name}") for name in _COUNTS}
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 1 << 62:
-            raise content.fault(f"{_INDEX}: #{name} is {printable(str(count), 40)}, allowed are counts")
+            raise content.fault(f"{INDEX}: #{name} is {printable(str(count), 40)}, allowed are counts")
     time = system.get("time")
     if time != "discrete":
         what = _TIMES.get(time) if isinstance(time, str) else None
@@ -223,17 +259,17 @@ def _annotations(content: _Content, index: dict[str, Any], group: str) -> list[t
     groups = index.get("annotations", {})
     described = groups.get(group, {}) if isinstance(groups, dict) else None
     if not isinstance(described, dict) or not all(isinstance(each, dict) for each in described.values()):
-        raise content.fault(f"{_INDEX}: annotations are no objects")
+        raise content.fault(f"{INDEX}: annotations are no objects")
     found = []
     for key, each in described.items():
         alias, applies = each.get("alias"), each.get("applies-to")
         if not isinstance(applies, list) or not all(isinstance(kind, str) for kind in applies):
-            raise content.fault(f"{_INDEX}: {group} {printable(key, 60)} does not say what it applies to")
+            raise content.fault(f"{INDEX}: {group} {printable(key, 60)} does not say what it applies to")
         found.append((f"annotations/{group}/{key}", alias if isinstance(alias, str) and alias else key, each))
     names = [name for _, name, _ in found]
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise content.fault(f"{_INDEX}: {group} has {printable(twice, 60)} twice")
+        raise content.fault(f"{INDEX}: {group} has {printable(twice, 60)} twice")
     return found
 
 
@@ -271,7 +307,7 @@ def _rewards(
             if not np.isfinite(values).all():
                 raise content.fault(f"reward {printable(name, 60)} is not finite")
             if kind == "branches":
-                paid += np.add.reduceat(p * values, indptr[:-1]) if sizes.choices else 0.0
+                paid += np.add.reduceat(p * values, indptr[:-1]) / divisors(indptr, p) if sizes.choices else 0.0
             elif kind == "choices":
                 paid += values
             else:
@@ -297,16 +333,19 @@ def _actions(content: _Content, sizes: _Sizes) -> tuple[np.ndarray | None, tuple
 
 
 def _process(
-    content: _Content, rows: tuple[np.ndarray, np.ndarray, np.ndarray], state_ptr: np.ndarray, action: Any
-) -> Any:
+    content: _Content,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
+    states: tuple[np.ndarray, np.ndarray | None],
+    normalize: bool,
+) -> MDP:
     from scipy.sparse import csr_array
 
-    p, target, indptr = rows
+    (p, target, indptr), (state_ptr, action) = rows, states
     small = len(p) <= np.iinfo(np.int32).max
     kind = np.int32 if small else np.int64
     shape = (len(indptr) - 1, len(state_ptr) - 1)
     try:
         matrix = csr_array((p, target.astype(kind), indptr.astype(kind)), shape=shape)
-        return from_scipy(matrix, np.zeros(shape[0]), state_ptr, (), action)
+        return from_scipy(matrix, np.zeros(shape[0]), state_ptr, (), action, normalize)
     except ModelError as error:
         raise content.fault(f"is no Markov decision process: {error}") from None

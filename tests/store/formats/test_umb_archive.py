@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import random
 import tarfile
 
@@ -47,16 +48,114 @@ def test_a_size_that_the_archive_does_not_have_is_refused(tmp_path):
 
 def test_what_does_not_fit_into_memory_is_refused(tmp_path, monkeypatch):
     path = archive(tmp_path / "x.umb", *small_model(), "w:gz")
-    monkeypatch.setattr(umb_archive, "total_memory", lambda: 5000)
+    monkeypatch.setattr(umb_archive, "total_memory", lambda: 100)
     with pytest.raises(ReadError, match="its content does not fit into the memory of this machine"):
         import_umb(path)
 
 
-def test_too_many_members_are_refused(tmp_path, monkeypatch):
-    path = archive(tmp_path / "x.umb", *small_model())
-    monkeypatch.setattr(umb_archive, "_MOST_MEMBERS", 3)
-    with pytest.raises(ReadError, match="has more than 3 members"):
+def header(name: str, size: int = 0, kind: bytes = tarfile.REGTYPE) -> bytes:
+    """A header of a tar archive; sizes above 8 GiB are written in the way of GNU."""
+    member = tarfile.TarInfo(name)
+    member.size, member.type = size, kind
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+def with_members(path, *parts: bytes, mode: str = "w"):
+    """The small model, and then blocks, without an end."""
+    content = archive(path, *small_model()).read_bytes().rstrip(b"\0")
+    content += b"\0" * (-len(content) % 512) + b"".join(parts)
+    path.write_bytes(gzip.compress(content, 1) if mode == "w:gz" else content)
+    return path
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
+@pytest.mark.parametrize("size", [10**18, 10**7, -1])
+def test_headers_that_lie_are_refused(tmp_path, mode, kind, size):
+    path = with_members(tmp_path / "x.umb", header("ignored", size, kind), b"text", mode=mode)
+    with pytest.raises(ReadError, match=r"x\.umb: .*(is cut off|too much|headers have more|bytes)"):
         import_umb(path)
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_sizes_of_pax_headers_that_lie_are_refused(tmp_path, mode):
+    records = b"34 size=1000000000000000000000000\n"
+    path = with_members(
+        tmp_path / "x.umb",
+        header("x", len(records), tarfile.XHDTYPE),
+        records.ljust(512, b"\0"),
+        header("y"),
+        mode=mode,
+    )
+    with pytest.raises(ReadError, match=r"x\.umb: y is cut off|x\.umb: unpacks to too much"):
+        import_umb(path)
+    for damaged in (b"0 size=1\n", b"-5 size=1\n", b"999 size=1\n", b"size", b"1 ", b"9 size=x\n"):
+        extended = header("x", len(damaged), tarfile.XHDTYPE) + damaged.ljust(512, b"\0")
+        with pytest.raises(ReadError, match=r"x\.umb: "):
+            import_umb(with_members(tmp_path / "x.umb", extended, header("y"), mode=mode))
+
+
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.XGLTYPE])
+def test_too_many_members_are_refused(tmp_path, kind):
+    path = with_members(tmp_path / "x.umb", header("folder/ignored", 0, kind) * 110_000, mode="w:gz")
+    with pytest.raises(ReadError, match="has more than 20,000 members"):
+        import_umb(path)
+
+
+def test_an_index_or_a_member_that_is_too_large_is_refused(tmp_path):
+    path = tmp_path / "x.umb"
+    path.write_bytes(gzip.compress(header("index.json", 1 << 30)))
+    with pytest.raises(ReadError, match=r"index\.json has 1,073,741,824 bytes, allowed are 8,388,608$"):
+        import_umb(path)
+    whole = archive(path, *small_model()).read_bytes()
+    place = whole.index(b"branch-to-target.bin\0")
+    path.write_bytes(gzip.compress(whole[:place] + header("branch-to-target.bin", 1 << 30)))
+    with pytest.raises(ReadError, match=r"branch-to-target\.bin has 1,073,741,824 bytes, allowed are 40$"):
+        import_umb(path)
+
+
+@pytest.mark.parametrize("where", ["before", "after", "beyond the end"])
+def test_zeros_that_the_index_does_not_ask_for_are_skipped_up_to_a_limit(tmp_path, monkeypatch, where):
+    monkeypatch.setattr(umb_archive, "_MOST_SKIPPED", 1 << 14)
+    for size, compress in ((1 << 10, True), (1 << 20, True), (1 << 20, False)):
+        content = archive(tmp_path / "x.umb", *small_model()).read_bytes()
+        zeros = b"\0" * size if where == "beyond the end" else header("ignored", size) + b"\0" * size
+        content = (
+            zeros + content if where == "before" else content.rstrip(b"\0").ljust(len(content) - 1024, b"\0") + zeros
+        )
+        (tmp_path / "x.umb").write_bytes(gzip.compress(content, 9) if compress else content)
+        if compress and size == 1 << 20:
+            with pytest.raises(
+                ReadError, match=r"unpacks to too much besides index\.json .*; store it without compression$"
+            ):
+                import_umb(tmp_path / "x.umb")
+        else:
+            assert import_umb(tmp_path / "x.umb").mdp.n_states == 3
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT])
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_long_names_and_any_order_are_read(tmp_path, form, mode):
+    """Names of 150 letters need headers of their own, except where a folder ends at the right place."""
+    key = "/".join(["k" * 49] * 3) if form == tarfile.USTAR_FORMAT else "k" * 150
+    index, files = small_model()
+    index["annotations"]["aps"][key] = index["annotations"]["aps"].pop("id1")
+    files[f"annotations/aps/{key}/states/values.bin"] = files.pop("annotations/aps/id1/states/values.bin")
+    members = {**files, "index.json": json.dumps(index).encode(), "valuations/states/valuations.bin": b"12345"}
+    with tarfile.open(tmp_path / "x.umb", mode, format=form, pax_headers={"comment": "all of them"}) as tar:
+        tar.addfile(header_of("annotations", tarfile.DIRTYPE))
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    model = import_umb(tmp_path / "x.umb")
+    assert model.labels["the goal"].tolist() == [False, False, True]
+
+
+def header_of(name: str, kind: bytes) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type = kind
+    return member
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,21 @@ def test_rational_numbers_are_rounded_once_or_refused(tmp_path):
             changed(tmp_path, kind, {"branch-to-probability.bin": numbers(wrong, "<i8")})
 
 
+def test_rows_in_single_precision_are_normalized_on_purpose(tmp_path):
+    third = float(np.float32(1 / 3))
+    p = {"branch-to-probability.bin": numbers([third / 2, third, 1, third, third], "<f8")}
+    paid = {"annotations/rewards/cost/branches/values.bin": numbers([8.0, 8.0, 0.0, 8.0, 16.0], "<f8")}
+    with pytest.raises(ReadError, match=r"row 0 .* add up to 0\.5.*; the option normalize divides them by their sum$"):
+        changed(tmp_path, files=p)
+    model = import_umb(tmp_path / "x.umb", normalize=True)
+    assert model.mdp.to_scipy().toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0.5, 0, 0.5], [0, 0, 1]]
+    changed(tmp_path, files=paid)
+    normalized = {"branch-to-probability.bin": numbers([1, 3, 1, 2, 2], "<f8")}
+    described, contents = small_model()
+    model = import_umb(archive(tmp_path / "x.umb", described, contents | normalized | paid), normalize=True)
+    assert model.rewards["cost"].tolist() == [1 + 0.5 + 8, 1 + 0.25, 2 + 12, 4]
+
+
 # What is refused
 
 
@@ -226,7 +241,8 @@ def test_rational_numbers_are_rounded_once_or_refused(tmp_path):
         ({"#branches": 1 << 61}, "branch-to-target.bin: 40 bytes, but must be"),
         ({"#branches": "many"}, "#branches is many, allowed are counts"),
         ({"#initial-states": None}, "#initial-states is None"),
-        ({"#choice-actions": 1}, "values.bin: action 1, but there are 1"),
+        ({"#choice-actions": 1}, "string-mapping.bin has 24 bytes, allowed are 16"),
+        ({"#choices": 2}, "choice-to-branches.bin has 32 bytes, allowed are 24"),
         ({"#choice-actions": 1 << 40}, "string-mapping.bin: 24 bytes, but must be"),
     ],
 )
@@ -257,8 +273,11 @@ def refused(match: str, tmp_path: Path, **changes: Any) -> None:
             r"row 0 \(of state 0\) add up to 0\.75",
         ),
         ({"branch-to-probability.bin": numbers([np.nan, 0.5, 1, 0.5, 0.5], "<f8")}, r"row 0 \(of state 0\) has nan in"),
+        # Twice the same target, whose sum is a probability.
+        ({"branch-to-probability.bin": numbers([1.5, -0.5, 1, 0.5, 0.5], "<f8")}, r"row 0 .* has 1\.5 in column 1"),
         ({"state-is-initial.bin": b""}, "state-is-initial.bin: 0 bytes"),
-        ({"annotations/aps/id1/states/values.bin": b"1" * 9}, "id1/states/values.bin: 9 bytes, but must be 8: 3 bits"),
+        ({"annotations/aps/id1/states/values.bin": b"1" * 9}, "id1/states/values.bin has 9 bytes, allowed are 8"),
+        ({"actions/choices/values.bin": numbers([2, 0, 1], "<u4")}, "values.bin: action 2, but there are 2"),
         ({"annotations/rewards/cost/states/values.bin": numbers([1, np.inf, 0], "<f8")}, "reward cost is not finite"),
         (
             {"actions/choices/string-mapping.bin": numbers([0, 9, 6], "<u8")},
