@@ -36,6 +36,21 @@ _HEADS = (
 _TOKEN = re.compile(r'\s*("[^"]*"|true\b|false\b|[FU](?!\w)|[][()!&|])')
 _EXAMPLES = 'max P [F "goal"], min P [!"bad" U "goal"], max R{"name"} [F "goal"]'
 _DEEPEST = 100
+# What Storm and PRISM have besides; texts are searched without their names in quotes.
+_UNSUPPORTED = {
+    "P=? or R=? without max or min, which are equal in a chain,": r"^[PRT](\{[^}]*\})?\s*=\s*\?",
+    "a bound of the value, such as P>=0.9,": r"^[PR](\{[^}]*\})?(max|min)?\s*[<>]",
+    "multi, filter or a coalition": r"^(multi|filter)\b|^<<",
+    "C (cumulative rewards)": r"\bC\b",
+    "I (rewards at one step)": r"\bI\b",
+    "S or LRA (long-run averages)": r"\b(S|LRA)\b",
+    "G (always)": r"\bG\b",
+    "X (next)": r"\bX\b",
+    "W or R (weak until, release)": r"\bW\b|\[.*\bR\b",
+    "a bound of steps, such as F<=10,": r"\b[FU]\s*(\{[^}]*\})?\s*([<>=]|\[\s*\d)",
+    "=> or <=>": r"=>",
+    "an expression of variables": r"\b[A-Za-z_]\w*\s*[=<>]",
+}
 
 Formula = Callable[[NamedProcess], np.ndarray]
 
@@ -87,7 +102,9 @@ def parse_objective(text: str) -> Objective:
     """
     found = next((match for head in _HEADS if (match := head.match(text.strip()))), None)
     if found is None:
-        raise ObjectiveError(f"objective: {printable(text, 80)!r} is not understood, allowed are {_EXAMPLES}")
+        raise ObjectiveError(
+            f"objective: {printable(text, 80)!r} is not understood{_reason(text)}allowed are {_EXAMPLES}"
+        )
     kind, name = found["kind"], found["name"]
     if kind == "P" and name is not None:
         raise ObjectiveError("objective: P has no name, only R has")
@@ -171,7 +188,8 @@ class _Parser:
     def _fault(self, found: str) -> ObjectiveError:
         where = f"at {printable(found, 20)!r}" if found else "at its end"
         return ObjectiveError(
-            f"objective: {printable(self._text, 80)!r} is not understood {where}, allowed are {_EXAMPLES}"
+            f"objective: {printable(self._text, 80)!r} is not understood {where}{_reason(self._text)}allowed are "
+            f"{_EXAMPLES}"
         )
 
     def _take(self, wanted: str) -> None:
@@ -214,6 +232,13 @@ class _Parser:
             raise self._fault(token)
         self._take(token)
         return lambda process: process.labelled(token[1:-1])
+
+
+def _reason(text: str) -> str:
+    """What a text has that is not supported, between what is said before and after."""
+    unnamed = re.sub(r'"[^"]*"', '""', text.strip())
+    found = next((name for name, pattern in _UNSUPPORTED.items() if re.search(pattern, unnamed)), None)
+    return ", " if found is None else f": {found} is not supported; "
 
 
 def _combined(rule: Callable[[np.ndarray, np.ndarray], np.ndarray], first: Formula, second: Formula) -> Formula:

@@ -112,6 +112,41 @@ def test_what_is_no_objective_is_refused_in_one_line(text, match):
     assert len(str(error.value)) < 300
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        # Objectives of Storm and PRISM.
+        ('P=? [F "goal"]', r"P=\? or R=\? without max or min"),
+        ('R{"cost"}=? [F "goal"]', r"P=\? or R=\? without max or min"),
+        ('P>=0.9 [F "goal"]', "a bound of the value"),
+        ('R{"cost"}max<3 [F "goal"]', "a bound of the value"),
+        ('Pmax=? [F<=2 "goal"]', r"at '<=2.* a bound of steps, such as F<=10,"),
+        ('Pmax=? ["bad" U[0,5] "goal"]', "a bound of steps"),
+        ('Pmax=? [F{"cost"}<=5 "goal"]', "a bound of steps"),
+        ('R{"cost"}max=? [C<=2]', r"C \(cumulative rewards\)"),
+        ('R{"cost"}min=? [C]', r"C \(cumulative rewards\)"),
+        ('R{"cost"}min=? [I=5]', r"I \(rewards at one step\)"),
+        ('R{"cost"}max=? [S]', r"S or LRA \(long-run averages\)"),
+        ('R{"cost"}max=? [LRA]', r"S or LRA \(long-run averages\)"),
+        ('Pmax=? [G !"goal"]', r"G \(always\)"),
+        ('Pmax=? [X "goal"]', r"X \(next\)"),
+        ('Pmax=? ["bad" W "goal"]', r"W or R \(weak until, release\)"),
+        ('Pmax=? [F "bad" => "goal"]', "=> or <=>"),
+        ("Pmax=? [F s=3]", "an expression of variables"),
+        ('multi(Pmax=? [F "goal"], P>=0.5 [F "bad"])', "multi, filter or a coalition"),
+        ('<<robot>> Pmax=? [F "goal"]', "multi, filter or a coalition"),
+    ],
+)
+def test_what_is_not_supported_is_named_beside_what_is(text, told):
+    with pytest.raises(
+        ObjectiveError, match=rf"is not understood.*{told}.* is not supported; allowed are max P"
+    ) as error:
+        parse_objective(text)
+    assert len(str(error.value)) < 300
+    # Names do not count.
+    assert parse_objective('max P [F "X=3 [C<=2] P=?"]').goal is not None
+
+
 @given(st.text(alphabet='maxinPRFU[]()!&|{}"gtrue =?\n', max_size=40))
 def test_no_text_makes_the_parser_fail(text):
     try:
