@@ -208,15 +208,15 @@ def _distributions(
     is_off = np.abs(deviation) > ROUNDING
     if is_off.any():
         matrix.data = data / np.repeat(np.where(is_off, total, 1.0), np.diff(indptr))
-    is_merged = matrix.has_canonical_format
-    if not is_merged:
+    if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sort_indices()
-    indices, data = matrix.indices.astype(np.int32, copy=False), matrix.data
-    if not is_merged:
-        for_chunks(_probabilities.merge_columns, indptr, indptr, indices, data)
+        indices = matrix.indices.astype(np.int32, copy=False)
+        for_chunks(_probabilities.merge_columns, indptr, indptr, indices, matrix.data)
+        matrix.eliminate_zeros()
     # One entry may be all of a sum that is 1 up to rounding.
-    return indptr, indices, np.minimum(data, 1.0) if data.max(initial=0) > 1 else data
+    data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
+    return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), data
 
 
 def _sums(indptr: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

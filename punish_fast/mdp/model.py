@@ -247,8 +247,8 @@ class MDP:
         Args:
             P: ``[n_actions, n_states, n_states]``, or a list of sparse matrices ``[n_states, n_states]``.
             R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]``, where minus infinity
-                forbids an action, or of transitions ``[n_actions, n_states, n_states]``, also as a list. A list of
-                vectors ``[n_states]``, one for each action, is accepted unless there are as many actions as states.
+                forbids an action, or of transitions ``[n_actions, n_states, n_states]``, also as a list. Lists of
+                vectors ``[n_states]`` by action are accepted if the numbers of actions and states differ.
             normalize: Accept rows of any positive sum, as in `from_scipy`.
 
         Raises:

@@ -36,7 +36,7 @@ _HEADS = (
 _TOKEN = re.compile(r'\s*("[^"]*"|true\b|false\b|[FU](?!\w)|[][()!&|])')
 _EXAMPLES = 'max P [F "goal"], min P [!"bad" U "goal"], max R{"name"} [F "goal"]'
 _DEEPEST = 100
-# What Storm and PRISM have besides; texts are searched without their names in quotes.
+# Unsupported operators of Storm and PRISM, found in texts whose quoted names are left out.
 _UNSUPPORTED = {
     "P=? or R=? without max or min, which are equal in a chain,": r"^[PRT](\{[^}]*\})?\s*=\s*\?",
     "a bound of the value, such as P>=0.9,": r"^[PR](\{[^}]*\})?(max|min)?\s*[<>]",
@@ -235,7 +235,7 @@ class _Parser:
 
 
 def _reason(text: str) -> str:
-    """What a text has that is not supported, between what is said before and after."""
+    """Return the first unsupported operator of a text, with the punctuation around it."""
     unnamed = re.sub(r'"[^"]*"', '""', text.strip())
     found = next((name for name, pattern in _UNSUPPORTED.items() if re.search(pattern, unnamed)), None)
     return ", " if found is None else f": {found} is not supported; "

@@ -1,4 +1,4 @@
-"""Processes from lists of rows: those of Python, and the tables of Gymnasium.
+"""Processes from lists of rows, and from the tables of Gymnasium.
 
 Messages name state, action or row, and value. Probabilities that miss 1 by rounding or more are divided by their exact
 sum, as in ``construction.py``.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Largest accepted difference between 1 and the sum of a row.
 SUM_TOLERANCE = 1e-12
-# Largest difference that is left alone. Dividing by a rounded sum rounds twice, and leaves at most half of it.
+# Rows are not divided below this difference. Dividing by a rounded sum rounds twice, and leaves at most half of it.
 ROUNDING = 2.0**-51
 # Sums of larger numbers might be infinite.
 _LARGEST_COUNT = 1e300

@@ -25,7 +25,7 @@ _BLOCK = 512
 _PIECE = 1 << 20
 _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
-# Of all GNU and pax headers, which hold long names.
+# Maximum size of all GNU and pax headers, which contain long names.
 _LARGEST_HEADERS = 1 << 21
 # Unpacked bytes that may be skipped, and how many more for each byte of the file.
 _MOST_SKIPPED, _SKIPPED_BY_BYTE = 1 << 27, 32
@@ -96,24 +96,24 @@ class _Archive:
 
     def members(self) -> Iterator[tuple[str, int]]:
         """Iterate over names and sizes of plain files; `content` or `skip` must be called for each."""
-        told: dict[str, str] = {}
+        extension: dict[str, str] = {}
         for number in range(_MOST_MEMBERS + 1):
             block = self._stream.read(_BLOCK)
             if not block.strip(b"\0") and (block or number):
                 break
             header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-            name, size = told.get("path", header.name), int(told.get("size", header.size))
+            name, size = extension.get("path", header.name), int(extension.get("size", header.size))
             if header.type in (tarfile.GNUTYPE_LONGNAME, *_PAX, *_IGNORED):
-                told |= self._extension(header)
+                extension |= self._extension(header)
                 continue
             if header.type != tarfile.DIRTYPE:
-                if header.type not in _FILES or any(key.startswith("GNU.sparse") for key in told):
+                if header.type not in _FILES or any(key.startswith("GNU.sparse") for key in extension):
                     raise self._fault(f"{printable(name)} is a link or a special file, allowed are plain files")
                 if size < 0:
                     raise self._fault(f"{printable(name)} has {size:,} bytes")
                 yield name, size
                 self.skip(name, -size % _BLOCK)
-            told = {}
+            extension = {}
         else:
             raise self._fault(f"has more than {_MOST_MEMBERS:,} members")
         # The rest of a compressed file has its checksum.
@@ -145,7 +145,7 @@ class _Archive:
             size -= len(piece)
 
     def _extension(self, header: tarfile.TarInfo) -> dict[str, str]:
-        """Attributes of the next member: its long name, or records of pax."""
+        """Return attributes of the next member from a header: its long name, or records of pax."""
         self._may_extend -= header.size
         if header.size < 0 or self._may_extend < 0:
             raise self._fault(f"its headers have more than {_LARGEST_HEADERS:,} bytes")

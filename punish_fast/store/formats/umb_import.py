@@ -48,7 +48,7 @@ class _Content:
         self._members: Mapping[str, bytearray] = {}
 
     def read(self, limits: Mapping[str, int]) -> None:
-        """Read members of at most as many bytes as ``limits`` has for their names."""
+        """Read the members named by ``limits``, which has the maximum number of bytes of each."""
         self._members = read_members(self._path, limits)
 
     def __contains__(self, name: str) -> bool:
