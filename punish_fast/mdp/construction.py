@@ -241,7 +241,10 @@ def _matrices(name: str, given: Any) -> list[csr_array]:
     """The transitions of each action, all ``[n_states, n_states]``."""
     from scipy.sparse import csr_array, issparse
 
-    parts = [] if issparse(given) or not isinstance(given, Iterable) else list(given)
+    try:
+        parts = [] if issparse(given) else list(given)
+    except TypeError:
+        parts = []
     arrays: list[Any] = [part if issparse(part) else _numbers(f"{name}[{k}]", part) for k, part in enumerate(parts)]
     if not arrays or any(array.ndim != 2 for array in arrays):
         raise ModelError(f"{name}: must be [n_actions, n_states, n_states], or a sparse matrix for each action")

@@ -52,9 +52,12 @@ def from_rows(states: Any, layers: Any = None, terminals: Any = (), normalize: b
 def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
     """Build a process as `MDP.from_gymnasium` does."""
     table = getattr(getattr(env, "unwrapped", env), "P", None)
-    if table is None or not hasattr(table, "__len__"):
-        raise ModelError(f"env: {type(env).__name__} has no table P of its transitions, as toy text environments have")
-    n_states, rows = len(table), _Rows(normalize)
+    try:
+        n_states = len(table)  # type: ignore[arg-type]
+    except TypeError:
+        told = f"{type(env).__name__} has no table P of its transitions, as toy text environments have"
+        raise ModelError(f"env: {told}") from None
+    rows = _Rows(normalize)
     for state in range(n_states):
         for action, outcomes in _actions_of(table, state):
             place = f"P[{state}][{action}]"

@@ -259,7 +259,7 @@ def loose_rows(draw):
     rows = []
     for _ in range(draw(st.integers(1, 3))):
         weights = draw(st.lists(st.floats(1e-3, 1), min_size=1, max_size=6))
-        factor = 1 + draw(st.floats(-9e-13, 9e-13))
+        factor = 1 + draw(st.floats(-9e-13, 6e-13))
         p = [weight / math.fsum(weights) * factor for weight in weights] + draw(st.lists(tiny, max_size=3))
         columns = draw(st.lists(st.integers(0, 3), min_size=len(p), max_size=len(p)))
         rows.append(list(zip(columns, p, strict=True)))
@@ -418,6 +418,7 @@ def test_faults_of_dense_tables_are_named():
         (transitions * 2, [0.0, 0.0], r"^transitions: action 0 of state 0 has 2\.0 in column 0"),
         (transitions / 2, [0.0, 0.0], r"^transitions: the probabilities of action 0 of state 0 add up to 0\.5"),
         (3, [0.0, 0.0], r"^P: must be \[n_actions"),
+        (np.array(1.0), [0.0, 0.0], r"^P: must be \[n_actions"),
         ([[[1.0], [0.5, 0.5]]], [0.0, 0.0], r"^P\[0\]: must be an array of real numbers"),
         (np.zeros((1, 0, 0)), [], r"^state_ptr: must begin with 0"),
         ("text", [0.0, 0.0], r"^P\[0\]: must be an array of real numbers"),
@@ -503,6 +504,7 @@ def test_faults_of_environments_are_named():
         ({1: {0: [(1.0, 0, 0.0, False)]}}, r"^env: P\[0\] is not a table"),
         ({0: {}}, r"^P\[0\]: there are no rows, every state must have at least one$"),
         (None, r"^env: SimpleNamespace has no table P"),
+        (csr_array(MATRIX), r"^env: SimpleNamespace has no table P"),
     ):
         if match is None:
             assert MDP.from_gymnasium(environment(table)).reward.tolist() == [1.7e308]

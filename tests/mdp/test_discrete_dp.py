@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 from processes import random_processes
+from scipy.sparse import coo_array, csr_array
 
 from mdp.test_construction import assert_same, dense, rewards, tables
 from punish_fast.mdp.model import MDP, ModelError, from_rows
@@ -53,6 +54,18 @@ def test_pairs_that_are_not_allowed_or_out_of_order_are_mended(is_sparse):
     assert mdp.reward.tolist() == [1.0, 3.0, 4.0, 5.0]
     ddp.R[:] = -np.inf
     with pytest.raises(ModelError, match=r"^state_ptr: state 0 has no rows"):
+        MDP.from_quantecon(ddp)
+
+
+def test_faults_of_pairs_are_named_and_sums_are_normalized_on_purpose():
+    twice = coo_array(([1.5, -0.5, 1.0], ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
+    ddp = SimpleNamespace(R=np.zeros(2), Q=twice, s_indices=np.array([0, 1]), a_indices=np.array([5, 7]), num_states=2)
+    with pytest.raises(ModelError, match=r"^transitions: action 5 of state 0 has 1\.5 in column 0, allowed are prob"):
+        MDP.from_quantecon(ddp)
+    ddp.Q = csr_array([[3.0, 1.0], [0.0, 2.0]])
+    assert MDP.from_quantecon(ddp, normalize=True).data.tolist() == [0.75, 0.25, 1.0]
+    ddp.R[1] = np.nan
+    with pytest.raises(ModelError, match=r"^R: action 7 of state 1 has the reward nan, allowed are finite numbers"):
         MDP.from_quantecon(ddp)
 
 
