@@ -117,7 +117,7 @@ def test_rows_of_other_sums_are_refused_or_normalized(run, model):
     command = ("solve", "model.umb", "--objective", 'min P [F "the goal"]')
     done = run(*command)
     done.refused(
-        "model.umb: is no Markov decision process: transitions: the probabilities of row 0 (of state 0) add up"
+        "model.umb: is not a Markov decision process: transitions: the probabilities of row 0 (of state 0) add up"
     )
     assert "the option normalize divides them by their sum" in done.err
     assert run(*command, "--normalize", "--json").report["initial"][0]["value"] == 1.0

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import random_processes
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
+from scipy.special import gammaln
 
 from punish_fast.mdp import construction
 from punish_fast.mdp.construction import narrowed
@@ -347,7 +348,12 @@ def test_rows_of_other_sums_are_taken_on_purpose(way):
 def test_long_rows_are_added_with_compensation(n):
     p = np.full(n, 1 / n)
     assert abs(math.fsum(p) - 1) < 1e-14
-    for column in (np.arange(n), np.zeros(n, int)):
+    k = np.arange(n)
+    binomial = np.exp(gammaln(n) - gammaln(k + 1) - gammaln(n - k) + k * np.log(0.3) + (n - 1 - k) * np.log(0.7))
+    binomial /= math.fsum(binomial)
+    mdp = MDP.from_scipy(csr_array(binomial[None]), [1.0], [0, 1], np.zeros(n - 1))
+    assert np.array_equal(mdp.data, binomial[binomial > 0])
+    for column in (k, np.zeros(n, int)):
         matrix = coo_array((p, (np.zeros(n, int), column)), shape=(1, n))
         mdp = MDP.from_scipy(matrix, [1.0], [0, 1], np.zeros(n - 1))
         assert np.array_equal(mdp.data, p if column[1] else [1.0])

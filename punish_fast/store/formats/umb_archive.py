@@ -27,8 +27,9 @@ _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
 # Maximum size of all GNU and pax headers, which contain long names.
 _LARGEST_HEADERS = 1 << 21
-# Unpacked bytes that may be skipped, and how many more for each byte of the file.
-_MOST_SKIPPED, _SKIPPED_BY_BYTE = 1 << 27, 32
+# Maximum number of unpacked bytes of a compressed file: a number for any file, and additional ones for each byte of the
+# file, fewer for members that are skipped. Models shrink to about a tenth, zeros to a thousandth or a millionth.
+_MOST_UNPACKED, _READ_BY_BYTE, _SKIPPED_BY_BYTE = 1 << 27, 1024, 32
 # If the system does not report its memory.
 _USUAL_MEMORY = 8 << 30
 _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE)
@@ -91,7 +92,8 @@ class _Archive:
         self._path, self._stream = path, _unpacked(file)
         self._is_plain = self._stream is file
         self._size = os.fstat(file.fileno()).st_size
-        self._may_skip = _MOST_SKIPPED + _SKIPPED_BY_BYTE * self._size
+        self._may_read = _MOST_UNPACKED + _READ_BY_BYTE * self._size
+        self._may_skip = _MOST_UNPACKED + _SKIPPED_BY_BYTE * self._size
         self._may_extend = _LARGEST_HEADERS
 
     def members(self) -> Iterator[tuple[str, int]]:
@@ -118,11 +120,12 @@ class _Archive:
             raise self._fault(f"has more than {_MOST_MEMBERS:,} members")
         # The rest of a compressed file has its checksum.
         while not self._is_plain and (piece := self._stream.read(_PIECE)):
-            self._count(len(piece))
+            self._count(len(piece), is_read=False)
 
     def content(self, name: str, size: int) -> bytearray:
         """Read a member."""
         self._check_end(name, size)
+        self._count(size, is_read=True)
         content = bytearray()
         while len(content) < size:
             piece = self._stream.read(min(_PIECE, size - len(content)))
@@ -137,7 +140,7 @@ class _Archive:
         if self._is_plain:
             self._stream.seek(size, os.SEEK_CUR)
             return
-        self._count(size)
+        self._count(size, is_read=False)
         while size:
             piece = self._stream.read(min(_PIECE, size))
             if not piece:
@@ -169,10 +172,12 @@ class _Archive:
         if self._is_plain and size > self._size - self._stream.tell():
             raise self._fault(f"{printable(name)} is cut off, the file ends before its {size:,} bytes")
 
-    def _count(self, size: int) -> None:
-        self._may_skip -= size
-        if self._may_skip < 0:
-            raise self._fault(f"unpacks to too much besides {INDEX} and what it asks for; store it without compression")
+    def _count(self, size: int, is_read: bool) -> None:
+        """Count unpacked bytes; a plain file has no more than its size."""
+        self._may_read -= size
+        self._may_skip -= 0 if is_read else size
+        if not self._is_plain and min(self._may_read, self._may_skip) < 0:
+            raise self._fault("unpacks to too many bytes for its size; store it without compression")
 
     def _fault(self, what: str) -> ReadError:
         return ReadError(f"{self._path}: {what}")

@@ -348,4 +348,4 @@ def _process(
         matrix = csr_array((p, target.astype(kind), indptr.astype(kind)), shape=shape)
         return from_scipy(matrix, np.zeros(shape[0]), state_ptr, (), action, normalize)
     except ModelError as error:
-        raise content.fault(f"is no Markov decision process: {error}") from None
+        raise content.fault(f"is not a Markov decision process: {error}") from None
