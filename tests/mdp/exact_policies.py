@@ -1,0 +1,410 @@
+"""Small random processes, and the exact values of their policies in fractions.
+
+This is the slow, obvious model of the solver: every deterministic stationary policy is a Markov chain, its values are
+the solution of linear equations, and the optimum of a state is the best value of all policies. Infinite values are
+floats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from random import Random
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from punish_fast.mdp.model import MDP, from_rows
+from punish_fast.runtime.parallel import cumulated
+from tests.exact_values import eliminate
+
+# A row as it is given: its reward, and columns with probabilities, which may be repeated and zero.
+GivenRow = tuple[float, list[tuple[int, float]]]
+# A row in fractions: its reward, and the positive probability of each successor.
+Row = tuple[Fraction, dict[int, Fraction]]
+Value = Fraction | float
+
+_MOST_POLICIES = 64
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The Markov chain of a policy: one row for each state, and the rewards of terminals, in fractions."""
+
+    rows: list[Row]
+    terminals: list[Fraction]
+
+    @property
+    def ends(self) -> range:
+        """The columns of terminals."""
+        return range(len(self.rows), len(self.rows) + len(self.terminals))
+
+    @property
+    def absolute(self) -> Chain:
+        """The chain with absolute rewards."""
+        return Chain([(abs(reward), row) for reward, row in self.rows], list(map(abs, self.terminals)))
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process in fractions."""
+
+    rows: list[list[Row]]
+    terminals: list[Fraction]
+
+    @cached_property
+    def policies(self) -> list[Chain]:
+        """The chains of all deterministic policies."""
+        return [Chain(list(rows), self.terminals) for rows in product(*self.rows)]
+
+    @property
+    def absolute(self) -> Process:
+        """The process with absolute rewards."""
+        rows = [[(abs(reward), row) for reward, row in rows] for rows in self.rows]
+        return Process(rows, list(map(abs, self.terminals)))
+
+    def chain(self, choice: Iterable[int]) -> Chain:
+        """The chain of a policy that takes the row ``choice[s]``, counted over all states, in state ``s``."""
+        flat = [row for rows in self.rows for row in rows]
+        return Chain([flat[row] for row in choice], self.terminals)
+
+    def mixture(self, weight: Iterable[float]) -> Chain:
+        """The chain of a policy that takes each row with a probability; those of a state are divided by their sum."""
+        shares, mixed = iter(map(Fraction, weight)), []
+        for rows in self.rows:
+            share = [next(shares) for _ in rows]
+            reward, successors = _ZERO, dict[int, Fraction]()
+            for w, (paid, row) in zip(share, rows, strict=True):
+                reward += w / sum(share) * paid
+                for t, p in row.items():
+                    successors[t] = successors.get(t, _ZERO) + w / sum(share) * p
+            mixed.append((reward, {t: p for t, p in successors.items() if p}))
+        return Chain(mixed, self.terminals)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A random process as it is given to the library.
+
+    Attributes:
+        states: The rows of each state.
+        terminals: The reward of each terminal.
+        layers: The number of states of each layer; None for one layer.
+        is_sparse: Whether to make it from a sparse matrix with repeated entries.
+    """
+
+    states: list[list[GivenRow]]
+    terminals: list[float]
+    layers: list[int] | None = None
+    is_sparse: bool = False
+
+    @cached_property
+    def mdp(self) -> MDP:
+        """The process of the library."""
+        if not self.is_sparse:
+            lists = [[(reward, dict(entries)) for reward, entries in rows] for rows in self.states]
+            return from_rows(lists, self.layers, self.terminals)
+        rows = [row for state in self.states for row in state]
+        entries = [(r, column, p) for r, (_, row) in enumerate(rows) for column, p in row]
+        r, column, p = map(np.array, zip(*entries, strict=True))
+        matrix = coo_array((p, (r, column)), shape=(len(rows), len(self.states) + len(self.terminals)))
+        pointer = cumulated(np.array([len(state) for state in self.states]))
+        return MDP.from_scipy(matrix, [reward for reward, _ in rows], pointer, self.terminals)
+
+    @cached_property
+    def exact(self) -> Process:
+        """The process in fractions; probabilities are divided by their sum, which rounding may keep from being 1."""
+        rows = [[(Fraction(reward), _normalized(entries)) for reward, entries in state] for state in self.states]
+        return Process(rows, list(map(Fraction, self.terminals)))
+
+
+def _normalized(entries: list[tuple[int, float]]) -> dict[int, Fraction]:
+    total = sum(Fraction(p) for _, p in entries)
+    row: dict[int, Fraction] = {}
+    for column, p in entries:
+        if p:
+            row[column] = row.get(column, _ZERO) + Fraction(p) / total
+    return row
+
+
+# --- Values of a chain ------------------------------------------------------------------------------------------------
+
+
+def expected(rows: Sequence[Row], worth: dict[int, Fraction], discount: Fraction = _ONE) -> list[Fraction]:
+    """Solve ``v = r + discount P v``, where ``worth`` has the values of other columns, and maybe of some states.
+
+    Without a discount, play must reach one of these from every other state.
+    """
+    states = [s for s in range(len(rows)) if s not in worth]
+    place = {s: i for i, s in enumerate(states)}
+    matrix = []
+    for s in states:
+        reward, row = rows[s]
+        equation = [_ZERO] * len(states)
+        equation[place[s]] = _ONE
+        for t, p in row.items():
+            if t in place:
+                equation[place[t]] -= discount * p
+            else:
+                reward += discount * p * worth[t]
+        matrix.append([*equation, reward])
+    found = dict(zip(states, eliminate(matrix), strict=True))
+    return [worth[s] if s in worth else found[s] for s in range(len(rows))]
+
+
+def reached(chain: Chain, stops: Collection[int]) -> list[set[int]]:
+    """The columns that play from each state may visit, itself included; it goes on from no column in ``stops``."""
+    found = []
+    for s in range(len(chain.rows)):
+        seen, left = {s}, [s]
+        while left:
+            t = left.pop()
+            if t not in stops:
+                new = chain.rows[t][1].keys() - seen
+                seen |= new
+                left += new
+        found.append(seen)
+    return found
+
+
+def recurrent(chain: Chain, stops: Collection[int]) -> list[frozenset[int]]:
+    """The recurrent classes of a chain in which play ends at ``stops``, among them all terminals."""
+    to = reached(chain, stops)
+    classes = {frozenset(seen) for seen in to if not seen & set(stops)}
+    return [members for members in classes if all(to[t] == members for t in members)]
+
+
+def class_gain(chain: Chain, members: frozenset[int]) -> Fraction:
+    """The average reward of a recurrent class: the reward until play returns to a state over the time it takes."""
+    first = min(members)
+    outside = dict.fromkeys(set(range(len(chain.rows))) - members | {first}, _ZERO)
+    means = []
+    for rows in (chain.rows, [(_ONE, row) for _, row in chain.rows]):
+        after = expected(rows, outside)
+        means.append(backed_up(rows[first], after))
+    return means[0] / means[1]
+
+
+def discounted(chain: Chain, discount: Fraction) -> list[Fraction]:
+    """Discounted values."""
+    settled = [reward / (1 - discount) for reward in chain.terminals]
+    return expected(chain.rows, dict(zip(chain.ends, settled, strict=True)), discount)
+
+
+def totals(chain: Chain) -> list[Fraction] | None:
+    """Total rewards until a terminal; None if play that goes on without end is paid for."""
+    worth = dict.fromkeys(chain.ends, _ZERO)
+    for members in recurrent(chain, chain.ends):
+        if any(chain.rows[s][0] for s in members):
+            return None
+        worth |= dict.fromkeys(members, _ZERO)
+    return expected(chain.rows, worth)
+
+
+def gains(chain: Chain) -> list[Fraction]:
+    """Average rewards per step."""
+    worth = dict(zip(chain.ends, chain.terminals, strict=True))
+    for members in recurrent(chain, chain.ends):
+        worth |= dict.fromkeys(members, class_gain(chain, members))
+    return expected([(_ZERO, row) for _, row in chain.rows], worth)
+
+
+def reach_probabilities(chain: Chain, goal: set[int], avoid: set[int]) -> list[Fraction]:
+    """Probabilities of reaching the goal before a state to avoid."""
+    stops = {*goal, *avoid, *chain.ends}
+    worth = {t: Fraction(t in goal) for t in stops}
+    for members in recurrent(chain, stops):
+        worth |= dict.fromkeys(members, _ZERO)
+    return expected([(_ZERO, row) for _, row in chain.rows], worth)
+
+
+def goal_totals(chain: Chain, goal: set[int], sure: set[int] | None = None) -> list[Value]:
+    """Total rewards until the goal, plus infinity if play may miss it.
+
+    With ``sure``, the states from which some policy almost surely reaches the goal, rewards are to be minimized: going
+    round in a class of such states with a gain below 0 is worth minus infinity, since play can still turn to the goal.
+    """
+    stops = {*goal, *chain.ends}
+    paying, missing = set[int](), stops - goal
+    for members in recurrent(chain, stops):
+        if sure is not None and members <= sure and class_gain(chain, members) < 0:
+            paying |= members
+        else:
+            missing |= members
+    finite = expected(chain.rows, dict.fromkeys(stops | paying | missing, _ZERO))
+    values: list[Value] = []
+    for v, seen in zip(finite, reached(chain, stops), strict=True):
+        values.append(math.inf if seen & missing else -math.inf if seen & paying else v)
+    return values
+
+
+def steps(
+    process: Process, pick: Callable[[int, int, list[Fraction]], int], n_steps: int, discount: Fraction
+) -> list[list[Fraction]]:
+    """Values before each of a number of steps and after the last one, if ``pick(step, state, q)`` numbers a row."""
+    v = [_ZERO] * (len(process.rows) + len(process.terminals))
+    values = [v[: len(process.rows)]]
+    for step in reversed(range(n_steps)):
+        q = [[backed_up(row, v, discount) for row in rows] for rows in process.rows]
+        ends = v[len(process.rows) :]
+        v = [worth[pick(step, s, worth)] for s, worth in enumerate(q)]
+        v += [reward + discount * x for reward, x in zip(process.terminals, ends, strict=True)]
+        values.insert(0, v[: len(process.rows)])
+    return values
+
+
+def backed_up(row: Row, values: Sequence[Fraction] | dict[int, Fraction], discount: Fraction = _ONE) -> Fraction:
+    """The value of a row, from the values of its successors."""
+    return row[0] + discount * sum((p * values[t] for t, p in row[1].items()), _ZERO)
+
+
+# --- Random processes -------------------------------------------------------------------------------------------------
+
+
+def random_sample(seed: int) -> Sample:
+    """A process of 2 to 6 states with at most 64 policies."""
+    rng = Random(seed)
+    n, n_terminals = rng.randint(2, 6), rng.choice([0, 1, 1, 2])
+    counts = [rng.choice([1, 1, 2, 2, 3]) for _ in range(n)]
+    while math.prod(counts) > _MOST_POLICIES:
+        counts[rng.randrange(n)] = 1
+    paid, ends = rng.choice(_REWARDS), n_terminals > 0 and rng.random() < 0.25
+    states = [
+        [
+            (paid(rng, r), _ending(rng, row, n) if ends else row)
+            for r, row in enumerate(_row(rng, s, n, n + n_terminals) for _ in range(count))
+        ]
+        for s, count in enumerate(counts)
+    ]
+    _tie(rng, states)
+    terminals = [0.0 if rng.random() < 0.4 else paid(rng, 1) for _ in range(n_terminals)]
+    is_sparse = rng.random() < 0.5
+    for rows in states if is_sparse or rng.random() < 0.1 else []:
+        rows[:] = [(reward, _stored(rng, entries, n + n_terminals, is_sparse)) for reward, entries in rows]
+    return Sample(states, terminals, None if is_sparse or rng.random() < 0.8 else _layers(rng, n), is_sparse)
+
+
+def _row(rng: Random, state: int, n: int, n_columns: int) -> list[tuple[int, float]]:
+    """Entries of a row; the first column, often the state itself or the next one, has the largest probability."""
+    columns = rng.sample(range(n_columns), min(n_columns, rng.randint(1, 3)))
+    first = rng.choice([state, (state + 1) % n, columns[0], columns[0]])
+    columns = [first, *(t for t in columns if t != first)][:3]
+    return list(zip(columns, _probabilities(rng, len(columns)), strict=True))
+
+
+def _probabilities(rng: Random, m: int) -> list[float]:
+    """One to three probabilities; sums are 1 up to rounding, and sometimes as far off as is accepted."""
+    if m == 1:
+        return [1.0]
+    decimals = rng.choice([[0.9, 0.1], [0.3, 0.7]] if m == 2 else [[0.1, 0.2, 0.7], [0.6, 0.3, 0.1]])
+    cuts = sorted(rng.sample(range(1, 16), m - 1))
+    kinds = {
+        "leak": _leak(rng, 2.0 ** -rng.randint(1, 50), m),
+        "decimal leak": _leak(rng, 10.0 ** -rng.randint(1, 15), m),
+        "dyadic": [(b - a) / 16 for a, b in zip([0, *cuts], [*cuts, 16], strict=True)],
+        "decimal": decimals,
+        "thirds": [1 / 3, 2 / 3] if m == 2 else [1 / 3] * 3,
+        "hardly a leak": [1.0, *[rng.choice([1e-17, 1e-20, 1e-100, 5e-324])] * (m - 1)],
+        "off": [p * (1 + rng.choice([-9e-13, -1e-13, 4e-13])) for p in decimals],
+    }
+    return kinds[rng.choices(list(kinds), [4, 2, 2, 2, 2, 1, 1])[0]]
+
+
+def _leak(rng: Random, e: float, m: int) -> list[float]:
+    rest = [e] if m == 2 else rng.choice([[e / 2, e / 2], [e / 4, 3 * e / 4], [e, e * e]])
+    return [1 - sum(rest), *rest]
+
+
+def _ending(rng: Random, row: list[tuple[int, float]], end: int) -> list[tuple[int, float]]:
+    """A row that may also end play, with a dyadic probability."""
+    share = 2.0 ** -rng.randint(1, 8)
+    scaled = {column: p * (1 - share) for column, p in row}
+    return list((scaled | {end: scaled.get(end, 0.0) + share}).items())
+
+
+def _tie(rng: Random, states: list[list[GivenRow]]) -> None:
+    """Copy rows, with rewards as they are or nearly so, and make one state the mirror image of another."""
+    for rows in states:
+        if len(rows) > 1 and rng.random() < 0.3:
+            a, b = rng.sample(range(len(rows)), 2)
+            near = rng.choice([1.0, 1.0, 1 + 2.0**-52, 1 - 1e-13, 1 - 1e-9])
+            rows[b] = (rows[a][0] * near, rows[a][1])
+    if rng.random() < 0.25:
+        a, b = rng.sample(range(len(states)), 2)
+        if len(states[a]) == len(states[b]):
+            swap = {a: b, b: a}
+            states[b] = [(reward, [(swap.get(t, t), p) for t, p in row]) for reward, row in states[a]]
+
+
+def _stored(rng: Random, entries: list[tuple[int, float]], n_columns: int, is_sparse: bool) -> list[tuple[int, float]]:
+    """Entries with zeros, of a sparse matrix also with halves of probabilities and in any order."""
+    stored = []
+    for column, p in entries:
+        halves = is_sparse and rng.random() < 0.2 and p / 2 * 2 == p
+        stored += [(column, p / 2)] * 2 if halves else [(column, p)]
+    column = rng.randrange(n_columns)
+    if rng.random() < 0.3 and (is_sparse or column not in dict(entries)):
+        stored.append((column, 0.0))
+    if is_sparse:
+        rng.shuffle(stored)
+    return stored
+
+
+def _layers(rng: Random, n: int) -> list[int]:
+    cuts = sorted(rng.sample(range(n + 1), rng.randint(1, 2)))
+    return [b - a for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
+
+
+def _integer(rng: Random, _row: int) -> float:
+    return float(rng.randint(-3, 3))
+
+
+def _sparse_pay(rng: Random, _row: int) -> float:
+    return float(rng.choice([0, 0, 0, 0, 1, -1]))
+
+
+def _penalty(rng: Random, row: int) -> float:
+    """Mostly small, but rows after the first of a state are often forbidden by a large negative reward."""
+    if rng.random() < (0.5 if row else 0.05):
+        return -(10.0 ** rng.randint(6, 15))
+    return rng.randint(-3, 3) / rng.choice([1, 10])
+
+
+def _scale(rng: Random, _row: int) -> float:
+    return rng.choice([-1, 0, 1, 1]) * rng.uniform(1, 10) * 10.0 ** rng.randint(-300, 299)
+
+
+def _mild_scale(rng: Random, _row: int) -> float:
+    return rng.choice([-1, 0, 1, 1]) * rng.uniform(1, 10) * 10.0 ** rng.randint(-7, 7)
+
+
+def _fraction(rng: Random, _row: int) -> float:
+    return rng.choice([0.1, 0.2, 0.3, 1 / 3, 2 / 3, -0.1, 0.7])
+
+
+def _tiny(rng: Random, _row: int) -> float:
+    return rng.choice([0.0, 5e-324, 1e-310, -3e-308, 1e-300])
+
+
+def _cost(rng: Random, _row: int) -> float:
+    return float(rng.choice([0, 1, 1, 2, 5]))
+
+
+_REWARDS = [
+    _integer,
+    _integer,
+    _sparse_pay,
+    _sparse_pay,
+    _penalty,
+    _penalty,
+    _scale,
+    _mild_scale,
+    _fraction,
+    _tiny,
+    _cost,
+]

@@ -1,0 +1,591 @@
+"""Compare every objective with exact values on random processes: ``python -m tests.mdp.judge FIRST LAST``.
+
+A fault is a call that raises, warns or takes too long, an error above the bound, a bound that says too little, a policy
+that loses more than twice the bound, or a later row than the first of the best. `judge` finds those of one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import signal
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numba.core
+import numpy as np
+
+from punish_fast.mdp.average_reward import average_reward, evaluate_average_reward
+from punish_fast.mdp.finite_horizon import evaluate_finite_horizon, finite_horizon
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.reachability import evaluate_reach_probability, reach_probability
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, METHODS
+from punish_fast.mdp.solver import SolveError, evaluate, solve
+from punish_fast.mdp.total_reward import evaluate_total_reward, total_reward
+from tests.mdp import exact_policies as exact
+from tests.mdp.exact_policies import Chain, Process, Sample, Value, random_sample
+from tests.processes import end_components
+
+DISCOUNTS = (0.0, 0.5, 0.9, 0.99, 0.999999, 1 - 2.0**-40)
+SECONDS = 5.0
+# Values up to here must be found; above, floating point may not hold what they are computed from.
+LARGEST = 1e300
+# Largest share of the largest value that a bound may be, and up to which rows are tied or a gain may be 0.
+_LARGEST_SHARE, _TIE, _NO_GAIN = Fraction(1, 10**8), Fraction(1, 10**14), Fraction(1, 10**12)
+# Share of values with absolute rewards that rounding may take from values that cancel.
+_SHARE_OF_SIZE = Fraction(1, 10**12)
+_COMPILER = Path(numba.core.__file__).parent
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class Fault(NamedTuple):
+    """One fault of a solver."""
+
+    seed: int
+    objective: str
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.seed} {self.objective}: {self.kind}: {self.text}"
+
+
+class Found(NamedTuple):
+    """What the library answers: one value for each state, or for each step and state in turn."""
+
+    v: list[float]
+    bound: float
+    choice: list[int] | None = None
+    lower: list[float] | None = None
+    upper: list[float] | None = None
+
+
+class Overtime(BaseException):
+    """A call took too much processor time."""
+
+
+@dataclass
+class Question:
+    """An objective of one process.
+
+    Attributes:
+        ask: Call the library.
+        right: The values of an optimal policy, in the order of `Found.v`; None if they are not defined.
+        size: The same with absolute rewards. Rounding has a share of these, even if values cancel.
+        earned: The values of the policy of a choice.
+        sign: 1 to maximize, -1 to minimize.
+        may_refuse: Whether a `SolveError` is documented even if there are values.
+        q: The values of the rows of each state, in the order of `Found.choice`, if optimal rows make an optimal policy.
+        is_paid: Whether rewards count.
+    """
+
+    ask: Callable[[], Found]
+    right: list[Value] | None
+    size: list[Value]
+    earned: Callable[[list[int]], list[Value]] | None = None
+    sign: int = 1
+    may_refuse: bool = False
+    q: list[list[Fraction]] | None = None
+    is_paid: bool = True
+
+
+class Case:
+    """A random process, and a goal, states to avoid and a mixed policy for it."""
+
+    def __init__(self, seed: int, sample: Sample | None = None) -> None:
+        self.seed = seed
+        self.sample = sample or random_sample(seed)
+        self.process = self.sample.exact
+        self.n = len(self.process.rows)
+        self.ends = set(self.process.policies[0].ends)
+        columns, rng = range(self.n + len(self.ends)), Random(-seed - 1)
+        self.goal = set(rng.sample(columns, rng.choice([1, 1, 2])))
+        self.avoid = set(rng.sample(columns, rng.choice([0, 1, 1]))) - self.goal
+        self.weight = np.array([w for rows in self.process.rows for w in _mixed(rng, len(rows))])
+        self.mixed = self.process.mixture(self.weight.tolist())
+        self.n_steps = rng.choice([1, 2, 5, 12])
+        self.method = rng.choice([name for name in METHODS if name != "auto"])
+        self.discount = rng.choice(DISCOUNTS[1:4])
+        self.horizon_discount = rng.choice([1.0, 1.0, 0.9, 0.0])
+
+    @property
+    def mdp(self) -> MDP:
+        """The process of the library."""
+        return self.sample.mdp
+
+    def mask(self, columns: set[int]) -> np.ndarray:
+        """A mark of columns, bool ``[n_columns]``."""
+        return np.isin(np.arange(self.n + len(self.ends)), sorted(columns))
+
+    def always_ends(self, stops: set[int]) -> bool:
+        """Whether play reaches ``stops`` under every policy."""
+        return not any(exact.recurrent(chain, stops) for chain in self.process.policies)
+
+    @cached_property
+    def sure(self) -> set[int]:
+        """The states from which some policy almost surely reaches the goal."""
+        values = [exact.goal_totals(chain, self.goal) for chain in self.process.policies]
+        return {s for s, column in enumerate(zip(*values, strict=True)) if min(column) < math.inf}
+
+    def may_gain_nothing(self) -> bool:
+        """Whether a component with rewards below 0 has a least gain of 0, or nearly so, so that it is refused."""
+        inside = self.sure - self.goal
+        states = [
+            [row for row in rows if row[1].keys() <= inside | self.goal] if s in inside else []
+            for s, rows in enumerate(self.process.rows)
+        ]
+        for component in end_components(states):
+            least = min(reward for s in component for reward, row in states[s] if row.keys() <= component)
+            if least < 0 and self._least_gain_is_open(component):
+                return True
+        return False
+
+    def _least_gain_is_open(self, component: set[int]) -> bool:
+        found = [
+            (exact.class_gain(chain, members), exact.class_gain(chain.absolute, members))
+            for chain in self.process.policies
+            for members in exact.recurrent(chain, self.goal | self.ends)
+            if members <= component
+        ]
+        gain, size = min(found)
+        return abs(gain) <= _NO_GAIN * size
+
+
+def _mixed(rng: Random, n: int) -> list[float]:
+    """Weights of rows: one row, dyadic, or decimal ones."""
+    if n == 1 or rng.random() < 0.2:
+        return [1.0] + [0.0] * (n - 1)
+    shares = [[0.5, 0.5], [0.25, 0.75], [0.1, 0.9], [1 - 2.0**-30, 2.0**-30]]
+    return rng.choice(shares if n == 2 else [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [1 / 3] * 3])
+
+
+# --- Objectives -------------------------------------------------------------------------------------------------------
+
+
+def _of_solution(found: Any) -> Found:
+    return Found(found.v.tolist(), found.error_bound, found.choice.tolist())
+
+
+def _of_bracket(found: Any) -> Found:
+    values = (found.v, found.lower, found.upper)
+    v, lower, upper = (array.tolist() for array in values)
+    return Found(v, found.error_bound, found.choice.tolist(), lower, upper)
+
+
+def _of_gain(found: Any) -> Found:
+    return Found(found.gain.tolist(), found.error_bound, found.choice.tolist())
+
+
+def _of_steps(found: Any) -> Found:
+    return Found(found.v.ravel().tolist(), found.error_bound, found.choice.ravel().tolist())
+
+
+def _optimum(
+    case: Case,
+    ask: Callable[[], Found],
+    values: Callable[[Chain], Any],
+    sign: int = 1,
+    worth: dict[int, Fraction] | None = None,
+    discount: Fraction = _ONE,
+    is_paid: bool = True,
+) -> Question:
+    """A question for the best of all deterministic policies.
+
+    With ``worth``, the values of some columns, the best rows of all other states make an optimal policy.
+    """
+    found = [values(chain) for chain in case.process.policies]
+    if None in found:
+        return Question(ask, None, [])
+    best = max if sign > 0 else min
+    right = [best(column) for column in zip(*found, strict=True)]
+    size = values(case.process.policies[found.index(right)].absolute)
+    q = None
+    if worth is not None:
+        v = dict(enumerate(right)) | worth
+        q = [
+            [v[s] if s in worth else exact.backed_up(row if is_paid else (_ZERO, row[1]), v, discount) for row in rows]
+            for s, rows in enumerate(case.process.rows)
+        ]
+    return Question(ask, right, size, lambda choice: values(case.process.chain(choice)), sign, q=q, is_paid=is_paid)
+
+
+def _evaluation(case: Case, ask: Callable[[], Found], values: Callable[[Chain], Any]) -> Question:
+    """A question for the values of the mixed policy."""
+    size = values(case.process.absolute.mixture(case.weight.tolist()))
+    return Question(ask, values(case.mixed), size or [])
+
+
+def _discounted(case: Case, discount: float, method: str = "auto") -> Question:
+    g = Fraction(discount)
+    settled = [reward / (1 - g) for reward in case.process.terminals]
+    return _optimum(
+        case,
+        lambda: _of_solution(solve(case.mdp, discount, method)),
+        lambda chain: exact.discounted(chain, g),
+        worth=dict(zip(sorted(case.ends), settled, strict=True)),
+        discount=g,
+    )
+
+
+def _total(case: Case) -> Question:
+    return _optimum(
+        case,
+        lambda: _of_solution(solve(case.mdp, 1.0)),
+        exact.totals,
+        worth=dict.fromkeys(case.ends, _ZERO) if case.always_ends(case.ends) else None,
+    )
+
+
+def _win(case: Case) -> Question:
+    wins = {case.n + k for k, reward in enumerate(case.process.terminals) if reward > 0}
+    return _optimum(
+        case,
+        lambda: _of_solution(solve(case.mdp, objective="win-probability")),
+        lambda chain: exact.reach_probabilities(chain, wins, set()),
+        worth={t: Fraction(t in wins) for t in case.ends} if case.always_ends(case.ends) else None,
+        is_paid=False,
+    )
+
+
+def _reach(case: Case, maximize: bool) -> Question:
+    args = (case.mdp, case.mask(case.goal), maximize, case.mask(case.avoid))
+    stops = case.goal | case.avoid | case.ends
+    return _optimum(
+        case,
+        lambda: _of_bracket(reach_probability(*args)),
+        lambda chain: exact.reach_probabilities(chain, case.goal, case.avoid),
+        sign=1 if maximize else -1,
+        worth={t: Fraction(t in case.goal) for t in stops} if case.always_ends(stops) else None,
+        is_paid=False,
+    )
+
+
+def _goal_total(case: Case, maximize: bool) -> Question:
+    sure = None if maximize else case.sure
+    is_sure = case.ends <= case.goal and case.always_ends(case.goal | case.ends)
+    question = _optimum(
+        case,
+        lambda: _of_bracket(total_reward(case.mdp, case.mask(case.goal), maximize)),
+        lambda chain: exact.goal_totals(chain, case.goal, sure),
+        sign=1 if maximize else -1,
+        worth=dict.fromkeys(case.goal, _ZERO) if is_sure else None,
+    )
+    question.may_refuse = not maximize and case.may_gain_nothing()
+    return question
+
+
+def _average(case: Case) -> Question:
+    return _optimum(case, lambda: _of_gain(average_reward(case.mdp)), exact.gains)
+
+
+def _horizon(case: Case) -> Question:
+    n_steps, discount, begins = case.n_steps, Fraction(case.horizon_discount), case.mdp.state_ptr.tolist()
+    q: dict[tuple[int, int], list[Fraction]] = {}
+
+    def best(step: int, state: int, worth: list[Fraction]) -> int:
+        q[step, state] = worth
+        return worth.index(max(worth))
+
+    def earned(choice: list[int], process: Process = case.process) -> list[Value]:
+        taken = np.reshape(choice, (n_steps, case.n)) - begins[:-1]
+        return _flat(exact.steps(process, lambda step, state, _: taken[step, state], n_steps, discount))
+
+    right = _flat(exact.steps(case.process, best, n_steps, discount))
+    by_step = [q[key] for key in sorted(q)]
+    optimal = [begins[state] + worth.index(max(worth)) for (_, state), worth in sorted(q.items())]
+    args = (case.mdp, n_steps, case.horizon_discount)
+    size = earned(optimal, case.process.absolute)
+    return Question(lambda: _of_steps(finite_horizon(*args)), right, size, earned, q=by_step)
+
+
+def _flat(values: list[list[Fraction]]) -> list[Value]:
+    return [x for v in values for x in v]
+
+
+def _evaluate(case: Case, discount: float) -> Question:
+    def values(chain: Chain) -> list[Fraction] | None:
+        if discount < 1:
+            return exact.discounted(chain, Fraction(discount))
+        return None if exact.recurrent(chain, chain.ends) else exact.totals(chain)
+
+    # It returns no bound: "within the tolerance, or as close as rounding allows".
+    question = _evaluation(case, lambda: Found(evaluate(case.mdp, case.weight, discount).tolist(), allowed), values)
+    allowed = max(DEFAULT_TOLERANCE, float(_rounding(question)) / 2)
+    return question
+
+
+def _evaluate_horizon(case: Case) -> Question:
+    n_steps, discount = case.n_steps, Fraction(case.horizon_discount)
+    args = (case.mdp, case.weight, n_steps, case.horizon_discount)
+
+    def values(chain: Chain) -> list[Value]:
+        process = Process([[row] for row in chain.rows], chain.terminals)
+        return _flat(exact.steps(process, lambda *_: 0, n_steps, discount))
+
+    return _evaluation(case, lambda: _of_steps(evaluate_finite_horizon(*args)), values)
+
+
+def _evaluate_reach(case: Case) -> Question:
+    args = (case.mdp, case.weight, case.mask(case.goal), case.mask(case.avoid))
+    return _evaluation(
+        case,
+        lambda: _of_bracket(evaluate_reach_probability(*args)),
+        lambda chain: exact.reach_probabilities(chain, case.goal, case.avoid),
+    )
+
+
+def _evaluate_goal_total(case: Case) -> Question:
+    args = (case.mdp, case.weight, case.mask(case.goal))
+    return _evaluation(
+        case,
+        lambda: _of_bracket(evaluate_total_reward(*args)),
+        lambda chain: exact.goal_totals(chain, case.goal),
+    )
+
+
+def _evaluate_average(case: Case) -> Question:
+    return _evaluation(case, lambda: _of_gain(evaluate_average_reward(case.mdp, case.weight)), exact.gains)
+
+
+OBJECTIVES: dict[str, Callable[[Case], Question]] = {
+    **{f"discount {g:.12g}": (lambda case, g=g: _discounted(case, g)) for g in DISCOUNTS},
+    "method": lambda case: _discounted(case, case.discount, case.method),
+    "total": _total,
+    "win": _win,
+    "reach max": lambda case: _reach(case, True),
+    "reach min": lambda case: _reach(case, False),
+    "goal total max": lambda case: _goal_total(case, True),
+    "goal total min": lambda case: _goal_total(case, False),
+    "average": _average,
+    "horizon": _horizon,
+    "evaluate discounted": lambda case: _evaluate(case, case.discount),
+    "evaluate total": lambda case: _evaluate(case, 1.0),
+    "evaluate reach": _evaluate_reach,
+    "evaluate goal total": _evaluate_goal_total,
+    "evaluate average": _evaluate_average,
+    "evaluate horizon": _evaluate_horizon,
+}
+
+
+# --- Faults -----------------------------------------------------------------------------------------------------------
+
+
+def judge(seed: int, objectives: Sequence[str] = tuple(OBJECTIVES)) -> list[Fault]:
+    """The faults of the library on the random process of a seed."""
+    return faults_of(Case(seed), objectives)
+
+
+def faults_of(case: Case, objectives: Sequence[str] = tuple(OBJECTIVES)) -> list[Fault]:
+    """The faults of the library on one process."""
+    return [
+        Fault(case.seed, name, kind, text)
+        for name in objectives
+        for kind, text in _faults(case, OBJECTIVES[name](case))
+    ]
+
+
+def _faults(case: Case, question: Question) -> Iterator[tuple[str, str]]:
+    right = question.right
+    try:
+        with limited(SECONDS):
+            found = question.ask()
+    except SolveError as error:
+        if right is not None and not question.may_refuse and _largest(right) < LARGEST:
+            yield "refused", str(error)
+        return
+    except Warning as warning:
+        yield "warning", f"{type(warning).__name__}: {warning}"
+        return
+    except Overtime:
+        yield "slow", f"more than {SECONDS:g} s"
+        return
+    except Exception as error:  # every other error of the library is a fault
+        yield "error", f"{type(error).__name__}: {error}"
+        return
+    if right is not None:
+        yield from _wrong_values(question, found)
+        if question.earned is not None and math.isfinite(found.bound):
+            yield from _wrong_choice(case, question, found)
+
+
+def _largest(values: Sequence[Value]) -> float:
+    """The largest absolute value that is finite, or infinity if it is above the largest float."""
+    try:
+        return max((float(abs(x)) for x in values if not _is_infinite(x)), default=0.0)
+    except OverflowError:
+        return math.inf
+
+
+def _is_infinite(x: Value) -> bool:
+    return isinstance(x, float) and math.isinf(x)
+
+
+def _wrong_values(question: Question, found: Found) -> Iterator[tuple[str, str]]:
+    right, bound = question.right, found.bound
+    assert right is not None
+    if not math.isfinite(bound):
+        yield "no bound", f"{bound}"
+        return
+    for s, (v, x) in enumerate(zip(found.v, right, strict=True)):
+        if _is_infinite(x) or not math.isfinite(v):
+            if v != x:
+                yield "wrong", f"v[{s}] is {v!r}, not {_short(x)}"
+                return
+        elif abs(Fraction(v) - x) > Fraction(bound):
+            yield "wrong", f"v[{s}] is {v!r}, {_short(abs(Fraction(v) - x))} from {_short(x)}, bound {bound:.3g}"
+            return
+    for s, x in enumerate(right):
+        if found.lower is not None and found.upper is not None and not found.lower[s] <= x <= found.upper[s]:
+            yield "bracket", f"[{found.lower[s]!r}, {found.upper[s]!r}] does not contain {_short(x)} of state {s}"
+            return
+    if bound > DEFAULT_TOLERANCE and Fraction(bound) > _rounding(question):
+        yield "loose", f"bound {bound:.3g}, although the largest value is {_largest(right):.3g}"
+
+
+def _rounding(question: Question) -> Fraction:
+    """The largest error bound that rounding explains."""
+    shares = ((question.right or [], _LARGEST_SHARE), (question.size, _SHARE_OF_SIZE))
+    return max((share * abs(x) for values, share in shares for x in values if not _is_infinite(x)), default=_ZERO)
+
+
+def _wrong_choice(case: Case, question: Question, found: Found) -> Iterator[tuple[str, str]]:
+    assert found.choice is not None
+    n, begins = case.n, case.mdp.state_ptr.tolist()
+    for k, row in enumerate(found.choice):
+        if not begins[k % n] <= row < begins[k % n + 1]:
+            yield "policy", f"row {row} is not of state {k % n}"
+            return
+    loss = _loss(question, found, found.choice)
+    if loss:
+        yield "policy", loss
+        return
+    for kind, first in _first_rows(case, question, found):
+        for k, (row, earlier) in enumerate(zip(found.choice, first, strict=True)):
+            if earlier < row:
+                yield kind, f"state {k % n} takes its row {row - begins[k % n]}, not {earlier - begins[k % n]}"
+                return
+
+
+def _loss(question: Question, found: Found, choice: list[int]) -> str:
+    """The first state from which a policy is worse than the value by more than the bound, as text."""
+    assert question.earned is not None
+    for s, (v, x) in enumerate(zip(found.v, question.earned(choice), strict=True)):
+        if _is_infinite(x) or not math.isfinite(v):
+            is_worse = question.sign * x < question.sign * v
+        else:
+            is_worse = question.sign * (Fraction(v) - x) > Fraction(found.bound)
+        if is_worse:
+            return f"the policy is worth {_short(x)} from state {s}, not {v!r}, bound {found.bound:.3g}"
+    return ""
+
+
+def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[str, list[int]]]:
+    """The first of equal rows, and the first of the best rows, for each entry of a choice, with the kind of fault.
+
+    Rows within the tolerance of ties count only if all of them together make a policy that is good enough.
+    """
+    assert found.choice is not None
+    n, begins = case.n, case.mdp.state_ptr.tolist()
+    equal = []
+    for k, row in enumerate(found.choice):
+        rows = [row if question.is_paid else row[1] for row in case.process.rows[k % n]]
+        equal.append(begins[k % n] + rows.index(rows[row - begins[k % n]]))
+    yield "equal", equal
+    if question.q is None:
+        return
+    assert question.right is not None
+    scale = max(abs(Fraction(x)) for x in question.right)
+    for kind, tolerance in (("tie", _ZERO), ("near tie", _TIE * scale)):
+        first = []
+        for k, worth in enumerate(question.q):
+            best = max(question.sign * x for x in worth)
+            first.append(begins[k % n] + next(i for i, x in enumerate(worth) if question.sign * x >= best - tolerance))
+        if not _loss(question, found, first):
+            yield kind, first
+
+
+def _short(x: Value) -> str:
+    try:
+        return f"{float(x):.17g}"
+    except OverflowError:
+        return f"{'-' if x < 0 else ''}2^{abs(x).numerator.bit_length() - abs(x).denominator.bit_length()}"
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Make warnings errors, and raise `Overtime` after so much processor time; compiling does not count."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        if any(_is_compiling(frame) for frame in sys._current_frames().values()):
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+        else:
+            raise Overtime
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _is_compiling(frame: FrameType | None) -> bool:
+    while frame is not None and _COMPILER not in Path(frame.f_code.co_filename).parents:
+        frame = frame.f_back
+    return frame is not None
+
+
+# --- Command line -----------------------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Judge a range of seeds; print a line for each fault, and counts by objective and kind."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mdp.judge", description=main.__doc__)
+    parser.add_argument("first", type=int, help="first seed")
+    parser.add_argument("last", type=int, help="seed after the last one")
+    parser.add_argument("--objective", action="append", choices=OBJECTIVES, help="only this one; may be repeated")
+    options = parser.parse_args(arguments)
+    faults: list[Fault] = []
+    done = 0
+    try:
+        for seed in range(options.first, options.last):
+            for fault in judge(seed, options.objective or tuple(OBJECTIVES)):
+                print(fault, flush=True)
+                faults.append(fault)
+            done += 1
+    except KeyboardInterrupt:
+        print(f"interrupted before seed {options.first + done}", file=sys.stderr)
+    print(table_of(faults, done))
+    return 1 if faults else 0
+
+
+def table_of(faults: Sequence[Fault], n: int) -> str:
+    """Counts of faults by objective and kind."""
+    counts = Counter((fault.objective, fault.kind) for fault in faults)
+    kinds = sorted({kind for _, kind in counts})
+    lines = [f"{n:,} processes, {len(faults):,} faults"]
+    if counts:
+        lines.append(" ".join([f"{'':24}", *(f"{kind:>9}" for kind in kinds)]))
+        lines += [
+            " ".join([f"{name:24}", *(f"{counts[name, kind]:9}" for kind in kinds)])
+            for name in OBJECTIVES
+            if any(counts[name, kind] for kind in kinds)
+        ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
