@@ -12,7 +12,7 @@ import signal
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,7 +33,7 @@ from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, METHODS
 from punish_fast.mdp.solver import SolveError, evaluate, solve
 from punish_fast.mdp.total_reward import evaluate_total_reward, total_reward
 from tests.mdp import exact_policies as exact
-from tests.mdp.exact_policies import Chain, Process, Sample, Value, random_sample
+from tests.mdp.exact_policies import Chain, Process, Row, Sample, Value, random_sample
 from tests.processes import end_components
 
 DISCOUNTS = (0.0, 0.5, 0.9, 0.99, 0.999999, 1 - 2.0**-40)
@@ -85,7 +85,8 @@ class Question:
         earned: The values of the policy of a choice.
         sign: 1 to maximize, -1 to minimize.
         may_refuse: Whether a `SolveError` is documented even if there are values.
-        q: The values of the rows of each state, in the order of `Found.choice`, if optimal rows make an optimal policy.
+        q: The values of the rows of each state, in the order of `Found.choice`; None if they do not define ties.
+        is_greedy: Whether all policies of optimal rows are optimal.
         is_paid: Whether rewards count.
     """
 
@@ -95,7 +96,8 @@ class Question:
     earned: Callable[[list[int]], list[Value]] | None = None
     sign: int = 1
     may_refuse: bool = False
-    q: list[list[Fraction]] | None = None
+    q: list[list[Value]] | None = None
+    is_greedy: bool = True
     is_paid: bool = True
 
 
@@ -127,7 +129,7 @@ class Case:
         """A mark of columns, bool ``[n_columns]``."""
         return np.isin(np.arange(self.n + len(self.ends)), sorted(columns))
 
-    def always_ends(self, stops: set[int]) -> bool:
+    def always_ends(self, stops: Collection[int]) -> bool:
         """Whether play reaches ``stops`` under every policy."""
         return not any(exact.recurrent(chain, stops) for chain in self.process.policies)
 
@@ -195,14 +197,11 @@ def _optimum(
     ask: Callable[[], Found],
     values: Callable[[Chain], Any],
     sign: int = 1,
-    worth: dict[int, Fraction] | None = None,
+    worth: Mapping[int, Value] | None = None,
     discount: Fraction = _ONE,
     is_paid: bool = True,
 ) -> Question:
-    """A question for the best of all deterministic policies.
-
-    With ``worth``, the values of some columns, the best rows of all other states make an optimal policy.
-    """
+    """A question for the best of all deterministic policies; ``worth`` has the values of columns where play ends."""
     found = [values(chain) for chain in case.process.policies]
     if None in found:
         return Question(ask, None, [])
@@ -212,11 +211,17 @@ def _optimum(
     q = None
     if worth is not None:
         v = dict(enumerate(right)) | worth
-        q = [
-            [v[s] if s in worth else exact.backed_up(row if is_paid else (_ZERO, row[1]), v, discount) for row in rows]
-            for s, rows in enumerate(case.process.rows)
-        ]
-    return Question(ask, right, size, lambda choice: values(case.process.chain(choice)), sign, q=q, is_paid=is_paid)
+        rows = [[row if is_paid else (_ZERO, row[1]) for row in rows] for rows in case.process.rows]
+        q = [[v[s] if s in worth else _backed_up(row, v, discount) for row in rows] for s, rows in enumerate(rows)]
+    question = Question(ask, right, size, lambda choice: values(case.process.chain(choice)), sign, q=q, is_paid=is_paid)
+    question.is_greedy = discount < 1 or (worth is not None and case.always_ends(worth.keys()))
+    return question
+
+
+def _backed_up(row: Row, v: dict[int, Value], discount: Fraction) -> Value:
+    """The value of a row, infinite if a successor's is; plus infinity counts more."""
+    infinite = [v[t] for t in row[1] if _is_infinite(v[t])]
+    return max(infinite) if infinite else exact.backed_up(row, v, discount)
 
 
 def _evaluation(case: Case, ask: Callable[[], Found], values: Callable[[Chain], Any]) -> Question:
@@ -242,7 +247,7 @@ def _total(case: Case) -> Question:
         case,
         lambda: _of_solution(solve(case.mdp, 1.0)),
         exact.totals,
-        worth=dict.fromkeys(case.ends, _ZERO) if case.always_ends(case.ends) else None,
+        worth=dict.fromkeys(case.ends, _ZERO),
     )
 
 
@@ -252,33 +257,31 @@ def _win(case: Case) -> Question:
         case,
         lambda: _of_solution(solve(case.mdp, objective="win-probability")),
         lambda chain: exact.reach_probabilities(chain, wins, set()),
-        worth={t: Fraction(t in wins) for t in case.ends} if case.always_ends(case.ends) else None,
+        worth={t: Fraction(t in wins) for t in case.ends},
         is_paid=False,
     )
 
 
 def _reach(case: Case, maximize: bool) -> Question:
     args = (case.mdp, case.mask(case.goal), maximize, case.mask(case.avoid))
-    stops = case.goal | case.avoid | case.ends
     return _optimum(
         case,
         lambda: _of_bracket(reach_probability(*args)),
         lambda chain: exact.reach_probabilities(chain, case.goal, case.avoid),
         sign=1 if maximize else -1,
-        worth={t: Fraction(t in case.goal) for t in stops} if case.always_ends(stops) else None,
+        worth={t: Fraction(t in case.goal) for t in case.goal | case.avoid | case.ends},
         is_paid=False,
     )
 
 
 def _goal_total(case: Case, maximize: bool) -> Question:
     sure = None if maximize else case.sure
-    is_sure = case.ends <= case.goal and case.always_ends(case.goal | case.ends)
     question = _optimum(
         case,
         lambda: _of_bracket(total_reward(case.mdp, case.mask(case.goal), maximize)),
         lambda chain: exact.goal_totals(chain, case.goal, sure),
         sign=1 if maximize else -1,
-        worth=dict.fromkeys(case.goal, _ZERO) if is_sure else None,
+        worth=dict.fromkeys(case.ends, math.inf) | dict.fromkeys(case.goal, _ZERO),
     )
     question.may_refuse = not maximize and case.may_gain_nothing()
     return question
@@ -490,9 +493,10 @@ def _loss(question: Question, found: Found, choice: list[int]) -> str:
 
 
 def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[str, list[int]]]:
-    """The first of equal rows, and the first of the best rows, for each entry of a choice, with the kind of fault.
+    """Rows that a choice should not come after, one for each of its entries, with the kind of fault.
 
-    Rows within the tolerance of ties count only if all of them together make a policy that is good enough.
+    These are the first of equal rows, and the first of tied rows, if they make a policy that is good enough: all of
+    them together, or, where play may go on without end, each one with the other rows of the choice.
     """
     assert found.choice is not None
     n, begins = case.n, case.mdp.state_ptr.tolist()
@@ -503,15 +507,22 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
     yield "equal", equal
     if question.q is None:
         return
-    assert question.right is not None
-    scale = max(abs(Fraction(x)) for x in question.right)
+    scale = max((abs(x) for x in question.right or [] if not _is_infinite(x)), default=_ZERO)
     for kind, tolerance in (("tie", _ZERO), ("near tie", _TIE * scale)):
-        first = []
-        for k, worth in enumerate(question.q):
-            best = max(question.sign * x for x in worth)
-            first.append(begins[k % n] + next(i for i, x in enumerate(worth) if question.sign * x >= best - tolerance))
-        if not _loss(question, found, first):
+        first = [begins[k % n] + _first_best(q, question.sign, tolerance) for k, q in enumerate(question.q)]
+        if question.is_greedy and not _loss(question, found, first):
             yield kind, first
+        for k, row in enumerate([] if question.is_greedy else first):
+            changed = [*found.choice[:k], min(row, found.choice[k]), *found.choice[k + 1 :]]
+            if not _loss(question, found, changed):
+                yield kind, changed
+
+
+def _first_best(q: list[Value], sign: int, tolerance: Fraction) -> int:
+    best = max(q) if sign > 0 else min(q)
+    if _is_infinite(best):
+        return q.index(best)
+    return next(i for i, x in enumerate(q) if not _is_infinite(x) and abs(best - x) <= tolerance)
 
 
 def _short(x: Value) -> str:
