@@ -167,8 +167,11 @@ def _mixed(rng: Random, n: int) -> list[float]:
     """Weights of rows: one row, dyadic, or decimal ones."""
     if n == 1 or rng.random() < 0.2:
         return [1.0] + [0.0] * (n - 1)
-    shares = [[0.5, 0.5], [0.25, 0.75], [0.1, 0.9], [1 - 2.0**-30, 2.0**-30]]
-    return rng.choice(shares if n == 2 else [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [1 / 3] * 3])
+    shares = {
+        2: [[0.5, 0.5], [0.25, 0.75], [0.1, 0.9], [1 - 2.0**-30, 2.0**-30]],
+        3: [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [1 / 3] * 3],
+    }
+    return rng.choice(shares.get(n, [[1 / n] * n]))
 
 
 # --- Objectives -------------------------------------------------------------------------------------------------------
@@ -323,7 +326,7 @@ def _evaluate(case: Case, discount: float) -> Question:
 
     # It returns no bound: "within the tolerance, or as close as rounding allows".
     question = _evaluation(case, lambda: Found(evaluate(case.mdp, case.weight, discount).tolist(), allowed), values)
-    allowed = max(DEFAULT_TOLERANCE, float(_rounding(question)) / 2)
+    allowed = max(DEFAULT_TOLERANCE, float(min(_rounding(question), Fraction(LARGEST))) / 2)
     return question
 
 
@@ -393,11 +396,11 @@ def faults_of(case: Case, objectives: Sequence[str] = tuple(OBJECTIVES)) -> list
     return [
         Fault(case.seed, name, kind, text)
         for name in objectives
-        for kind, text in _faults(case, OBJECTIVES[name](case))
+        for kind, text in faults_in(case, OBJECTIVES[name](case))
     ]
 
 
-def _faults(case: Case, question: Question) -> Iterator[tuple[str, str]]:
+def faults_in(case: Case, question: Question) -> Iterator[tuple[str, str]]:
     right = question.right
     try:
         with limited(SECONDS):

@@ -1,0 +1,184 @@
+"""Every objective on random processes against exact values (``judge.py``), and the judge on answers that are known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.mdp import judge as judging
+from tests.mdp.exact_policies import Sample, class_gain
+from tests.mdp.judge import OBJECTIVES, Case, faults_in, judge, main
+
+EPSILON = 2.0**-40
+
+
+def sample(*states, terminals=()):
+    """A process from rows with a mapping of successors."""
+    return Sample([[(reward, list(row.items())) for reward, row in rows] for rows in states], list(terminals))
+
+
+def gambler(p=0.4, coins=6):
+    """A gambler who stakes up to what he has; the last column is his goal."""
+    states = [
+        [
+            (0.0, {s + a - 1 if s + a < coins else coins: p, s - a - 1 if s > a else coins - 1: 1 - p})
+            for a in range(1, min(s, coins - s) + 1)
+        ]
+        for s in range(1, coins)
+    ]
+    return sample(*states, terminals=[0.0, 1.0])
+
+
+BET = sample(
+    [(0, {1: 1.0})],
+    [(0, {1: 1.0}), (0, {2: 1.0})],
+    [(0, {3: 0.5, 4: 0.5}), (0, {4: 1.0})],
+    [(0, {3: 1.0})],
+    [(0, {4: 1.0})],
+)
+LOOP_OF_NO_COST = sample([(0, {1: 1.0}), (3, {2: 1.0})], [(0, {0: 1.0}), (5, {2: 1.0})], [(0, {2: 1.0})])
+TRAP = sample(
+    [(1, {1: 1.0})],
+    [(1, {3: 1.0}), (1, {2: 1.0})],
+    [(1, {3: 1.0}), (1, {0: 0.5, 3: 0.5}), (1, {1: 1.0}), (1, {2: 1.0})],
+    [(0, {3: 1.0})],
+)
+COSTLY = sample([(-4, {1: 0.8, 2: 0.2})], [(-4, {0: 0.8, 2: 0.2})], [(0, {2: 1.0})])
+STAY = sample(
+    [(2.9, {0: 1 - EPSILON, 1: EPSILON}), (3.0, {0: 1.0})],
+    [(0.8, {0: 1 - 2 * EPSILON, 2: EPSILON, 1: EPSILON})],
+    terminals=[0.0],
+)
+HARDLY_LEAVES = sample([(1.0, {0: 1.0, 1: 1e-17, 2: 1e-17})], terminals=[0.0, 1.0])
+SWITCH = sample([(0.0, {0: 1 - EPSILON, 1: EPSILON})], [(1.0, {0: EPSILON, 1: 1 - EPSILON})])
+MACHINE = sample([(1.0, {0: 0.5, 1: 0.5})], [(0.0, {1: 1.0}), (-0.5, {0: 1.0})], terminals=[2.0])
+INF = math.inf
+
+
+def slow_cycle(pay):
+    """A cycle that pays -1 and ``pay`` in turn, with a way out."""
+    return sample(
+        [(-1.0, {0: 1 - EPSILON, 1: EPSILON})],
+        [(pay, {0: EPSILON, 1: 1 - EPSILON}), (0.0, {2: 1.0})],
+        terminals=[0.0],
+    )
+
+
+@pytest.mark.parametrize(
+    ("process", "goal", "objective", "right"),
+    [
+        (gambler(), {6}, "win", [1.6 / 19, 4 / 19, 0.4, 10 / 19, 0.71579]),
+        (BET, {3}, "reach max", [0.5, 0.5, 0.5, 1, 0]),
+        (BET, {3}, "reach min", [0, 0, 0, 1, 0]),
+        (LOOP_OF_NO_COST, {2}, "goal total min", [3, 3, 0]),
+        (LOOP_OF_NO_COST, {2}, "goal total max", [INF, INF, 0]),
+        (TRAP, {3}, "goal total max", [INF, INF, INF, 0]),
+        (TRAP, {3}, "goal total min", [2, 1, 1, 0]),
+        (COSTLY, {2}, "goal total max", [-20, -20, 0]),
+        (COSTLY, {2}, "goal total min", [-20, -20, 0]),
+        (STAY, {2}, "average", [3, 3 * (1 - 2 * EPSILON) / (1 - EPSILON)]),
+        (HARDLY_LEAVES, {2}, "reach max", [0.5]),
+        (HARDLY_LEAVES, {1, 2}, "goal total max", [5e16]),
+        (HARDLY_LEAVES, {2}, "total", [5e16]),
+        (SWITCH, {1}, "average", [0.5, 0.5]),
+        (SWITCH, {1}, "goal total min", [0, 0]),
+        (slow_cycle(0.5), {2}, "goal total min", [-INF, -INF]),
+        (slow_cycle(3.0), {2}, "goal total min", [-(2.0**40), 0]),
+        (MACHINE, {2}, "average", [0.5, 0.5]),
+        (MACHINE, {2}, "discount 0.5", [1.4, 0.2]),
+    ],
+)
+def test_exact_values_are_the_published_ones(process, goal, objective, right):
+    case = Case(0, process)
+    case.goal, case.avoid = goal, set()
+    assert list(map(float, OBJECTIVES[objective](case).right)) == pytest.approx(right, rel=1e-4)
+
+
+def test_values_are_not_defined_if_endless_play_is_paid():
+    assert OBJECTIVES["total"](Case(0, MACHINE)).right is None
+
+
+def test_a_gain_of_nothing_may_be_refused():
+    for pay, is_open in ((1.0, True), (1.5, False)):
+        case = Case(0, sample([(-1.0, {1: 1.0})], [(pay, {0: 1.0}), (0.0, {2: 1.0})], terminals=[0.0]))
+        case.goal = {2}
+        assert OBJECTIVES["goal total min"](case).may_refuse == is_open
+
+
+def test_steps_are_those_of_the_example():
+    case = Case(0, MACHINE)
+    case.n_steps, case.horizon_discount = 2, 1.0
+    assert OBJECTIVES["horizon"](case).right == [1.5, 0.5, 1, 0, 0, 0]
+
+
+def test_optimal_values_solve_their_equations():
+    """The best of all policies has the values of the best rows, which is another way to find it."""
+    for seed in range(60):
+        case = Case(seed)
+        for name in ("discount 0.99", "total", "win", "reach max", "reach min", "goal total max", "goal total min"):
+            question = OBJECTIVES[name](case)
+            best = max if question.sign > 0 else min
+            assert question.right is None or [best(q) for q in question.q] == question.right, (seed, name)
+
+
+def test_a_gain_is_the_share_of_time_times_rewards():
+    chain = sample([(1.0, {0: 0.75, 1: 0.25})], [(5.0, {0: 0.5, 1: 0.5})]).exact.policies[0]
+    assert class_gain(chain, frozenset({0, 1})) == Fraction(2 * 1 + 1 * 5, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda found: {"v": [found.v[0] - 1e-14, *found.v[1:]]}, "wrong"),
+        (lambda found: {"v": [math.nan, *found.v[1:]]}, "wrong"),
+        (lambda _: {"bound": math.nan}, "no bound"),
+        (lambda _: {"bound": 1e-7}, "loose"),
+        (lambda _: {"choice": [1, 3]}, "policy"),
+        (lambda _: {"choice": [0, 0]}, "policy"),
+        (lambda _: {"choice": [2, 3]}, "equal"),
+        (lambda _: {"choice": [0, 4]}, "tie"),
+        (lambda _: {"upper": [1.0, 1 - 1e-9], "lower": [1.0, 0.0]}, "bracket"),
+    ],
+)
+def test_planted_faults_are_found(change, kind):
+    rows = [(0.5, {1: 0.5, 2: 0.5}), (0.0, {2: 1.0}), (0.5, {2: 0.5, 1: 0.5})], [(1.0, {2: 1.0}), (1.0, {3: 1.0})]
+    case = Case(0, sample(*rows, terminals=[0.0, 0.0]))
+    question = OBJECTIVES["discount 0.99"](case)
+    right = judging.Found([float(x) for x in question.right], 1e-15, [0, 3])
+    assert list(faults_in(case, replace(question, ask=lambda: right))) == []
+    changed = right._replace(**change(right))
+    assert [found for found, _ in faults_in(case, replace(question, ask=lambda: changed))] == [kind]
+
+
+def test_errors_warnings_and_slow_calls_are_faults(monkeypatch):
+    monkeypatch.setattr(judging, "SECONDS", 0.02)
+    case = Case(0, MACHINE)
+
+    def endless():
+        while True:
+            pass
+
+    for ask, kind in ((endless, "slow"), (lambda: 1 / 0, "error"), (lambda: np.float64(1) / np.float64(0), "warning")):
+        question = replace(OBJECTIVES["average"](case), ask=ask)
+        assert [found for found, _ in faults_in(case, question)] == [kind]
+
+
+def test_a_range_is_judged_with_a_table(capsys):
+    assert main(["0", "2", "--objective", "reach max"]) == 0
+    assert capsys.readouterr().out == "2 processes, 0 faults\n"
+
+
+@pytest.mark.parametrize("first", range(0, 30, 5))
+def test_random_processes_are_solved_without_a_fault(first):
+    assert [str(fault) for seed in range(first, first + 5) for fault in judge(seed)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("first", range(30, 300, 10))
+def test_more_random_processes_are_solved_without_a_fault(first):
+    assert [str(fault) for seed in range(first, first + 10) for fault in judge(seed)] == []
