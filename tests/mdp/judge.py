@@ -111,7 +111,7 @@ class Case:
         self.n = len(self.process.rows)
         self.ends = set(self.process.policies[0].ends)
         columns, rng = range(self.n + len(self.ends)), Random(-seed - 1)
-        self.goal = set(rng.sample(columns, rng.choice([1, 1, 2])))
+        self.goal = set(rng.sample(columns, rng.choice([1, 1, 2]))) | rng.choice([set(), self.ends])
         self.avoid = set(rng.sample(columns, rng.choice([0, 1, 1]))) - self.goal
         self.weight = np.array([w for rows in self.process.rows for w in _mixed(rng, len(rows))])
         self.mixed = self.process.mixture(self.weight.tolist())
