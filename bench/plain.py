@@ -12,6 +12,7 @@ takes more than ten times as long as the faster of the two, plus 50 ms.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -279,6 +280,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--objective", action="append", choices=OBJECTIVES, help="only this one; repeatable")
     parser.add_argument("--largest", type=int, default=LARGEST, metavar="N", help="states at most")
     given = parser.parse_args(arguments)
+    # SIGTERM must end the child, too, and a shell starts background jobs with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     table = []
     print(_line(COLUMNS))
     try:

@@ -572,6 +572,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("last", type=int, help="seed after the last one")
     parser.add_argument("--objective", action="append", choices=OBJECTIVES, help="only this one; may be repeated")
     options = parser.parse_args(arguments)
+    # A shell starts background jobs with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     faults: list[Fault] = []
     done = 0
     try:
