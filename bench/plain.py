@@ -214,12 +214,12 @@ def _our_turn(seeded: Seeded, problem: Problem, request: dict[str, Any]) -> dict
     v = -v if request["objective"] == "total" else v
     np.save(request["values"], v)
     accuracy = max(found.error_bound, problem.tolerance)
-    off = _error(problem, v, found.choice, getattr(found, "bias", None)) / accuracy
+    off = error_of(problem, v, found.choice, getattr(found, "bias", None)) / accuracy
     bounds = {"accuracy": accuracy, "bound": found.error_bound, "tolerance": problem.tolerance}
     return {"cpu": cpu, **bounds, "states": len(v), "off": off}
 
 
-def _error(problem: Problem, v: np.ndarray, choice: np.ndarray, bias: np.ndarray | None) -> float:
+def error_of(problem: Problem, v: np.ndarray, choice: np.ndarray, bias: np.ndarray | None) -> float:
     """How much values miss those of the policy, and one more sweep."""
     rows, reward = problem.rows[choice], problem.reward[choice]
     if bias is not None:

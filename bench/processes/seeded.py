@@ -112,7 +112,7 @@ def _queue(n: int, random: np.random.Generator) -> MDP:
 
 
 def _queues(n: int, _random: np.random.Generator) -> MDP:
-    mdp = queues.make(int(n**0.5))
+    mdp = queues.make(int(n**0.5) - 1)
     mdp.reward[:] /= np.abs(mdp.reward).max()
     return mdp
 
