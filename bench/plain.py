@@ -1,12 +1,14 @@
 """Our solvers against value iteration and policy iteration in plain NumPy and SciPy, on random processes.
 
-Each process of ``processes/seeded.py`` is solved for one objective. Ours has a certified error bound. *Value iteration*
-sweeps a SciPy matrix until its values are as near to ours as that bound, or as the tolerance if that is more, so it
-never sweeps more often than it must. *Policy iteration* solves the equations of each policy by SuperLU. Each solves in
-a process of its own, with one thread, and has a minute of processor time, but no more than ours took (and two seconds).
+Each process of ``processes/seeded.py`` is solved for one objective. Our solver certifies an error bound. *Value
+iteration* sweeps a SciPy matrix until its values differ from ours by the bound or the tolerance, whichever is larger,
+so it makes no sweep too many. *Policy iteration* solves the linear equations of each policy by SuperLU. Each solver
+runs in its own process with one thread. The plain ones have as much processor time as ours took, at least 2 s and at
+most 60 s.
 
-Our values are compared with those of our policy, by SuperLU, and with those of one more sweep. A task is *slow* if ours
-takes more than ten times as long as the faster of the two, plus 50 ms.
+SuperLU also computes the values of our policy, and one more sweep checks that our values are optimal; *off* is the
+larger difference, in units of the accuracy. Verdicts: *slow* if our solver takes more than ten times as long as the
+faster plain one plus 50 ms, *wrong* if *off* is above 3, *loose* if the error bound exceeds the tolerance.
 """
 
 from __future__ import annotations
@@ -42,10 +44,10 @@ N_SEEDS = 200
 LIMIT = 60.0
 TIMES, GRACE = 10.0, 0.05
 _SHARE = 1e-8
-# Of probabilities: with it, policies that never end have values.
+# A discount for probabilities, so that the equations of every policy have a solution.
 _NO_DISCOUNT = 1 - 1e-12
 _SMALL = 300
-# Plain solvers get no more seconds than ours took, but at least two. On a busy machine, seconds of the clock go faster.
+# Least seconds of plain solvers, and the ratio of elapsed to processor time after which a solver is killed.
 _PATIENCE, _BUSY = 2.0, 3.0
 # Errors of values, of the policy and of SuperLU may add up.
 _MOST_OFF = 3.0
@@ -73,16 +75,16 @@ class Problem(NamedTuple):
     tolerance: float
 
     def backed_up(self, v: np.ndarray) -> np.ndarray:
-        """The values of rows from those of states."""
+        """Values of rows, from values of states."""
         g = 1.0 if np.isnan(self.discount) else self.discount
         return np.asarray(self.reward + g * (self.rows @ v))
 
     def best(self, q: np.ndarray) -> np.ndarray:
-        """The values of states from those of rows."""
+        """Values of states, from values of rows."""
         return np.where(np.isnan(self.fixed), np.maximum.reduceat(q, self.mdp.state_ptr[:-1]), self.fixed)
 
     def valued(self, rows: csr_array, reward: np.ndarray, discount: float) -> np.ndarray:
-        """The values of a policy, from its rows and rewards ``[n_states]``; for average rewards, gain and bias."""
+        """Solve for the values of the policy with these rows; for average rewards, for the gain and then biases."""
         n, is_open = len(reward), np.isnan(self.fixed)
         if np.isnan(self.discount):
             # The bias of the first state is 0, so its column has the gain.
@@ -98,7 +100,7 @@ class Problem(NamedTuple):
 
 
 def problem_of(seeded: Seeded, objective: str) -> Problem:
-    """The problem of an objective; total rewards are costs, which are minimized."""
+    """The problem of an objective. Total rewards are negative costs."""
     mdp, reward, fixed = seeded.mdp, seeded.mdp.reward, np.full(seeded.mdp.n_states, np.nan)
     discount = {"total": 1.0, "reach": 1.0, "average": np.nan}.get(objective) or float(objective)
     if objective == "total":
@@ -131,7 +133,7 @@ def ours(seeded: Seeded, objective: str, problem: Problem) -> Any:
 
 
 def value_iteration(problem: Problem, near: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """Sweep until values are near enough."""
+    """Sweep until ``near(v)`` holds."""
     v = np.where(np.isnan(problem.fixed), 0.0, problem.fixed)
     while not near(v):
         v = problem.best(problem.backed_up(v))
@@ -139,7 +141,7 @@ def value_iteration(problem: Problem, near: Callable[[np.ndarray], bool]) -> np.
 
 
 def relative_value_iteration(problem: Problem, near: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """Sweep with three quarters of each change until the bracket of the gain is narrow enough."""
+    """Sweep relative values, damped by a quarter, until ``near(gain)`` holds."""
     h = np.zeros(problem.mdp.n_states)
     while True:
         change = problem.best(problem.backed_up(h)) - h
@@ -150,7 +152,11 @@ def relative_value_iteration(problem: Problem, near: Callable[[np.ndarray], bool
 
 
 def policy_iteration(problem: Problem, near: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """Improve policies until one is near enough, or none is better."""
+    """Improve a policy until its values satisfy ``near(v)``.
+
+    Raises:
+        ArithmeticError: No row is better.
+    """
     begins, per_state = problem.mdp.state_ptr[:-1], np.diff(problem.mdp.state_ptr)
     is_reach = problem.discount == 1 and problem.reward.max() == 0
     choice, discount = begins, _NO_DISCOUNT if is_reach else problem.discount
@@ -178,7 +184,7 @@ def policy_iteration(problem: Problem, near: Callable[[np.ndarray], bool]) -> np
 def work(request: dict[str, Any]) -> dict[str, Any]:
     """Solve a task in a child process.
 
-    Ours writes its values to the file ``values``; the others read them.
+    Our solver writes its values to the file ``values``; the plain solvers read them.
     """
     solver, objective = request["solver"], request["objective"]
     seeded = make(request["kind"], request["seed"], request["largest"])
@@ -220,7 +226,7 @@ def _our_turn(seeded: Seeded, problem: Problem, request: dict[str, Any]) -> dict
 
 
 def error_of(problem: Problem, v: np.ndarray, choice: np.ndarray, bias: np.ndarray | None) -> float:
-    """How much values miss those of the policy, and one more sweep."""
+    """The largest difference of values to the exact values of the policy and to the values after one more sweep."""
     rows, reward = problem.rows[choice], problem.reward[choice]
     if bias is not None:
         policy = np.full(len(v), problem.valued(rows, reward, 1.0)[0])
@@ -237,12 +243,12 @@ def error_of(problem: Problem, v: np.ndarray, choice: np.ndarray, bias: np.ndarr
 
 
 def task_of(seed: int) -> tuple[str, str]:
-    """The kind and the objective of a seed: all pairs follow each other."""
+    """Kind and objective of a seed; consecutive seeds go through all pairs."""
     return list(KINDS)[seed % len(KINDS)], OBJECTIVES[seed // len(KINDS) % len(OBJECTIVES)]
 
 
 def measure(seed: int, largest: int) -> list[str]:
-    """A row of the table: the task, times in seconds, and a verdict."""
+    """Run all solvers on the task of a seed and return its row of the table."""
     kind, objective = task_of(seed)
     request = {"kind": kind, "objective": objective, "seed": seed, "largest": largest}
     row = [str(seed), kind, objective]

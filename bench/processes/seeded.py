@@ -3,19 +3,18 @@
 random
     Each of three actions leads to four states that are at most 50 away, so that linear equations stay sparse.
 penalties
-    The same, but a third of the actions are forbidden by rewards from -1e6 to -1e12; the first of a state never is.
+    As *random*, but a third of the actions, never the first of a state, have rewards from -1e6 to -1e12.
 ring
-    A slow walk on a ring: play moves with a probability from 1e-1 to 1e-6, and the action decides in which direction it
-    tends.
+    A slow walk on a ring. A step moves with a probability between 1e-6 and 1e-1; the action decides the drift.
 queue
-    Jobs arrive, and are served fast at a cost, or slowly. Waiting costs, too.
+    Jobs arrive and are served fast, at a cost, or slowly. Waiting jobs cost, too.
 queues
     The two queues of ``queues.py``.
 grid
     A grid where a move goes ahead with probability 0.7 and in each other direction with 0.1; moves against the border
     stay. Each cell has its cost.
 
-A goal and states to avoid are a hundredth of all, drawn at random; of a queue, they are the shortest and the longest.
+One state in a hundred is a goal, and one a state to avoid. In queues, these are the empty and the full state.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def make(kind: str, seed: int, largest: int = LARGEST) -> Seeded:
 
 
 def _process(parts: list[Transitions], n: int, reward: np.ndarray) -> MDP:
-    """A process whose states have the same number of actions, from rewards ``[n_states, n_actions]``."""
+    """Build a process from transitions and rewards ``[n_states, n_actions]``."""
     n_actions = reward.shape[1]
     matrix = matrix_of(parts, (n * n_actions, n))
     return process_of(matrix, np.full(n, n_actions), reward.ravel(), np.tile(np.arange(n_actions), n))

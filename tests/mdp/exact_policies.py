@@ -1,8 +1,8 @@
 """Small random processes, and the exact values of their policies in fractions.
 
-This is the slow, obvious model of the solver: every deterministic stationary policy is a Markov chain, its values are
-the solution of linear equations, and the optimum of a state is the best value of all policies. Infinite values are
-floats.
+This is the slow, obvious model of the solver: every deterministic stationary policy induces a Markov chain, linear
+equations determine its values, and the optimal value of a state is the best value of all policies. Finite values are
+fractions; infinite ones are floats.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class Process:
         return Process(rows, list(map(abs, self.terminals)))
 
     def chain(self, choice: Iterable[int]) -> Chain:
-        """The chain of a policy that takes the row ``choice[s]``, counted over all states, in state ``s``."""
+        """The chain of the policy that takes row ``choice[s]`` of the process in state ``s``."""
         flat = [row for rows in self.rows for row in rows]
         return Chain([flat[row] for row in choice], self.terminals)
 
     def mixture(self, weight: Iterable[float]) -> Chain:
-        """The chain of a policy that takes each row with a probability; those of a state are divided by their sum."""
+        """The chain of a policy that takes each row with a probability; weights of a state are normalized."""
         shares, mixed = iter(map(Fraction, weight)), []
         for rows in self.rows:
             share = [next(shares) for _ in rows]
@@ -89,13 +89,13 @@ class Process:
 
 @dataclass(frozen=True)
 class Sample:
-    """A random process as it is given to the library.
+    """A random process in floats, as the library receives it.
 
     Attributes:
         states: The rows of each state.
         terminals: The reward of each terminal.
-        layers: The number of states of each layer; None for one layer.
-        is_sparse: Whether to make it from a sparse matrix with repeated entries.
+        layers: Number of states of each layer; None if all states are in one layer.
+        is_sparse: Whether to build the MDP from a sparse matrix, which may repeat entries, or from lists of rows.
     """
 
     states: list[list[GivenRow]]
@@ -105,7 +105,7 @@ class Sample:
 
     @cached_property
     def mdp(self) -> MDP:
-        """The process of the library."""
+        """The process as an MDP of the library."""
         if not self.is_sparse:
             lists = [[(reward, dict(entries)) for reward, entries in rows] for rows in self.states]
             return from_rows(lists, self.layers, self.terminals)
@@ -118,7 +118,7 @@ class Sample:
 
     @cached_property
     def exact(self) -> Process:
-        """The process in fractions; probabilities are divided by their sum, which rounding may keep from being 1."""
+        """The process in fractions. Each row is divided by its exact sum, which is 1 only up to rounding."""
         rows = [[(Fraction(reward), _normalized(entries)) for reward, entries in state] for state in self.states]
         return Process(rows, list(map(Fraction, self.terminals)))
 
@@ -136,9 +136,9 @@ def _normalized(entries: list[tuple[int, float]]) -> dict[int, Fraction]:
 
 
 def expected(rows: Sequence[Row], worth: dict[int, Fraction], discount: Fraction = _ONE) -> list[Fraction]:
-    """Solve ``v = r + discount P v``, where ``worth`` has the values of other columns, and maybe of some states.
+    """Solve ``v = r + discount P v`` for the states that are not in ``worth``, which maps columns to known values.
 
-    Without a discount, play must reach one of these from every other state.
+    With discount 1, play must reach a column of ``worth`` from every other state.
     """
     states = [s for s in range(len(rows)) if s not in worth]
     place = {s: i for i, s in enumerate(states)}
@@ -158,7 +158,7 @@ def expected(rows: Sequence[Row], worth: dict[int, Fraction], discount: Fraction
 
 
 def reached(chain: Chain, stops: Collection[int]) -> list[set[int]]:
-    """The columns that play from each state may visit, itself included; it goes on from no column in ``stops``."""
+    """The columns that play may visit from each state, the state included. Play stops at ``stops``."""
     found = []
     for s in range(len(chain.rows)):
         seen, left = {s}, [s]
@@ -173,7 +173,7 @@ def reached(chain: Chain, stops: Collection[int]) -> list[set[int]]:
 
 
 def recurrent(chain: Chain, stops: Collection[int]) -> list[frozenset[int]]:
-    """The recurrent classes of a chain in which play ends at ``stops``, among them all terminals."""
+    """The recurrent classes of a chain in which play stops at ``stops``, which include all terminals."""
     to = reached(chain, stops)
     classes = {frozenset(seen) for seen in to if not seen & set(stops)}
     return [members for members in classes if all(to[t] == members for t in members)]
@@ -197,7 +197,7 @@ def discounted(chain: Chain, discount: Fraction) -> list[Fraction]:
 
 
 def totals(chain: Chain) -> list[Fraction] | None:
-    """Total rewards until a terminal; None if play that goes on without end is paid for."""
+    """Total rewards until a terminal; None if a recurrent class has a reward."""
     worth = dict.fromkeys(chain.ends, _ZERO)
     for members in recurrent(chain, chain.ends):
         if any(chain.rows[s][0] for s in members):
@@ -226,8 +226,8 @@ def reach_probabilities(chain: Chain, goal: set[int], avoid: set[int]) -> list[F
 def goal_totals(chain: Chain, goal: set[int], sure: set[int] | None = None) -> list[Value]:
     """Total rewards until the goal, plus infinity if play may miss it.
 
-    With ``sure``, the states from which some policy almost surely reaches the goal, rewards are to be minimized: going
-    round in a class of such states with a gain below 0 is worth minus infinity, since play can still turn to the goal.
+    If rewards are minimized, ``sure`` holds the states from which some policy almost surely reaches the goal. A class
+    of such states with a negative gain is worth minus infinity, because a policy can leave it for the goal at any time.
     """
     stops = {*goal, *chain.ends}
     paying, missing = set[int](), stops - goal
@@ -246,7 +246,7 @@ def goal_totals(chain: Chain, goal: set[int], sure: set[int] | None = None) -> l
 def steps(
     process: Process, pick: Callable[[int, int, list[Fraction]], int], n_steps: int, discount: Fraction
 ) -> list[list[Fraction]]:
-    """Values before each of a number of steps and after the last one, if ``pick(step, state, q)`` numbers a row."""
+    """Values before each step and after the last one; ``pick(step, state, q)`` returns the index of the row to take."""
     v = [_ZERO] * (len(process.rows) + len(process.terminals))
     values = [v[: len(process.rows)]]
     for step in reversed(range(n_steps)):
@@ -290,7 +290,7 @@ def random_sample(seed: int) -> Sample:
 
 
 def _row(rng: Random, state: int, n: int, n_columns: int) -> list[tuple[int, float]]:
-    """Entries of a row; the first column, often the state itself or the next one, has the largest probability."""
+    """Entries of a row. The first one often leads to the state itself or to the next state."""
     columns = rng.sample(range(n_columns), min(n_columns, rng.randint(1, 3)))
     first = rng.choice([state, (state + 1) % n, columns[0], columns[0]])
     columns = [first, *(t for t in columns if t != first)][:3]
@@ -298,7 +298,7 @@ def _row(rng: Random, state: int, n: int, n_columns: int) -> list[tuple[int, flo
 
 
 def _probabilities(rng: Random, m: int) -> list[float]:
-    """One to three probabilities; sums are 1 up to rounding, and sometimes as far off as is accepted."""
+    """One to three probabilities. Their sum is 1 up to rounding; in one kind, up to the accepted tolerance."""
     if m == 1:
         return [1.0]
     decimals = rng.choice([[0.9, 0.1], [0.3, 0.7]] if m == 2 else [[0.1, 0.2, 0.7], [0.6, 0.3, 0.1]])
@@ -321,14 +321,14 @@ def _leak(rng: Random, e: float, m: int) -> list[float]:
 
 
 def _ending(rng: Random, row: list[tuple[int, float]], end: int) -> list[tuple[int, float]]:
-    """A row that may also end play, with a dyadic probability."""
+    """The row with a dyadic probability of ending play added."""
     share = 2.0 ** -rng.randint(1, 8)
     scaled = {column: p * (1 - share) for column, p in row}
     return list((scaled | {end: scaled.get(end, 0.0) + share}).items())
 
 
 def _tie(rng: Random, states: list[list[GivenRow]]) -> None:
-    """Copy rows, with rewards as they are or nearly so, and make one state the mirror image of another."""
+    """Copy rows, exactly or with a slightly different reward, and make one state the mirror image of another."""
     for rows in states:
         if len(rows) > 1 and rng.random() < 0.3:
             a, b = rng.sample(range(len(rows)), 2)
@@ -342,7 +342,7 @@ def _tie(rng: Random, states: list[list[GivenRow]]) -> None:
 
 
 def _stored(rng: Random, entries: list[tuple[int, float]], n_columns: int, is_sparse: bool) -> list[tuple[int, float]]:
-    """Entries with zeros, of a sparse matrix also with halves of probabilities and in any order."""
+    """The entries with an explicit zero. For a sparse matrix, also split some entries in halves and shuffle them."""
     stored = []
     for column, p in entries:
         halves = is_sparse and rng.random() < 0.2 and p / 2 * 2 == p
@@ -369,7 +369,7 @@ def _sparse_pay(rng: Random, _row: int) -> float:
 
 
 def _penalty(rng: Random, row: int) -> float:
-    """Mostly small, but rows after the first of a state are often forbidden by a large negative reward."""
+    """A small reward, or often, except in the first row of a state, a large penalty."""
     if rng.random() < (0.5 if row else 0.05):
         return -(10.0 ** rng.randint(6, 15))
     return rng.randint(-3, 3) / rng.choice([1, 10])

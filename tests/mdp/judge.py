@@ -1,7 +1,19 @@
 """Compare every objective with exact values on random processes: ``python -m tests.mdp.judge FIRST LAST``.
 
-A fault is a call that raises, warns or takes too long, an error above the bound, a bound that says too little, a policy
-that loses more than twice the bound, or a later row than the first of the best. `judge` finds those of one process.
+`judge` returns the faults of one process. Kinds of faults:
+
+refused, error, warning, slow
+    The call raises a `SolveError` although the values are defined, raises anything else, warns, or takes too long.
+wrong, bracket
+    A value is off by more than the error bound, or is not between its lower and upper bound.
+no bound, loose
+    The error bound is not finite, or exceeds both the tolerance and the rounding errors of the optimal policy.
+policy
+    The policy earns less than the returned value minus the error bound.
+equal, tie, near tie
+    The policy takes a later copy of a row, or a later row than the first of several optimal ones.
+q
+    The value of a state is not the largest value of its rows.
 """
 
 from __future__ import annotations
@@ -38,7 +50,7 @@ from tests.processes import end_components
 
 DISCOUNTS = (0.0, 0.5, 0.9, 0.99, 0.999999, 1 - 2.0**-40)
 SECONDS = 5.0
-# Values up to here must be found; above, floating point may not hold what they are computed from.
+# Larger values may be refused, because intermediate results can overflow.
 LARGEST = 1e300
 # Largest share of the largest value that a bound may be, and up to which rows are tied or a gain may be 0.
 _LARGEST_SHARE, _TIE, _NO_GAIN = Fraction(1, 10**8), Fraction(1, 10**14), Fraction(1, 10**12)
@@ -61,17 +73,18 @@ class Fault(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the library answers: one value for each state, or for each step and state in turn."""
+    """An answer of the library, as lists with one entry for each state, or for each pair of step and state."""
 
     v: list[float]
     bound: float
     choice: list[int] | None = None
     lower: list[float] | None = None
     upper: list[float] | None = None
+    q: list[float] | None = None
 
 
 class Overtime(BaseException):
-    """A call took too much processor time."""
+    """Raised in a call that takes too much processor time."""
 
 
 @dataclass
@@ -81,13 +94,13 @@ class Question:
     Attributes:
         ask: Call the library.
         right: The values of an optimal policy, in the order of `Found.v`; None if they are not defined.
-        size: The same with absolute rewards. Rounding has a share of these, even if values cancel.
+        size: The values of that policy if all rewards are absolute; rounding errors are proportional to them.
         earned: The values of the policy of a choice.
         sign: 1 to maximize, -1 to minimize.
-        may_refuse: Whether a `SolveError` is documented even if there are values.
-        q: The values of the rows of each state, in the order of `Found.choice`; None if they do not define ties.
-        is_greedy: Whether all policies of optimal rows are optimal.
-        is_paid: Whether rewards count.
+        may_refuse: True if a `SolveError` is documented for this process.
+        q: Exact values of the rows for each entry of `Found.choice`; None if they do not define ties.
+        is_greedy: True if every policy that takes only optimal rows is optimal.
+        is_paid: True if rewards count.
     """
 
     ask: Callable[[], Found]
@@ -102,7 +115,7 @@ class Question:
 
 
 class Case:
-    """A random process, and a goal, states to avoid and a mixed policy for it."""
+    """A random process with a goal, states to avoid, a mixed policy and options."""
 
     def __init__(self, seed: int, sample: Sample | None = None) -> None:
         self.seed = seed
@@ -122,15 +135,15 @@ class Case:
 
     @property
     def mdp(self) -> MDP:
-        """The process of the library."""
+        """The process as an MDP of the library."""
         return self.sample.mdp
 
     def mask(self, columns: set[int]) -> np.ndarray:
-        """A mark of columns, bool ``[n_columns]``."""
+        """Mask of columns, bool ``[n_columns]``."""
         return np.isin(np.arange(self.n + len(self.ends)), sorted(columns))
 
     def always_ends(self, stops: Collection[int]) -> bool:
-        """Whether play reaches ``stops`` under every policy."""
+        """Return True if play reaches ``stops`` under every policy."""
         return not any(exact.recurrent(chain, stops) for chain in self.process.policies)
 
     @cached_property
@@ -140,7 +153,7 @@ class Case:
         return {s for s, column in enumerate(zip(*values, strict=True)) if min(column) < math.inf}
 
     def may_gain_nothing(self) -> bool:
-        """Whether a component with rewards below 0 has a least gain of 0, or nearly so, so that it is refused."""
+        """Return True if an end component with negative rewards has a smallest gain of 0, up to rounding."""
         inside = self.sure - self.goal
         states = [
             [row for row in rows if row[1].keys() <= inside | self.goal] if s in inside else []
@@ -164,7 +177,7 @@ class Case:
 
 
 def _mixed(rng: Random, n: int) -> list[float]:
-    """Weights of rows: one row, dyadic, or decimal ones."""
+    """Probabilities of the rows of a state: a single row, dyadic or decimal."""
     if n == 1 or rng.random() < 0.2:
         return [1.0] + [0.0] * (n - 1)
     shares = {
@@ -178,13 +191,12 @@ def _mixed(rng: Random, n: int) -> list[float]:
 
 
 def _of_solution(found: Any) -> Found:
-    return Found(found.v.tolist(), found.error_bound, found.choice.tolist())
+    return _of_bracket(found)._replace(q=found.q.tolist())
 
 
 def _of_bracket(found: Any) -> Found:
-    values = (found.v, found.lower, found.upper)
-    v, lower, upper = (array.tolist() for array in values)
-    return Found(v, found.error_bound, found.choice.tolist(), lower, upper)
+    v, choice, lower, upper = (array.tolist() for array in (found.v, found.choice, found.lower, found.upper))
+    return Found(v, found.error_bound, choice, lower, upper)
 
 
 def _of_gain(found: Any) -> Found:
@@ -204,7 +216,7 @@ def _optimum(
     discount: Fraction = _ONE,
     is_paid: bool = True,
 ) -> Question:
-    """A question for the best of all deterministic policies; ``worth`` has the values of columns where play ends."""
+    """A question for the optimal values; ``worth`` maps columns where play ends to their values."""
     found = [values(chain) for chain in case.process.policies]
     if None in found:
         return Question(ask, None, [])
@@ -222,7 +234,7 @@ def _optimum(
 
 
 def _backed_up(row: Row, v: dict[int, Value], discount: Fraction) -> Value:
-    """The value of a row, infinite if a successor's is; plus infinity counts more."""
+    """The value of a row; infinite if a successor is, and plus infinity takes precedence."""
     infinite = [v[t] for t in row[1] if _is_infinite(v[t])]
     return max(infinite) if infinite else exact.backed_up(row, v, discount)
 
@@ -324,7 +336,7 @@ def _evaluate(case: Case, discount: float) -> Question:
             return exact.discounted(chain, Fraction(discount))
         return None if exact.recurrent(chain, chain.ends) else exact.totals(chain)
 
-    # It returns no bound: "within the tolerance, or as close as rounding allows".
+    # `evaluate` returns no bound, but promises the tolerance or the limit of rounding.
     question = _evaluation(case, lambda: Found(evaluate(case.mdp, case.weight, discount).tolist(), allowed), values)
     allowed = max(DEFAULT_TOLERANCE, float(min(_rounding(question), Fraction(LARGEST))) / 2)
     return question
@@ -387,12 +399,12 @@ OBJECTIVES: dict[str, Callable[[Case], Question]] = {
 
 
 def judge(seed: int, objectives: Sequence[str] = tuple(OBJECTIVES)) -> list[Fault]:
-    """The faults of the library on the random process of a seed."""
+    """Return the faults on the random process of a seed."""
     return faults_of(Case(seed), objectives)
 
 
 def faults_of(case: Case, objectives: Sequence[str] = tuple(OBJECTIVES)) -> list[Fault]:
-    """The faults of the library on one process."""
+    """Return the faults on one process."""
     return [
         Fault(case.seed, name, kind, text)
         for name in objectives
@@ -419,13 +431,13 @@ def faults_in(case: Case, question: Question) -> Iterator[tuple[str, str]]:
         yield "error", f"{type(error).__name__}: {error}"
         return
     if right is not None:
-        yield from _wrong_values(question, found)
+        yield from _wrong_values(case, question, found)
         if question.earned is not None and math.isfinite(found.bound):
             yield from _wrong_choice(case, question, found)
 
 
 def _largest(values: Sequence[Value]) -> float:
-    """The largest absolute value that is finite, or infinity if it is above the largest float."""
+    """The largest finite absolute value as a float; infinity if it overflows."""
     try:
         return max((float(abs(x)) for x in values if not _is_infinite(x)), default=0.0)
     except OverflowError:
@@ -436,7 +448,7 @@ def _is_infinite(x: Value) -> bool:
     return isinstance(x, float) and math.isinf(x)
 
 
-def _wrong_values(question: Question, found: Found) -> Iterator[tuple[str, str]]:
+def _wrong_values(case: Case, question: Question, found: Found) -> Iterator[tuple[str, str]]:
     right, bound = question.right, found.bound
     assert right is not None
     if not math.isfinite(bound):
@@ -454,12 +466,14 @@ def _wrong_values(question: Question, found: Found) -> Iterator[tuple[str, str]]
         if found.lower is not None and found.upper is not None and not found.lower[s] <= x <= found.upper[s]:
             yield "bracket", f"[{found.lower[s]!r}, {found.upper[s]!r}] does not contain {_short(x)} of state {s}"
             return
+    if found.q is not None and np.maximum.reduceat(found.q, case.mdp.state_ptr[:-1]).tolist() != found.v:
+        yield "q", "a value is not the largest of its rows"
     if bound > DEFAULT_TOLERANCE and Fraction(bound) > _rounding(question):
         yield "loose", f"bound {bound:.3g}, although the largest value is {_largest(right):.3g}"
 
 
 def _rounding(question: Question) -> Fraction:
-    """The largest error bound that rounding explains."""
+    """The largest error bound that rounding justifies."""
     shares = ((question.right or [], _LARGEST_SHARE), (question.size, _SHARE_OF_SIZE))
     return max((share * abs(x) for values, share in shares for x in values if not _is_infinite(x)), default=_ZERO)
 
@@ -483,7 +497,7 @@ def _wrong_choice(case: Case, question: Question, found: Found) -> Iterator[tupl
 
 
 def _loss(question: Question, found: Found, choice: list[int]) -> str:
-    """The first state from which a policy is worse than the value by more than the bound, as text."""
+    """Describe the first state where a policy earns less than its value minus the error bound."""
     assert question.earned is not None
     for s, (v, x) in enumerate(zip(found.v, question.earned(choice), strict=True)):
         if _is_infinite(x) or not math.isfinite(v):
@@ -496,10 +510,10 @@ def _loss(question: Question, found: Found, choice: list[int]) -> str:
 
 
 def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[str, list[int]]]:
-    """Rows that a choice should not come after, one for each of its entries, with the kind of fault.
+    """Yield the earliest rows that a choice should take, and the kind of fault if it takes later ones.
 
-    These are the first of equal rows, and the first of tied rows, if they make a policy that is good enough: all of
-    them together, or, where play may go on without end, each one with the other rows of the choice.
+    An earlier tied row counts only if it keeps the guarantee of the policy. All tied rows are exchanged together if all
+    policies of optimal rows are optimal, and otherwise one state at a time.
     """
     assert found.choice is not None
     n, begins = case.n, case.mdp.state_ptr.tolist()
@@ -537,7 +551,7 @@ def _short(x: Value) -> str:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Make warnings errors, and raise `Overtime` after so much processor time; compiling does not count."""
+    """Turn warnings into errors and raise `Overtime` after a number of processor seconds, not counting compilation."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         if any(_is_compiling(frame) for frame in sys._current_frames().values()):

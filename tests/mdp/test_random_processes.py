@@ -1,4 +1,4 @@
-"""Every objective on random processes against exact values (``judge.py``), and the judge on answers that are known."""
+"""Random processes against exact values for every objective (``judge.py``), and the judge on known answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sample(*states, terminals=()):
 
 
 def gambler(p=0.4, coins=6):
-    """A gambler who stakes up to what he has; the last column is his goal."""
+    """A gambler who stakes up to all of his coins; the last column is his goal."""
     states = [
         [
             (0.0, {s + a - 1 if s + a < coins else coins: p, s - a - 1 if s > a else coins - 1: 1 - p})
@@ -60,7 +60,7 @@ INF = math.inf
 
 
 def slow_cycle(pay):
-    """A cycle that pays -1 and ``pay`` in turn, with a way out."""
+    """A cycle of two states that pay -1 and ``pay``, with an exit."""
     return sample(
         [(-1.0, {0: 1 - EPSILON, 1: EPSILON})],
         [(pay, {0: EPSILON, 1: 1 - EPSILON}), (0.0, {2: 1.0})],
@@ -116,7 +116,7 @@ def test_steps_are_those_of_the_example():
 
 
 def test_optimal_values_solve_their_equations():
-    """The best of all policies has the values of the best rows, which is another way to find it."""
+    """The Bellman equation confirms the best of all policies."""
     for seed in range(60):
         case = Case(seed)
         for name in ("discount 0.99", "total", "win", "reach max", "reach min", "goal total max", "goal total min"):
@@ -141,6 +141,7 @@ def test_a_gain_is_the_share_of_time_times_rewards():
         (lambda _: {"choice": [0, 0]}, "policy"),
         (lambda _: {"choice": [2, 3]}, "equal"),
         (lambda _: {"choice": [0, 4]}, "tie"),
+        (lambda found: {"q": [*found.v, 0.0, 0.0, 0.0]}, "q"),
         (lambda _: {"upper": [1.0, 1 - 1e-9], "lower": [1.0, 0.0]}, "bracket"),
     ],
 )
