@@ -29,13 +29,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 from random import Random
 from types import FrameType
 from typing import Any, NamedTuple
 
-import numba.core
 import numpy as np
+from numba.core.event import install_recorder
 
 from punish_fast.mdp.average_reward import average_reward, evaluate_average_reward
 from punish_fast.mdp.finite_horizon import evaluate_finite_horizon, finite_horizon
@@ -56,7 +55,6 @@ LARGEST = 1e300
 _LARGEST_SHARE, _TIE, _NO_GAIN = Fraction(1, 10**8), Fraction(1, 10**14), Fraction(1, 10**12)
 # Share of values with absolute rewards that rounding may take from values that cancel.
 _SHARE_OF_SIZE = Fraction(1, 10**12)
-_COMPILER = Path(numba.core.__file__).parent
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -551,29 +549,27 @@ def _short(x: Value) -> str:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Turn warnings into errors and raise `Overtime` after a number of processor seconds, not counting compilation."""
+    """Turn warnings into errors and raise `Overtime` after so many processor seconds in which nothing was compiled."""
+
+    n_seen = 0
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        if any(_is_compiling(frame) for frame in sys._current_frames().values()):
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-        else:
+        nonlocal n_seen
+        events = [event for _, event in recorder.buffer]
+        if len(events) == n_seen and 2 * sum(event.is_start for event in events) == n_seen:
             raise Overtime
+        n_seen = len(events)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        with warnings.catch_warnings():
+        with install_recorder("numba:compile") as recorder, warnings.catch_warnings():
             warnings.simplefilter("error")
+            signal.setitimer(signal.ITIMER_PROF, seconds)
             yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-
-
-def _is_compiling(frame: FrameType | None) -> bool:
-    while frame is not None and _COMPILER not in Path(frame.f_code.co_filename).parents:
-        frame = frame.f_back
-    return frame is not None
 
 
 # --- Command line -----------------------------------------------------------------------------------------------------
