@@ -53,6 +53,7 @@ SECONDS = 5.0
 LARGEST = 1e300
 # Largest share of the largest value that a bound may be, and up to which rows are tied or a gain may be 0.
 _LARGEST_SHARE, _TIE, _NO_GAIN = Fraction(1, 10**8), Fraction(1, 10**14), Fraction(1, 10**12)
+_TINY = Fraction(1, 10**300)
 # Share of values with absolute rewards that rounding may take from values that cancel.
 _SHARE_OF_SIZE = Fraction(1, 10**12)
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -124,7 +125,7 @@ class Case:
         columns, rng = range(self.n + len(self.ends)), Random(-seed - 1)
         self.goal = set(rng.sample(columns, rng.choice([1, 1, 2]))) | rng.choice([set(), self.ends])
         self.avoid = set(rng.sample(columns, rng.choice([0, 1, 1]))) - self.goal
-        self.weight = np.array([w for rows in self.process.rows for w in _mixed(rng, len(rows))])
+        self.weight = np.array([w for rows in self.process.rows for w in _mixed(rng, rows)])
         self.mixed = self.process.mixture(self.weight.tolist())
         self.n_steps = rng.choice([1, 2, 5, 12])
         self.method = rng.choice([name for name in METHODS if name != "auto"])
@@ -174,9 +175,13 @@ class Case:
         return abs(gain) <= _NO_GAIN * size
 
 
-def _mixed(rng: Random, n: int) -> list[float]:
-    """Probabilities of the rows of a state: a single row, dyadic or decimal."""
-    if n == 1 or rng.random() < 0.2:
+def _mixed(rng: Random, rows: list[Row]) -> list[float]:
+    """Probabilities of the rows of a state: a single row, dyadic or decimal.
+
+    Tiny probabilities are not mixed, because their products would round to 0.
+    """
+    n = len(rows)
+    if n == 1 or rng.random() < 0.2 or min(p for _, row in rows for p in row.values()) < _TINY:
         return [1.0] + [0.0] * (n - 1)
     shares = {
         2: [[0.5, 0.5], [0.25, 0.75], [0.1, 0.9], [1 - 2.0**-30, 2.0**-30]],
@@ -490,7 +495,12 @@ def _wrong_choice(case: Case, question: Question, found: Found) -> Iterator[tupl
     for kind, first in _first_rows(case, question, found):
         for k, (row, earlier) in enumerate(zip(found.choice, first, strict=True)):
             if earlier < row:
-                yield kind, f"state {k % n} takes its row {row - begins[k % n]}, not {earlier - begins[k % n]}"
+                later, first_row = row - begins[k % n], earlier - begins[k % n]
+                q = question.q[k] if question.q else [_ZERO] * (later + 1)
+                worse = (
+                    "" if q[later] == q[first_row] else f", although it is {_short(abs(q[later] - q[first_row]))} worse"
+                )
+                yield kind, f"state {k % n} takes its row {later}, not {first_row}{worse}"
                 return
 
 
@@ -520,11 +530,14 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
         rows = [row if question.is_paid else row[1] for row in case.process.rows[k % n]]
         equal.append(begins[k % n] + rows.index(rows[row - begins[k % n]]))
     yield "equal", equal
-    if question.q is None:
+    if question.q is None or question.right is None:
         return
-    scale = max((abs(x) for x in question.right or [] if not _is_infinite(x)), default=_ZERO)
+    scale = max((abs(x) for x in question.right if not _is_infinite(x)), default=_ZERO)
     for kind, tolerance in (("tie", _ZERO), ("near tie", _TIE * scale)):
-        first = [begins[k % n] + _first_best(q, question.sign, tolerance) for k, q in enumerate(question.q)]
+        first = [
+            row if _is_infinite(v) else begins[k % n] + _first_best(q, question.sign, tolerance)
+            for k, (q, row, v) in enumerate(zip(question.q, found.choice, question.right, strict=False))
+        ]
         if question.is_greedy and not _loss(question, found, first):
             yield kind, first
         for k, row in enumerate([] if question.is_greedy else first):
@@ -535,8 +548,6 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
 
 def _first_best(q: list[Value], sign: int, tolerance: Fraction) -> int:
     best = max(q) if sign > 0 else min(q)
-    if _is_infinite(best):
-        return q.index(best)
     return next(i for i, x in enumerate(q) if not _is_infinite(x) and abs(best - x) <= tolerance)
 
 
