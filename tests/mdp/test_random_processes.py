@@ -173,6 +173,7 @@ def test_a_range_is_judged_with_a_table(capsys):
     assert capsys.readouterr().out == "2 processes, 0 faults\n"
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("first", range(0, 30, 5))
 def test_random_processes_are_solved_without_a_fault(first):
     assert [str(fault) for seed in range(first, first + 5) for fault in judge(seed)] == []
