@@ -532,12 +532,14 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
     yield "equal", equal
     if question.q is None or question.right is None:
         return
-    scale = max((abs(x) for x in question.right if not _is_infinite(x)), default=_ZERO)
-    for kind, tolerance in (("tie", _ZERO), ("near tie", _TIE * scale)):
-        first = [
-            row if _is_infinite(v) else begins[k % n] + _first_best(q, question.sign, tolerance)
-            for k, (q, row, v) in enumerate(zip(question.q, found.choice, question.right, strict=False))
-        ]
+    for kind, share in (("tie", _ZERO), ("near tie", _TIE)):
+        first = []
+        for k, (q, row) in enumerate(zip(question.q, found.choice, strict=True)):
+            # The values of the same step.
+            right = question.right[k - k % n : k - k % n + n]
+            tolerance = share * max((abs(x) for x in right if not _is_infinite(x)), default=_ZERO)
+            best = _first_best(q, question.sign, tolerance)
+            first.append(row if best is None else begins[k % n] + best)
         if question.is_greedy and not _loss(question, found, first):
             yield kind, first
         for k, row in enumerate([] if question.is_greedy else first):
@@ -546,8 +548,11 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
                 yield kind, changed
 
 
-def _first_best(q: list[Value], sign: int, tolerance: Fraction) -> int:
+def _first_best(q: list[Value], sign: int, tolerance: Fraction) -> int | None:
+    """The first row within the tolerance of the best one; None if that is infinite."""
     best = max(q) if sign > 0 else min(q)
+    if _is_infinite(best):
+        return None
     return next(i for i, x in enumerate(q) if not _is_infinite(x) and abs(best - x) <= tolerance)
 
 
