@@ -55,6 +55,11 @@ STAY = sample(
 )
 HARDLY_LEAVES = sample([(1.0, {0: 1.0, 1: 1e-17, 2: 1e-17})], terminals=[0.0, 1.0])
 SWITCH = sample([(0.0, {0: 1 - EPSILON, 1: EPSILON})], [(1.0, {0: EPSILON, 1: 1 - EPSILON})])
+THREE_STATES = sample(
+    [(0.5, {0: 0.2, 1: 0.3, 2: 0.5}), (0.7, {1: 0.3, 2: 0.7})],
+    [(1.0, {0: 0.6, 1: 0.1, 2: 0.3}), (0.9, {0: 0.3, 2: 0.7})],
+    [(1.3, {0: 0.5, 1: 0.4, 2: 0.1}), (1.0, {0: 0.2, 1: 0.2, 2: 0.6})],
+)
 MACHINE = sample([(1.0, {0: 0.5, 1: 0.5})], [(0.0, {1: 1.0}), (-0.5, {0: 1.0})], terminals=[2.0])
 INF = math.inf
 
@@ -84,6 +89,7 @@ def slow_cycle(pay):
         (HARDLY_LEAVES, {2}, "reach max", [0.5]),
         (HARDLY_LEAVES, {1, 2}, "goal total max", [5e16]),
         (HARDLY_LEAVES, {2}, "total", [5e16]),
+        (THREE_STATES, {2}, "average", [66 / 65] * 3),
         (SWITCH, {1}, "average", [0.5, 0.5]),
         (SWITCH, {1}, "goal total min", [0, 0]),
         (slow_cycle(0.5), {2}, "goal total min", [-INF, -INF]),
