@@ -154,6 +154,7 @@ def test_a_gain_is_the_share_of_time_times_rewards():
 def test_planted_faults_are_found(change, kind):
     rows = [(0.5, {1: 0.5, 2: 0.5}), (0.0, {2: 1.0}), (0.5, {2: 0.5, 1: 0.5})], [(1.0, {2: 1.0}), (1.0, {3: 1.0})]
     case = Case(0, sample(*rows, terminals=[0.0, 0.0]))
+    case.tolerance = 1e-10
     question = OBJECTIVES["discount 0.99"](case)
     right = judging.Found([float(x) for x in question.right], 1e-15, [0, 3])
     assert list(faults_in(case, replace(question, ask=lambda: right))) == []
