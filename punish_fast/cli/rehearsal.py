@@ -35,12 +35,14 @@ from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.mdp.component_brackets import Payoff, bracketed, values_of_rows
+from punish_fast.mdp.component_brackets import Payoff, bracketed
+from punish_fast.mdp.elimination import Elimination
 from punish_fast.mdp.methods import GENERAL_METHODS
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.reachability import reach_probability
 from punish_fast.mdp.row_sums import largest_deviation
+from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.mdp.total_reward import total_reward
 from punish_fast.play.punish_match import PunishMatch
@@ -89,10 +91,10 @@ def _solve() -> None:
     for maximize in (True, False):
         reach_probability(mdp, won, maximize)
     total_reward(replace(mdp, reward=np.abs(mdp.reward)), won, maximize=False)
-    payoff = Payoff(mdp.reward, np.zeros(2))
-    found = bracketed(mdp, payoff, 1e-3)
-    if found is not None:
-        values_of_rows(mdp, payoff, found)
+    bracketed(replace(mdp, layer_ptr=np.array([0, mdp.n_states])), Payoff(mdp.reward, np.zeros(2)), Effort(1e-3))
+    # Two states that lead to each other.
+    cycle = csr_array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])
+    Elimination(cycle).solve(np.ones(2))
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
     enemy = greedy(mdp.state_ptr, solution.q)

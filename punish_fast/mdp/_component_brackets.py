@@ -1,6 +1,6 @@
 """Lower and upper bounds of total rewards, swept in place and both at once; see ``component_brackets.py``.
 
-Rounding errors are allowed for in proportion to the terms. What underflow loses, some 1e-323 of a term, is ignored.
+Rounding errors are allowed for in proportion to the terms, and so is what products lose that underflow.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from punish_fast.runtime._jit import kernel, routine
 # Besides the entries of a row: the stored probabilities, products, the reward, and the bound itself.
 FURTHER_ROUNDINGS = 8
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
+# Largest error of a product that underflows.
+_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 class ValueRange(NamedTuple):
@@ -69,7 +71,7 @@ def narrow_run(first, last, is_descending, tensor, limits, bounds):
                 from_above += data[k] * above
                 size += data[k] * max(abs(below), abs(above))
                 k += ONE
-            error = roundings * _UNIT_ROUNDOFF * size
+            error = roundings * (_UNIT_ROUNDOFF * size + _SMALLEST)
             if from_below - error > low:
                 low, best = from_below - error, row
             high = max(high, from_above + error)

@@ -4,7 +4,10 @@ States are cut into *blocks* of consecutive ones. Within a block, a backup sees 
 of other blocks it sees the old ones. So blocks have one owner each, and the result does not depend on which of them run
 at the same time. A row that leads back to its own state is solved for it::
 
-    v(s)  =  max_a (r(s, a) + g sum_{t != s} P(t | s, a) v(t)) / (1 - g P(s | s, a))
+    v(s)  =  max_a (r(s, a) + g sum_{t != s} P(t | s, a) v(t)) / (1 - g + g sum_{t != s} P(t | s, a))
+
+The probability of leaving is a sum, since one minus the probability of staying has no digits if play hardly ever
+leaves.
 """
 
 from __future__ import annotations
@@ -48,14 +51,14 @@ def relax_run(first, last, is_descending, tensor, discount, candidates, v, out):
         while place < last_place:
             row = np.uint64(candidate[place])
             k, end = indptr[row], indptr[row + ONE]
-            total, stays = 0.0, 0.0
+            total, away = 0.0, 0.0
             while k < end:
                 column = np.uint64(indices[k])
                 value = out[column] if first <= column < last else v[column]
                 total += data[k] * (0.0 if column == state else value)
-                stays += data[k] if column == state else 0.0
+                away += 0.0 if column == state else data[k]
                 k += ONE
-            leaves = 1.0 - discount * stays
+            leaves = 1.0 - discount + discount * away
             # Without a discount, whoever stays for ever pays for it.
             value = (reward[row] + discount * total) / leaves if leaves > 0.0 else -np.inf
             best = value if value > best else best

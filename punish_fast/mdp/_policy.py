@@ -22,7 +22,7 @@ def choose_first(begin, end, state_ptr, q, tie, choice):
 
 @kernel
 def prefer(begin, end, state_ptr, q, choice, margin, least, preferred):
-    """Write the best ``q`` of each given state to its chosen row, and at most that less ``margin`` to its other rows.
+    """Write the best ``q`` of each given state to its chosen row, and at most that less ``margin`` to the rows before.
 
     None of these is put below ``least``; what is below already stays as it is.
     """
@@ -32,5 +32,5 @@ def prefer(begin, end, state_ptr, q, choice, margin, least, preferred):
             best = max(best, q[row])
         ceiling = max(best - margin, least)
         for row in range(state_ptr[state], state_ptr[state + 1]):
-            preferred[row] = min(q[row], ceiling)
+            preferred[row] = min(q[row], ceiling) if row < choice[state] else q[row]
         preferred[choice[state]] = best

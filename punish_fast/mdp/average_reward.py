@@ -1,48 +1,63 @@
 """The largest average reward per step, in processes of any structure.
 
-The *gain* of a policy is its expected reward per step in the long run, and a *bias* ``h`` tells how much better one
-state is than another to begin with: for a best policy
+The *gain* of a policy is its expected reward per step in the long run, and the differences of a *bias* ``h`` are the
+advantages of one initial state over another. For an optimal policy
 
     g(s)  =  max_a sum_t P(t | s, a) g(t),        g(s) + h(s)  =  r(s, a) + sum_t P(t | s, a) h(t)
 
-[Puterman 1994, ch. 8 and 9]. Terminals are absorbing and pay their reward for ever.
+[Puterman 1994, ch. 8 and 9]. Terminals are absorbing and pay their reward at every step.
 
-**Components.** Whatever policy is played, in the end play stays in an end component. Within a maximal one every state
-can reach every other, so all its states have one largest gain ``g``. Let ``T`` back up its rows; then for any ``h``
+**Components.** Under every policy, play finally stays in an end component. Within a maximal one, all states can reach
+each other, so they have the same largest gain ``g``. Let ``T`` back up its rows; then for any ``h``
 
     min_s (T h - h)(s)  <=  g  <=  max_s (T h - h)(s)
 
-[Puterman 1994, theorem 8.5.5; Odoni 1969], and a policy that is greedy for ``h`` has at least the lower gain. Sweeps
-``h <- h + 3/4 (T h - h)`` close this bracket: a quarter of the old values takes the period out of cycles.
+[Puterman 1994, theorem 8.5.5; Odoni 1969], and a policy whose rows all have ``(T_a h - h)(s) >= l`` has at least the
+gain ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` close this bracket: a quarter of the old values takes the period out of
+cycles. If 1,000 sweeps are not enough, policy iteration finds ``h`` (``gain_iteration.py``), whose differences have the
+digits of two floats. If the bracket is still too wide, small components are solved in rational arithmetic
+(``rational.py``), and larger ones by more sweeps. The policy takes the first of tied rows (``policy.py``) that keep
+``l`` within the tolerance of ``g``.
 
 **Which component.** Collapse the components (``end_components.py``) and let staying in one pay its gain, once. Play in
 this quotient ends under every policy, and its largest total reward is the gain of every state [de Alfaro 1997].
 
-**Error bound.** That of the quotient's values, and half the width of the widest bracket, with all rounding included.
+**Error bound.** The error bound of the quotient's values, plus half the width of the widest bracket that matters,
+rounding included. A bracket does not matter if leaving its component is better than staying at the upper bound.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from punish_fast.mdp.end_components import Quotient, collapsed
-from punish_fast.mdp.induced_chain import induced_chain
+from punish_fast.mdp.component_brackets import Payoff
+from punish_fast.mdp.component_solver import solve_by_component
+from punish_fast.mdp.construction import normalized
+from punish_fast.mdp.elimination import is_affordable
+from punish_fast.mdp.end_components import collapsed
+from punish_fast.mdp.exact_iteration import LEAST_DIGIT, Double, Rows
+from punish_fast.mdp.gain_iteration import bias_of_best
+from punish_fast.mdp.induced_chain import induced_chain, reward_rounding
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
-from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.policy import TIE
 from punish_fast.mdp.process import Payment
+from punish_fast.mdp.rational import PRECISION, best_gain, is_small
 from punish_fast.mdp.restriction import Restriction, restriction
-from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
-from punish_fast.mdp.solver import Progress, solve
+from punish_fast.mdp.row_selection import first_marked, rows_of_states, states_of_rows
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options, keep_quiet
+from punish_fast.mdp.solver import solve
 from punish_fast.mdp.stopping_rule import SolveError
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
-# Terms of a backup besides the entries of its row, and roundings of a stored probability.
-_FURTHER_TERMS = 10
-# Share of a sweep's change that is made; less than 1, or cycles would swing for ever.
+# Share of a sweep's change that is made; with 1, values of cycles might oscillate.
 _STEP = 0.75
-_MOST_SWEEPS = 100_000
+# Sweeps before policy iteration is tried.
+_FEW_SWEEPS = 1000
+# Goal for half the width of brackets without rounding errors, as a share of the tolerance.
+_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +68,9 @@ class AverageReward:
         gain: float64 ``[n_states]``, the largest average reward from each state.
         bias: float64 ``[n_states]``, relative values of the policy: they solve the second equation, and are 0 in the
             first state of each component that it stays in.
-        error_bound: Upper bound on the error of ``gain``.
-        bias_residual: By how much ``bias`` and ``gain`` miss the second equation under the policy at most.
+        error_bound: Upper bound on the error of ``gain``, and on ``gain`` less the gain of the policy.
+        bias_residual: By how much ``bias`` and ``gain`` miss the second equation under the policy at most; infinite if
+            ``bias`` has values too large for floating point, which are infinite or not a number.
         choice: int64 ``[n_states]``, the row that the policy takes in each state.
     """
 
@@ -78,7 +94,7 @@ class ComponentGains:
         lower: float64 ``[n_components]``, lower bounds of the largest gain of each.
         upper: float64 ``[n_components]``, upper bounds.
         h: float64 ``[n_states of the part]``, relative values, 0 in the first state of each component.
-        choice: int64 ``[n_states of the part]``, rows of the process; a policy that earns the lower bound, up to a tie.
+        choice: int64 ``[n_states of the part]``, rows of the process; a policy that earns the lower bound.
     """
 
     part: Restriction
@@ -91,15 +107,12 @@ class ComponentGains:
     @property
     def gain(self) -> np.ndarray:
         """float64 ``[n_components]``, the middle of the bounds."""
-        return np.asarray((self.lower + self.upper) / 2)
-
-    @property
-    def half_width(self) -> float:
-        """Upper bound on the error of `gain`."""
-        return float((self.upper - self.lower).max(initial=0)) / 2 * (1 + 4 * _UNIT_ROUNDOFF)
+        return np.asarray(self.lower / 2 + self.upper / 2)
 
 
-def average_reward(mdp: MDP, tolerance: float = DEFAULT_TOLERANCE, progress: Progress | None = None) -> AverageReward:
+def average_reward(
+    mdp: MDP, tolerance: float = DEFAULT_TOLERANCE, progress: Progress | None = None, max_sweeps: int = MAX_SWEEPS
+) -> AverageReward:
     """Find the largest average reward per step.
 
     Args:
@@ -107,9 +120,12 @@ def average_reward(mdp: MDP, tolerance: float = DEFAULT_TOLERANCE, progress: Pro
         tolerance: Stop at this error bound of gains.
         progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep in end components, and as
             ``progress("solve", sweeps, error_bound)`` after those between them.
+        max_sweeps: Maximum number of sweeps in end components, and between them. Policy iteration also evaluates up to
+            100 policies of each component for which 1,000 sweeps are not enough.
 
     Raises:
-        SolveError: an option is out of range, or sweeps do not reach the tolerance.
+        SolveError: an option is out of range, a value is too large for floating point, or neither ``max_sweeps`` nor
+            policy iteration reach the tolerance or 1e-9 of the gain.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -124,15 +140,27 @@ def average_reward(mdp: MDP, tolerance: float = DEFAULT_TOLERANCE, progress: Pro
     check_options(tolerance=tolerance)
     check_arrays(mdp)
     check_finite(mdp.data)
-    mdp = mdp.expanded()
+    mdp = normalized(mdp.expanded())
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
-    gains = component_gains(mdp, quotient.number, quotient.inside, tolerance / 2, progress)
-    paying, rounding = _paying(quotient, gains)
-    solution = solve(paying, 1.0, tolerance=tolerance / 2, progress=progress)
-    bound = solution.error_bound + gains.half_width + rounding
-    gain = solution.v[quotient.number]
-    stays = quotient.row[solution.choice] < 0
-    choice = quotient.lifted_choice(solution.choice)
+    report = keep_quiet if progress is None else partial(progress, "gain")
+    gains = component_gains(mdp, quotient.number, quotient.inside, Effort(tolerance / 2, max_sweeps, report))
+    paying, terminals = quotient.mdp, quotient.mdp.terminal_reward
+    reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
+    reward[staying] = gains.gain
+    between = Effort.of(tolerance / 2, max_sweeps, progress)
+    found, _ = solve_by_component(
+        replace(paying, layer_ptr=np.array([0, paying.n_states], dtype=np.int64)),
+        np.zeros(paying.n_states, dtype=bool),
+        Payoff(reward, terminals),
+        between,
+    )
+    # The bracket does not matter if staying is worse than the value even at its upper bound.
+    matters = gains.upper > found.v[states_of_rows(paying)[staying]]
+    width = float((gains.upper / 2 - gains.lower / 2)[matters].max(initial=0))
+    bound = float(np.nextafter(found.error_bound + width, np.inf))
+    gain = found.v[quotient.number]
+    stays = quotient.row[found.choice] < 0
+    choice = quotient.lifted_choice(found.choice)
     settled = stays[quotient.number[gains.part.states]]
     choice[gains.part.states[settled]] = gains.choice[settled]
     bias = np.zeros(mdp.n_states)
@@ -147,74 +175,142 @@ def evaluate_average_reward(mdp: MDP, weight: np.ndarray, tolerance: float = DEF
     Args:
         mdp: The process.
         weight: float64 ``[n_rows]``, the probability of each row in its state.
-        tolerance: As in `average_reward`, like the errors.
+        tolerance: Stop at this error bound of gains.
 
     Returns:
-        The rewards; ``choice`` has the only row of each state of the chain, its number.
+        The rewards; ``choice[s]`` is ``s``, the only row of state ``s`` of the chain.
+
+    Raises:
+        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
+            `average_reward`.
+        ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_arrays(mdp)
-    return average_reward(induced_chain(mdp, weight), tolerance)
+    chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
+    found = average_reward(chain, tolerance)
+    if not rounding.any():
+        return found
+    more = average_reward(replace(chain, reward=rounding, terminal_reward=0 * chain.terminal_reward), tolerance)
+    return replace(found, error_bound=found.error_bound + float(more.gain.max(initial=0)) + more.error_bound)
 
 
-def component_gains(
-    mdp: MDP, number: np.ndarray, inside: np.ndarray, tolerance: float, progress: Progress | None = None
-) -> ComponentGains:
+def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Effort) -> ComponentGains:
     """Bracket the largest gain within each maximal end component, as ``end_components`` finds them.
 
     Args:
         mdp: The process, not compact.
         number: int64 ``[n_states]``, the component of each state.
         inside: int64 ``[k]``, the rows of all components.
-        tolerance: Half the width of a bracket at which to stop.
-        progress: As in `average_reward`.
+        effort: The error bound to reach, half the width of a bracket, and the work allowed.
 
     Raises:
-        SolveError: sweeps do not reach the tolerance.
+        SolveError: half the width of a bracket exceeds both the tolerance and 1e-9 of the gain.
     """
     rows = np.zeros(mdp.n_rows, dtype=bool)
     rows[inside] = True
     part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=np.int64), np.empty(0), mdp.reward)
     _, component = np.unique(number[part.states], return_inverse=True)
+    h = _swept(part.mdp, component, replace(effort, max_sweeps=min(effort.max_sweeps, _FEW_SWEEPS)))
+    found = _bracket(part.mdp, component, Double(h, np.zeros(len(h))), effort.tolerance)
+    for k in np.flatnonzero(found.is_wide(effort.tolerance)).tolist():
+        _narrow(part.mdp, component == k, found, k, effort.tolerance)
+    if found.is_wide(effort.tolerance, PRECISION).any() and effort.max_sweeps > _FEW_SWEEPS:
+        h = _swept(part.mdp, component, effort)
+        found = _bracket(part.mdp, component, Double(h, np.zeros(len(h))), effort.tolerance)
+    if found.is_wide(effort.tolerance, PRECISION).any():
+        raise SolveError(
+            f"max_sweeps: {effort.max_sweeps:,} leave gains an error bound of {found.half_width:.1e}, allowed are "
+            "more, or a larger tolerance"
+        )
+    return ComponentGains(part, component, found.lower, found.upper, found.h, part.rows[found.choice])
+
+
+@dataclass
+class _Bracket:
+    """Bounds of the largest gains of components, and policies that earn the lower ones.
+
+    Attributes:
+        lower: float64 ``[n_components]``.
+        upper: float64 ``[n_components]``.
+        h: float64 ``[n_states]``, relative values, 0 in the first state of each component.
+        choice: int64 ``[n_states]``, rows.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    h: np.ndarray
+    choice: np.ndarray
+
+    def is_wide(self, tolerance: float, precision: float = 0.0) -> np.ndarray:
+        """Return True for brackets half of whose width exceeds a tolerance and a share of the gain."""
+        largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
+        return np.asarray(~(self.upper / 2 - self.lower / 2 <= np.maximum(tolerance, precision * largest)))
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the widest bracket."""
+        return float((self.upper / 2 - self.lower / 2).max(initial=0))
+
+
+def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> np.ndarray:
+    """Sweep until the brackets of all components seem closed; return relative values, float64 ``[n_states]``."""
     order = np.argsort(component, kind="stable")
     begins = np.searchsorted(component[order], np.arange(component.max(initial=-1) + 1))
-    payment, inner = Payment(part.mdp.reward, 1.0), part.mdp
-    largest_reward = float(np.abs(inner.reward).max(initial=0))
-    h, lower, upper = np.zeros(inner.n_states), np.empty(0), np.empty(0)
-    half_width = np.inf if len(h) else 0.0
-    for sweeps in range(1, _MOST_SWEEPS + 1):
-        if half_width <= tolerance:
-            break
+    payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)
+    for sweeps in range(1, effort.max_sweeps * bool(len(h)) + 1):
         out = h.copy()
-        for layer in range(inner.n_layers):
-            inner.backups.sweep(layer, payment, h, out)
-        rounding = (inner.longest_row + _FURTHER_TERMS) * _UNIT_ROUNDOFF
-        rounding *= float(np.abs(h).max()) + largest_reward
+        for layer in range(mdp.n_layers):
+            mdp.backups.sweep(layer, payment, h, out)
         change = out - h
-        lower = np.minimum.reduceat(change[order], begins) - rounding
-        upper = np.maximum.reduceat(change[order], begins) + rounding
-        half_width = float((upper - lower).max()) / 2
-        # What all states of a component have in common says nothing, and would grow.
+        width = np.maximum.reduceat(change[order], begins) - np.minimum.reduceat(change[order], begins)
+        # A change that all states of a component share has no meaning, and would grow.
         h += _STEP * change
         h -= h[order[begins]][component]
-        if progress is not None:
-            progress("gain", sweeps, half_width)
-        if half_width <= 2 * rounding:
+        half_width = float(width.max()) / 2
+        effort.progress(sweeps, half_width)
+        if not half_width > max(_SHARE * effort.tolerance, 4 * _UNIT_ROUNDOFF * float(np.abs(out).max())):
             break
-    else:
-        raise SolveError(f"tolerance: {_MOST_SWEEPS:,} sweeps leave gains an error bound of {half_width:.1e}")
-    choice = part.rows[first_best(inner.state_ptr, inner.reward + inner.to_scipy() @ h)]
-    return ComponentGains(part, component, lower, upper, h, choice)
+    return h
 
 
-def _paying(quotient: Quotient, gains: ComponentGains) -> tuple[MDP, float]:
-    """The quotient in which staying in a component pays its gain, and the largest rounding error of what it pays."""
-    mdp, n = quotient.mdp, quotient.mdp.n_states
-    worth = mdp.terminal_reward
-    reward = np.asarray(mdp.to_scipy()[:, n:] @ worth)
-    staying = np.flatnonzero(quotient.row < 0)
-    reward[staying] = gains.gain
-    rounding = (mdp.longest_row + 2) * _UNIT_ROUNDOFF * float(np.abs(worth).max(initial=0))
-    return replace(mdp, reward=reward, terminal_reward=np.zeros(len(worth))), rounding
+def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _Bracket:
+    """Bracket the largest gain of each component by a backup of relative values."""
+    begins, rows, n_components = mdp.state_ptr[:-1], Rows(mdp, mdp.reward), int(component.max(initial=-1)) + 1
+    with np.errstate(all="ignore"):
+        gain, error = rows.gains(h)
+        largest = np.zeros(n_components)
+        np.maximum.at(largest, component, np.abs(h.high))
+        error += (LEAST_DIGIT * largest)[component][rows.state]
+    lower, upper = np.full(n_components, np.inf), np.full(n_components, -np.inf)
+    np.minimum.at(lower, component, np.maximum.reduceat(gain - error, begins) if len(gain) else gain)
+    np.maximum.at(upper, component, np.maximum.reduceat(gain + error, begins) if len(gain) else gain)
+    with np.errstate(invalid="ignore"):
+        slack = np.clip(tolerance - (upper / 2 - lower / 2), 0.0, TIE * np.maximum(np.abs(lower), np.abs(upper)))
+    least = np.nan_to_num(lower - slack, nan=-np.inf)[component]
+    choice = first_marked(mdp.state_ptr, gain - error >= least[rows.state])
+    earned = np.full(n_components, np.inf)
+    np.minimum.at(earned, component, (gain - error)[choice])
+    return _Bracket(earned, upper, h.high, choice)
+
+
+def _narrow(mdp: MDP, states: np.ndarray, found: _Bracket, k: int, tolerance: float) -> None:
+    """Bracket component ``k``, of the given states (bool ``[n_states]``), by policy iteration."""
+    part = restriction(mdp, rows_of_states(mdp, states), np.zeros(len(states), dtype=np.int64), np.empty(0), mdp.reward)
+    choice = np.searchsorted(part.rows, found.choice[part.states])
+    one = found
+    if is_affordable(part.mdp):
+        with np.errstate(all="ignore"):
+            bias = bias_of_best(part.mdp, choice)
+        one = _bracket(part.mdp, np.zeros(len(choice), dtype=np.int64), bias, tolerance)
+        if one.half_width < found.upper[k] / 2 - found.lower[k] / 2:
+            found.lower[k], found.upper[k] = one.lower[0], one.upper[0]
+            found.h[part.states], found.choice[part.states] = one.h - one.h[0], part.rows[one.choice]
+    if not found.upper[k] / 2 - found.lower[k] / 2 <= max(tolerance, PRECISION * abs(found.lower[k])) and is_small(
+        part.mdp
+    ):
+        best = best_gain(part.mdp, choice)
+        found.lower[k], found.upper[k] = best.lower, best.upper
+        found.h[part.states], found.choice[part.states] = best.bias, part.rows[best.choice]
 
 
 def _bias(
@@ -235,6 +331,11 @@ def _bias(
         part = restriction(mdp, taken, terminal, np.zeros(1), reward)
         scale = max(1.0, float(np.abs(reward).max(initial=0)))
         bias = bias.copy()
-        bias[part.states] = solve(part.mdp, 1.0, tolerance=DEFAULT_TOLERANCE * scale).v
-    residual = np.abs(earned + rows[:, : mdp.n_states] @ bias - bias).max(initial=0)
+        try:
+            bias[part.states] = solve(part.mdp, 1.0, tolerance=DEFAULT_TOLERANCE * scale).v
+        except SolveError:
+            bias[part.states] = np.nan
+    with np.errstate(all="ignore"):
+        earned = earned + rows[:, : mdp.n_states] @ bias - bias
+    residual = np.nan_to_num(np.abs(earned), nan=np.inf).max(initial=0)
     return bias, float(residual)

@@ -12,11 +12,12 @@ once play cannot come back to it. A component goes through two stages:
   there, ``T u <= u`` and ``T_a l >= l``, so ``l <= v_a <= v* <= u``, where ``v_a`` is what the policy of these rows
   earns [optimistic value iteration: Hartmanns and Kaminski 2020, CAV].
 
-Where play is long, bounds at one distance take many sweeps to get there, since they fall only where play may end. If
-they do not in a thousand, their distance is made to fall with each step by itself: it becomes ``k + c h``, where ``k``
-is the largest distance in earlier components, and ``h`` about the largest expected number of steps that are left, so
-that ``h >= P_a h + 1/2`` for every row ``a``. A backup brings such bounds nearer by ``c / 2``, less what the values
-themselves still change. There is no such ``h`` where play may go on for ever and pay for it; nothing is proved then.
+If play is long, bounds at one distance need many sweeps, since they fall only where play may end. After 1,000 sweeps,
+the caller tries policy iteration (``exact_iteration.py``). If the process is too large for that, further sweeps use a
+distance that decreases with each step (`Effort.is_patient`): ``k + c h``, where ``k`` is the largest distance in
+earlier components, and ``h`` is about the largest expected number of remaining steps, so that ``h >= P_a h + 1/2`` for
+every row ``a``. A backup brings such bounds nearer by ``c / 2``, less the change of the values. No ``h`` satisfies this
+if play might not end, although it costs; then nothing is proved.
 
 All this needs that sweeps from any start converge to ``v*``: play ends under every policy, or some policy ends it and
 every other one pays without end [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
@@ -24,7 +25,6 @@ every other one pays without end [Bertsekas and Tsitsiklis 1991, Math. Oper. Res
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -37,8 +37,8 @@ from punish_fast.mdp._improvement import Candidates
 from punish_fast.mdp.anderson import Anderson
 from punish_fast.mdp.exact_iteration import Exact
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import preferring
 from punish_fast.mdp.process import Payment, RowChoices
+from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.topological_order import Order
 from punish_fast.runtime.parallel import balanced_chunks
 
@@ -48,12 +48,11 @@ _LARGE = 1024
 _SHARE = 0.001
 # Change in a sweep that is left of numbers of steps: less than half of the 1 by which these fall in a step.
 _SHARE_OF_STEP = 0.25
-# What a slow component takes of the tolerance that earlier ones left over.
+# Share of the remaining tolerance that a slow component uses.
 _SHARE_OF_REST = 0.25
 # Change in two sweeps that is left of values, as a share of what bounds come nearer in two steps: less than half of it.
 _SHARE_OF_FALL = 0.125
-_MOST_SWEEPS = 20_000
-_MOST_SWEEPS_OF_BOUNDS = 1024
+_MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 ANY = ValueRange(-np.inf, np.inf)
@@ -62,12 +61,12 @@ PROBABILITY = ValueRange(0.0, 1.0)
 
 @dataclass(frozen=True)
 class Payoff:
-    """What is collected, and what its total cannot exceed.
+    """The rewards of rows and terminals, and the limits of their total.
 
     Attributes:
         row: float64 ``[n_rows]``, rewards on the way.
         end: float64 ``[n_terminals]``, rewards at the end.
-        limits: The least and the largest total there can be.
+        limits: The smallest and the largest possible total.
     """
 
     row: np.ndarray
@@ -75,87 +74,85 @@ class Payoff:
     limits: ValueRange = ANY
 
 
-def bracketed(
-    mdp: MDP, reward: Payoff, tolerance: float, progress: Callable[[int], None] = lambda _sweeps: None
-) -> Exact | None:
+def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
     """Find the largest total reward, and a policy that earns it up to the error bound.
 
     Args:
         mdp: The process, not compact, whose own rewards are ignored. Play must end under every policy, or every policy
             that does not end it must pay without end.
-        reward: What is collected.
-        tolerance: The error bound to reach.
-        progress: Called with the number of sweeps so far.
+        reward: The rewards of rows and terminals.
+        effort: The error bound to reach, and the work allowed.
 
     Returns:
-        Values and policy; None if sweeps could not prove the bound.
+        Values and policy; if sweeps did not prove the bound, it is infinite, and the policy is greedy.
     """
     order = Order(mdp)
-    sweeps = _Sweeps(replace(order.mdp, reward=reward.row[order.rows]), reward, tolerance, progress)
+    ordered = replace(order.mdp, reward=reward.row[order.rows])
+    start = None if effort.start is None else effort.start[order.states]
+    sweeps = _Sweeps(ordered, reward, replace(effort, start=start))
     for run in order.runs(_LARGE):
-        if not (sweeps.prove_one(run) if len(run) == 2 else sweeps.prove_each(run)):
-            return None
-    v, error_bound = sweeps.result()
-    if not error_bound <= tolerance:
-        return None
+        if len(run) == 2:
+            sweeps.prove_one(run)
+        else:
+            sweeps.prove_each(run)
+    v, rows, error_bound = sweeps.result()
+    # A state whose value is not a number has no best row.
+    rows = np.clip(rows, ordered.state_ptr[:-1], ordered.state_ptr[1:] - 1)
     n, values, choice = mdp.n_states, np.empty(mdp.n_states), np.empty(mdp.n_states, dtype=np.int64)
-    values[order.states], choice[order.states] = v[:n], order.rows[sweeps.bounds.choice]
-    return Exact(values, choice, error_bound, sweeps.n_sweeps)
-
-
-def values_of_rows(mdp: MDP, reward: Payoff, found: Exact) -> np.ndarray:
-    """The values of rows, float64 ``[n_rows]``, among which the policy found has no ties."""
-    v = np.concatenate([found.v, reward.end])
-    choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
-    for layer in range(mdp.n_layers):
-        mdp.backups.close(layer, Payment(reward.row, 1.0), choices, v, v.copy())
-    return preferring(mdp.state_ptr, np.clip(choices.q, *reward.limits), found.choice)
+    values[order.states], choice[order.states] = v[:n], order.rows[rows]
+    return Exact(values, choice, error_bound if error_bound <= effort.tolerance else np.inf, sweeps.n_sweeps)
 
 
 class _Sweeps:
     """Values and bounds of a process whose components come one after the other.
 
     Attributes:
-        bounds: What is proved so far.
+        bounds: The bounds proved so far.
+        is_proved: True until a component fails; then the values of later ones are swept, but not bracketed.
         n_sweeps: Sweeps of the values of components that were swept alone, and 1 for all others.
     """
 
-    def __init__(self, mdp: MDP, reward: Payoff, tolerance: float, progress: Callable[[int], None]) -> None:
-        self._tolerance, self._limits, self._progress = tolerance, reward.limits, progress
-        pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
-        self._tensor = Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)
+    def __init__(self, mdp: MDP, reward: Payoff, effort: Effort) -> None:
+        self._mdp, self._effort, self._limits = mdp, effort, reward.limits
+        self._tolerance = effort.tolerance
+        self._tensor = _tensor_of(mdp)
         n_rows = np.diff(mdp.state_ptr).astype(np.uint32)
         self._candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), n_rows)
         n = mdp.n_states
-        self._v = np.concatenate([np.zeros(n), reward.end])
-        self._distance = np.full(n, tolerance / 2)
-        nothing = np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool)
-        self.bounds = Bounds(self._v.copy(), self._v.copy(), *nothing)
+        self._v = np.concatenate([np.zeros(n) if effort.start is None else effort.start, reward.end])
+        self._distance = np.full(n, effort.tolerance / 2)
+        self.bounds = Bounds(self._v.copy(), self._v.copy(), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))
+        self.is_proved = True
         self.n_sweeps = 1
 
-    def result(self) -> tuple[np.ndarray, float]:
-        """The middle of the bounds, ``[n_columns]``, and half their distance, rounded up."""
-        lower, upper = self.bounds.lower, self.bounds.upper
-        middle = lower + (upper - lower) / 2
-        distance = np.maximum(middle - lower, upper - middle).max(initial=0)
-        return middle, float(np.nextafter(distance, np.inf))
+    def result(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Values ``[n_columns]``, rows of a policy, and the error bound of both; infinite if it is not proved."""
+        n, v = self._mdp.n_states, self._v
+        if self.is_proved:
+            v = np.clip(v, self.bounds.lower, self.bounds.upper)
+        if not self.is_proved:
+            choices = RowChoices(np.zeros(self._mdp.n_rows), np.zeros(n, dtype=np.int64))
+            for layer in range(self._mdp.n_layers):
+                self._mdp.backups.close(layer, Payment(self._mdp.reward, 1.0), choices, v, v.copy())
+            return v, choices.row, np.inf
+        distance = np.maximum(v - self.bounds.lower, self.bounds.upper - v).max(initial=0)
+        return v, self.bounds.choice, float(np.nextafter(distance, np.inf))
 
-    def prove_each(self, boundary: np.ndarray) -> bool:
-        """Bracket components one after the other; return whether that succeeded."""
+    def prove_each(self, boundary: np.ndarray) -> None:
+        """Bracket components one after the other."""
         # In pieces, so that an interrupt does not wait for all of them.
         for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
-            self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, _MOST_SWEEPS)
+            self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, self._effort.max_sweeps)
             place = self._narrow(boundary, begin, end)
             while place < end:
-                if not self.prove_one(boundary[place : place + 2]):
-                    return False
+                self.prove_one(boundary[place : place + 2])
                 place = self._narrow(boundary, place + 1, end)
-        return True
 
-    def prove_one(self, boundary: np.ndarray) -> bool:
-        """Bracket a component that is large or takes long; return whether that succeeded."""
+    def prove_one(self, boundary: np.ndarray) -> None:
+        """Bracket a component that is large or takes long."""
         self._extrapolate(self._tensor, self._v, self._limits, boundary, self._change)
-        return self._narrow(boundary, 0, 1) == 1 or self._prove_slowly(boundary)
+        if self._narrow(boundary, 0, 1) == 0:
+            self.is_proved = self._effort.is_patient and self._prove_slowly(boundary)
 
     @property
     def _change(self) -> float:
@@ -169,7 +166,10 @@ class _Sweeps:
         lower, upper = self.bounds.lower, self.bounds.upper
         earlier, v = slice(inside.start), self._v
         known = float(np.maximum(upper[earlier] - v[earlier], v[earlier] - lower[earlier]).max(initial=0))
-        a_step = _SHARE_OF_REST * (self._tolerance - known) / float(steps[inside].max())
+        longest = float(steps[inside].max())
+        if not 0 < longest < np.inf:
+            return False
+        a_step = _SHARE_OF_REST * (self._tolerance - known) / longest
         self._extrapolate(self._tensor, v, self._limits, boundary, _SHARE_OF_FALL * a_step)
         self._distance[inside] = known + a_step * steps[inside]
         return self._narrow(boundary, 0, 1) == 1
@@ -179,12 +179,12 @@ class _Sweeps:
     ) -> None:
         """Sweep a component there and back, and extrapolate, until its values change by no more than ``change``."""
         acceleration, values = Anderson(), v[slice(*boundary.tolist())]
-        for _ in range(0, _MOST_SWEEPS, 2):
+        for _ in range(0, self._effort.max_sweeps, 2):
             before = values.copy()
             self._relax(tensor, v, boundary, 0.0, 2)
             np.clip(values, *limits, out=values)
             self.n_sweeps += 2
-            self._progress(self.n_sweeps)
+            self._effort.progress(self.n_sweeps, np.inf)
             if np.abs(values - before).max() <= max(change, 4 * _UNIT_ROUNDOFF * np.abs(values).max()):
                 break
             values[:] = np.clip(acceleration.next(before, values.copy()), *limits)
@@ -195,7 +195,22 @@ class _Sweeps:
 
     def _narrow(self, boundary: np.ndarray, first: int, last: int) -> int:
         """Bracket components; return the number of the first one that is not proved, or ``last``."""
-        place = int(boundary[first]), int(boundary[last])
-        _component_brackets.begin(*place, self._distance, self._limits, self._v, self.bounds)
-        args = boundary.view(np.uint64), self._tensor, self._limits, self.bounds, _MOST_SWEEPS_OF_BOUNDS
-        return int(_component_brackets.narrow(first, last, *args))
+        if not self.is_proved:
+            return last
+        begin, end = int(boundary[first]), int(boundary[last])
+        _component_brackets.begin(begin, end, self._distance, self._limits, self._v, self.bounds)
+        n_open, lower, upper = -1, self.bounds.choice[begin:end], self.bounds.is_above[begin:end]
+        # Bounds that stop falling in a part of a component never will.
+        for _ in range(0, _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS):
+            args = boundary.view(np.uint64), self._tensor, self._limits, self.bounds, _SWEEPS_OF_BOUNDS
+            first = int(_component_brackets.narrow(first, last, *args))
+            before, n_open = n_open, int(np.count_nonzero(lower < 0) + np.count_nonzero(~upper))
+            if first == last or n_open == before:
+                break
+        return first
+
+
+def _tensor_of(mdp: MDP) -> Tensor:
+    """The arrays of a process for kernels."""
+    pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
+    return Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,15 @@ import numpy as np
 from punish_fast.mdp import _probabilities
 from punish_fast.mdp.model import MDP, ModelError, check_arrays
 from punish_fast.mdp.process import action_labels
-from punish_fast.mdp.row_sums import ROUNDING, is_accepted, largest_entry, refused_entry, refused_sum, row_name
+from punish_fast.mdp.row_sums import (
+    ROUNDING,
+    is_accepted,
+    largest_deviation,
+    largest_entry,
+    refused_entry,
+    refused_sum,
+    row_name,
+)
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 if TYPE_CHECKING:
@@ -156,6 +165,13 @@ def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
     """Return float64 ``[n_rows]``, the sum of each row, or 1 if it is 1 up to rounding or not positive."""
     total, deviation = _sums(indptr, data)
     return np.where((np.abs(deviation) > ROUNDING) & (total > 0), total, 1.0)
+
+
+def normalized(mdp: MDP) -> MDP:
+    """Return a process, not compact, whose rows add up to 1 but for rounding; itself if they do."""
+    if largest_deviation(mdp) <= ROUNDING:
+        return mdp
+    return replace(mdp, data=mdp.data / np.repeat(divisors(mdp.indptr, mdp.data), np.diff(mdp.indptr)))
 
 
 def entries_of(name: str, given: Any) -> csr_array:

@@ -8,19 +8,30 @@ A chain that lasts ``N`` steps loses ``log10 N`` digits to an elimination that s
 ordered so that successors come first, the matrix is block triangular, with a block for each strongly connected
 component, and single states need no elimination. *State reduction* [Grassmann, Taksar and Heyman 1985]: to eliminate a
 state, send play past it, and take its probability of leaving as a sum, never as one minus the probability of staying.
-Then nothing is subtracted at all, and every digit is right up to rounding [O'Cinneide 1993]. It needs a dense matrix;
-components that are too large for one get the sparse factors of SciPy, which subtract.
+Then nothing is subtracted, and every digit is right up to rounding [O'Cinneide 1993]. State reduction needs a dense
+matrix or, in the order of Cuthill and McKee, a band matrix. For components that are too large for both, SciPy computes
+sparse factors, which subtract.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-LARGEST_COMPONENT = 10_000
+from punish_fast.mdp import _elimination
+
+if TYPE_CHECKING:
+    from punish_fast.mdp.model import MDP
+
 _MOST_DENSE = 2000
+# States of components whose structure does not matter for an estimate.
+_SMALL = 100
+# Operations of state reduction in a band matrix.
+_MOST_IN_BAND = 5e7
+# Entries of the factors of a component, and operations to find them.
+_MOST_ENTRIES, _MOST_OPERATIONS = 5e7, 5e10
 
 Solve = Callable[[np.ndarray], np.ndarray]
 
@@ -47,7 +58,7 @@ class Elimination:
         self._blocks = [_Block(ordered[i:j], ends[i:j], i) for i, j in _runs(np.bincount(label))]
 
     def solve(self, r: np.ndarray) -> np.ndarray:
-        """The solution, float64 ``[n_states]``; not finite where the chain does not end, or floats cannot tell."""
+        """The solution, float64 ``[n_states]``; not finite if the chain does not end, or overflows."""
         r, x = r[self._order], np.empty(len(r))
         for block in self._blocks:
             block.solve(r, x)
@@ -61,16 +72,59 @@ def components(within: Any) -> np.ndarray:
     from scipy.sparse.csgraph import connected_components
 
     if not within.has_canonical_format:
-        # With an entry stored twice, SciPy may search for ever.
+        # SciPy's search might not terminate if an entry is stored twice.
         within = within.copy()
         within.sum_duplicates()
-    # SciPy finds components after all that they lead to; a test holds it to that.
+    # SciPy numbers a component after its successors, which a test checks.
     label: np.ndarray = connected_components(within, connection="strong")[1]
     return label
 
 
+def closed_classes(chain: Any) -> list[np.ndarray]:
+    """Return the states of each recurrent class of a chain, any matrix ``[n_states, n_states]``."""
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(chain, copy=True)
+    matrix.eliminate_zeros()
+    label = components(matrix)
+    origin = np.repeat(label, np.diff(matrix.indptr))
+    is_closed = np.ones(label.max(initial=-1) + 1, dtype=bool)
+    is_closed[origin[origin != label[matrix.indices]]] = False
+    order = np.argsort(label, kind="stable")
+    runs = np.split(order, np.cumsum(np.bincount(label))[:-1])
+    return [states for states, closed in zip(runs, is_closed, strict=True) if closed]
+
+
+def operations(mdp: MDP) -> float:
+    """Estimate the operations of an elimination of a chain of a process, not compact; infinity if it is too large.
+
+    A large component is taken for a band matrix in the order of Cuthill and McKee. Up to 5e10 operations and 5e7
+    entries take seconds and a gigabyte.
+    """
+    from scipy.sparse import csr_array
+
+    n, pointers = mdp.n_states, mdp.indptr[mdp.state_ptr]
+    graph = csr_array((np.ones(mdp.n_entries, dtype=bool), mdp.indices, pointers), shape=(n, mdp.n_columns))[:, :n]
+    label = components(graph)
+    sizes = np.bincount(label)
+    total = float(mdp.n_entries) + float((sizes[sizes <= _SMALL] ** 3).sum())
+    for component in np.flatnonzero(sizes > _SMALL):
+        states = np.flatnonzero(label == component)
+        width = band_order(csr_array(graph[states][:, states]))[1]
+        n_operations = len(states) * width**2
+        if len(states) > _MOST_DENSE and (len(states) * width > _MOST_ENTRIES or n_operations > _MOST_OPERATIONS):
+            return np.inf
+        total += n_operations
+    return total
+
+
+def is_affordable(mdp: MDP) -> bool:
+    """Return True if chains of a process, not compact, are not too large for an elimination."""
+    return operations(mdp) < np.inf
+
+
 def _runs(sizes: np.ndarray) -> list[tuple[int, int]]:
-    """Where blocks begin and end: each component alone, but components of one state that follow each other together."""
+    """Return begin and end of each block: a component, or consecutive components of one state each."""
     is_single = sizes == 1
     starts = np.ones(len(sizes), dtype=bool)
     starts[1:] = ~(is_single[1:] & is_single[:-1])
@@ -88,7 +142,10 @@ class _Block:
         inside, leak = rows[:, self._states], self._before.sum(axis=1) + ends
         is_component = inside.nnz > 0 and len(components(inside)) > components(inside).max() + 1
         self._solve: Solve
-        if is_component and len(leak) <= _MOST_DENSE:
+        order, width = band_order(inside) if is_component else (np.empty(0), np.inf)
+        if len(leak) * width**2 <= _MOST_IN_BAND:
+            self._solve = _reduced_band(inside, leak, order, int(width))
+        elif is_component and len(leak) <= _MOST_DENSE:
             self._solve = _reduced(inside.toarray(), leak)
         else:
             self._solve = _factorised(inside, leak, is_component)
@@ -96,6 +153,37 @@ class _Block:
     def solve(self, r: np.ndarray, x: np.ndarray) -> None:
         """Fill in ``x`` of these states, given those before them."""
         x[self._states] = self._solve(r[self._states] + self._before @ x[: self._states.start])
+
+
+def band_order(graph: Any) -> tuple[np.ndarray, float]:
+    """Return an order of the states of a CSR graph in which they lead not far away, and the largest distance then."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    order = reverse_cuthill_mckee(graph)
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    distance = np.abs(position[graph.indices] - np.repeat(position, np.diff(graph.indptr)))
+    return order, float(distance.max(initial=0))
+
+
+def _reduced_band(inside: Any, leak: np.ndarray, order: np.ndarray, width: int) -> Solve:
+    """State reduction in a band matrix."""
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    state, successor = np.repeat(position, np.diff(inside.indptr)), position[inside.indices]
+    band, pivot = np.zeros((len(order), 2 * width + 1)), np.empty(len(order))
+    band[state, width + successor - state] = inside.data
+    with np.errstate(all="ignore"):
+        _elimination.reduce_band(width, band, leak[order], pivot)
+
+    def solve(r: np.ndarray) -> np.ndarray:
+        x: np.ndarray = r[order]
+        with np.errstate(all="ignore"):
+            _elimination.solve_band(width, band, pivot, x)
+        found: np.ndarray = x[position]
+        return found
+
+    return solve
 
 
 def _reduced(inside: np.ndarray, leak: np.ndarray) -> Solve:

@@ -9,15 +9,15 @@ more, that leads to a terminal of worth 0 [de Alfaro 1997; Haddad and Monmege 20
 other rows can be kept up for ever, play in the quotient ends under every policy, and every error bound for such
 processes holds for the quotient, hence for the process.
 
-Maximal end components are found by strongly connected components: drop the rows that may leave theirs, find the
-components of what is left, and repeat until no row is dropped.
+Maximal end components are found by strongly connected components: drop the rows that might lead to states from which
+play ends under every policy, find the components of the remaining rows, drop the rows that might leave their component,
+and repeat until no row is dropped.
 
-**Greedy play leaves.** Staying in a component for one more step is as good as leaving it, and a greedy policy must not
-put off leaving for ever. Let ``d(s)`` be the least number of steps from a state to one with a best row that leaves.
-Rows inside the component that cannot decrease ``d`` are put two ties (``policy.py``) below the value of the component,
-but never below the 0 of staying, and so are all rows that leave but the one that greedy play in the quotient takes. So
-greedy play takes rows that may decrease ``d``, or leaves by that row; it leaves with probability 1, unless the value of
-the component is within a tie of 0.
+**Greedy play leaves.** Staying in a component for one more step has the same value as leaving it, so a greedy policy
+might never leave. The policy leaves by the row that the policy of the quotient takes, and in other states of the
+component takes rows that lead nearer to it. Rows before these are put two ties (``policy.py``) below the value of their
+state, but never below the 0 of staying, so greedy play takes the same rows unless the value of the component is within
+a tie of 0.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.elimination import components
+from punish_fast.mdp.graph import TransitionGraph
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best, preferring, tie_of
+from punish_fast.mdp.policy import preferring
 from punish_fast.mdp.restriction import Restriction, restriction
 from punish_fast.mdp.row_selection import rows_of_states, select_rows, states_of_rows
 from punish_fast.runtime.parallel import cumulated
@@ -56,27 +57,23 @@ class Quotient:
     row: np.ndarray
     inside: np.ndarray
 
-    def lifted(self, v: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The values of states and rows of the original process.
+    def lifted(self, v: np.ndarray, q: np.ndarray, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The values of states and rows of the original process, and a policy.
 
         Args:
             v: float64 ``[n_states of the quotient]``.
             q: float64 ``[n_rows of the quotient]``; the largest of each state is its ``v``.
+            choice: int64 ``[n_states of the quotient]``, rows of the quotient.
 
         Returns:
-            float64 ``[n_states]`` and ``[n_rows]``, for which the same holds. A state has the value of its component,
-            and so have the rows inside, unless they put off leaving.
+            float64 ``[n_states]`` and ``[n_rows]``, for which the same holds, and `lifted_choice`. A state has the
+            value of its component, and so have the rows inside, unless they come before the one that the policy takes.
         """
         is_row, state = self.row >= 0, states_of_rows(self.original)
-        q = preferring(self.mdp.state_ptr, q, first_best(self.mdp.state_ptr, q))
-        lifted, rows = v[self.number], np.full(len(state), -np.inf)
+        lifted, rows, taken = v[self.number], np.empty(len(state)), self.lifted_choice(choice)
         rows[self.row[is_row]] = q[is_row]
-        # These have the value to the bit, so the largest row of a state has it, too.
-        leaving = _marks(len(lifted), state[rows == lifted[state]])
         rows[self.inside] = lifted[state[self.inside]]
-        idle = self.inside[~self._leads_nearer(leaving)]
-        rows[idle] = np.maximum(rows[idle] - 2 * tie_of(q), 0.0)
-        return lifted, rows
+        return lifted, preferring(self.original.state_ptr, rows, taken), taken
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
         """The policy of the original process that leaves every component by the row that one of the quotient takes.
@@ -85,7 +82,7 @@ class Quotient:
             choice: int64 ``[n_states of the quotient]``, rows of the quotient.
 
         Returns:
-            int64 ``[n_states]``, rows of the original process; in a component that is not left they mean nothing.
+            int64 ``[n_states]``, rows of the original process; in a component that is not left, the first that stay.
         """
         state, rows = states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
@@ -94,6 +91,8 @@ class Quotient:
         moves = nearer[state[lifted[state[nearer]]] != state[nearer]]
         # The first row of each state is written last.
         lifted[state[moves]] = moves
+        stays = self.inside[lifted[state[self.inside]] < 0][::-1]
+        lifted[state[stays]] = stays
         return lifted
 
     def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
@@ -152,20 +151,30 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
         The number of each state's component, int64 ``[n_states]``, in the order of their first states, where a state
         outside is one of its own; the first state of each; and the rows of all end components, int64 ``[k]``.
     """
-    part = _part(mdp, rows & rows_of_states(mdp, states))
-    matrix, state = part.mdp.to_scipy(), states_of_rows(part.mdp)
-    inside, label = np.arange(part.mdp.n_rows), np.append(np.zeros(part.mdp.n_states, dtype=np.int32), 1)
-    is_found = False
-    while not is_found:
-        inside = inside[_stays(matrix[inside], label, state[inside])]
-        label = components(_graph(matrix[inside], state[inside]))
-        is_found = bool(_stays(matrix[inside], label, state[inside]).all())
+    kept = rows & rows_of_states(mdp, states)
+    while True:
+        part = _part(mdp, kept)
+        inside = _staying_rows(part.mdp)
+        if inside.all():
+            label = np.append(components(_graph(part.mdp.to_scipy(), states_of_rows(part.mdp))), 0)
+            inside = _stays(part.mdp.to_scipy(), label, states_of_rows(part.mdp))
+            if inside.all():
+                break
+        kept[part.rows[~inside]] = False
     leader, first = np.arange(mdp.n_states), np.empty(label.max(initial=0) + 1, dtype=np.int64)
     # The first state of each component is written last.
-    first[label[:-1][::-1]] = part.states[::-1]
-    leader[part.states] = first[label[:-1]]
+    n = part.mdp.n_states
+    first[label[:n][::-1]] = part.states[::-1]
+    leader[part.states] = first[label[:n]]
     leads = leader == np.arange(mdp.n_states)
-    return (np.cumsum(leads) - 1)[leader], np.flatnonzero(leads), part.rows[inside]
+    return (np.cumsum(leads) - 1)[leader], np.flatnonzero(leads), part.rows
+
+
+def _staying_rows(mdp: MDP) -> np.ndarray:
+    """Mark the rows, bool ``[n_rows]``, that lead only to states from which some policy never ends play."""
+    ends = np.arange(mdp.n_columns) >= mdp.n_states
+    graph = TransitionGraph(mdp, ends)
+    return graph.stays(graph.may_avoid(ends))
 
 
 def _part(mdp: MDP, rows: np.ndarray) -> Restriction:

@@ -1,15 +1,16 @@
 """Policy iteration with certified values, for play that ends but may last for billions of steps.
 
-Without a discount, the error bound of value iteration (``stopping_rule.py``, ``interval_iteration.py``) costs sweeps in
-proportion to the length of play, and rounding as well. Here neither does. The optimal values are the only ``v`` with
+Value iteration needs sweeps in proportion to the length of play (``stopping_rule.py``, ``interval_iteration.py``), and
+its rounding errors also grow with the length. Policy iteration avoids both. A discount ``b`` is replaced by a terminal
+of worth 0 that every row reaches with probability ``1 - b``. The optimal values are the only ``v`` with
 
     max_a  g(a)  =  0,        g(a)  =  r(s, a) + sum_t P(t | s, a) (v(t) - v(s))
 
-where ``g`` is the *gain* of a row; that the probabilities of a row add up to one is put in, and a state that leads to
-itself drops out. In long games ``v`` hardly differs between states that lead to each other, so values are kept as sums
-of two floats, and their differences, hence gains, are known to nearly all digits of a float. Policy iteration
-[Howard 1960] evaluates a policy (``elimination.py``), refines that, and changes it where a gain exceeds its rounding
-error, until there is no such row.
+where ``g`` is the *gain* of a row. This form uses that the probabilities of a row add up to 1, and transitions of a
+state to itself cancel. In long games ``v`` hardly differs between states that lead to each other, so values are kept as
+sums of two floats, and their differences, hence gains, are known to nearly all digits of a float. Policy iteration
+[Howard 1960] evaluates a policy (``elimination.py``), refines its values, and changes the policy in states with a gain
+above its rounding error, until no such row is left.
 
 **Certificate.** Let ``e`` bound the rounding error of gains as in ``value_iteration.py``: ``(n + 12) u`` times the sum
 of ``P |v(t) - v(s)|`` and ``|r|``. If play ends under every policy,
@@ -30,59 +31,83 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.elimination import LARGEST_COMPONENT, Elimination
+from punish_fast.mdp.elimination import Elimination, is_affordable
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.row_selection import states_of_rows
-from punish_fast.mdp.topological_order import components_of
+from punish_fast.mdp.process import Payment, RowChoices
+from punish_fast.mdp.rounding import SMALLEST
+from punish_fast.mdp.row_selection import first_marked, states_of_rows
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 _MOST_ROUNDS = 100
-_MOST_SAME = 3
+# Change of values, as a share of the tolerance, after which bounds are tried.
+_SHARE = 1e-3
 _MOST_REFINEMENTS = 8
 _MOST_CANDIDATES = 12
 # How many times its rounding error a row's reward is raised or lowered to find a bound.
 _ALLOWANCE = 4.0
 # Of a sum of two floats, with some to spare.
-_LEAST_DIGIT = 2.0**-100
-# Roundings of a gain besides its sum: a stored probability (4), a difference (3), products, and those of the bound.
-_FURTHER_ROUNDINGS = 12
+LEAST_DIGIT = 2.0**-100
+# Roundings of a gain except in its sum: a stored probability (4), its discount, a difference (3), products, and the
+# bound.
+_FURTHER_ROUNDINGS = 13
 
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """The best policy and its values.
+    """The optimal values and a policy.
 
     Attributes:
         v: float64 ``[n_states]``, values.
         choice: int64 ``[n_states]``, the row that the policy takes in each state.
-        error_bound: Upper bound on the error of ``v``; infinite if none could be proved.
-        rounds: Number of policies evaluated.
+        error_bound: Upper bound on the error of ``v``, and on ``v`` less the values of the policy; infinite if none
+            could be proved.
+        rounds: Number of sweeps, or of policies evaluated.
+        policies: Number of policies evaluated; 0 if sweeps were enough.
     """
 
     v: np.ndarray
     choice: np.ndarray
     error_bound: float
     rounds: int
+    policies: int = 0
 
 
-class _Double(NamedTuple):
+def values_of_rows(mdp: MDP, payoff: tuple[np.ndarray, np.ndarray], found: Exact, discount: float = 1.0) -> np.ndarray:
+    """Return the values of rows, float64 ``[n_rows]``; the rows of the policy have the largest one of their state.
+
+    Args:
+        mdp: The process, whose own rewards are ignored.
+        payoff: Rewards of rows, float64 ``[n_rows]``, and the worth of terminals, float64 ``[n_terminals]``.
+        found: Values and policy.
+        discount: From 0 to 1.
+    """
+    v = np.concatenate([found.v, payoff[1]])
+    choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
+    for layer in range(mdp.n_layers):
+        mdp.backups.close(layer, Payment(payoff[0], discount), choices, v, v.copy())
+    q: np.ndarray = np.minimum(choices.q, found.v[states_of_rows(mdp)])
+    q[found.choice] = found.v
+    return q
+
+
+class Double(NamedTuple):
     """Values of all columns, ``high + low``."""
 
     high: np.ndarray
     low: np.ndarray
 
-    def plus(self, change: np.ndarray) -> _Double:
+    def plus(self, change: np.ndarray) -> Double:
         """These values with those of the first columns changed."""
         high, low = self.high.copy(), self.low.copy()
         n = len(change)
         high[:n], rest = _two_sum(high[:n], change)
         high[:n], low[:n] = _two_sum(high[:n], low[:n] + rest)
-        return _Double(high, low)
+        return Double(high, low)
 
-    def distance(self, other: _Double, n: int) -> float:
+    def distance(self, other: Double, n: int) -> float:
         """At least the largest distance of the first ``n`` values from those of ``other`` without its lower parts."""
         distances = np.abs(self.high[:n] - other.high[:n]) + np.abs(self.low[:n])
-        return float(distances.max(initial=0)) * (1 + 8 * _UNIT_ROUNDOFF)
+        return float(np.nextafter(distances.max(initial=0) * (1 + 8 * _UNIT_ROUNDOFF), np.inf))
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,78 +117,96 @@ def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return total, (a - (total - other)) + (b - other)
 
 
-class _Rows:
-    """The rows of a process, and their gains."""
+class Rows:
+    """The rows of a process, and their gains.
 
-    def __init__(self, mdp: MDP, reward: np.ndarray) -> None:
+    Attributes:
+        matrix: The transitions; with a discount, a last column is the end that it leads to.
+        state_ptr: int64 ``[n_states + 1]``.
+        state: int32 ``[n_rows]``, the state of each row.
+        reward: float64 ``[n_rows]``.
+    """
+
+    def __init__(self, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> None:
+        from scipy.sparse import csr_array, hstack
+
         self.matrix = mdp.to_scipy()
+        if discount < 1:
+            ends = csr_array(np.full((mdp.n_rows, 1), 1 - discount))
+            self.matrix = csr_array(hstack([discount * self.matrix, ends], format="csr"))
         self.state_ptr, self.reward = mdp.state_ptr, reward
         counts = np.diff(self.matrix.indptr)
         self.state = states_of_rows(mdp)
         self._from = np.repeat(self.state, counts)
         self._roundings = (counts + _FURTHER_ROUNDINGS) * _UNIT_ROUNDOFF
+        self._lost = (counts + _FURTHER_ROUNDINGS) * SMALLEST
 
-    def gains(self, v: _Double) -> tuple[np.ndarray, np.ndarray]:
+    def gains(self, v: Double) -> tuple[np.ndarray, np.ndarray]:
         """The gain of each row, and a bound on its rounding error, float64 ``[n_rows]``."""
         to, matrix = self.matrix.indices, self.matrix
         high, low = v.high[to] - v.high[self._from], v.low[to] - v.low[self._from]
         begins = matrix.indptr[:-1]
         gain = self.reward + np.add.reduceat(matrix.data * (high + low), begins)
         size = np.abs(self.reward) + np.add.reduceat(matrix.data * (np.abs(high) + np.abs(low)), begins)
-        return gain, self._roundings * size
+        return gain, self._roundings * size + self._lost
 
     def best(self, values: np.ndarray) -> np.ndarray:
         """The first row of each state with its largest value."""
-        begins = self.state_ptr[:-1]
-        is_best = np.flatnonzero(values == np.maximum.reduceat(values, begins)[self.state])
-        return is_best[np.searchsorted(is_best, begins)]
-
-
-def is_small_enough(mdp: MDP) -> bool:
-    """Whether no strongly connected component is too large for `solve_exactly`."""
-    return mdp.n_states <= LARGEST_COMPONENT or int(np.bincount(components_of(mdp)).max()) <= LARGEST_COMPONENT
+        largest = np.maximum.reduceat(values, self.state_ptr[:-1])
+        return first_marked(self.state_ptr, values >= largest[self.state])
 
 
 def solve_exactly(
     mdp: MDP,
-    reward: np.ndarray,
-    worth: np.ndarray,
+    payoff: tuple[np.ndarray, np.ndarray],
     choice: np.ndarray,
+    tolerance: float,
+    discount: float = 1.0,
     progress: Callable[[int], None] | None = None,
-) -> Exact:
+) -> Exact | None:
     """Find the largest expected total reward and worth of the terminal reached.
 
     Args:
-        mdp: The process; play must end under every policy. Its own rewards are ignored.
-        reward: float64 ``[n_rows]``.
-        worth: float64 ``[n_terminals]``.
+        mdp: The process, not compact, whose own rewards are ignored. If the discount is 1, play must end under every
+            policy, or policies that do not end it must lose without limit and ``choice`` must end it.
+        payoff: Rewards of rows, float64 ``[n_rows]``, and the worth of terminals, float64 ``[n_terminals]``.
         choice: int64 ``[n_states]``, the rows of the first policy.
+        tolerance: The error bound to reach.
+        discount: From 0 to 1.
         progress: Called as ``progress(rounds)`` for every policy before it is evaluated.
+
+    Returns:
+        Values and policy; None if too many states lead to each other for an elimination.
     """
-    rows, n = _Rows(mdp, reward), mdp.n_states
-    v = _Double(np.concatenate([np.zeros(n), worth]), np.zeros(mdp.n_columns))
-    n_same = 0
-    for rounds in range(1, _MOST_ROUNDS + 1):
-        if progress is not None:
-            progress(rounds)
-        before = v.high
-        chain = Elimination(rows.matrix[choice])
-        v = _evaluated(rows, chain, choice, v, np.zeros(n))
-        gain, error = rows.gains(v)
-        best = rows.best(gain - error)
-        better = (gain - error)[best] > np.maximum(gain + error, 0)[choice] + _floor(v)
-        # Where rounding decides ties, choices may change for ever, but values do not.
-        is_same = np.abs(v.high - before).max(initial=0) <= 8 * _UNIT_ROUNDOFF * np.abs(v.high).max(initial=0)
-        n_same = n_same + 1 if is_same else 0
-        if n_same == _MOST_SAME or not better.any():
-            break
-        choice = np.where(better, best, choice)
-    bounds = _below(rows, chain, choice, v), _above(rows, chain, choice, v)
-    error_bound = max(np.inf if bound is None else bound.distance(v, n) for bound in bounds)
-    return Exact(v.high[:n], choice, error_bound, rounds)
+    if not is_affordable(mdp):
+        return None
+    (reward, worth), n = payoff, mdp.n_states
+    rows = Rows(mdp, reward, discount)
+    ends = np.zeros(rows.matrix.shape[1] - n)
+    ends[: len(worth)] = worth
+    v = Double(np.concatenate([np.zeros(n), ends]), np.zeros(n + len(ends)))
+    with np.errstate(all="ignore"):
+        for rounds in range(1, _MOST_ROUNDS + 1):
+            if progress is not None:
+                progress(rounds)
+            before = v.high
+            chain = Elimination(rows.matrix[choice])
+            v = _evaluated(rows, chain, choice, v, np.zeros(n))
+            gain, error = rows.gains(v)
+            best = rows.best(gain - error)
+            better = (gain - error)[best] > np.maximum(gain + error, 0)[choice] + _floor(v)
+            # If rounding decides ties, choices might never stop changing, but values do.
+            unchanged = max(_SHARE * tolerance, 8 * _UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
+            is_same = np.abs(v.high - before).max(initial=0) <= unchanged
+            if is_same or not better.any():
+                break
+            choice = np.where(better, best, choice)
+        bounds = _below(rows, chain, choice, v), _above(rows, chain, choice, v)
+        error_bound = max(np.inf if bound is None else bound.distance(v, n) for bound in bounds)
+    return Exact(v.high[:n], choice, error_bound, rounds, rounds)
 
 
-def _evaluated(rows: _Rows, chain: Elimination, choice: np.ndarray, v: _Double, extra: np.ndarray) -> _Double:
+def _evaluated(rows: Rows, chain: Elimination, choice: np.ndarray, v: Double, extra: np.ndarray) -> Double:
     """The values of a policy whose rewards are higher by ``extra``, refined until at most half of it is missing."""
     for _ in range(_MOST_REFINEMENTS):
         gain, error = (values[choice] for values in rows.gains(v))
@@ -176,12 +219,12 @@ def _evaluated(rows: _Rows, chain: Elimination, choice: np.ndarray, v: _Double, 
     return v
 
 
-def _floor(v: _Double) -> float:
-    """More than differences of values are off by for want of digits."""
-    return _LEAST_DIGIT * float(np.abs(v.high).max(initial=0))
+def _floor(v: Double) -> float:
+    """Return a bound on the error of differences of values that have the digits of two floats."""
+    return LEAST_DIGIT * float(np.abs(v.high).max(initial=0))
 
 
-def _above(rows: _Rows, chain: Elimination, choice: np.ndarray, v: _Double) -> _Double | None:
+def _above(rows: Rows, chain: Elimination, choice: np.ndarray, v: Double) -> Double | None:
     """Values that no policy exceeds, or None if none could be proved."""
     _, error = rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
@@ -198,7 +241,7 @@ def _above(rows: _Rows, chain: Elimination, choice: np.ndarray, v: _Double) -> _
     return None
 
 
-def _below(rows: _Rows, chain: Elimination, choice: np.ndarray, v: _Double) -> _Double | None:
+def _below(rows: Rows, chain: Elimination, choice: np.ndarray, v: Double) -> Double | None:
     """Values that the policy reaches or exceeds, or None if none could be proved."""
     error = rows.gains(v)[1][choice]
     for _ in range(_MOST_CANDIDATES):

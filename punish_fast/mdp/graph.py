@@ -20,7 +20,7 @@ import numpy as np
 
 from punish_fast.mdp import _graph
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.row_selection import count_rows, states_of_rows
+from punish_fast.mdp.row_selection import count_rows, first_marked, states_of_rows
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.runtime.parallel import for_chunks
 
@@ -84,7 +84,40 @@ class TransitionGraph:
             found = self._reach(goal, ~risky, row)
             # Then none is forced to leave these, and all of them reach the goal meanwhile.
             if np.array_equal(found, ~forced):
-                return Ways(found, row)
+                allowed = ~risky
+                allowed[self._mdp.state_ptr[:-1][~found[: self._mdp.n_states] | (self._n_free == 0)]] = True
+                return Ways(found, np.where(row >= 0, self.first_rows(goal, allowed), row))
+
+    def first_rows(self, goal: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+        """Return the first allowed row of each state, or where play by these cannot reach the goal, one that does.
+
+        Args:
+            goal: bool ``[n_columns]``.
+            allowed: bool ``[n_rows]``, at least one of each state.
+        """
+        mdp, n, first = self._mdp, self._mdp.n_states, first_marked(self._mdp.state_ptr, allowed)
+        taken, unused = np.zeros(mdp.n_rows, dtype=bool), np.empty(n, dtype=np.int64)
+        taken[first] = True
+        sure = self._reach(goal, taken & self._goes_on, unused)
+        reached = self._reach(sure, allowed & self._goes_on, unused)
+        if np.array_equal(reached, sure):
+            return first
+        # States in the order in which the search found them.
+        order = np.full(mdp.n_columns, mdp.n_columns)
+        n_reached = int(reached.sum())
+        order[self._queue[:n_reached]] = np.arange(n_reached)
+        order[sure] = -1
+        nearest = np.minimum.reduceat(np.where(mdp.data > 0, order[mdp.indices], mdp.n_columns), mdp.indptr[:-1])
+        nearer = np.flatnonzero(allowed & (nearest < order[:n][self._state_of]))[::-1]
+        nearer = nearer[~sure[self._state_of[nearer]]]
+        first[self._state_of[nearer]] = nearer
+        return first
+
+    def reaches(self, goal: np.ndarray, choice: np.ndarray) -> bool:
+        """Return True if a policy, int64 ``[n_states]``, reaches the goal almost surely from every state."""
+        taken, row = np.zeros(self._mdp.n_rows, dtype=bool), np.empty(self._mdp.n_states, dtype=np.int64)
+        taken[choice] = True
+        return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
 
     def _reach(self, goal: np.ndarray, allowed: np.ndarray, row: np.ndarray) -> np.ndarray:
         """The states from which allowed rows may lead to the goal, ``[n_columns]``; ``row`` becomes that of `Ways`."""
@@ -101,6 +134,10 @@ class TransitionGraph:
         forced, risky, n_free = columns.copy(), ~self._goes_on, self._n_free.copy()
         _graph.find_forced(self._column_ptr, self._into, self._state_of, n_free, forced, risky, self._queue)
         return forced, risky
+
+    def leads_to(self, columns: np.ndarray) -> np.ndarray:
+        """Return bool ``[n_rows]``, the rows that may lead to one of the given columns, bool ``[n_columns]``."""
+        return ~self.stays(~columns)
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
         """Whether each row leads to the given columns (bool ``[n_columns]``) only, bool ``[n_rows]``."""
@@ -133,3 +170,11 @@ def endless_states(mdp: MDP) -> np.ndarray:
     ends = np.zeros(mdp.n_columns, dtype=bool)
     ends[mdp.n_states :] = True
     return TransitionGraph(mdp, ends).may_avoid(ends)[: mdp.n_states]
+
+
+def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
+    """Return a policy, int64 ``[n_states]``, if play surely ends under it, and otherwise one under which it does."""
+    ends = np.zeros(mdp.n_columns, dtype=bool)
+    ends[mdp.n_states :] = True
+    graph = TransitionGraph(mdp, ends)
+    return choice if graph.reaches(ends, choice) else graph.surely_reach(ends).row

@@ -8,6 +8,7 @@ bound on the error (``span_bound.py``). The bound rests on the backup alone, so 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,15 +16,32 @@ from punish_fast.mdp import _improvement
 from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp._improvement import Candidates, Greedy
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import preferring, tie_of
 from punish_fast.mdp.policy_chain import PolicyChain
 from punish_fast.mdp.process import Payment, RowChoices
+from punish_fast.mdp.rounding import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, rounding_of_backup
+from punish_fast.mdp.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.span_bound import SpanBound
 from punish_fast.mdp.stopping_rule import discounted
 from punish_fast.runtime.parallel import balanced_chunks, for_each
 
-_UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
-# Terms of a backup besides the entries of its row, and roundings of a stored probability.
-_FURTHER_TERMS = 8
+
+class Closed(NamedTuple):
+    """Values and a policy (``span_bound.py``).
+
+    Attributes:
+        v: float64 ``[n_states]``, values.
+        q: float64 ``[n_rows]``, values of rows, of which ``v`` has the best of each state.
+        rows_taken: int64 ``[n_states]``, the rows of the policy.
+        error_bound: Upper bound on the error of ``v``, and on ``v`` less the values of the policy.
+        policies: Number of policies that exact policy iteration evaluated.
+    """
+
+    v: np.ndarray
+    q: np.ndarray
+    rows_taken: np.ndarray
+    error_bound: float
+    policies: int = 0
 
 
 class Improvement:
@@ -56,9 +74,10 @@ class Improvement:
         self.bound: SpanBound | None = None
         self.n_changed = n
         self.work = 0
+        self._is_centred = False
         self._q = np.zeros(mdp.n_rows)
         self._out = self.v.copy()
-        self.contraction = discounted(mdp.reward, mdp.terminal_reward, discount, n_steps=1)
+        self.contraction = discounted(mdp, discount, n_steps=1)
         self._largest = self.contraction.largest_value
         self._chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
         if start is not None:
@@ -76,12 +95,7 @@ class Improvement:
     @property
     def rounding(self) -> float:
         """The largest rounding error of a backup."""
-        return (self.mdp.longest_row + _FURTHER_TERMS) * _UNIT_ROUNDOFF * self._largest
-
-    @property
-    def floor(self) -> float:
-        """The error bound that rounding leaves after any number of backups."""
-        return SpanBound(0.0, 0.0, self.discount, self.rounding).error
+        return (self.mdp.longest_row + FURTHER_TERMS) * (UNIT_ROUNDOFF * self._largest + SMALLEST)
 
     @property
     def error(self) -> float:
@@ -110,28 +124,51 @@ class Improvement:
         self.v, self._out = self._out, before
         ends = [0.0] if len(self.mdp.terminal_reward) else []
         low, high = min([*ends, statistics[:, 0].min()]), max([*ends, statistics[:, 1].max()])
-        self.bound = SpanBound(float(low), float(high), self.discount, self.rounding)
+        self.bound = self._bound_of(float(low), float(high), before)
         self.n_changed, n_read = (int(total) for total in statistics[:, 2:].sum(axis=0))
         self.work += n_read
         return before
 
+    def _bound_of(self, low: float, high: float, before: np.ndarray) -> SpanBound:
+        """Return what changes from ``low`` to ``high`` prove; near the limit of rounding, look at each row."""
+        bound = SpanBound(low, high, self.discount, self.rounding)
+        if bound.error <= self.goal or not bound.is_at_floor:
+            return bound
+        return bound._replace(rounding=min(self.rounding, rounding_of_backup(self.mdp, before, self.discount)))
+
     def centre(self) -> None:
-        """Move values of states to the middle of their bounds, where they are within `error`."""
+        """Move values of states to the middle of their bounds, where they are within `error`, unless they are near."""
         assert self.bound is not None
-        self.v[: self.mdp.n_states] += self.bound.shift
+        self._is_centred = not self.bound.largest_error <= self.goal
+        if self._is_centred:
+            self.v[: self.mdp.n_states] += self.bound.shift
 
-    def close(self) -> tuple[np.ndarray, float]:
-        """Back up all rows once more, from values in the middle of their bounds.
+    def close(self, is_low: bool = False) -> Closed:
+        """Back up all rows once more, from values in the middle of their bounds, or from their lower bounds.
 
-        Returns:
-            Values of rows, float64 ``[n_rows]``, of which `v` now has the best of each state; and their error bound.
+        From the middle, errors of values are at most ``discount * error``, but some values may fall, and the policy
+        loses up to the largest fall times ``discount / (1 - discount)``. From lower bounds none falls, so the policy
+        loses only by rounding and ties, and errors are at most twice as large. The policy takes the first of tied rows
+        (``policy.py``) that keep its loss within the goal, or within the loss of the best rows and rounding.
         """
-        error, before, backups = self.error, self.v, self.mdp.backups
-        self.v = before.copy()
+        assert self.bound is not None
+        error = self.error if self._is_centred else self.bound.largest_error
+        backups, n = self.mdp.backups, self.mdp.n_states
+        if is_low:
+            self.v[:n] -= error
+        before, self.v = self.v, self.v.copy()
         payment, choices = Payment(self.mdp.reward, self.discount), RowChoices(self._q, self.choice)
         for layer in range(self.mdp.n_layers):
             backups.close(layer, payment, choices, before, self.v)
-        return self._q, self.discount * error + self.rounding
+        change = self.v[:n] - before[:n]
+        backed_up = self._bound_of(min(float(change.min()), 0.0), max(float(change.max()), 0.0), before)
+        bound = min(backed_up.largest_error, (2 if is_low else 1) * self.discount * error + 2 * backed_up.rounding)
+        allowed = max(self.goal, backed_up.error_from_below(0.0) + 2 * backed_up.rounding / (1 - self.discount))
+        tie = min(tie_of(self.v[:n]), backed_up.tie_within(allowed))
+        choice = first_marked(self.mdp.state_ptr, self._q >= (self.v[:n] - tie)[states_of_rows(self.mdp)])
+        tie = float((self.v[:n] - self._q[choice]).max())
+        q = preferring(self.mdp.state_ptr, self._q, choice)
+        return Closed(self.v[:n].copy(), q, choice, max(bound, backed_up.error_from_below(tie)))
 
     def clip(self) -> None:
         """Keep values of states within what is possible, wherever an advance took them."""

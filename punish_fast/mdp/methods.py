@@ -25,10 +25,10 @@ as many plain backups follow, and both numbers double. Since plain backups conve
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -52,6 +52,8 @@ GENERAL_METHODS = (
     "topological",
 )
 _PATIENCE = 32
+# Largest number of steps for a component; the backup of all states that follows proves what these reached.
+_STEPS_OF_PART = 1000
 # Digits that residuals lose for as many entries as the process has, with which auto is content.
 _CONTENT = 1.0
 # What no step gains less than, and by how much hope grows with every step of another method.
@@ -157,19 +159,16 @@ _METHOD_OF: dict[str, Callable[[], Method]] = {
 }
 
 
-@dataclass
-class Steps:
-    """The result of `iterate`.
+class StepLimits(NamedTuple):
+    """When to stop before the goal is reached.
 
     Attributes:
-        point: The last point; its values are within its error bound.
-        log: One entry for each backup.
-        reason: What was done.
+        steps: Largest number of steps, those in the log included.
+        sweeps: Largest number of entries read, in sweeps over the process.
     """
 
-    point: Improvement
-    log: Log
-    reason: str
+    steps: int
+    sweeps: float = math.inf
 
 
 def method_of(name: str, mdp: MDP, discount: float) -> Method:
@@ -186,18 +185,34 @@ def solve_part(discount: float) -> Callable[[MDP, float, np.ndarray], np.ndarray
 
     def solve(mdp: MDP, tolerance: float, start: np.ndarray) -> np.ndarray:
         point = Improvement(mdp, discount, tolerance, start)
-        return iterate(point, Automatic(mdp, may_split=False)).point.v[: mdp.n_states]
+        iterate(point, Automatic(mdp, may_split=False), Log(), StepLimits(_STEPS_OF_PART))
+        return point.v[: mdp.n_states]
 
     return solve
+
+
+def reason_of(method: Method) -> str:
+    """Return the methods that ``auto`` used, and how often; empty for others."""
+    return method.reason if isinstance(method, Automatic) else ""
 
 
 def iterate(
     point: Improvement,
     method: Method,
+    log: Log,
+    limits: StepLimits,
     progress: Callable[[int, float], None] | None = None,
-) -> Steps:
-    """Advance and improve until the goal is reached, or rounding keeps it out of reach."""
-    log, least, n_stalled, patience = Log(), np.inf, 0, _PATIENCE
+) -> None:
+    """Advance and improve until the goal is reached, rounding keeps it out of reach, or a limit is reached.
+
+    Args:
+        point: Where to begin; afterwards, its values are in the middle of their bounds.
+        method: How to advance.
+        log: Gets one entry for each backup.
+        limits: When to stop.
+        progress: Called with the number of backups and the error bound.
+    """
+    least, n_stalled, patience = np.inf, 0, _PATIENCE
     while True:
         begin = time.perf_counter()
         if point.bound is not None and n_stalled < patience:
@@ -213,6 +228,7 @@ def iterate(
         log.seconds.append(time.perf_counter() - begin)
         if progress is not None:
             progress(len(log.seconds), point.error)
-        if point.is_done:
+        is_over = len(log.seconds) >= limits.steps or point.work > limits.sweeps * point.mdp.n_entries
+        if point.is_done or is_over:
             point.centre()
-            return Steps(point, log, method.reason if isinstance(method, Automatic) else "")
+            return

@@ -1,9 +1,14 @@
 """Policies, float64 ``[n_rows]``: the probability of each row in its state.
 
-**Ties.** Symmetric actions have equal values, which rounding sets apart by as little as a bit, in another order with
-another order of sums. So a greedy choice is the *first* row whose value falls short of the best one by no more than
-1e-12 of the largest absolute value of any row. Every program that follows this rule makes the same choices, as long as
-its errors are smaller and no true difference is that small; in the solved games of Punish none is below 1e-10.
+**Ties.** Symmetric actions have equal values, whose last digits rounding changes, depending on the order of sums. So a
+greedy choice is the *first* row whose value falls short of the best one by no more than 1e-12 of the largest absolute
+value of a state, its best row. (Values of rows do not count, because a penalty of -1e9 would make
+all rows tied.) Every program that follows this rule makes the same choices, as long as its errors are smaller and no
+true difference is that small; in the solved games of Punish none is below 1e-10.
+
+**The policy of a solution.** A policy loses the difference of tied values each time that it takes the row. A solver
+takes the first of tied rows only if the policy provably earns its values up to the error bound, and otherwise the rows
+of a policy for which this is proved (``tie_break.py``).
 """
 
 from __future__ import annotations
@@ -53,21 +58,29 @@ def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
     return policy
 
 
-def tie_of(q: np.ndarray) -> float:
-    """The largest difference that is a tie between values of this scale."""
-    return TIE * max(float(q.max(initial=0)), -float(q.min(initial=0)))
+def tie_of(v: np.ndarray) -> float:
+    """The largest difference that is a tie between rows of states with values ``v``."""
+    return TIE * max(float(v.max(initial=0)), -float(v.min(initial=0)))
 
 
-def first_best(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
+def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The largest value of the rows of each state, float64 ``[n_states]``."""
+    best: np.ndarray = np.maximum.reduceat(q, state_ptr[:-1]) if len(q) else np.zeros(0)
+    return best
+
+
+def first_best(state_ptr: np.ndarray, q: np.ndarray, v: np.ndarray | None = None) -> np.ndarray:
     """The best row of each state, the first one of ties, int64 ``[n_states]``.
 
     Args:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
         q: float64 ``[n_rows]``, values of rows.
+        v: float64 ``[n_states]``, the largest ``q`` of each state if it is known.
     """
     q = np.ascontiguousarray(q, dtype=np.float64)
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
-    for_chunks(_policy.choose_first, state_ptr, state_ptr, q, tie_of(q), choice)
+    tie = tie_of(best_values(state_ptr, q) if v is None else v)
+    for_chunks(_policy.choose_first, state_ptr, state_ptr, q, tie, choice)
     return choice
 
 
@@ -81,11 +94,12 @@ def preferring(state_ptr: np.ndarray, q: np.ndarray, choice: np.ndarray) -> np.n
 
     Returns:
         float64 ``[n_rows]``: the largest value of a state for the row chosen, and values at least two ties below it,
-        but not below 0 if no value is, for its other rows.
+        but not below 0 if no value is, for the rows before it.
     """
     least = 0.0 if q.min(initial=0) >= 0 else -np.inf
     preferred = np.empty(len(q))
-    for_chunks(_policy.prefer, state_ptr, state_ptr, q, choice, 2 * tie_of(q), least, preferred)
+    margin = 2 * tie_of(best_values(state_ptr, q))
+    for_chunks(_policy.prefer, state_ptr, state_ptr, q, choice, margin, least, preferred)
     return preferred
 
 

@@ -10,37 +10,39 @@ component without the goal, since staying in it would never reach the goal; so p
 the goal under every policy, and the smallest probability is 1 less the largest one of reaching ``Z`` first [Baier and
 Katoen 2008, sec. 10.6]. That one is found as above, and needs no end component collapsed.
 
-The policy returned attains its probability up to the error bound.
+The policy attains its probabilities up to the error bound.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from punish_fast.mdp.component_brackets import PROBABILITY, Payoff
+from punish_fast.mdp.component_solver import solve_by_component
+from punish_fast.mdp.construction import normalized
+from punish_fast.mdp.exact_iteration import Exact
 from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.induced_chain import induced_chain
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.restriction import restriction
 from punish_fast.mdp.row_selection import rows_of_states
-from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
-from punish_fast.mdp.solver import Progress, solve_total
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 
 @dataclass(frozen=True, eq=False)
 class ReachProbability:
-    """Probabilities of reaching a goal.
+    """Probabilities of reaching a goal, and a policy.
 
     Attributes:
         v: float64 ``[n_states]``, the largest or smallest probability.
         lower: float64 ``[n_states]``, lower bounds of it.
         upper: float64 ``[n_states]``, upper bounds.
-        error_bound: Upper bound on the error of ``v`` in the sup norm.
-        choice: int64 ``[n_states]``, the row of each state that a policy takes which attains ``v``.
+        error_bound: Upper bound on the error of ``v`` in the sup norm, and on how much worse than ``v`` the policy is.
+        choice: int64 ``[n_states]``, the row that the policy takes in each state.
         maximize: Whether these are the largest probabilities.
     """
 
@@ -63,6 +65,7 @@ def reach_probability(
     avoid: np.ndarray | None = None,
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Progress | None = None,
+    max_sweeps: int = MAX_SWEEPS,
 ) -> ReachProbability:
     """Find the largest or smallest probability of reaching a goal.
 
@@ -70,12 +73,14 @@ def reach_probability(
         mdp: The process; its rewards are ignored. `check` validates one of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` if it has terminals.
         maximize: Whether to find the largest probability.
-        avoid: bool, likewise, where play fails unless they are in the goal; by default none.
+        avoid: bool, shaped like ``goal``, states in which play fails unless they are in the goal; by default none.
         tolerance: Stop at this error bound.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+        max_sweeps: Maximum number of sweeps over a strongly connected component. Policy iteration also evaluates up to
+            100 policies if 1,000 sweeps are not enough.
 
     Raises:
-        SolveError: an option is out of range, or play is too long for the tolerance.
+        SolveError: an option is out of range, or neither ``max_sweeps`` nor policy iteration prove a bound.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -90,16 +95,16 @@ def reach_probability(
     check_options(tolerance=tolerance)
     check_arrays(mdp)
     check_finite(mdp.data)
-    mdp = mdp.expanded()
+    mdp = normalized(mdp.expanded())
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
-    stops[mdp.n_states :] |= ~goal[mdp.n_states :]
-    graph = TransitionGraph(mdp, goal | stops)
-    sure = graph.surely_reach(goal) if maximize else graph.never_reach(goal)
-    is_open = graph.may_reach(sure.found).found & ~sure.found
-    endless = graph.may_avoid(~is_open)
-    found = _largest(mdp, sure, _Open(is_open[: mdp.n_states], endless[: mdp.n_states]), tolerance, progress)
-    return found if maximize else _complement(found)
+    effort = Effort.of(tolerance, max_sweeps, progress)
+    found = largest_probability(mdp, goal, stops, effort) if maximize else _largest_evasion(mdp, goal, stops, effort)
+    v, bound = found.v, found.error_bound
+    # A sum is rounded once.
+    lower = np.where(found.is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
+    upper = np.where(found.is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
+    return ReachProbability(v, lower, upper, bound, found.choice, maximize)
 
 
 def evaluate_reach_probability(
@@ -114,54 +119,72 @@ def evaluate_reach_probability(
     Args:
         mdp: The process.
         weight: float64 ``[n_rows]``, the probability of each row in its state.
-        goal: As in `reach_probability`, like the other arguments and errors.
-        avoid: Likewise.
-        tolerance: Likewise.
+        goal: As in `reach_probability`.
+        avoid: As in `reach_probability`.
+        tolerance: Stop at this error bound.
 
     Returns:
-        The probabilities; ``choice`` has the only row of each state of the chain, its number.
+        The probabilities; ``choice[s]`` is ``s``, the only row of state ``s`` of the chain.
+
+    Raises:
+        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
+            `reach_probability`.
+        ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_arrays(mdp)
     return reach_probability(induced_chain(mdp, weight), goal, avoid=avoid, tolerance=tolerance)
 
 
-class _Open(NamedTuple):
-    """States whose probability is neither 0 nor 1, and those where play may stay among them for ever.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReachSolution(Exact):
+    """Probabilities, a policy, and the states whose probability is known from the graph.
 
     Attributes:
-        states: bool ``[n_states]``.
-        endless: bool ``[n_states]``.
+        is_sure: bool ``[n_states]``, True if the probability is exactly 0 or 1.
     """
 
-    states: np.ndarray
-    endless: np.ndarray
+    is_sure: np.ndarray
 
 
-def _largest(mdp: MDP, sure: Ways, is_open: _Open, tolerance: float, progress: Progress | None) -> ReachProbability:
-    """The largest probability of reaching the columns ``sure``."""
-    n = mdp.n_states
-    v = sure.found[:n].astype(np.float64)
-    lower, upper, bound = v.copy(), v.copy(), 0.0
-    choice = np.where(sure.row >= 0, sure.row, mdp.state_ptr[:-1])
-    if is_open.states.any():
-        rows = rows_of_states(mdp, is_open.states)
-        part = restriction(mdp, rows, sure.found, np.array([0.0, 1.0]), mdp.reward)
-        endless = is_open.endless[part.states]
-        solution = solve_total(part.mdp, endless, "win-probability", tolerance, progress)
-        v[part.states], bound = solution.v, solution.error_bound
-        # A sum is rounded once.
-        lower[part.states] = np.maximum(np.nextafter(solution.v - bound, -1), 0.0)
-        upper[part.states] = np.minimum(np.nextafter(solution.v + bound, 2), 1.0)
-        choice[part.states] = part.rows[solution.choice]
-    return ReachProbability(v, lower, upper, bound, choice, maximize=True)
+def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> ReachSolution:
+    """Find the largest probability of reaching a goal.
+
+    Args:
+        mdp: The process, not compact.
+        goal: bool ``[n_columns]``.
+        stops: bool ``[n_columns]``, other columns in which play stops; it always stops in terminals.
+        effort: The error bound to reach, and the work allowed.
+    """
+    stops = stops.copy()
+    stops[mdp.n_states :] |= ~goal[mdp.n_states :]
+    graph = TransitionGraph(mdp, goal | stops)
+    return _bracket(mdp, graph, graph.surely_reach(goal), effort)
 
 
-def _complement(found: ReachProbability) -> ReachProbability:
-    """Of the largest probability of never reaching a goal, the smallest of reaching it."""
+def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> ReachSolution:
+    """Find the smallest probability of reaching a goal, 1 less the largest one of reaching where it can be avoided."""
+    stops = stops.copy()
+    stops[mdp.n_states :] |= ~goal[mdp.n_states :]
+    graph = TransitionGraph(mdp, goal | stops)
+    found = _bracket(mdp, graph, graph.never_reach(goal), effort)
     # A difference is rounded once.
-    lower = np.maximum(np.nextafter(1 - found.upper, -1), 0.0)
-    upper = np.minimum(np.nextafter(1 - found.lower, 2), 1.0)
-    is_sure = found.upper == found.lower
-    lower[is_sure] = upper[is_sure] = 1 - found.v[is_sure]
     bound = found.error_bound + _UNIT_ROUNDOFF if found.error_bound else 0.0
-    return ReachProbability(1 - found.v, lower, upper, bound, found.choice, maximize=False)
+    return replace(found, v=1 - found.v, error_bound=bound)
+
+
+def _bracket(mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort) -> ReachSolution:
+    """Find the largest probability of reaching the columns ``sure``, where their rows are taken."""
+    n = mdp.n_states
+    is_open = graph.may_reach(sure.found).found & ~sure.found
+    endless = graph.may_avoid(~is_open)[:n]
+    v, bound, work = sure.found[:n].astype(np.float64), 0.0, (0, 0)
+    choice = np.where(sure.row >= 0, sure.row, mdp.state_ptr[:-1])
+    if is_open[:n].any():
+        rows = rows_of_states(mdp, is_open[:n])
+        part = restriction(mdp, rows, sure.found, np.array([0.0, 1.0]), mdp.reward)
+        inner = replace(part.mdp, layer_ptr=np.array([0, part.mdp.n_states], dtype=np.int64))
+        payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY)
+        found, _ = solve_by_component(inner, endless[part.states], payoff, effort)
+        v[part.states], bound, work = found.v, found.error_bound, (found.rounds, found.policies)
+        choice[part.states] = part.rows[found.choice]
+    return ReachSolution(v, choice, bound, *work, is_sure=~is_open[:n])

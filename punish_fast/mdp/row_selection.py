@@ -70,3 +70,9 @@ def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
     counts = np.empty(mdp.n_states, dtype=np.int32)
     for_chunks(_row_selection.count_rows, mdp.state_ptr, mdp.state_ptr, rows, counts)
     return counts
+
+
+def first_marked(state_ptr: np.ndarray, marked: np.ndarray) -> np.ndarray:
+    """Return the first marked row of each state, int64 ``[n_states]``; ``marked`` is bool ``[n_rows]``, one in each."""
+    rows = np.flatnonzero(marked)
+    return rows[np.searchsorted(rows, state_ptr[:-1])]

@@ -24,13 +24,15 @@ class Solution:
         discount: From 0 to 1; 1 for total rewards and for win probabilities.
         method: ``"layered"``, ``"jacobi"``, ``"auto"`` or another one of ``methods.py``.
         tolerance: The error bound asked for, or None if a number of sweeps was.
-        sweeps: Number of sweeps; for the methods of ``methods.py``, of backups of all states; by component, 1 and
-            those of components that are swept alone.
+        sweeps: Number of sweeps; for the methods of ``methods.py``, of backups of all states; by component, 1 plus the
+            sweeps of large or slow components. Policies count as sweeps, too.
         residual: Largest change of a state's value in the last sweep.
-        error_bound: Upper bound on the error of ``v`` in the sup norm.
+        error_bound: Upper bound on the error of ``v`` in the sup norm. The policy `choice` earns at least ``v`` less
+            this bound, so it loses at most twice the bound.
         log: One entry for each sweep, and one for policy iteration.
-        policies: Number of policies that policy iteration evaluated; 0 if sweeps were enough.
+        policies: Number of policies that policy iteration evaluated without a discount; 0 if sweeps were enough.
         reason: Why this method was chosen, or what it did; empty if it was asked for.
+        rows_taken: int64 ``[n_states]``, the rows of `choice`; if None, the first best rows of ``q``.
     """
 
     v: np.ndarray
@@ -46,6 +48,7 @@ class Solution:
     log: Log
     policies: int = 0
     reason: str = ""
+    rows_taken: np.ndarray | None = None
 
     def __repr__(self) -> str:
         aim = f"discount {self.discount:g}" if self.objective == "discounted" else self.objective
@@ -63,8 +66,8 @@ class Solution:
 
     @cached_property
     def choice(self) -> np.ndarray:
-        """int64 ``[n_states]``, the best row of each state, the first one of ties (``policy.py``)."""
-        return first_best(self.state_ptr, self.q)
+        """int64 ``[n_states]``, the row that the policy takes in each state, the first one of ties (``policy.py``)."""
+        return first_best(self.state_ptr, self.q) if self.rows_taken is None else self.rows_taken
 
     @property
     def lower(self) -> np.ndarray:

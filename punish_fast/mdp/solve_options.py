@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +18,44 @@ METHODS = ("auto", *SCHEDULES, *GENERAL_METHODS)
 OBJECTIVES = ("discounted", "win-probability")
 DEFAULT_DISCOUNT = 0.95
 DEFAULT_TOLERANCE = 1e-10
+# Called with the name of the work, the number of sweeps or policies, and the error bound.
+Progress = Callable[[str, int, float], None]
+
+
+MAX_SWEEPS = 100_000
+
+
+def keep_quiet(_sweeps: int, _bound: float) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The error bound to reach, and the work allowed.
+
+    Attributes:
+        tolerance: The error bound to reach.
+        max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
+        progress: Called with the number of sweeps so far, and the error bound.
+        is_patient: True to try bounds whose distance decreases with each step.
+        start: float64 ``[n_states]``, initial values; zeros if None.
+    """
+
+    tolerance: float
+    max_sweeps: int = MAX_SWEEPS
+    progress: Callable[[int, float], None] = keep_quiet
+    is_patient: bool = True
+    start: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number of sweeps."""
+        if self.max_sweeps < 1:
+            raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed, it must be a whole number from 1")
+
+    @classmethod
+    def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None) -> Effort:
+        """Return an effort that reports progress under the name ``"solve"``."""
+        return cls(tolerance, max_sweeps, keep_quiet if progress is None else partial(progress, "solve"))
 
 
 def check_options(

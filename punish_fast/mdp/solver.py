@@ -1,21 +1,27 @@
 """Solving a sparse Markov decision process: optimal values, or the values of a policy, within a certified error.
 
 There are two objectives. ``"discounted"`` maximises the expected discounted reward; with discount 1 this is the total
-reward until a terminal is reached, and play that can go on for ever must pay nothing for it. ``"win-probability"``
-maximises the probability of reaching a terminal that pays more than nothing, whatever else is paid; it has no discount.
+reward until a terminal is reached, and play without end must pay nothing. ``"win-probability"`` maximises the
+probability of reaching a terminal with a positive reward, and ignores all other rewards; it has no discount.
 
 The sweeps are in ``value_iteration.py``, the error bound that stops them in ``stopping_rule.py``, and the brackets of
-win probabilities in ``interval_iteration.py``. Without a discount, states between which play can go on for ever are
-first made into one (``end_components.py``). If there are no layers, components follow one after the other
-(``component_solver.py``). If there are, or no bound was found so, layers are swept, and the policy iteration of
-``exact_iteration.py`` takes over if 1,000 sweeps do not reach the tolerance or rounding keeps them above it, unless too
-many states lead to each other. Of layers, ``attainment.py`` checks that the greedy policy earns its values up to their
-error bound, or the tolerance if that is more, and finds another one if not.
+win probabilities in ``interval_iteration.py``. If the discount is 1, states between which play can move without end
+are first merged (``end_components.py``). Processes without layers are solved one component after the other
+(``component_solver.py``), or with a discount by ``methods.py`` (``discounted_solver.py``). Layers are swept.
+
+Sweeps reach the tolerance slowly if play is long, and rounding might keep it out of reach, since one large reward
+anywhere limits the digits of all values. Policy iteration then takes over (``exact_iteration.py``), whose bound depends
+only on the terms of each row, and for small processes rational arithmetic (``rational.py``), which does not round. The
+error bound exceeds the tolerance only by rounding: up to 1e-9 of the largest value, by the rounding of probabilities
+when the process was made, or more if the process is too large for both methods.
+
+**The policy.** `Solution.choice` provably earns at least ``v`` less the error bound: with a discount by the last backup
+(``span_bound.py``), without one by lower bounds that its rows raised, or by sweeps under it (``attainment.py``). Where
+the guarantee allows, it takes the first of tied rows (``policy.py``, ``tie_break.py``).
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,28 +30,40 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.checkpoints import Checkpoints
-from punish_fast.mdp.component_solver import solve_by_component
+from punish_fast.mdp.component_brackets import Payoff
+from punish_fast.mdp.component_solver import explain_endless, solve_by_component
+from punish_fast.mdp.construction import normalized
+from punish_fast.mdp.discounted_solver import solve_discounted
 from punish_fast.mdp.end_components import collapsed
-from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
+from punish_fast.mdp.exact_iteration import Exact, values_of_rows
 from punish_fast.mdp.graph import endless_states
-from punish_fast.mdp.improvement import Improvement
+from punish_fast.mdp.induced_chain import induced_chain
 from punish_fast.mdp.interval_iteration import Reachability
-from punish_fast.mdp.methods import GENERAL_METHODS, iterate, method_of
+from punish_fast.mdp.methods import GENERAL_METHODS
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
-from punish_fast.mdp.policy import flaw_of
+from punish_fast.mdp.policy import flaw_of, preferring
 from punish_fast.mdp.process import Process
+from punish_fast.mdp.rational import PRECISION
+from punish_fast.mdp.reachability import largest_probability
 from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, JACOBI, LAYERED, check_options
+from punish_fast.mdp.solve_options import (
+    DEFAULT_DISCOUNT,
+    DEFAULT_TOLERANCE,
+    JACOBI,
+    LAYERED,
+    MAX_SWEEPS,
+    Effort,
+    Progress,
+    check_options,
+)
 from punish_fast.mdp.stopping_rule import SolveError
-from punish_fast.mdp.value_iteration import Evaluation, Iteration, Jacobi, Layered
+from punish_fast.mdp.value_iteration import Evaluation, Jacobi, Layered, Log
 
-# Without a discount: sweeps before the exact method is tried, and, where it cannot be, before the solver gives up.
+# Sweeps over layers before other methods are tried.
 _PATIENCE = 1000
-_MOST_SWEEPS = 100_000
-# The largest share of a value that rounding alone may put it off by.
-_LEAST_PRECISION = 1e-3
+# Share of the largest value that is accepted as error bound at the limit of rounding, if states are more than a few.
+_FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
 
-Progress = Callable[[str, int, float], None]
 AfterSweep = Callable[[Layered | Jacobi], None]
 
 
@@ -59,14 +77,21 @@ class _Options(NamedTuple):
     sweeps: int | None
     progress: Progress | None
     checkpoints: Checkpoints | None = None
+    max_sweeps: int = MAX_SWEEPS
+
+    @property
+    def effort(self) -> Effort:
+        """The error bound to reach, and the work allowed."""
+        assert self.goal is not None
+        return Effort(self.goal, self.max_sweeps, self.tell)
 
     def tell(self, sweeps: int, bound: float) -> None:
-        """Tell what was reached."""
+        """Report the number of sweeps and the error bound."""
         if self.progress is not None:
             self.progress("solve", sweeps, bound)
 
     def after_sweep(self, iteration: Layered | Jacobi) -> None:
-        """Tell and save what was reached."""
+        """Report, and save a checkpoint."""
         self.tell(len(iteration.log.seconds), iteration.bound)
         if self.checkpoints is not None:
             self.checkpoints.after_sweep(iteration)
@@ -76,20 +101,22 @@ def solve(
     mdp: Process,
     discount: float | None = None,
     method: str = "auto",
-    tolerance: float = DEFAULT_TOLERANCE,
+    tolerance: float | Effort = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
     start: np.ndarray | Checkpoints | None = None,
     progress: Progress | None = None,
     objective: str = "discounted",
 ) -> Solution:
-    """Find the optimal values of a Markov decision process.
+    """Find the optimal values of a Markov decision process, and a policy that earns them.
 
     Args:
         mdp: The process, an `MDP` or one that makes its transitions; `check` validates an `MDP` of unknown origin.
         discount: From 0 to 1, by default 0.95; 1 gives total rewards. Win probabilities have none.
         method: ``"layered"`` sweeps through the layers, from the last to the first; ``"jacobi"`` as in the published
             runs; those of ``methods.py`` are for processes without layers. ``"auto"`` chooses, and says why.
-        tolerance: Stop at this error bound.
+        tolerance: Stop at this error bound. An `Effort` also sets the maximum number of sweeps over a component, or of
+            steps of a method with a discount, 100,000 by default. Policy iteration evaluates up to 100 policies. The
+            bound returned is larger if rounding keeps the tolerance out of reach (`Solution.converged`).
         sweeps: Make exactly this many sweeps instead.
         start: float64 ``[n_states]``, initial values (``layered`` only); or checkpoints, which have initial values or a
             state to resume from, and are given the states after sweeps.
@@ -97,7 +124,8 @@ def solve(
         objective: ``"discounted"``, or ``"win-probability"`` (``layered`` only).
 
     Raises:
-        SolveError: an option is out of range, or there is no discount and play can go on for ever and be paid for it.
+        SolveError: an option is out of range, play can be paid without end and the discount is 1, a value is too large
+            for floating point, or the maximum number of sweeps was not enough.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -109,49 +137,25 @@ def solve(
         >>> solve(mdp, objective="win-probability").v.round(6)
         array([0.333333, 0.666667])
     """
-    check_options(discount, method, tolerance, sweeps, objective)
+    effort = tolerance if isinstance(tolerance, Effort) else Effort(tolerance)
+    check_options(discount, method, effort.tolerance, sweeps, objective)
     _check_process(mdp)
     checkpoints = start if isinstance(start, Checkpoints) else None
     values = start if checkpoints is None else checkpoints.values
     start = None if values is None else np.asarray(values, dtype=np.float64)
     _check_start(mdp, method, start)
-    goal = None if sweeps is not None else tolerance
+    goal = None if sweeps is not None else effort.tolerance
     if objective == "win-probability":
         discount = 1.0
     elif discount is None:
         discount = DEFAULT_DISCOUNT
-    options = _Options(objective, discount, method, goal, sweeps, progress, checkpoints)
-    if isinstance(mdp, MDP) and _is_general(mdp, options):
-        return _solve_generally(mdp, options, start)
-    if isinstance(mdp, MDP) and _is_by_component(mdp, options, start):
-        mdp = mdp.expanded()
-        return _solve_without_layers(mdp, endless_states(mdp), options)
-    return _solve_by_sweeps(mdp, options, start)
-
-
-def solve_total(
-    mdp: MDP, endless: np.ndarray, objective: str, tolerance: float, progress: Progress | None = None
-) -> Solution:
-    """Like `solve` without a discount, where it is known from which states play may go on for ever.
-
-    Args:
-        mdp: The process, not compact; its arrays are not checked.
-        endless: bool ``[n_states]``, the states from which some policy goes on for ever.
-        objective: As in `solve`, like the other arguments and errors.
-        tolerance: Likewise.
-        progress: Likewise.
-    """
-    options = _Options(objective, 1.0, "auto", tolerance, None, progress)
-    if _is_by_component(mdp, options, None):
-        return _solve_without_layers(mdp, endless, options)
-    return _solve_by_sweeps(mdp, options, None)
-
-
-def _solve_without_layers(mdp: MDP, endless: np.ndarray, options: _Options) -> Solution:
-    """Solve one component after the other, or by sweeps if that proves no bound."""
-    assert options.goal is not None
-    found = solve_by_component(mdp, endless, options.objective, options.goal, options.tell)
-    return _solve_by_sweeps(mdp, options, None) if found is None else found
+    options = _Options(objective, discount, method, goal, sweeps, progress, checkpoints, effort.max_sweeps)
+    with np.errstate(all="ignore"):
+        if isinstance(mdp, MDP) and _is_general(mdp, options):
+            return solve_discounted(mdp, options.discount, options.method, options.effort, start)
+        if isinstance(mdp, MDP) and _is_by_component(mdp, options, start):
+            return _solve_without_layers(mdp, None, options)
+        return _solve_by_sweeps(mdp, options, start)
 
 
 def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) -> Solution:
@@ -159,65 +163,83 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
     options = options._replace(method=JACOBI if options.method == JACOBI else LAYERED)
     iteration = _begin(mdp, options, start)
     if iteration.endless is None:
-        return _finish(iteration, options)
+        found = _finish(iteration, options)
+        return found or _solve_instead(mdp, np.zeros(mdp.n_states, dtype=bool), iteration, options)
+    endless = iteration.endless
     if not isinstance(mdp, MDP):
         raise SolveError(
-            f"discount: from {iteration.endless.sum():,} states play can go on for ever; without a tensor in memory, "
+            f"discount: from {endless.sum():,} states play can go on for ever; without a tensor in memory, "
             "the discount must be below 1"
         )
     quotient = collapsed(mdp, iteration.endless, pays=options.objective == "discounted")
     iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
-        endless = iteration.endless[quotient.number]
-        raise SolveError(
-            f"discount: 1 is allowed only if play ends or goes on for nothing, but from {endless.sum()} states (the "
-            f"first is number {endless.argmax()}) it can be paid for ever, so values may be infinite"
-        )
-    solution = _finish(iteration, options)
-    v, q = quotient.lifted(solution.v, solution.q)
-    return replace(solution, v=v, q=q, state_ptr=mdp.state_ptr)
+        raise SolveError(explain_endless(iteration.endless[quotient.number]))
+    found = _finish(iteration, options)
+    if found is None:
+        return _solve_instead(mdp, endless, iteration, options)
+    v, q, choice = quotient.lifted(found.v, found.q, found.choice)
+    return replace(found, v=v, q=q, state_ptr=mdp.state_ptr, rows_taken=choice)
+
+
+def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacobi, options: _Options) -> Solution:
+    """Solve without layers after sweeps did not reach the goal; these keep their entries in the log."""
+    found, log = _solve_without_layers(mdp, endless, options), iteration.log
+    log.residual.append(found.residual)
+    log.seconds.append(sum(found.log.seconds))
+    return replace(found, log=log, sweeps=len(log.residual))
+
+
+def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Options) -> Solution:
+    """Solve without layers; ``endless`` marks the states from which play might not end, None if they are unknown."""
+    assert isinstance(mdp, MDP) and options.goal is not None
+    mdp = normalized(mdp.expanded())
+    mdp = replace(mdp, layer_ptr=np.array([0, mdp.n_states], dtype=np.int64))
+    if options.discount < 1:
+        return replace(solve_discounted(mdp, options.discount, "auto", options.effort), method=options.method)
+    effort, begin = options.effort, time.perf_counter()
+    if options.objective == "win-probability":
+        goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
+        found: Exact = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), effort)
+        q = values_of_rows(mdp, (np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64)), found)
+    else:
+        endless = endless_states(mdp) if endless is None else endless
+        payoff = Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
+        found, q = solve_by_component(mdp, endless, payoff, effort)
+    return Solution(
+        v=found.v,
+        q=preferring(mdp.state_ptr, q, found.choice),
+        state_ptr=mdp.state_ptr,
+        objective=options.objective,
+        discount=1.0,
+        method=options.method,
+        tolerance=options.goal,
+        sweeps=found.rounds,
+        residual=found.error_bound,
+        error_bound=found.error_bound,
+        log=Log(residual=[found.error_bound], seconds=[time.perf_counter() - begin]),
+        policies=found.policies,
+        reason="topological",
+        rows_taken=found.choice,
+    )
 
 
 def _is_general(mdp: MDP, options: _Options) -> bool:
-    """Whether a method of ``methods.py`` solves it: one that was asked for, or any where layers give no order."""
+    """Return True if a method of ``methods.py`` was named, or the process has a discount and one layer."""
     if options.method in GENERAL_METHODS:
         return True
     is_plain = mdp.n_layers == 1 and mdp.data_ptr is None and options.checkpoints is None
     return options.method == "auto" and is_plain and options.discount < 1 and options.goal is not None
 
 
-def _solve_generally(mdp: MDP, options: _Options, start: np.ndarray | None) -> Solution:
-    """Solve by a method that needs no layers, and back up every state once more for values of rows."""
-    mdp = mdp.expanded()
-    assert options.goal is not None
-    point = Improvement(mdp, options.discount, options.goal, start)
-    _check_precision(point)
-    steps = iterate(point, method_of(options.method, mdp, options.discount), options.tell)
-    q, bound = point.close()
-    return Solution(
-        v=point.v[: mdp.n_states],
-        q=q,
-        state_ptr=mdp.state_ptr,
-        objective=options.objective,
-        discount=options.discount,
-        method=options.method,
-        tolerance=options.goal,
-        sweeps=len(steps.log.residual),
-        residual=steps.log.residual[-1],
-        error_bound=bound,
-        log=steps.log,
-        reason=steps.reason,
-    )
-
-
 def _is_by_component(mdp: MDP, options: _Options, start: np.ndarray | None) -> bool:
-    """Whether components are to be tried, since there is neither a discount nor an order of layers."""
+    """Return True if components are to be solved one after the other: with discount 1 and one layer."""
     is_plain = mdp.n_layers == 1 and mdp.n_states > 0 and start is None and options.checkpoints is None
     return options.method == "auto" and is_plain and options.discount == 1 and options.goal is not None
 
 
 def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered | Jacobi:
-    """The iteration before its first sweep."""
+    """Return the iteration before its first sweep."""
     if options.objective == "win-probability":
         return Reachability(mdp, options.goal, start)
     if options.method == LAYERED:
@@ -225,8 +247,8 @@ def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered
     return Jacobi(mdp, options.discount)
 
 
-def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution:
-    """Sweep until the goal is reached.
+def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
+    """Sweep until the goal is reached; return None if it is not, and other methods can take over.
 
     Raises:
         SolveError: it cannot be reached.
@@ -235,15 +257,21 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution:
     if options.checkpoints is not None:
         settings = {"objective": options.objective, "discount": options.discount, "schedule": options.method}
         options.checkpoints.begin(iteration, settings | {"sweeps": options.sweeps, "tolerance": goal})
-    _check_precision(iteration)
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
         raise SolveError(f"{option}: play may be too long for sweeps alone, allowed is layered with a tolerance")
-    if isinstance(iteration, Layered) and iteration.discount == 1 and goal is not None:
-        bound = _solve_undiscounted(iteration, goal, options)
-    else:
-        bound = _iterate(iteration, goal, options.sweeps, options.after_sweep)
-        iteration.close()
+    limit = options.max_sweeps if options.sweeps is None else options.sweeps
+    is_stored = isinstance(iteration.mdp, MDP) and goal is not None
+    if is_stored and options.method == LAYERED:
+        limit = min(limit, _PATIENCE)
+    bound = _iterate(iteration, goal, limit, options.after_sweep)
+    if goal is not None and not (bound <= goal or iteration.is_at_floor) and not is_stored:
+        raise SolveError(f"max_sweeps: {limit:,} leave an error bound of {bound:.1e}, allowed is more, or a discount")
+    iteration.close()
+    bound = max(bound, iteration.settle([bound] if goal is None or bound >= goal else [bound, goal]))
+    precision = PRECISION if n_states < _FEW_STATES else _LEAST_PRECISION
+    if is_stored and not bound <= max(goal or 0.0, precision * float(np.abs(iteration.v[:n_states]).max(initial=0))):
+        return None
     return Solution(
         v=iteration.v[:n_states].copy(),
         q=iteration.q,
@@ -256,12 +284,16 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution:
         residual=iteration.log.residual[-1],
         error_bound=bound,
         log=iteration.log,
-        policies=iteration.policies,
+        rows_taken=iteration.rows_taken,
     )
 
 
 def evaluate(
-    mdp: Process, weight: np.ndarray, discount: float = DEFAULT_DISCOUNT, tolerance: float = DEFAULT_TOLERANCE
+    mdp: Process,
+    weight: np.ndarray,
+    discount: float = DEFAULT_DISCOUNT,
+    tolerance: float = DEFAULT_TOLERANCE,
+    max_sweeps: int = MAX_SWEEPS,
 ) -> np.ndarray:
     """Evaluate a policy: its values, float64 ``[n_states]``, within ``tolerance`` or as close as rounding allows.
 
@@ -270,10 +302,11 @@ def evaluate(
         weight: float64 ``[n_rows]``, the probability of each row in its state.
         discount: From 0 to 1; 1 gives total rewards.
         tolerance: Largest error of a value.
+        max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
 
     Raises:
-        SolveError: an option is out of range, ``weight`` is no policy, or the discount is 1 and play may never end
-            under this policy.
+        SolveError: an option is out of range, ``weight`` is not a policy, the discount is 1 and play may never end
+            under this policy, or ``max_sweeps`` were not enough.
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)
@@ -282,82 +315,43 @@ def evaluate(
     flaw = flaw_of(mdp.state_ptr, weight)
     if flaw is not None:
         raise SolveError(f"weight: {flaw}")
-    iteration = Evaluation(mdp, discount, weight)
-    if iteration.endless is not None:
-        raise SolveError(
-            f"discount: 1 is allowed only if play ends, but from {iteration.endless.sum()} states (the first is number "
-            f"{iteration.endless.argmax()}) it goes on for ever under this policy"
-        )
-    _check_precision(iteration)
-    if not iteration.contraction.is_known:
-        raise SolveError("discount: 1 is allowed only if play ends soon, but it may go on for very long")
-    _iterate(iteration, tolerance, None)
-    return iteration.v[: mdp.n_states].copy()
+    if isinstance(mdp, MDP) and mdp.n_layers == 1:
+        return _evaluate_chain(mdp, weight, discount, tolerance, max_sweeps)
+    with np.errstate(all="ignore"):
+        iteration = Evaluation(mdp, discount, weight)
+        if iteration.endless is not None:
+            raise SolveError(_explain_endless_policy(iteration.endless))
+        limit = min(max_sweeps, _PATIENCE) if isinstance(mdp, MDP) else max_sweeps
+        bound = _iterate(iteration, tolerance, limit) if iteration.contraction.is_known else np.inf
+    if bound <= max(tolerance, PRECISION * float(np.abs(iteration.v[: mdp.n_states]).max(initial=0))):
+        return iteration.v[: mdp.n_states].copy()
+    if isinstance(mdp, MDP):
+        return _evaluate_chain(mdp, weight, discount, tolerance, max_sweeps)
+    raise SolveError(f"max_sweeps: {limit:,} leave an error bound of {bound:.1e}, allowed are more, or a discount")
 
 
-def _solve_undiscounted(iteration: Layered, goal: float, options: _Options) -> float:
-    """Sweep, but solve exactly what takes many sweeps; return the error bound.
-
-    Raises:
-        SolveError: neither leads to an end.
-    """
-    bound = _iterate(iteration, goal, _PATIENCE, options.after_sweep)
-    is_small = bound <= goal or _is_small(iteration.mdp)
-    if not is_small and not iteration.is_at_floor:
-        bound = _iterate(iteration, goal, _MOST_SWEEPS, options.after_sweep)
-    iteration.close()
-    is_long = bound > goal and is_small
-    if is_long or (not iteration.attain(max(bound, goal)) and _is_small(iteration.mdp)):
-        bound = _improved(iteration, bound, options.progress)
-    if bound > goal and not iteration.is_at_floor:
-        why = (
-            "play is too long for floating point"
-            if is_small
-            else "too many states lead to each other to solve it exactly"
-        )
-        raise SolveError(f"tolerance: sweeps leave an error bound of {bound:.1e}, and {why}; a discount helps")
-    return bound
+def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: float, max_sweeps: int) -> np.ndarray:
+    """Evaluate a policy as the only one of a process without layers."""
+    chain = induced_chain(mdp, weight)
+    endless = endless_states(chain) if discount == 1 else np.zeros(1, dtype=bool)
+    if endless.any():
+        raise SolveError(_explain_endless_policy(endless))
+    chain = replace(chain, layer_ptr=np.array([0, mdp.n_states], dtype=np.int64))
+    return solve(chain, discount, tolerance=Effort(tolerance, max_sweeps)).v
 
 
-def _is_small(mdp: Process) -> bool:
-    return isinstance(mdp, MDP) and is_small_enough(mdp)
+def _explain_endless_policy(endless: np.ndarray) -> str:
+    return (
+        f"discount: 1 is allowed only if play ends, but from {endless.sum()} states (the first is number "
+        f"{endless.argmax()}) it goes on for ever under this policy; use a discount below 1, evaluate_total_reward "
+        "(costs until a goal) or evaluate_average_reward (reward per step)"
+    )
 
 
-def _improved(iteration: Layered, bound: float, progress: Progress | None) -> float:
-    """Solve exactly, and take that over if its error bound is below the one of the sweeps; return the bound."""
-    begin = time.perf_counter()
-
-    def tell(rounds: int) -> None:
-        if progress is not None:
-            progress("policy iteration", rounds, bound)
-
-    assert isinstance(iteration.mdp, MDP)
-    found = solve_exactly(iteration.mdp, *iteration.payments, iteration.choice, tell)
-    if not found.error_bound < bound:
-        if math.isfinite(found.error_bound):
-            iteration.prefer(found.choice)
-        return bound
-    exact_bound = iteration.settle(found)
-    iteration.log.seconds.append(time.perf_counter() - begin)
-    return exact_bound
-
-
-def _check_precision(iteration: Iteration | Improvement) -> None:
-    """Refuse a discount so near 1 that no error bound would say much."""
-    floor, largest = iteration.floor, iteration.contraction.largest_value
-    if iteration.discount < 1 and floor > _LEAST_PRECISION * largest:
-        raise SolveError(
-            f"discount: {iteration.discount!r} is too near 1 for floating point, where values of up to {largest:.1e} "
-            f"may be off by {floor:.1e}; it must be lower, or 1"
-        )
-
-
-def _iterate(
-    iteration: Layered | Jacobi, goal: float | None, sweeps: int | None, after: AfterSweep | None = None
-) -> float:
+def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, after: AfterSweep | None = None) -> float:
     """Sweep until the error bound reaches ``goal`` or its floor, or until the ``sweeps``-th; return the bound."""
     n_done = len(iteration.log.seconds)
-    while sweeps is None or n_done < sweeps:
+    while n_done < sweeps:
         # A state that is resumed from may be the last one.
         if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
             break
@@ -371,7 +365,7 @@ def _iterate(
 
 
 def _check_process(mdp: Process) -> None:
-    """Check the arrays of a process that stores its transitions; another one has made its own."""
+    """Check the arrays of a process that stores its transitions; other processes compute them."""
     if isinstance(mdp, MDP):
         check_arrays(mdp)
         check_finite(mdp.data)

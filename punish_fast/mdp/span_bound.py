@@ -14,6 +14,9 @@ second eigenvalue. Every row that is worse than the best one of its state by mor
     (g (high - low) + 2 e) / (1 - g)
 
 is not optimal and can be left out for good; ``e`` bounds the rounding error of a backup (``value_iteration.py``).
+
+The lower bound is one on the values of the greedy policy, since it is all that the policy's own backups use. A policy
+whose rows are worse than the best ones by up to ``t`` earns at least ``T v + (g low - t) / (1 - g)``.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import NamedTuple
 
 
 class SpanBound(NamedTuple):
-    """What the changes of a backup say of the optimal values.
+    """Bounds on the optimal values from the changes of a backup.
 
     Attributes:
         low: The smallest change of a column.
@@ -43,13 +46,26 @@ class SpanBound(NamedTuple):
 
     @property
     def shift(self) -> float:
-        """What takes backed up values to the middle of their bounds."""
+        """Shift from backed up values to the middle of their bounds."""
         return self.discount * (self.low + self.high) / (2 * (1 - self.discount))
 
     @property
     def error(self) -> float:
         """Upper bound on the error of backed up values after the shift, with the rounding of both."""
         return (self.discount * self.span / 2 + 2 * self.rounding) / (1 - self.discount)
+
+    @property
+    def largest_error(self) -> float:
+        """Upper bound on the error of backed up values without a shift, and on how much less greedy play earns."""
+        return max(self.error_from_below(0.0), (self.discount * self.high + 2 * self.rounding) / (1 - self.discount))
+
+    def error_from_below(self, tie: float) -> float:
+        """Bound the loss, against backed up values, of a policy whose rows are worse than the best by up to ``tie``."""
+        return (tie - self.discount * self.low + 2 * self.rounding) / (1 - self.discount)
+
+    def tie_within(self, allowed: float) -> float:
+        """Return the largest ``tie`` for which `error_from_below` is at most ``allowed``, or 0."""
+        return max(allowed * (1 - self.discount) + self.discount * self.low - 2 * self.rounding, 0.0)
 
     @property
     def slack(self) -> float:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.policy import best_values
 from punish_fast.mdp.process import Process
 
 # A smaller limit would give a slightly smaller modulus, at the price of more sweeps.
@@ -47,7 +48,7 @@ class Contraction(NamedTuple):
     Attributes:
         modulus: Factor by which the error of carried values shrinks at least.
         spread: Ratio of the largest to the smallest weight of the norm in which it does.
-        largest_value: Upper bound on the absolute value of any state.
+        largest_value: Upper bound on the absolute value of any state, and on the terms of any row that may be best.
     """
 
     modulus: float
@@ -74,17 +75,24 @@ class Contraction(NamedTuple):
 _UNKNOWN = Contraction(modulus=1.0, spread=1.0, largest_value=np.inf)
 
 
-def discounted(reward: np.ndarray, terminal_reward: np.ndarray, discount: float, n_steps: int) -> Contraction:
+def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray | None = None) -> Contraction:
     """The contraction of sweeps that look ``n_steps`` ahead, with a discount below 1.
 
-    Raises:
-        SolveError: a value would not be finite.
+    States need not take their worst rows, so optimal values lie between ``low / (1 - g)`` and ``high / (1 - g)``, where
+    ``low`` and ``high`` are the smallest and the largest of the states' largest rewards. Rows that pay less than twice
+    the lower end are never best, so penalties do not count.
+
+    Args:
+        mdp: The process.
+        discount: Below 1.
+        n_steps: Steps of a sweep.
+        weight: float64 ``[n_rows]``, a policy to evaluate; if None, values are optimal.
     """
-    largest_reward = max(float(np.abs(rewards).max(initial=0)) for rewards in (reward, terminal_reward))
+    reward = best_values(mdp.state_ptr, mdp.reward) if weight is None else mdp.reward[weight > 0]
+    largest_reward = max(float(np.abs(rewards).max(initial=0)) for rewards in (reward, mdp.terminal_reward))
     largest_value = largest_reward / (1 - discount)
-    if largest_value > LARGEST_VALUE:
-        raise SolveError(f"reward: {largest_reward:g} at discount {discount:g} gives values above {LARGEST_VALUE:g}")
-    return Contraction(discount**n_steps, 1.0, largest_value)
+    penalty = 0.0 if weight is not None else min(-float(mdp.reward.min(initial=0)), 2 * largest_value)
+    return Contraction(discount**n_steps, 1.0, max(largest_value, penalty + discount * largest_value))
 
 
 def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Callable[[], bool]) -> Contraction:

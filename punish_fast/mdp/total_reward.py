@@ -9,39 +9,42 @@ plus infinity**, whether rewards are maximised or minimised, as in Storm's and P
 Rewards may have either sign. For costs to be kept small, minimise costs; do not maximise negative rewards. The rewards
 of terminals do not count.
 
-*Largest.* On all other states play reaches the goal under every policy, and ``solver.py`` finds the only fixed point.
+*Largest.* From all other states play reaches the goal under every policy, and ``component_solver.py`` finds the only
+fixed point.
 
-*Smallest.* Rows that may lead to a state without a sure way to the goal are left out. Where play can still go on for
-ever, it may do so for nothing: then all states of the end component have one value, and it is collapsed, with no row
-to stay in it (``end_components.py``). If every other way to go on for ever costs something, the optimal values are the
-only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and brackets of it are sound
-(``component_brackets.py``). With rewards below 0, an end component may pay in the long run. Its least average reward
-(``average_reward.py``) tells: if that is below 0, play can go round as often as it likes before it ends, and the
-smallest value is minus infinity wherever the component can be reached; if it is above, going on costs; if it is 0, the
-process is refused.
+*Smallest.* Rows that might lead to a state without a sure way to the goal are left out. Play might still continue
+without end. If it does so in an end component whose rows pay nothing, all states of the component have one value, and
+it is collapsed, without a row to stay in it (``end_components.py``). If all other play without end has costs, the
+optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and bounds
+that hold in a sweep are bounds of the optimal values (``component_brackets.py``, ``exact_iteration.py``). With rewards
+below 0, an end component might pay in the long run. The sign of its least average reward (``average_reward.py``)
+decides: below 0, play can stay for any number of steps before it ends, so the smallest value is minus infinity in all
+states from which the component can be reached; above 0, staying costs; at 0, the process is refused.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from punish_fast.mdp.average_reward import component_gains
-from punish_fast.mdp.component_brackets import Payoff, bracketed
+from punish_fast.mdp.component_brackets import Payoff
+from punish_fast.mdp.component_solver import first_of_ties, largest_total
+from punish_fast.mdp.construction import normalized
 from punish_fast.mdp.end_components import collapsed, end_components
-from punish_fast.mdp.exact_iteration import is_small_enough, solve_exactly
+from punish_fast.mdp.exact_iteration import Exact
 from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
-from punish_fast.mdp.induced_chain import induced_chain
+from punish_fast.mdp.induced_chain import induced_chain, reward_rounding
 from punish_fast.mdp.model import MDP, check_arrays, check_finite
 from punish_fast.mdp.restriction import restriction
 from punish_fast.mdp.row_selection import rows_of_states, states_of_rows
-from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
-from punish_fast.mdp.solver import Progress, solve_total
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
 from punish_fast.mdp.stopping_rule import SolveError
 
 # Shares of the largest reward up to which the gain of an end component is found, to know its sign.
-_PRECISIONS = (1e-2, 1e-5, 1e-9)
+_PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +52,12 @@ class TotalReward:
     """Expected total rewards until a goal.
 
     Attributes:
-        v: float64 ``[n_states]``, the largest or smallest total reward; infinite where there is none.
+        v: float64 ``[n_states]``, the largest or smallest total reward, or plus or minus infinity.
         lower: float64 ``[n_states]``, lower bounds of it.
         upper: float64 ``[n_states]``, upper bounds.
-        error_bound: Upper bound on the error of finite values.
-        choice: int64 ``[n_states]``, the row of each state that a policy takes which attains ``v``. Where that is minus
-            infinity, it earns less the later it turns to the goal, and this one never does.
+        error_bound: Upper bound on the error of finite values, and on how much worse than these the policy is.
+        choice: int64 ``[n_states]``, the row that the policy takes in each state. If ``v`` is minus infinity, policies
+            earn the less, the later they turn to the goal, and this one never does.
         maximize: Whether these are the largest rewards.
     """
 
@@ -85,6 +88,7 @@ def total_reward(
     maximize: bool = True,
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Progress | None = None,
+    max_sweeps: int = MAX_SWEEPS,
 ) -> TotalReward:
     """Find the largest or smallest expected total reward until a goal is reached.
 
@@ -94,10 +98,13 @@ def total_reward(
         maximize: Whether to find the largest reward.
         tolerance: Stop at this error bound.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+        max_sweeps: Maximum number of sweeps over a strongly connected component. Policy iteration also evaluates up to
+            100 policies if 1,000 sweeps are not enough.
 
     Raises:
-        SolveError: an option is out of range, play is too long for the tolerance, or rewards of either sign are
-            minimised and may add up to 0 in play that goes on for ever.
+        SolveError: an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
+            policy iteration prove a bound, or rewards of either sign are minimised and might add up to 0 in play
+            without end.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -111,16 +118,18 @@ def total_reward(
     check_options(tolerance=tolerance)
     check_arrays(mdp)
     check_finite(mdp.data)
-    mdp = mdp.expanded()
+    mdp = normalized(mdp.expanded())
     goal = columns_of(mdp, "goal", goal)
     stops = goal.copy()
     stops[mdp.n_states :] = True
     graph, n = TransitionGraph(mdp, stops), mdp.n_states
     if maximize:
         never = graph.never_reach(goal)
-        missed = graph.may_reach(never.found)
-        infinite = missed.found[:n]
-        safe = np.where(never.row >= 0, never.row, missed.row)
+        missed = graph.may_reach(never.found).found
+        infinite = missed[:n]
+        leads = graph.leads_to(missed)
+        leads[mdp.state_ptr[:-1][~infinite]] = True
+        safe = np.where(never.row >= 0, never.row, np.where(infinite, graph.first_rows(never.found, leads), -1))
         rows = np.ones(mdp.n_rows, dtype=bool)
     else:
         sure = graph.surely_reach(goal)
@@ -131,9 +140,9 @@ def total_reward(
     finite = ~infinite & ~goal[:n]
     if finite.any():
         rows &= rows_of_states(mdp, finite)
-        sign = 1.0 if maximize else -1.0
+        sign, effort = 1.0 if maximize else -1.0, Effort.of(tolerance, max_sweeps, progress)
         part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=np.int64), np.zeros(1), sign * mdp.reward)
-        found = _largest(part.mdp, tolerance, progress) if maximize else _least_cost(part.mdp, tolerance, progress)
+        found = _largest(part.mdp, effort) if maximize else _least_cost(part.mdp, effort)
         v[part.states], bound = sign * found.v + 0.0, found.bound
         choice[part.states] = part.rows[found.choice]
     is_known = np.isinf(v) | goal[:n]
@@ -150,33 +159,54 @@ def evaluate_total_reward(
     Args:
         mdp: The process.
         weight: float64 ``[n_rows]``, the probability of each row in its state.
-        goal: As in `total_reward`, like the other arguments and errors.
-        tolerance: Likewise.
+        goal: As in `total_reward`.
+        tolerance: Stop at this error bound.
 
     Returns:
-        The rewards; ``choice`` has the only row of each state of the chain, its number.
+        The rewards; ``choice[s]`` is ``s``, the only row of state ``s`` of the chain.
+
+    Raises:
+        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
+            `total_reward`.
+        ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_arrays(mdp)
-    return total_reward(induced_chain(mdp, weight), goal, tolerance=tolerance)
+    chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
+    found = total_reward(chain, goal, tolerance=tolerance)
+    if not rounding.any():
+        return found
+    more = total_reward(replace(chain, reward=rounding), goal, tolerance=tolerance)
+    error = float(more.upper[np.isfinite(more.upper)].max(initial=0))
+    lower, upper = np.nextafter(found.lower - error, -np.inf), np.nextafter(found.upper + error, np.inf)
+    return replace(found, lower=lower, upper=upper, error_bound=found.error_bound + error)
 
 
-def _largest(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
+def _largest(mdp: MDP, effort: Effort) -> _Found:
     """The largest total reward of a process that ends under every policy."""
-    solution = solve_total(mdp, np.zeros(mdp.n_states, dtype=bool), "discounted", tolerance, progress)
-    return _Found(solution.v, solution.choice, solution.error_bound)
+    return _settled(mdp, largest_total(mdp, _payoff(mdp), replace(effort, tolerance=effort.tolerance / 2)), effort)
 
 
-def _least_cost(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
+def _settled(mdp: MDP, found: Exact, effort: Effort) -> _Found:
+    """Values, and the first of tied rows."""
+    found, _ = first_of_ties(mdp, _payoff(mdp), found, effort, must_end=True)
+    return _Found(found.v, found.choice, found.error_bound)
+
+
+def _payoff(mdp: MDP) -> Payoff:
+    return Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
+
+
+def _least_cost(mdp: MDP, effort: Effort) -> _Found:
     """The largest total reward of policies that end play almost surely; some policy does from every state."""
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
-        return _largest(mdp, tolerance, progress)
+        return _largest(mdp, effort)
     earns = np.zeros(mdp.n_states, dtype=bool)
     state_of = states_of_rows(mdp)
     earns[state_of[inside[mdp.reward[inside] > 0]]] = True
     earning = inside[np.isin(number[state_of[inside]], number[earns])]
     if len(earning) == 0:
-        return _of_quotient(mdp, tolerance, progress)
+        return _of_quotient(mdp, effort)
     unbounded = _unbounded(mdp, number, earning)
     v, bound = np.where(unbounded.found[: mdp.n_states], np.inf, 0.0), 0.0
     choice = unbounded.row
@@ -184,21 +214,22 @@ def _least_cost(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found
     if rest.any():
         terminal = np.zeros(mdp.n_columns, dtype=np.int64)
         part = restriction(mdp, rows_of_states(mdp, rest), terminal, np.zeros(1), mdp.reward)
-        found = _of_quotient(part.mdp, tolerance, progress)
+        found = _of_quotient(part.mdp, effort)
         v[part.states], bound = found.v, found.bound
         choice[part.states] = part.rows[found.choice]
     return _Found(v, choice, bound)
 
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
-    """The states from which play can be paid for ever before it ends, by the rows ``earning`` of some end components.
+    """Find the states from which play can be paid any amount before it ends, by rows ``earning`` of end components.
 
     Raises:
         SolveError: the gain of a component is so near 0 that its sign is not known.
     """
     largest = float(np.abs(mdp.reward[earning]).max())
     for precision in _PRECISIONS:
-        gains = component_gains(mdp, number, earning, precision * largest)
+        with suppress(SolveError):
+            gains = component_gains(mdp, number, earning, Effort(precision * largest))
         is_open = (gains.lower <= 0) & (gains.upper >= 0)
         if not is_open.any():
             break
@@ -219,29 +250,12 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
     return ways
 
 
-def _of_quotient(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
-    """The same, after states between which play goes on for nothing are made into one."""
+def _of_quotient(mdp: MDP, effort: Effort) -> _Found:
+    """The largest total reward of policies that end play, after end components that pay nothing are collapsed."""
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
-    found = _ending(quotient.mdp, tolerance, progress)
-    return _Found(found.v[quotient.number], quotient.lifted_choice(found.choice), found.bound)
-
-
-def _ending(mdp: MDP, tolerance: float, progress: Progress | None) -> _Found:
-    """The largest total reward if going on for ever costs without end; some policy ends play from every state."""
-
-    def tell(sweeps: int) -> None:
-        if progress is not None:
-            progress("solve", sweeps, np.inf)
-
-    reward = Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
-    found = bracketed(mdp, reward, tolerance, tell)
-    if found is None:
-        if not is_small_enough(mdp):
-            raise SolveError("tolerance: sweeps do not reach it, and the process is too large for more")
-        ends = np.zeros(mdp.n_columns, dtype=bool)
-        ends[mdp.n_states :] = True
-        proper = TransitionGraph(mdp, ends).surely_reach(ends).row
-        found = solve_exactly(mdp, reward.row, reward.end, proper)
-        if not found.error_bound < np.inf:
-            raise SolveError("tolerance: play is too long for floating point")
-    return _Found(found.v, found.choice, found.error_bound)
+    inner = replace(effort, tolerance=effort.tolerance / 2)
+    # Play without end has infinite costs, and some policy ends play from every state.
+    found = largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True)
+    return _settled(
+        mdp, replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice)), effort
+    )

@@ -22,21 +22,22 @@ roundings; the bound holds for the process whose rows add up to exactly one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 from punish_fast.mdp.anderson import Anderson
 from punish_fast.mdp.attainment import Aim, attaining_choice, attains
-from punish_fast.mdp.exact_iteration import Exact
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best, preferring, tie_of
+from punish_fast.mdp.policy import first_best, preferring
 from punish_fast.mdp.process import Payment, Process, RowChoices
-from punish_fast.mdp.stopping_rule import Contraction, discounted, undiscounted
+from punish_fast.mdp.stopping_rule import LARGEST_VALUE, Contraction, SolveError, discounted, undiscounted
 
-# Steps; ties of rows may cost as many times what rounding does.
-_SHORT_PLAY = 100.0
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
+# Largest error of a product that underflows.
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 @dataclass
@@ -62,15 +63,18 @@ class Iteration:
     Attributes:
         v: float64 ``[n_columns]``, values of states and terminals.
         q: float64 ``[n_rows]``, values of state-action pairs; consistent with `v` only after `close`.
-        choice: int64 ``[n_states]``, the first best row of each state; likewise.
+        choice: int64 ``[n_states]``, the best row of each state, the first one of equal values; likewise.
         contraction: The contraction of every sweep.
         endless: bool ``[n_states]``, the states from which play can go on for ever; None if there are none. Without a
             discount, sweeps find no values then.
         is_at_floor: Whether the last changes were no larger than rounding can make them.
         bound: The error bound after the last sweep.
-        log: One entry for each sweep, and one for `settle`.
-        policies: Number of policies evaluated to `settle`.
+        log: One entry for each sweep.
+        rows_taken: int64 ``[n_states]``, the policy that `settle` found; if None, the first best rows of `q`.
     """
+
+    # Probabilities of the rows of a policy to be evaluated.
+    _weight: np.ndarray | None = None
 
     def __init__(self, mdp: Process, discount: float) -> None:
         self.mdp = mdp
@@ -78,7 +82,7 @@ class Iteration:
         self.endless: np.ndarray | None = None
         self.is_at_floor = False
         self.bound = np.inf
-        self.policies = 0
+        self.rows_taken: np.ndarray | None = None
         self.log = Log()
         self.v = np.zeros(mdp.n_columns)
         self.q = np.zeros(mdp.n_rows)
@@ -87,7 +91,14 @@ class Iteration:
         self._further_terms = 8
         self._backups = mdp.backups
         self._payment = Payment(mdp.reward, discount)
+        # The values that the last backup of rows began with.
+        self._before_close = self.v
         self.contraction = self._find_contraction()
+        if discount < 1 and self.contraction.largest_value > LARGEST_VALUE:
+            raise SolveError(
+                f"reward: values can reach {self.contraction.largest_value:g} at discount {discount:g}, allowed is "
+                f"{LARGEST_VALUE:g}"
+            )
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """All that the next sweep depends on: arrays, not copied, and numbers, by name."""
@@ -101,12 +112,8 @@ class Iteration:
 
     def _find_contraction(self) -> Contraction:
         if self.discount < 1:
-            return discounted(*self._rewards, self.discount, n_steps=1)
+            return discounted(self.mdp, self.discount, 1, self._weight)
         return self._undiscounted(self.mdp.n_states)
-
-    @property
-    def _rewards(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.mdp.reward, self.mdp.terminal_reward
 
     def _undiscounted(self, n_carried: int) -> Contraction:
         def is_endless() -> bool:
@@ -146,14 +153,9 @@ class Iteration:
     def _rounding(self) -> np.ndarray:
         """float64 ``[n_layers]``, the largest rounding error of a backup."""
         rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (
-            _UNIT_ROUNDOFF * self.contraction.largest_value
+            _UNIT_ROUNDOFF * self.contraction.largest_value + SMALLEST
         )
         return rounding
-
-    @property
-    def floor(self) -> float:
-        """The error bound that rounding leaves after any number of sweeps."""
-        return self.contraction.error_bound(0.0, float(self._rounding().sum()))
 
     def _carried_error(self, change: float, rounding: float) -> float:
         """Upper bound on the error of carried values after they changed by ``change`` at most."""
@@ -168,8 +170,50 @@ class Iteration:
             largest, *sums = self._backups.close(layer, self._payment, RowChoices(self.q, self.choice), self.v, out)
             totals[0] = max(totals[0], largest)
             totals[1:] += sums
-        self.v = out
+        self._before_close, self.v = self.v, out
         return totals
+
+    def settle(self, bounds: Sequence[float]) -> float:
+        """Choose the policy; return how much less than `v` it may earn.
+
+        Args:
+            bounds: Allowed losses, in ascending order.
+        """
+        if self.discount == 1:
+            return 0.0
+        n = self.mdp.n_states
+        first = first_best(self.mdp.state_ptr, self.q, self.v[:n])
+        without_ties = self._loss(np.zeros(self.mdp.n_layers))
+        tie = self.v[:n] - self.q[first]
+        loss = self._loss(np.array([tie[i:j].max(initial=0) for i, j in pairwise(self.mdp.layer_ptr.tolist())]))
+        if loss <= max(bounds[-1], 2 * without_ties):
+            return loss
+        self.prefer(self.choice.copy())
+        return without_ties
+
+    def _loss(self, ties: np.ndarray) -> float:
+        """How much less than `v` a policy can earn with a discount, by the backup of `close`.
+
+        Its rows are worse than the best ones of their states by up to ``ties``, float64 ``[n_layers]``, and a backup of
+        the new values is lower than one of the old values by their largest fall, discounted. In a cycle of layers both
+        add up from layer to layer.
+        """
+        g, losses, falls = self.discount, ties + self._rounding(), self._falls()
+        if not self.mdp.is_cycle:
+            return float(losses.max() + g * falls.max()) / (1 - g)
+        losses += g * np.roll(falls, -1)
+        factors = g ** np.arange(len(losses))
+        every = [float((np.roll(losses, -k) * factors).sum()) for k in range(len(losses))]
+        return max(every) / (1 - g ** len(losses))
+
+    def _falls(self) -> np.ndarray:
+        """float64 ``[n_layers]``, by how much values of states fell at most in the last backup."""
+        fall = (self._before_close - self.v)[: self.mdp.n_states]
+        return np.array([fall[i:j].max(initial=0) for i, j in pairwise(self.mdp.layer_ptr.tolist())])
+
+    def prefer(self, choice: np.ndarray) -> None:
+        """Lower the values of rows before ``choice``, which might lose more in the long run than rounding shows."""
+        self.q, self.rows_taken = preferring(self.mdp.state_ptr, self.q, choice), choice
 
 
 class Layered(Iteration):
@@ -206,7 +250,7 @@ class Layered(Iteration):
         if not self.mdp.is_cycle:
             return super()._find_contraction()
         if self.discount < 1:
-            return discounted(*self._rewards, self.discount, n_steps=self.mdp.n_layers)
+            return discounted(self.mdp, self.discount, self.mdp.n_layers, self._weight)
         return self._undiscounted(self._n_carried)
 
     @property
@@ -232,56 +276,29 @@ class Layered(Iteration):
         """Back up every state once more, for ``q``, ``choice`` and a consistent ``v``."""
         self._back_up_rows()
 
-    @property
-    def payments(self) -> tuple[np.ndarray, np.ndarray]:
-        """The rewards of rows, float64 ``[n_rows]``, and values of terminals, float64 ``[n_terminals]``."""
-        return self._payment.reward, self.v[self.mdp.n_states :].copy()
+    def settle(self, bounds: Sequence[float]) -> float:
+        """Choose the policy; see `Iteration.settle`.
 
-    def settle(self, found: Exact) -> float:
-        """Take over exact values without a discount, `close`, and return the error bound."""
-        n, reward = self.mdp.n_states, self._payment.reward
-        change = float(np.abs(self.v[:n] - found.v).max(initial=0))
-        self.v[:n] = found.v
-        is_long = not self.contraction.is_known
-        if is_long:
-            largest = max(float(np.abs(values).max(initial=0)) for values in (self.v, reward))
-            self.contraction = self.contraction._replace(largest_value=2 * largest)
-        self.close()
-        if is_long or not self.attain(found.error_bound):
-            self.prefer(found.choice)
-        self.policies = found.rounds
-        self.log.residual.append(change)
-        return self._closed(found.error_bound)
-
-    def attain(self, distance: float) -> bool:
-        """Let the greedy policy earn its values without a discount up to ``distance``; return whether it provably does.
-
-        A process without stored transitions is not checked, since a policy would take as much memory as its values.
+        If the discount is 1, sweeps under the policy prove its values; a process without stored transitions is not
+        checked, since a policy would take as much memory as its values. If no policy is found, the loss is infinite.
         """
         rounding, n = float(self._rounding().sum()), self.mdp.n_states
+        if self.discount < 1:
+            return super().settle(bounds)
         if not isinstance(self.mdp, MDP) or not np.isfinite(rounding):
-            return True
-        distance = max(distance, 2 * self._loss_by_ties(rounding))
-        lower = self.v.copy()
-        lower[:n] = np.maximum(lower[:n] - distance / 2, self._least)
-        aim = Aim(self._payment.reward, lower, self._least, rounding, distance / 2)
-        if attains(self.mdp, aim, first_best(self.mdp.state_ptr, self.q), len(self.log.residual)):
-            return True
-        choice = attaining_choice(self.mdp, aim)
-        if choice is not None:
-            self.prefer(choice)
-        return choice is not None
-
-    def _loss_by_ties(self, rounding: float) -> float:
-        """What ties may cost, which is no reason to look for another policy where play is short; otherwise 0."""
-        modulus, spread, _ = self.contraction
-        if modulus >= 1 or spread / (1 - modulus) > _SHORT_PLAY:
             return 0.0
-        return self.contraction.error_bound(tie_of(self.q), rounding)
-
-    def prefer(self, choice: np.ndarray) -> None:
-        """Put rows that rounding cannot tell from ``choice`` just below it: over very long play they may be worse."""
-        self.q, self.choice = preferring(self.mdp.state_ptr, self.q, choice), choice
+        first = first_best(self.mdp.state_ptr, self.q, self.v[:n])
+        for distance in bounds:
+            lower = self.v.copy()
+            lower[:n] = np.maximum(lower[:n] - distance / 2, self._least)
+            aim = Aim(self._payment.reward, lower, self._least, rounding, distance / 2)
+            if attains(self.mdp, aim, first, len(self.log.residual)):
+                return distance
+        choice = attaining_choice(self.mdp, aim)
+        if choice is None:
+            return np.inf
+        self.prefer(choice)
+        return distance
 
     def _closed(self, bound: float) -> float:
         """The error bound after `close`, from the one before."""
@@ -314,12 +331,9 @@ class Evaluation(Layered):
         super().__init__(mdp, discount)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
 
-    @property
-    def _rewards(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.mdp.reward[self._weight > 0], self.mdp.terminal_reward
-
     def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
         out = v if self.mdp.is_independent(layer) else v.copy()
+        assert self._weight is not None
         return out, self._backups.evaluate(layer, payment, self._weight, v, out)
 
     def _closed(self, bound: float) -> float:
@@ -362,6 +376,10 @@ class Jacobi(Iteration):
         self.log.choice_changes.append(int(changes))
         rounding = float(self._rounding().max(initial=0))
         return self._carried_error(residual, rounding)
+
+    def _falls(self) -> np.ndarray:
+        """Return a bound for all layers, float64 ``[n_layers]``: the last residual, which resumed runs also know."""
+        return np.full(self.mdp.n_layers, self.log.residual[-1])
 
     def close(self) -> None:
         """Do nothing: every sweep backs up ``q``."""

@@ -34,6 +34,7 @@ from numba.core.event import Event, Listener, register
 from punish_fast.runtime.compile_progress import announce
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.kernel_files import KernelFiles
+from punish_fast.runtime.limits import usable_cores
 from punish_fast.runtime.version import __version__
 
 _PACKAGE = Path(__file__).parent.parent

@@ -544,7 +544,9 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
             # The values of the same step.
             right = question.right[k - k % n : k - k % n + n]
             tolerance = share * max((abs(x) for x in right if not _is_infinite(x)), default=_ZERO)
-            best = _first_best(q, question.sign, tolerance)
+            # Where a goal is reached for sure or never, rows that do so are known without rounding.
+            is_sure = not question.is_paid and right[k % n] in (0, 1)
+            best = _first_best(q, question.sign, _ZERO if is_sure else tolerance)
             first.append(row if best is None else begins[k % n] + best)
         if question.is_greedy and not _loss(question, found, first):
             yield kind, first

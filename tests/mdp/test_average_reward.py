@@ -22,12 +22,6 @@ def found_unless_too_long(mdp, **options):
         reject()
 
 
-@pytest.fixture(autouse=True)
-def _few_sweeps(monkeypatch):
-    """Do not wait for processes that hardly ever move."""
-    monkeypatch.setattr("punish_fast.mdp.average_reward._MOST_SWEEPS", 2000)
-
-
 @given(processes_with_goals())
 def test_gains_are_those_of_the_best_of_all_policies(example):
     states, layers, terminals = example[0]
@@ -107,8 +101,17 @@ def test_the_best_of_several_components_is_sought():
     assert average_reward(from_rows(states, terminals=[4.0])).choice.tolist() == [1, 2, 3]
 
 
-def test_slow_mixing_is_refused(monkeypatch):
-    monkeypatch.setattr("punish_fast.mdp.average_reward._MOST_SWEEPS", 10)
+@pytest.mark.parametrize("leak", [2.0**-20, 2.0**-50, 1e-9])
+def test_slow_mixing_takes_policy_iteration(leak):
+    states = [[(1.0, {0: 1 - leak, 1: leak})], [(0.0, {1: 1 - leak, 0: leak}), (0.5, {1: 1.0})]]
+    found = average_reward(from_rows(states), max_sweeps=10)
+    assert found.gain == pytest.approx([0.5, 0.5], abs=1e-12)
+    assert np.abs(found.gain - 0.5).max() <= found.error_bound <= 1e-10
+
+
+def test_processes_too_large_for_it_are_refused(monkeypatch):
+    monkeypatch.setattr("punish_fast.mdp.average_reward.is_affordable", lambda _: False)
+    monkeypatch.setattr("punish_fast.mdp.average_reward.is_small", lambda _: False)
     states = [[(1.0, {0: 1 - 2.0**-20, 1: 2.0**-20})], [(0.0, {1: 1 - 2.0**-20, 0: 2.0**-20})]]
-    with pytest.raises(SolveError, match=r"^tolerance: 10 sweeps leave gains an error bound of "):
-        average_reward(from_rows(states))
+    with pytest.raises(SolveError, match=r"^max_sweeps: 10 leave gains an error bound of "):
+        average_reward(from_rows(states), max_sweeps=10)

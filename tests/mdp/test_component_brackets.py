@@ -21,9 +21,9 @@ from processes import (
 )
 
 from punish_fast.mdp import component_brackets
-from punish_fast.mdp.component_brackets import PROBABILITY, Payoff, bracketed, values_of_rows
+from punish_fast.mdp.component_brackets import PROBABILITY, Payoff, bracketed
 from punish_fast.mdp.model import MDP, from_rows
-from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import solve
 
 objectives = st.sampled_from(["discounted", "win-probability"])
@@ -49,8 +49,8 @@ def test_bounds_hold_and_the_policy_earns_them(sample, objective, tolerance, ext
     mdp = from_rows(sample[0], terminals=sample[2])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(component_brackets, "_LARGE", 1 if extrapolates else 1024)
-        found = bracketed(mdp, reward_of(mdp, objective), tolerance)
-    if found is None:
+        found = bracketed(mdp, reward_of(mdp, objective), Effort(tolerance))
+    if found.error_bound == np.inf:
         assert tolerance < 1e-8 * max(1.0, *(abs(float(x)) for x in expected)) or is_slow(states)
         return
     assert error(found.v, expected) <= Fraction(found.error_bound)
@@ -108,26 +108,22 @@ def test_a_gambler_plays_as_long_as_is_known():
 def test_going_on_for_ever_may_cost():
     # Staying costs 1 a step, leaving 5.
     mdp = from_rows([[(-1.0, {0: 1.0}), (-5.0, {1: 1.0})]], terminals=[0.0])
-    found = bracketed(mdp, Payoff(mdp.reward, np.zeros(1)), 1e-9)
-    assert found is not None
+    found = bracketed(mdp, Payoff(mdp.reward, np.zeros(1)), Effort(1e-9))
     assert (found.v.tolist(), found.choice.tolist()) == ([-5.0], [1])
 
 
 def test_what_rounding_hides_is_not_proved():
     mdp = gambler(10, 0.5)
-    assert bracketed(mdp, reward_of(mdp, "win-probability"), 1e-300) is None
+    assert bracketed(mdp, reward_of(mdp, "win-probability"), Effort(1e-300)).error_bound == np.inf
 
 
-def test_rows_of_the_policy_have_no_ties():
+def test_a_tie_that_costs_too_much_in_the_long_run_is_not_taken():
     # The first row costs 5e-11 more each time, which is less than a tie, but does so for some 2^30 steps.
     leaves = 2.0**-30
     goes_on = (-100 * leaves - 5e-11, {0: 1 - leaves, 1: leaves})
-    mdp = from_rows([[goes_on, (-100.0, {1: 1.0})]], terminals=[0.0])
-    reward = reward_of(mdp, "discounted")
-    found = bracketed(mdp, reward, 1e-6)
-    assert found is not None
-    assert found.choice.tolist() == [1]
-    assert first_best(mdp.state_ptr, values_of_rows(mdp, reward, found)).tolist() == [1]
+    solution = solve(from_rows([[goes_on, (-100.0, {1: 1.0})]], terminals=[0.0]), 1.0, tolerance=1e-6)
+    assert solution.choice.tolist() == [1]
+    assert solution.q[0] < solution.q[1]
 
 
 @pytest.mark.parametrize("objective", ["discounted", "win-probability"])

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from processes import compacted, error, exact_values, random_processes, sparse_process
 
 from punish_fast.mdp.improvement import Improvement
-from punish_fast.mdp.methods import GENERAL_METHODS, Automatic, iterate, method_of
+from punish_fast.mdp.methods import GENERAL_METHODS, Automatic, StepLimits, iterate, method_of
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import SolveError, evaluate, solve
+from punish_fast.mdp.value_iteration import Log
 from punish_fast.runtime import _jit
 
 NAMES = ("auto", *GENERAL_METHODS)
@@ -78,7 +79,7 @@ def test_auto_says_what_it_did():
 def test_auto_tries_a_krylov_method_where_sweeps_are_slow():
     mdp = sparse_process(300, reach=3)
     automatic = Automatic(mdp)
-    iterate(Improvement(mdp, 0.999, 1e-6), automatic)
+    iterate(Improvement(mdp, 0.999, 1e-6), automatic, Log(), StepLimits(1000))
     assert set(automatic.used) >= {"modified-policy-iteration", "policy-iteration"}
 
 
@@ -89,8 +90,9 @@ def test_an_advance_that_leads_astray_is_made_up_for():
             point.v[: point.mdp.n_states] = np.nan
 
     mdp = sparse_process(50)
-    steps = iterate(Improvement(mdp, 0.9, 1e-6), Astray())
-    assert np.abs(steps.point.v - solve(mdp, 0.9, "layered").v).max() <= 1e-6
+    point = Improvement(mdp, 0.9, 1e-6)
+    iterate(point, Astray(), Log(), StepLimits(1000))
+    assert np.abs(point.v - solve(mdp, 0.9, "layered").v).max() <= 1e-6
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -133,4 +135,6 @@ def test_progress_is_told_after_every_backup():
 @pytest.mark.parametrize("name", GENERAL_METHODS)
 def test_every_name_has_a_method(name):
     mdp = sparse_process(20)
-    assert iterate(Improvement(mdp, 0.5, 1e-6), method_of(name, mdp, 0.5)).point.is_done
+    point = Improvement(mdp, 0.5, 1e-6)
+    iterate(point, method_of(name, mdp, 0.5), Log(), StepLimits(1000))
+    assert point.is_done

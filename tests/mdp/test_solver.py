@@ -286,7 +286,7 @@ def test_values_are_the_maxima_of_their_rows(sample, discount, schedule):
     solution = solve(mdp, discount, schedule)
     assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, mdp.state_ptr[:-1]))
     assert (solution.choice == first_best(mdp.state_ptr, solution.q)).all()
-    assert (solution.v - solution.q[solution.choice] <= tie_of(solution.q)).all()
+    assert (solution.v - solution.q[solution.choice] <= tie_of(solution.v)).all()
 
 
 @given(random_processes(), discounts, schedules)
@@ -433,10 +433,6 @@ def test_solution_without_a_tolerance_always_converged():
         ({"sweeps": 1.5}, "sweeps: 1.5 is not allowed"),
         ({"sweeps": 3.0}, "sweeps: 3.0 is not allowed"),
         ({"sweeps": math.nan}, "sweeps: nan is not allowed"),
-        (
-            {"discount": 1 - 1e-13},
-            r"discount: 0\.9999999999999 is too near 1 for floating point, where values of up to",
-        ),
         ({"start": np.zeros(3)}, "start: must be 2 finite numbers"),
         ({"start": np.array([0.0, math.nan])}, "start: must be 2 finite numbers"),
         ({"start": np.zeros(2), "method": "jacobi"}, "start: initial values are not allowed with the method jacobi"),
@@ -518,8 +514,9 @@ def test_probabilities_that_are_not_finite_are_refused(value):
 
 
 def test_rewards_without_finite_values_are_refused():
-    with pytest.raises(SolveError, match=r"^reward: 1e\+300 at discount 0\.95 gives values above 1e\+300"):
-        solve(from_rows([[(1e300, {0: 1.0})]]))
+    assert solve(from_rows([[(1e300, {0: 1.0})]])).v == pytest.approx([2e301])
+    with pytest.raises(SolveError, match=r"^reward: a value is too large for floating point"):
+        solve(from_rows([[(1e308, {0: 1.0})]]))
 
 
 # The squares in the log overflow, which only interpreted kernels say.
@@ -550,8 +547,7 @@ def test_evaluation_without_a_discount_asks_its_policy_alone_to_end():
     ):
         evaluate(mdp, np.array([0.0, 1.0]), 1.0)
     slow = from_rows([[(1.0, {0: 1 - 1e-9, 1: 1e-9})]], terminals=[0.0])
-    with pytest.raises(SolveError, match="discount: 1 is allowed only if play ends soon"):
-        evaluate(slow, np.ones(1), 1.0)
+    assert evaluate(slow, np.ones(1), 1.0) == pytest.approx([1e9])
 
 
 @pytest.mark.parametrize("name", ["state_ptr", "indptr"])

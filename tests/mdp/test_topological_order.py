@@ -6,10 +6,11 @@ from processes import sparse_process
 
 from punish_fast.mdp import topological_order
 from punish_fast.mdp.improvement import Improvement
-from punish_fast.mdp.methods import Automatic, iterate, solve_part
+from punish_fast.mdp.methods import Automatic, StepLimits, iterate, solve_part
 from punish_fast.mdp.model import MDP, from_rows
 from punish_fast.mdp.solver import solve
 from punish_fast.mdp.topological_order import Topological, components_of
+from punish_fast.mdp.value_iteration import Log
 
 pytestmark = pytest.mark.compiled
 
@@ -65,5 +66,5 @@ def test_a_process_without_cycles_takes_one_backup_of_each_state():
 def test_auto_finds_components_where_sweeps_are_slow():
     mdp = chain_of(sparse_process(60, reach=2), 30)
     automatic = Automatic(mdp)
-    iterate(Improvement(mdp, 0.9999, 1e-7), automatic)
+    iterate(Improvement(mdp, 0.9999, 1e-7), automatic, Log(), StepLimits(1000))
     assert automatic.used.get("topological") == 1

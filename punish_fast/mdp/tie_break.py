@@ -1,0 +1,67 @@
+"""The first of tied rows, if a policy that takes them provably earns the values (``policy.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.exact_iteration import Exact
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import TIE, preferring
+from punish_fast.mdp.row_selection import select_rows, states_of_rows
+from punish_fast.mdp.stopping_rule import SolveError
+
+# Largest difference of equal values after rounding, as a share of the largest value.
+_ROUNDING = 1e-15
+
+
+class TieBreak(NamedTuple):
+    """Functions that choose and evaluate the first of tied rows.
+
+    Attributes:
+        first: Returns a policy, int64 ``[n_states]``, from the marks of tied rows, bool ``[n_rows]``.
+        evaluate: Returns the values of a chain; None or a `SolveError` if none can be proved.
+    """
+
+    first: Callable[[np.ndarray], np.ndarray]
+    evaluate: Callable[[MDP], Exact | None]
+
+
+def settle_ties(
+    mdp: MDP, q: np.ndarray, found: Exact, tolerance: float, break_ties: TieBreak
+) -> tuple[Exact, np.ndarray]:
+    """Take the first of tied rows if that provably costs no more than the tolerance, or twice the error bound.
+
+    Rows are tied as in ``policy.py``. If these cost too much, only rows that differ by rounding are tied.
+
+    Args:
+        mdp: The process, not compact.
+        q: float64 ``[n_rows]``, values of rows.
+        found: Values and a policy.
+        tolerance: Allowed difference between the values and those that the policy earns.
+        break_ties: Functions that choose and evaluate the first of tied rows.
+
+    Returns:
+        Values and policy, and values of rows, float64 ``[n_rows]``, of which the policy has the first best ones.
+    """
+    least, n = found.v[states_of_rows(mdp)], mdp.n_states
+    largest = max(float(np.abs(found.v).max(initial=0)), np.finfo(np.float64).tiny)
+    for tie in (TIE * largest, _ROUNDING * largest):
+        first = break_ties.first(q >= least - tie)
+        if np.array_equal(first, found.choice):
+            break
+        selection = select_rows(mdp, first, np.arange(mdp.n_columns, dtype=np.int32))
+        rows = {"state_ptr": np.arange(n + 1), "reward": mdp.reward[first], "action": mdp.action[first]}
+        try:
+            earned = break_ties.evaluate(replace(mdp, **rows, **selection._asdict()))
+        except SolveError:
+            continue
+        if earned is not None:
+            loss = float(np.nextafter((found.v - earned.v).max(initial=0) + earned.error_bound, np.inf))
+            if loss <= max(tolerance, 2 * found.error_bound):
+                found = replace(found, choice=first, error_bound=max(found.error_bound, loss))
+                break
+    return found, preferring(mdp.state_ptr, q, found.choice)
