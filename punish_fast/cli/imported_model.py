@@ -8,9 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.build import wrote
-from punish_fast.cli.errors import CheckError, UsageError
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, count, finite, peak_memory, print_table, print_text
+from punish_fast.cli.report import (
+    Progress,
+    Stopwatch,
+    check_error_bound,
+    count,
+    finite,
+    peak_memory,
+    print_table,
+    print_text,
+)
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
@@ -72,10 +81,7 @@ def solve_imported(options: SolveOptions) -> None:
     report |= {"seconds": clock.seconds | {"total": clock.total()}, "peak_memory_bytes": peak_memory()}
     progress.clear()
     options.print(report, _print_report)
-    if options.tolerance is not None and not report["converged"]:
-        raise CheckError(
-            f"the error bound {found.error_bound:.2e} is as low as rounding allows, above the tolerance {tolerance:g}"
-        )
+    check_error_bound(found.error_bound, tolerance, found.v, options.tolerance is not None, options.output)
 
 
 def _names(process: NamedProcess) -> str:

@@ -17,16 +17,21 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.errors import check_interrupt, say
+from punish_fast.cli.errors import CheckError, check_interrupt, say
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from punish_fast.mdp.model import MDP
     from punish_fast.punish.codes import CodedStates
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+
+# Largest error bound that is only reported, relative to the largest value, unless the user sets a tolerance.
+_ROUNDING = 1e-9
 
 # Width of the line of progress that the terminal shows now.
 _width = 0
@@ -76,6 +81,37 @@ def interrupt_note(progress: Progress, path: Path | None, what: str) -> Iterator
         elif path.exists():
             say(f"{path} has {what}; the same command resumes from it")
         raise
+
+
+def check_error_bound(
+    error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
+) -> None:
+    """Report a missed tolerance on stderr; raise if the user set it, or if rounding does not explain the miss.
+
+    Args:
+        error_bound: Error bound of the values.
+        tolerance: Error bound that was asked for.
+        values: float64 ``[n]``, the values; infinite ones have no error.
+        is_set: True if the user set the tolerance. If False, an error bound up to 1e-9 of the largest absolute value is
+            only reported.
+        output: The file that holds the values, if any.
+
+    Raises:
+        CheckError: If the error bound exceeds the tolerance, and `is_set` or 1e-9 of the largest absolute value.
+    """
+    import numpy as np
+
+    if error_bound <= tolerance:
+        return
+    missed = f"the error bound {error_bound:.2e} is as low as rounding allows, above the tolerance {tolerance:g}"
+    if output is not None:
+        missed += f"; {output} holds the best values found"
+    if not is_set and error_bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
+        say(missed)
+        return
+    # Doubled, so that one digit does not round it below the bound.
+    accepted = 2 * error_bound
+    raise CheckError(f"{missed}; accept it with --tolerance {accepted:.0e}" if math.isfinite(accepted) else missed)
 
 
 def terminal_width() -> int:

@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, tell_plan, wrote
 from punish_fast.cli.checkpoints import SolveCheckpoint, checkpoint_path
 from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
-from punish_fast.cli.errors import CheckError, UsageError, say
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.imported_model import is_imported, solve_imported
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
-from punish_fast.cli.report import Progress, Stopwatch, count, print_reachable, print_text, reachable
+from punish_fast.cli.report import (
+    Progress,
+    Stopwatch,
+    check_error_bound,
+    count,
+    print_reachable,
+    print_text,
+    reachable,
+)
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
@@ -128,19 +136,9 @@ def solve(options: SolveOptions) -> None:
         report |= _opening_report(source, solution)
     progress.clear()
     options.print(report, _print_report)
-    if not solution.converged:
-        _explain_miss(options, solution, output)
-
-
-def _explain_miss(options: SolveOptions, solution: Solution, output: Path) -> None:
-    """Say that rounding keeps the error above the tolerance, which is a failure only if the user set it."""
-    told = (
-        f"the error bound {solution.error_bound:.2e} is as low as rounding allows, above the tolerance "
-        f"{solution.tolerance:g}; {output} holds the best values found"
-    )
-    if options.tolerance is not None:
-        raise CheckError(told)
-    say(told)
+    if solution.tolerance is not None:
+        is_set = options.tolerance is not None
+        check_error_bound(solution.error_bound, solution.tolerance, solution.v, is_set, output)
 
 
 def _check(options: SolveOptions) -> None:

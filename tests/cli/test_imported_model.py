@@ -9,6 +9,7 @@ import pytest
 from store.formats.test_umb_import import archive, bits, numbers, small_model
 
 from punish_fast.cli import imported_model
+from punish_fast.mdp import objective
 
 
 @pytest.fixture
@@ -46,6 +47,43 @@ def test_infinite_values_have_their_sign(run):
     assert run(*never, "--json").report["initial"][0]["value"] == "inf"
     assert ["0", "infinite"] in [line.split()[:2] for line in run(*never).out.splitlines()]
     assert imported_model._value("-inf") == "minus infinite"
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize(
+    ("tolerance", "relative_bound", "code", "said"),
+    [
+        (None, 9e-10, 0, "above the tolerance 1e-10"),
+        (None, 1.1e-9, 1, "above the tolerance 1e-10; values.npz holds the best values found; accept it with"),
+        (None, np.inf, 1, "the error bound inf is"),
+        ("1e-9", 9e-10, 1, "above the tolerance 1e-09; values.npz holds the best values found; accept it with"),
+    ],
+)
+def test_an_error_bound_above_the_tolerance_fails(run, monkeypatch, tolerance, relative_bound, code, said):
+    def answer(process, *_options):
+        v = np.array([-37.25, 34.0, np.inf])
+        return objective.ObjectiveValues(v, 37.25 * relative_bound, process.mdp.state_ptr[:-1])
+
+    monkeypatch.setattr(objective, "answer", answer)
+    if tolerance is not None:
+        monkeypatch.setenv("PUNISH_FAST_TOLERANCE", tolerance)
+    done = run("solve", "model.umb", "--objective", "max R", "-o", "values.npz")
+    assert done.code == code
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
+    assert "wrote values.npz (" in done.out
+
+
+@pytest.mark.usefixtures("model")
+def test_a_bound_that_the_rounding_of_large_values_explains_does_not_fail(run):
+    command = ("solve", "model.umb", "--objective", "max R", "--discount", "0.999999")
+    kept = run(*command)
+    assert kept.code == 0
+    assert "is as low as rounding allows, above the tolerance 1e-10" in kept.err
+    failed = run(*command, "--tolerance", "1e-10")
+    assert (failed.code, failed.out) == (1, kept.out)
+    accepted = failed.err.split()[-1]
+    assert (run(*command, "--tolerance", accepted).code, run(*command, "--tolerance", accepted).err) == (0, "")
 
 
 def test_values_and_choices_are_written(run, model):

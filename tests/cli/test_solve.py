@@ -477,10 +477,13 @@ def test_play_reaches_all_states_under_the_presets(rules):
     assert count_reachable(space, build(space)) == space.n_states
 
 
-def test_a_discount_too_near_1_is_refused(run):
-    run("solve", "--rules", "tiny", "--discount", "0.9999999999999").failed_with(
-        "discount: 0.9999999999999 is too near 1"
-    )
+def test_a_discount_very_near_1_is_solved_to_the_limit_of_rounding(run, files):
+    done = run("solve", "--rules", "tiny", "--discount", "0.9999999999999", "-o", "x.h5", "--json")
+    assert done.code == 0
+    assert "as low as rounding allows, above the tolerance 1e-10" in done.err
+    solution = load(files / "x.h5").solution()
+    assert solution.error_bound == json.loads(done.out)["error_bound"]
+    assert solution.error_bound <= 1e-9 * np.abs(solution.v).max()
 
 
 @pytest.mark.parametrize(
