@@ -24,7 +24,7 @@ import signal
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -54,6 +54,8 @@ LARGEST = 1e300
 # Largest share of the largest value that a bound may be, and up to which rows are tied or a gain may be 0.
 _LARGEST_SHARE, _TIE, _NO_GAIN = Fraction(1, 10**8), Fraction(1, 10**14), Fraction(1, 10**12)
 _TINY = Fraction(1, 10**300)
+# Smaller gains have no sign in floating point.
+_SMALLEST = Fraction(5e-324)
 # Share of values with absolute rewards that rounding may take from values that cancel.
 _SHARE_OF_SIZE = Fraction(1, 10**12)
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -98,7 +100,6 @@ class Question:
         sign: 1 to maximize, -1 to minimize.
         may_refuse: True if a `SolveError` is documented for this process.
         q: Exact values of the rows for each entry of `Found.choice`; None if they do not define ties.
-        is_greedy: True if every policy that takes only optimal rows is optimal.
         is_paid: True if rewards count.
     """
 
@@ -109,7 +110,6 @@ class Question:
     sign: int = 1
     may_refuse: bool = False
     q: list[list[Value]] | None = None
-    is_greedy: bool = True
     is_paid: bool = True
 
 
@@ -142,10 +142,6 @@ class Case:
         """Mask of columns, bool ``[n_columns]``."""
         return np.isin(np.arange(self.n + len(self.ends)), sorted(columns))
 
-    def always_ends(self, stops: Collection[int]) -> bool:
-        """Return True if play reaches ``stops`` under every policy."""
-        return not any(exact.recurrent(chain, stops) for chain in self.process.policies)
-
     @cached_property
     def sure(self) -> set[int]:
         """The states from which some policy almost surely reaches the goal."""
@@ -173,7 +169,7 @@ class Case:
             if members <= component
         ]
         gain, size = min(found)
-        return abs(gain) <= _NO_GAIN * size
+        return abs(gain) <= _NO_GAIN * size + _SMALLEST
 
 
 def _mixed(rng: Random, rows: list[Row]) -> list[float]:
@@ -232,9 +228,7 @@ def _optimum(
         v = dict(enumerate(right)) | worth
         rows = [[row if is_paid else (_ZERO, row[1]) for row in rows] for rows in case.process.rows]
         q = [[v[s] if s in worth else _backed_up(row, v, discount) for row in rows] for s, rows in enumerate(rows)]
-    question = Question(ask, right, size, lambda choice: values(case.process.chain(choice)), sign, q=q, is_paid=is_paid)
-    question.is_greedy = discount < 1 or (worth is not None and case.always_ends(worth.keys()))
-    return question
+    return Question(ask, right, size, lambda choice: values(case.process.chain(choice)), sign, q=q, is_paid=is_paid)
 
 
 def _backed_up(row: Row, v: dict[int, Value], discount: Fraction) -> Value:
@@ -525,8 +519,9 @@ def _loss(question: Question, found: Found, choice: list[int]) -> str:
 def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[str, list[int]]]:
     """Yield the earliest rows that a choice should take, and the kind of fault if it takes later ones.
 
-    An earlier tied row counts only if it keeps the guarantee of the policy. All tied rows are exchanged together if all
-    policies of optimal rows are optimal, and otherwise one state at a time.
+    An earlier tied row counts only if it keeps the guarantee of the policy, and if values are known well enough to tell
+    ties. All tied rows are exchanged together: where play can be endless, a choice may also take the first of the rows
+    that lead nearer to the end.
     """
     assert found.choice is not None
     n, begins = case.n, case.mdp.state_ptr.tolist()
@@ -538,6 +533,9 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
     # A larger tolerance may hide small differences between rows.
     if question.q is None or question.right is None or case.tolerance > DEFAULT_TOLERANCE:
         return
+    scale = max((abs(x) for x in question.right if not _is_infinite(x)), default=_ZERO)
+    if math.isfinite(found.bound) and Fraction(found.bound) > _TIE * scale:
+        return
     for kind, share in (("tie", _ZERO), ("near tie", _TIE)):
         first = []
         for k, (q, row) in enumerate(zip(question.q, found.choice, strict=True)):
@@ -548,12 +546,8 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
             is_sure = not question.is_paid and right[k % n] in (0, 1)
             best = _first_best(q, question.sign, _ZERO if is_sure else tolerance)
             first.append(row if best is None else begins[k % n] + best)
-        if question.is_greedy and not _loss(question, found, first):
+        if not _loss(question, found, first):
             yield kind, first
-        for k, row in enumerate([] if question.is_greedy else first):
-            changed = [*found.choice[:k], min(row, found.choice[k]), *found.choice[k + 1 :]]
-            if not _loss(question, found, changed):
-                yield kind, changed
 
 
 def _first_best(q: list[Value], sign: int, tolerance: Fraction) -> int | None:
