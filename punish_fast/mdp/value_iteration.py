@@ -33,11 +33,8 @@ from punish_fast.mdp.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best, preferring
 from punish_fast.mdp.process import Payment, Process, RowChoices
+from punish_fast.mdp.rounding import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.stopping_rule import LARGEST_VALUE, Contraction, SolveError, discounted, undiscounted
-
-_UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
-# Largest error of a product that underflows.
-SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 @dataclass
@@ -153,7 +150,7 @@ class Iteration:
     def _rounding(self) -> np.ndarray:
         """float64 ``[n_layers]``, the largest rounding error of a backup."""
         rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (
-            _UNIT_ROUNDOFF * self.contraction.largest_value + SMALLEST
+            UNIT_ROUNDOFF * self.contraction.largest_value + SMALLEST
         )
         return rounding
 
