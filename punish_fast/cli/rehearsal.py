@@ -35,8 +35,9 @@ from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.mdp.component_brackets import Payoff, bracketed
+from punish_fast.mdp.component_brackets import bracketed
 from punish_fast.mdp.elimination import Elimination
+from punish_fast.mdp.exact_iteration import Payoff
 from punish_fast.mdp.methods import GENERAL_METHODS
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.policy import greedy, softmax

@@ -33,15 +33,14 @@ from functools import partial
 
 import numpy as np
 
-from punish_fast.mdp.component_brackets import Payoff
 from punish_fast.mdp.component_solver import solve_by_component
 from punish_fast.mdp.construction import normalized
 from punish_fast.mdp.elimination import is_affordable
 from punish_fast.mdp.end_components import collapsed
-from punish_fast.mdp.exact_iteration import LEAST_DIGIT, Double, Rows
+from punish_fast.mdp.exact_iteration import Double, Payoff, Rows
 from punish_fast.mdp.gain_iteration import bias_of_best
 from punish_fast.mdp.induced_chain import induced_chain, reward_rounding
-from punish_fast.mdp.model import MDP, check_arrays, check_finite
+from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import TIE
 from punish_fast.mdp.process import Payment
 from punish_fast.mdp.rational import PRECISION, best_gain, is_small
@@ -139,7 +138,6 @@ def average_reward(
     """
     check_options(tolerance=tolerance)
     check_arrays(mdp)
-    check_finite(mdp.data)
     mdp = normalized(mdp.expanded())
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
     report = keep_quiet if progress is None else partial(progress, "gain")
@@ -275,12 +273,9 @@ def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> np.ndarray:
 
 def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _Bracket:
     """Bracket the largest gain of each component by a backup of relative values."""
-    begins, rows, n_components = mdp.state_ptr[:-1], Rows(mdp, mdp.reward), int(component.max(initial=-1)) + 1
+    begins, rows, n_components = mdp.state_ptr[:-1], Rows.of(mdp, mdp.reward), int(component.max(initial=-1)) + 1
     with np.errstate(all="ignore"):
         gain, error = rows.gains(h)
-        largest = np.zeros(n_components)
-        np.maximum.at(largest, component, np.abs(h.high))
-        error += (LEAST_DIGIT * largest)[component][rows.state]
     lower, upper = np.full(n_components, np.inf), np.full(n_components, -np.inf)
     np.minimum.at(lower, component, np.maximum.reduceat(gain - error, begins) if len(gain) else gain)
     np.maximum.at(upper, component, np.maximum.reduceat(gain + error, begins) if len(gain) else gain)
@@ -300,7 +295,7 @@ def _narrow(mdp: MDP, states: np.ndarray, found: _Bracket, k: int, tolerance: fl
     one = found
     if is_affordable(part.mdp):
         with np.errstate(all="ignore"):
-            bias = bias_of_best(part.mdp, choice)
+            bias = bias_of_best(part.mdp, choice, tolerance)
         one = _bracket(part.mdp, np.zeros(len(choice), dtype=np.int64), bias, tolerance)
         if one.half_width < found.upper[k] / 2 - found.lower[k] / 2:
             found.lower[k], found.upper[k] = one.lower[0], one.upper[0]

@@ -25,7 +25,7 @@ every other one pays without end [Bertsekas and Tsitsiklis 1991, Math. Oper. Res
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -35,7 +35,7 @@ from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp._component_brackets import Bounds, ValueRange
 from punish_fast.mdp._improvement import Candidates
 from punish_fast.mdp.anderson import Anderson
-from punish_fast.mdp.exact_iteration import Exact
+from punish_fast.mdp.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import Payment, RowChoices
 from punish_fast.mdp.solve_options import Effort
@@ -54,24 +54,6 @@ _SHARE_OF_REST = 0.25
 _SHARE_OF_FALL = 0.125
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
-
-ANY = ValueRange(-np.inf, np.inf)
-PROBABILITY = ValueRange(0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Payoff:
-    """The rewards of rows and terminals, and the limits of their total.
-
-    Attributes:
-        row: float64 ``[n_rows]``, rewards on the way.
-        end: float64 ``[n_terminals]``, rewards at the end.
-        limits: The smallest and the largest possible total.
-    """
-
-    row: np.ndarray
-    end: np.ndarray
-    limits: ValueRange = ANY
 
 
 def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
@@ -150,9 +132,9 @@ class _Sweeps:
 
     def prove_one(self, boundary: np.ndarray) -> None:
         """Bracket a component that is large or takes long."""
-        self._extrapolate(self._tensor, self._v, self._limits, boundary, self._change)
-        if self._narrow(boundary, 0, 1) == 0:
-            self.is_proved = self._effort.is_patient and self._prove_slowly(boundary)
+        converges = self._extrapolate(self._tensor, self._v, self._limits, boundary, self._change)
+        if not converges or self._narrow(boundary, 0, 1) == 0:
+            self.is_proved = self.is_proved and self._effort.is_patient and self._prove_slowly(boundary)
 
     @property
     def _change(self) -> float:
@@ -176,8 +158,11 @@ class _Sweeps:
 
     def _extrapolate(
         self, tensor: Tensor, v: np.ndarray, limits: ValueRange, boundary: np.ndarray, change: float
-    ) -> None:
-        """Sweep a component there and back, and extrapolate, until its values change by no more than ``change``."""
+    ) -> bool:
+        """Sweep a component there and back, and extrapolate, until its values change by no more than ``change``.
+
+        Return False if the maximum number of sweeps was not enough.
+        """
         acceleration, values = Anderson(), v[slice(*boundary.tolist())]
         for _ in range(0, self._effort.max_sweeps, 2):
             before = values.copy()
@@ -186,8 +171,9 @@ class _Sweeps:
             self.n_sweeps += 2
             self._effort.progress(self.n_sweeps, np.inf)
             if np.abs(values - before).max() <= max(change, 4 * _UNIT_ROUNDOFF * np.abs(values).max()):
-                break
+                return True
             values[:] = np.clip(acceleration.next(before, values.copy()), *limits)
+        return False
 
     def _relax(self, tensor: Tensor, v: np.ndarray, boundary: np.ndarray, change: float, most: int) -> None:
         args = boundary.view(np.uint64), tensor, 1.0, self._candidates, v, change, most

@@ -1,9 +1,9 @@
 """A process without a discount and without layers, solved component by component once its end components are collapsed.
 
-Sweeps of components between bounds come first (``component_brackets.py``). If 1,000 sweeps are not enough, policy
-iteration follows (``exact_iteration.py``, ``rational.py``), and if that proves too little, sweeps up to their maximum.
-If play might not end, a quotient is solved (``end_components.py``). In the end, the policy takes the first of tied rows
-if its guarantee allows (``tie_break.py``).
+Sweeps of components between bounds come first (``component_brackets.py``). After 50 to 1,000 sweeps, depending on the
+operations of an elimination, policy iteration follows (``exact_iteration.py``, ``rational.py``), and if that proves too
+little, sweeps up to their maximum. If play might not end, a quotient is solved (``end_components.py``). In the end, the
+policy takes the first of tied rows if its guarantee allows (``tie_break.py``).
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from punish_fast.mdp.component_brackets import Payoff, bracketed
+from punish_fast.mdp.component_brackets import bracketed
+from punish_fast.mdp.elimination import patience
 from punish_fast.mdp.end_components import collapsed
-from punish_fast.mdp.exact_iteration import Exact, values_of_rows
+from punish_fast.mdp.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.graph import TransitionGraph, ending_choice, endless_states
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.rational import PRECISION, is_small, solve_certified
@@ -24,8 +25,6 @@ from punish_fast.mdp.tie_break import TieBreak, settle_ties
 
 # The largest error bound, as a share of values, that is returned if policy iteration proves no more.
 _LEAST_PRECISION = 1e-3
-# Sweeps over a component before policy iteration is tried.
-_FEW_SWEEPS = 1000
 
 
 def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = False) -> Exact:
@@ -45,14 +44,14 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
         SolveError: no such bound could be proved, or a value is too large for floating point.
     """
     with np.errstate(all="ignore"):
-        few = min(effort.max_sweeps, _FEW_SWEEPS)
+        few = min(effort.max_sweeps, patience(mdp))
         found = bracketed(mdp, payoff, replace(effort, max_sweeps=few, is_patient=False))
         if found.error_bound <= effort.tolerance:
             return found
         choice = ending_choice(mdp, found.choice) if may_not_end else found.choice
         n = found.rounds
         exact = solve_certified(
-            mdp, (payoff.row, payoff.end), choice, effort.tolerance, progress=lambda k: effort.progress(n + k, np.inf)
+            mdp, payoff, choice, effort.tolerance, progress=lambda k: effort.progress(n + k, np.inf)
         )
         if exact is not None:
             exact = replace(exact, v=np.clip(exact.v, *payoff.limits), rounds=n + exact.rounds)
@@ -128,11 +127,13 @@ def first_of_ties(
     graph = TransitionGraph(mdp, np.zeros(mdp.n_columns, dtype=bool))
 
     def evaluate(chain: MDP) -> Exact | None:
-        collected = Payoff(chain.reward, payoff.end, payoff.limits)
-        inner, endless = Effort(effort.tolerance / 2, effort.max_sweeps, start=found.v), endless_states(chain)
+        collected, endless = payoff._replace(row=chain.reward), endless_states(chain)
+        # After policy iteration, sweeps would not be enough either.
+        most = effort.max_sweeps if found.policies == 0 else 1
+        inner = Effort(effort.tolerance / 2, most, start=found.v)
         return None if must_end and endless.any() else _optimum(chain, endless, collected, inner)
 
-    q = values_of_rows(mdp, (payoff.row, payoff.end), found)
+    q = values_of_rows(mdp, payoff, found)
     paid = replace(mdp, reward=payoff.row)
     return settle_ties(paid, q, found, effort.tolerance, TieBreak(lambda tied: graph.first_rows(goal, tied), evaluate))
 

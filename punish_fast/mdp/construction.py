@@ -168,9 +168,16 @@ def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 
 def normalized(mdp: MDP) -> MDP:
-    """Return a process, not compact, whose rows add up to 1 but for rounding; itself if they do."""
-    if largest_deviation(mdp) <= ROUNDING:
+    """Return a process, not compact, whose rows add up to 1 but for rounding; itself if they do.
+
+    Raises:
+        ModelError: a probability is not finite.
+    """
+    deviation = largest_deviation(mdp)
+    if deviation <= ROUNDING:
         return mdp
+    if deviation == np.inf:
+        raise ModelError("data: a probability is not from 0 to 1")
     return replace(mdp, data=mdp.data / np.repeat(divisors(mdp.indptr, mdp.data), np.diff(mdp.indptr)))
 
 

@@ -1,8 +1,8 @@
 """Discounted rewards of a process without layers.
 
-A method of ``methods.py`` is tried first. If ``auto`` reads the entries of 1,000 sweeps without reaching the tolerance,
-or rounding leaves an error bound above the tolerance and above 1e-9 of the largest value, policy iteration follows
-(``rational.py``). The policy takes the first of tied rows where its guarantee allows (``improvement.py``,
+A method of ``methods.py`` is tried first. If ``auto`` reads the entries of 50 to 1,000 sweeps without reaching the
+tolerance, or rounding leaves an error bound above the tolerance and above 1e-9 of the largest value, policy iteration
+follows (``rational.py``). The policy takes the first of tied rows where its guarantee allows (``improvement.py``,
 ``tie_break.py``).
 """
 
@@ -15,8 +15,8 @@ from functools import partial
 import numpy as np
 
 from punish_fast.mdp.construction import normalized
-from punish_fast.mdp.elimination import operations
-from punish_fast.mdp.exact_iteration import Exact, values_of_rows
+from punish_fast.mdp.elimination import operations, patience
+from punish_fast.mdp.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.improvement import Closed, Improvement
 from punish_fast.mdp.methods import StepLimits, iterate, method_of, reason_of
 from punish_fast.mdp.model import MDP
@@ -28,8 +28,8 @@ from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.mdp.tie_break import TieBreak, settle_ties
 from punish_fast.mdp.value_iteration import Log
 
-# Entries read, in sweeps over the process, before policy iteration is tried: if it is cheap, and in any case.
-_PATIENCE = (1000, 20_000, math.inf)
+# Entries read, in sweeps over the process, after which policy iteration is tried in any case.
+_PATIENCE = 20_000
 # Operations of an elimination, as a share of the entries read before, that are cheap.
 _SHARE_OF_WORK = 0.1
 # Larger values are left to policy iteration, since their squares overflow.
@@ -58,14 +58,14 @@ def solve_discounted(
     is_large = point.contraction.largest_value > _LARGE_VALUE
     found = Closed(np.zeros(mdp.n_states), np.zeros(mdp.n_rows), mdp.state_ptr[:-1], np.inf)
     exact = None
-    for patience in _PATIENCE if is_auto else (math.inf,):
+    for limit in (patience(mdp), _PATIENCE, math.inf) if is_auto else (math.inf,):
         if not is_large:
-            iterate(point, steps, log, StepLimits(effort.max_sweeps, patience), effort.progress)
-            found = _closed(point)
-        limit = PRECISION * float(np.abs(found.v).max(initial=0))
-        if found.error_bound <= goal or (point.is_done and (found.error_bound <= limit or not (is_auto or is_large))):
+            iterate(point, steps, log, StepLimits(effort.max_sweeps, limit), effort.progress)
+            found = point.close()
+        least = PRECISION * float(np.abs(found.v).max(initial=0))
+        if found.error_bound <= goal or (point.is_done and (found.error_bound <= least or not (is_auto or is_large))):
             break
-        is_worth_it = patience > _PATIENCE[0] or point.is_done or operations(mdp) <= _SHARE_OF_WORK * point.work
+        is_worth_it = limit >= _PATIENCE or point.is_done or operations(mdp) <= _SHARE_OF_WORK * point.work
         if is_large or (is_auto and is_worth_it):
             exact = _solve_exactly(mdp, found.rows_taken, discount, effort)
         if exact is not None and not exact.error_bound >= found.error_bound:
@@ -96,28 +96,12 @@ def solve_discounted(
     )
 
 
-def _closed(point: Improvement) -> Closed:
-    """Close at a point, and if the policy might lose more than the goal, at lower bounds half as far away."""
-    found, goal = point.close(), point.goal
-    if found.error_bound <= goal or point.bound is None or point.error > goal:
-        return found
-    point.goal = goal / 2
-    point.improve()
-    least = math.inf
-    while goal / 2 < point.error < least:
-        least = point.error
-        point.improve()
-    point.centre()
-    point.goal = goal
-    return min(found, point.close(is_low=True), key=lambda closed: closed.error_bound)
-
-
 def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort) -> Closed | None:
     """Solve by policy iteration, with a discount, from a first policy; return None if nothing could be proved."""
     goal = effort.tolerance
 
     def solved(process: MDP, rows: np.ndarray) -> Exact | None:
-        payoff = process.reward, mdp.terminal_reward
+        payoff = Payoff(process.reward, mdp.terminal_reward)
         return solve_certified(
             process, payoff, rows, goal / 2, discount, lambda rounds: effort.progress(rounds, math.inf)
         )
@@ -125,7 +109,7 @@ def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort
     found = solved(mdp, choice)
     if found is None:
         return None
-    q = values_of_rows(mdp, (mdp.reward, mdp.terminal_reward / (1 - discount)), found, discount)
+    q = values_of_rows(mdp, Payoff(mdp.reward, mdp.terminal_reward / (1 - discount)), found, discount)
     first = partial(first_marked, mdp.state_ptr)
     found, q = settle_ties(mdp, q, found, goal, TieBreak(first, lambda chain: solved(chain, np.arange(mdp.n_states))))
     return Closed(found.v, q, found.choice, found.error_bound, found.policies)

@@ -32,6 +32,8 @@ _SMALL = 100
 _MOST_IN_BAND = 5e7
 # Entries of the factors of a component, and operations to find them.
 _MOST_ENTRIES, _MOST_OPERATIONS = 5e7, 5e10
+# Sweeps before policy iteration is tried, policies that it may evaluate, and most entries for an estimate.
+_LEAST_SWEEPS, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 10, 1_000_000
 
 Solve = Callable[[np.ndarray], np.ndarray]
 
@@ -116,6 +118,13 @@ def operations(mdp: MDP) -> float:
             return np.inf
         total += n_operations
     return total
+
+
+def patience(mdp: MDP) -> int:
+    """Return the number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown."""
+    if mdp.n_entries > _MOST_ESTIMATED:
+        return _MOST_SWEEPS
+    return int(np.clip(_POLICIES * operations(mdp) / max(mdp.n_entries, 1), _LEAST_SWEEPS, _MOST_SWEEPS))
 
 
 def is_affordable(mdp: MDP) -> bool:

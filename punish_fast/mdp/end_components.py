@@ -73,7 +73,7 @@ class Quotient:
         lifted, rows, taken = v[self.number], np.empty(len(state)), self.lifted_choice(choice)
         rows[self.row[is_row]] = q[is_row]
         rows[self.inside] = lifted[state[self.inside]]
-        return lifted, preferring(self.original.state_ptr, rows, taken), taken
+        return lifted, preferring(self.original.state_ptr, rows, taken, lifted), taken
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
         """The policy of the original process that leaves every component by the row that one of the quotient takes.

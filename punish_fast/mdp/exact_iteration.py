@@ -18,7 +18,8 @@ of ``P |v(t) - v(s)|`` and ``|r|``. If play ends under every policy,
     g + e <= 0 in all rows, at v + c   =>   v* <= v + c
     g - e >= 0 in one row of each state, at v - c   =>   v* >= v - c
 
-since backing up leads from there to ``v*`` without ever turning back. Candidates ``c`` are what the policy earns with
+since backing up leads from there to ``v*`` without ever turning back. States where a bound is the largest or smallest
+possible value need no condition. Candidates ``c`` are what the policy earns with
 twice the rounding errors for rewards; if some row still gains, the policy changes there. Nothing rests on how ``v`` and
 ``c`` were found: both conditions are checked at the end, and a bound that could not be proved is infinite.
 """
@@ -27,15 +28,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp._component_brackets import ValueRange
 from punish_fast.mdp.elimination import Elimination, is_affordable
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import Payment, RowChoices
 from punish_fast.mdp.rounding import SMALLEST
 from punish_fast.mdp.row_selection import first_marked, states_of_rows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 _MOST_ROUNDS = 100
@@ -45,11 +50,27 @@ _MOST_REFINEMENTS = 8
 _MOST_CANDIDATES = 12
 # How many times its rounding error a row's reward is raised or lowered to find a bound.
 _ALLOWANCE = 4.0
-# Of a sum of two floats, with some to spare.
-LEAST_DIGIT = 2.0**-100
 # Roundings of a gain except in its sum: a stored probability (4), its discount, a difference (3), products, and the
 # bound.
 _FURTHER_ROUNDINGS = 13
+
+
+ANY = ValueRange(-np.inf, np.inf)
+PROBABILITY = ValueRange(0.0, 1.0)
+
+
+class Payoff(NamedTuple):
+    """The rewards of rows and terminals, and the limits of their total.
+
+    Attributes:
+        row: float64 ``[n_rows]``, rewards on the way.
+        end: float64 ``[n_terminals]``, rewards at the end.
+        limits: The smallest and the largest possible total.
+    """
+
+    row: np.ndarray
+    end: np.ndarray
+    limits: ValueRange = ANY
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,19 +93,19 @@ class Exact:
     policies: int = 0
 
 
-def values_of_rows(mdp: MDP, payoff: tuple[np.ndarray, np.ndarray], found: Exact, discount: float = 1.0) -> np.ndarray:
+def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0) -> np.ndarray:
     """Return the values of rows, float64 ``[n_rows]``; the rows of the policy have the largest one of their state.
 
     Args:
         mdp: The process, whose own rewards are ignored.
-        payoff: Rewards of rows, float64 ``[n_rows]``, and the worth of terminals, float64 ``[n_terminals]``.
+        payoff: The rewards of rows and terminals.
         found: Values and policy.
         discount: From 0 to 1.
     """
-    v = np.concatenate([found.v, payoff[1]])
+    v = np.concatenate([found.v, payoff.end])
     choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
     for layer in range(mdp.n_layers):
-        mdp.backups.close(layer, Payment(payoff[0], discount), choices, v, v.copy())
+        mdp.backups.close(layer, Payment(payoff.row, discount), choices, v, v.copy())
     q: np.ndarray = np.minimum(choices.q, found.v[states_of_rows(mdp)])
     q[found.choice] = found.v
     return q
@@ -103,6 +124,11 @@ class Double(NamedTuple):
         high[:n], rest = _two_sum(high[:n], change)
         high[:n], low[:n] = _two_sum(high[:n], low[:n] + rest)
         return Double(high, low)
+
+    def limited(self, least: float, most: float) -> tuple[Double, np.ndarray]:
+        """Replace values beyond limits by these; return also which ones they are, bool ``[n_columns]``."""
+        is_limit = (self.high - least + self.low <= 0) | (self.high - most + self.low >= 0)
+        return Double(np.clip(self.high, least, most), np.where(is_limit, 0.0, self.low)), is_limit
 
     def distance(self, other: Double, n: int) -> float:
         """At least the largest distance of the first ``n`` values from those of ``other`` without its lower parts."""
@@ -127,27 +153,37 @@ class Rows:
         reward: float64 ``[n_rows]``.
     """
 
-    def __init__(self, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> None:
-        from scipy.sparse import csr_array, hstack
-
-        self.matrix = mdp.to_scipy()
-        if discount < 1:
-            ends = csr_array(np.full((mdp.n_rows, 1), 1 - discount))
-            self.matrix = csr_array(hstack([discount * self.matrix, ends], format="csr"))
-        self.state_ptr, self.reward = mdp.state_ptr, reward
-        counts = np.diff(self.matrix.indptr)
-        self.state = states_of_rows(mdp)
-        self._from = np.repeat(self.state, counts)
+    def __init__(self, matrix: csr_array, state_ptr: np.ndarray, state: np.ndarray, reward: np.ndarray) -> None:
+        self.matrix, self.state_ptr, self.state, self.reward = matrix, state_ptr, state, reward
+        counts = np.diff(matrix.indptr)
+        self._from = np.repeat(state, counts)
         self._roundings = (counts + _FURTHER_ROUNDINGS) * _UNIT_ROUNDOFF
         self._lost = (counts + _FURTHER_ROUNDINGS) * SMALLEST
+
+    @classmethod
+    def of(cls, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> Rows:
+        """The rows of a process, with rewards float64 ``[n_rows]`` instead of its own."""
+        from scipy.sparse import csr_array, hstack
+
+        matrix = mdp.to_scipy()
+        if discount < 1:
+            ends = csr_array(np.full((mdp.n_rows, 1), 1 - discount))
+            matrix = csr_array(hstack([discount * matrix, ends], format="csr"))
+        return cls(matrix, mdp.state_ptr, states_of_rows(mdp), reward)
+
+    def taken(self, choice: np.ndarray) -> Rows:
+        """The rows of a policy, int64 ``[n_states]``."""
+        state = np.arange(len(choice))
+        return Rows(self.matrix[choice], np.arange(len(choice) + 1), state, self.reward[choice])
 
     def gains(self, v: Double) -> tuple[np.ndarray, np.ndarray]:
         """The gain of each row, and a bound on its rounding error, float64 ``[n_rows]``."""
         to, matrix = self.matrix.indices, self.matrix
         high, low = v.high[to] - v.high[self._from], v.low[to] - v.low[self._from]
+        terms = np.abs(high) + np.abs(v.low[to]) + np.abs(v.low[self._from])
         begins = matrix.indptr[:-1]
         gain = self.reward + np.add.reduceat(matrix.data * (high + low), begins)
-        size = np.abs(self.reward) + np.add.reduceat(matrix.data * (np.abs(high) + np.abs(low)), begins)
+        size = np.abs(self.reward) + np.add.reduceat(matrix.data * terms, begins)
         return gain, self._roundings * size + self._lost
 
     def best(self, values: np.ndarray) -> np.ndarray:
@@ -158,7 +194,7 @@ class Rows:
 
 def solve_exactly(
     mdp: MDP,
-    payoff: tuple[np.ndarray, np.ndarray],
+    payoff: Payoff,
     choice: np.ndarray,
     tolerance: float,
     discount: float = 1.0,
@@ -169,7 +205,7 @@ def solve_exactly(
     Args:
         mdp: The process, not compact, whose own rewards are ignored. If the discount is 1, play must end under every
             policy, or policies that do not end it must lose without limit and ``choice`` must end it.
-        payoff: Rewards of rows, float64 ``[n_rows]``, and the worth of terminals, float64 ``[n_terminals]``.
+        payoff: The rewards of rows and terminals.
         choice: int64 ``[n_states]``, the rows of the first policy.
         tolerance: The error bound to reach.
         discount: From 0 to 1.
@@ -180,74 +216,76 @@ def solve_exactly(
     """
     if not is_affordable(mdp):
         return None
-    (reward, worth), n = payoff, mdp.n_states
-    rows = Rows(mdp, reward, discount)
+    n = mdp.n_states
+    rows = Rows.of(mdp, payoff.row, discount)
     ends = np.zeros(rows.matrix.shape[1] - n)
-    ends[: len(worth)] = worth
+    ends[: len(payoff.end)] = payoff.end
     v = Double(np.concatenate([np.zeros(n), ends]), np.zeros(n + len(ends)))
     with np.errstate(all="ignore"):
         for rounds in range(1, _MOST_ROUNDS + 1):
             if progress is not None:
                 progress(rounds)
             before = v.high
-            chain = Elimination(rows.matrix[choice])
-            v = _evaluated(rows, chain, choice, v, np.zeros(n))
+            chain = _Chain(rows, choice)
+            v = chain.evaluated(v)
             gain, error = rows.gains(v)
             best = rows.best(gain - error)
-            better = (gain - error)[best] > np.maximum(gain + error, 0)[choice] + _floor(v)
+            better = (gain - error)[best] > np.maximum(gain + error, 0)[choice]
             # If rounding decides ties, choices might never stop changing, but values do.
             unchanged = max(_SHARE * tolerance, 8 * _UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
             is_same = np.abs(v.high - before).max(initial=0) <= unchanged
             if is_same or not better.any():
                 break
             choice = np.where(better, best, choice)
-        bounds = _below(rows, chain, choice, v), _above(rows, chain, choice, v)
+        bounds = _below(chain, v, payoff.limits.least), _above(rows, chain, v, payoff.limits.most)
         error_bound = max(np.inf if bound is None else bound.distance(v, n) for bound in bounds)
     return Exact(v.high[:n], choice, error_bound, rounds, rounds)
 
 
-def _evaluated(rows: Rows, chain: Elimination, choice: np.ndarray, v: Double, extra: np.ndarray) -> Double:
-    """The values of a policy whose rewards are higher by ``extra``, refined until at most half of it is missing."""
-    for _ in range(_MOST_REFINEMENTS):
-        gain, error = (values[choice] for values in rows.gains(v))
-        if (np.abs(gain + extra) <= np.maximum(np.abs(extra) / 2, error + _floor(v))).all():
-            break
-        change = chain.solve(gain + extra)
-        if not np.isfinite(change).all():
-            break
-        v = v.plus(change)
-    return v
+class _Chain:
+    """The rows of a policy, and their elimination."""
+
+    def __init__(self, rows: Rows, choice: np.ndarray) -> None:
+        self.rows, self.choice = rows.taken(choice), choice
+        self._elimination = Elimination(self.rows.matrix)
+
+    def evaluated(self, v: Double, extra: np.ndarray | float = 0.0) -> Double:
+        """The values if rewards are higher by ``extra``, refined until at most half of it is missing."""
+        for _ in range(_MOST_REFINEMENTS):
+            gain, error = self.rows.gains(v)
+            if (np.abs(gain + extra) <= np.maximum(np.abs(extra) / 2, error)).all():
+                break
+            change = self._elimination.solve(gain + extra)
+            if not np.isfinite(change).all():
+                break
+            v = v.plus(change)
+        return v
 
 
-def _floor(v: Double) -> float:
-    """Return a bound on the error of differences of values that have the digits of two floats."""
-    return LEAST_DIGIT * float(np.abs(v.high).max(initial=0))
-
-
-def _above(rows: Rows, chain: Elimination, choice: np.ndarray, v: Double) -> Double | None:
+def _above(rows: Rows, chain: _Chain, v: Double, most: float) -> Double | None:
     """Values that no policy exceeds, or None if none could be proved."""
     _, error = rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
-        candidate = _evaluated(rows, chain, choice, v, _ALLOWANCE * (error[choice] + _floor(v)))
+        choice = chain.choice
+        candidate, is_limit = chain.evaluated(v, _ALLOWANCE * error[choice]).limited(-np.inf, most)
         gain, rounding = rows.gains(candidate)
-        if (gain + rounding <= 0).all():
+        if ((gain + rounding <= 0) | is_limit[rows.state]).all():
             return candidate
         error = np.maximum(error, rounding)
         best = rows.best(gain + rounding)
-        better = (gain + rounding)[best] > np.maximum(gain + rounding, 0)[choice]
+        better = ((gain + rounding)[best] > np.maximum(gain + rounding, 0)[choice]) & ~is_limit[: len(choice)]
         if better.any():
-            choice = np.where(better, best, choice)
-            chain = Elimination(rows.matrix[choice])
+            chain = _Chain(rows, np.where(better, best, choice))
     return None
 
 
-def _below(rows: Rows, chain: Elimination, choice: np.ndarray, v: Double) -> Double | None:
+def _below(chain: _Chain, v: Double, least: float) -> Double | None:
     """Values that the policy reaches or exceeds, or None if none could be proved."""
-    error = rows.gains(v)[1][choice]
+    _, error = chain.rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
-        candidate = _evaluated(rows, chain, choice, v, -_ALLOWANCE * (error + _floor(v)))
-        gain, rounding = (values[choice] for values in rows.gains(candidate))
-        if (gain - rounding >= 0).all():
+        candidate, is_limit = chain.evaluated(v, -_ALLOWANCE * error).limited(least, np.inf)
+        gain, rounding = chain.rows.gains(candidate)
+        if ((gain - rounding >= 0) | is_limit[: len(gain)]).all():
             return candidate
         error = np.maximum(error, rounding)
     return None

@@ -23,7 +23,7 @@ import numpy as np
 
 from punish_fast.mdp.construction import normalized
 from punish_fast.mdp.induced_chain import induced_chain, reward_rounding
-from punish_fast.mdp.model import MDP, check_arrays, check_finite
+from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import Payment, RowChoices
 from punish_fast.mdp.rounding import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, rounding_of_backup
@@ -91,7 +91,6 @@ def finite_horizon(
                [0, 1]])
     """
     check_arrays(mdp)
-    check_finite(mdp.data)
     if not isinstance(n_steps, int | np.integer) or n_steps < 1:
         raise SolveError(f"n_steps: {n_steps} is not allowed, it must be a whole number from 1")
     if not 0 <= discount <= 1:

@@ -16,11 +16,10 @@ from punish_fast.mdp import _improvement
 from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp._improvement import Candidates, Greedy
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import preferring, tie_of
+from punish_fast.mdp.policy import first_best, preferring
 from punish_fast.mdp.policy_chain import PolicyChain
 from punish_fast.mdp.process import Payment, RowChoices
 from punish_fast.mdp.rounding import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, rounding_of_backup
-from punish_fast.mdp.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.span_bound import SpanBound
 from punish_fast.mdp.stopping_rule import discounted
 from punish_fast.runtime.parallel import balanced_chunks, for_each
@@ -143,32 +142,39 @@ class Improvement:
         if self._is_centred:
             self.v[: self.mdp.n_states] += self.bound.shift
 
-    def close(self, is_low: bool = False) -> Closed:
-        """Back up all rows once more, from values in the middle of their bounds, or from their lower bounds.
+    def close(self) -> Closed:
+        """Back up all rows once more, from lower bounds of the values if these are in the middle of their bounds.
 
-        From the middle, errors of values are at most ``discount * error``, but some values may fall, and the policy
-        loses up to the largest fall times ``discount / (1 - discount)``. From lower bounds none falls, so the policy
-        loses only by rounding and ties, and errors are at most twice as large. The policy takes the first of tied rows
-        (``policy.py``) that keep its loss within the goal, or within the loss of the best rows and rounding.
+        From lower bounds no value falls but by rounding, so the policy earns the new values, and raising all of them by
+        half of the distance to their upper bounds puts them in the middle again. Values that were not moved to the
+        middle fall so little that the policy keeps the goal. The policy takes the first of tied rows (``policy.py``)
+        that keep its loss within the goal, or within the loss of the best rows and rounding. The next call overwrites
+        the values of rows.
         """
         assert self.bound is not None
-        error = self.error if self._is_centred else self.bound.largest_error
         backups, n = self.mdp.backups, self.mdp.n_states
-        if is_low:
-            self.v[:n] -= error
-        before, self.v = self.v, self.v.copy()
+        above = self.bound.largest_error
+        if self._is_centred:
+            self.v[:n] -= self.error
+            above = 2 * self.error
+        before, self.v, self._out = self.v, self._out, self.v
         payment, choices = Payment(self.mdp.reward, self.discount), RowChoices(self._q, self.choice)
         for layer in range(self.mdp.n_layers):
             backups.close(layer, payment, choices, before, self.v)
         change = self.v[:n] - before[:n]
         backed_up = self._bound_of(min(float(change.min()), 0.0), max(float(change.max()), 0.0), before)
-        bound = min(backed_up.largest_error, (2 if is_low else 1) * self.discount * error + 2 * backed_up.rounding)
-        allowed = max(self.goal, backed_up.error_from_below(0.0) + 2 * backed_up.rounding / (1 - self.discount))
-        tie = min(tie_of(self.v[:n]), backed_up.tie_within(allowed))
-        choice = first_marked(self.mdp.state_ptr, self._q >= (self.v[:n] - tie)[states_of_rows(self.mdp)])
-        tie = float((self.v[:n] - self._q[choice]).max())
-        q = preferring(self.mdp.state_ptr, self._q, choice)
-        return Closed(self.v[:n].copy(), q, choice, max(bound, backed_up.error_from_below(tie)))
+        above = min(backed_up.error_from_above, self.discount * above + 2 * backed_up.rounding)
+        below = backed_up.error_from_below(0.0)
+        shift = max(above - below, 0.0) / 2 if self._is_centred else 0.0
+        allowed = max(self.goal - shift, below + 2 * backed_up.rounding / (1 - self.discount))
+        v, q = self.v[:n], self._q
+        choice = first_best(self.mdp.state_ptr, q, v, backed_up.tie_within(allowed))
+        loss = backed_up.error_from_below(float((v - q[choice]).max()))
+        preferring(self.mdp.state_ptr, q, choice, v, out=q)
+        if shift > 0:
+            v += shift
+            q += shift
+        return Closed(v.copy(), q, choice, max(above - shift, loss + shift))
 
     def clip(self) -> None:
         """Keep values of states within what is possible, wherever an advance took them."""

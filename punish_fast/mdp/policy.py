@@ -69,37 +69,43 @@ def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     return best
 
 
-def first_best(state_ptr: np.ndarray, q: np.ndarray, v: np.ndarray | None = None) -> np.ndarray:
+def first_best(
+    state_ptr: np.ndarray, q: np.ndarray, v: np.ndarray | None = None, largest_tie: float = np.inf
+) -> np.ndarray:
     """The best row of each state, the first one of ties, int64 ``[n_states]``.
 
     Args:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
         q: float64 ``[n_rows]``, values of rows.
         v: float64 ``[n_states]``, the largest ``q`` of each state if it is known.
+        largest_tie: Rows whose values differ by more are not tied.
     """
     q = np.ascontiguousarray(q, dtype=np.float64)
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
     tie = tie_of(best_values(state_ptr, q) if v is None else v)
-    for_chunks(_policy.choose_first, state_ptr, state_ptr, q, tie, choice)
+    for_chunks(_policy.choose_first, state_ptr, state_ptr, q, min(tie, largest_tie), choice)
     return choice
 
 
-def preferring(state_ptr: np.ndarray, q: np.ndarray, choice: np.ndarray) -> np.ndarray:
+def preferring(
+    state_ptr: np.ndarray, q: np.ndarray, choice: np.ndarray, v: np.ndarray, out: np.ndarray | None = None
+) -> np.ndarray:
     """Values of rows among which a choice has no ties.
 
     Args:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
         q: float64 ``[n_rows]``, values of rows.
         choice: int64 ``[n_states]``, a row of each state.
+        v: float64 ``[n_states]``, the largest ``q`` of each state.
+        out: Where to write the result; may be ``q``.
 
     Returns:
         float64 ``[n_rows]``: the largest value of a state for the row chosen, and values at least two ties below it,
         but not below 0 if no value is, for the rows before it.
     """
     least = 0.0 if q.min(initial=0) >= 0 else -np.inf
-    preferred = np.empty(len(q))
-    margin = 2 * tie_of(best_values(state_ptr, q))
-    for_chunks(_policy.prefer, state_ptr, state_ptr, q, choice, margin, least, preferred)
+    preferred = np.empty(len(q)) if out is None else out
+    for_chunks(_policy.prefer, state_ptr, state_ptr, q, choice, 2 * tie_of(v), least, preferred)
     return preferred
 
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.elimination import closed_classes
-from punish_fast.mdp.exact_iteration import Exact, solve_exactly
+from punish_fast.mdp.exact_iteration import Exact, Payoff, solve_exactly
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.mdp.topological_order import components_of
@@ -202,7 +202,7 @@ def solved(equations: Sequence[Equation]) -> Numbers:
 
 def solve_certified(
     mdp: MDP,
-    payoff: tuple[np.ndarray, np.ndarray],
+    payoff: Payoff,
     choice: np.ndarray,
     tolerance: float,
     discount: float = 1.0,
@@ -212,8 +212,7 @@ def solve_certified(
 
     Args:
         mdp: As in `punish_fast.mdp.exact_iteration.solve_exactly`, like the other arguments.
-        payoff: Rewards of rows, float64 ``[n_rows]``, and of terminals, float64 ``[n_terminals]``: at every step, or in
-            total without a discount.
+        payoff: The rewards of rows; and of terminals at every step, or in total without a discount.
         choice: int64 ``[n_states]``, the rows of the first policy.
         tolerance: The error bound to reach.
         discount: From 0 to 1.
@@ -225,10 +224,10 @@ def solve_certified(
     Raises:
         SolveError: a value is too large for floating point.
     """
-    reward, ends = payoff
+    ends = payoff.end
     with np.errstate(over="ignore"):
         worth = ends if discount == 1 else ends / (1 - discount)
-    found = solve_exactly(mdp, (reward, worth), choice, tolerance, discount, progress)
+    found = solve_exactly(mdp, payoff._replace(end=worth), choice, tolerance, discount, progress)
     if found is not None and discount < 1:
         rounding = 4 * np.spacing(np.abs(worth).max(initial=0))
         found = replace(found, error_bound=found.error_bound + float(rounding))
@@ -236,7 +235,7 @@ def solve_certified(
         return found
     if is_small(mdp):
         factor = Fraction(1) if discount == 1 else 1 / (1 - Fraction(discount))
-        return best_total(mdp, (reward, [factor * Fraction(x) for x in ends.tolist()]), choice, discount)
+        return best_total(mdp, (payoff.row, [factor * Fraction(x) for x in ends.tolist()]), choice, discount)
     return found if found is not None and np.isfinite(found.error_bound) else None
 
 

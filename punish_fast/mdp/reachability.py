@@ -19,13 +19,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from punish_fast.mdp.component_brackets import PROBABILITY, Payoff
 from punish_fast.mdp.component_solver import solve_by_component
 from punish_fast.mdp.construction import normalized
-from punish_fast.mdp.exact_iteration import Exact
+from punish_fast.mdp.exact_iteration import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.induced_chain import induced_chain
-from punish_fast.mdp.model import MDP, check_arrays, check_finite
+from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.restriction import restriction
 from punish_fast.mdp.row_selection import rows_of_states
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
@@ -94,7 +93,6 @@ def reach_probability(
     """
     check_options(tolerance=tolerance)
     check_arrays(mdp)
-    check_finite(mdp.data)
     mdp = normalized(mdp.expanded())
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal

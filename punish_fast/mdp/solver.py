@@ -30,12 +30,11 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.checkpoints import Checkpoints
-from punish_fast.mdp.component_brackets import Payoff
 from punish_fast.mdp.component_solver import explain_endless, solve_by_component
 from punish_fast.mdp.construction import normalized
 from punish_fast.mdp.discounted_solver import solve_discounted
 from punish_fast.mdp.end_components import collapsed
-from punish_fast.mdp.exact_iteration import Exact, values_of_rows
+from punish_fast.mdp.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.graph import endless_states
 from punish_fast.mdp.induced_chain import induced_chain
 from punish_fast.mdp.interval_iteration import Reachability
@@ -160,6 +159,7 @@ def solve(
 
 def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) -> Solution:
     """Sweep through layers, or as the published runs did."""
+    _check_finite(mdp)
     options = options._replace(method=JACOBI if options.method == JACOBI else LAYERED)
     iteration = _begin(mdp, options, start)
     if iteration.endless is None:
@@ -201,14 +201,14 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
     if options.objective == "win-probability":
         goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
         found: Exact = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), effort)
-        q = values_of_rows(mdp, (np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64)), found)
+        q = values_of_rows(mdp, Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64)), found)
     else:
         endless = endless_states(mdp) if endless is None else endless
         payoff = Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
         found, q = solve_by_component(mdp, endless, payoff, effort)
     return Solution(
         v=found.v,
-        q=preferring(mdp.state_ptr, q, found.choice),
+        q=preferring(mdp.state_ptr, q, found.choice, found.v),
         state_ptr=mdp.state_ptr,
         objective=options.objective,
         discount=1.0,
@@ -317,6 +317,7 @@ def evaluate(
         raise SolveError(f"weight: {flaw}")
     if isinstance(mdp, MDP) and mdp.n_layers == 1:
         return _evaluate_chain(mdp, weight, discount, tolerance, max_sweeps)
+    _check_finite(mdp)
     with np.errstate(all="ignore"):
         iteration = Evaluation(mdp, discount, weight)
         if iteration.endless is not None:
@@ -366,11 +367,13 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, after
 
 def _check_process(mdp: Process) -> None:
     """Check the arrays of a process that stores its transitions; other processes compute them."""
+    if isinstance(mdp, MDP) or not hasattr(mdp, "backups"):
+        check_arrays(mdp)
+
+
+def _check_finite(mdp: Process) -> None:
     if isinstance(mdp, MDP):
-        check_arrays(mdp)
         check_finite(mdp.data)
-    elif not hasattr(mdp, "backups"):
-        check_arrays(mdp)
 
 
 def _check_start(mdp: Process, method: str, start: np.ndarray | None) -> None:

@@ -57,7 +57,12 @@ class SpanBound(NamedTuple):
     @property
     def largest_error(self) -> float:
         """Upper bound on the error of backed up values without a shift, and on how much less greedy play earns."""
-        return max(self.error_from_below(0.0), (self.discount * self.high + 2 * self.rounding) / (1 - self.discount))
+        return max(self.error_from_below(0.0), self.error_from_above)
+
+    @property
+    def error_from_above(self) -> float:
+        """Bound on how much optimal values exceed backed up values."""
+        return (self.discount * self.high + 2 * self.rounding) / (1 - self.discount)
 
     def error_from_below(self, tie: float) -> float:
         """Bound the loss, against backed up values, of a policy whose rows are worse than the best by up to ``tie``."""

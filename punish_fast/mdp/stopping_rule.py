@@ -32,6 +32,8 @@ _DOUBT = 50
 _HARDLY_ENDS = 1 - 1e-6
 # Far more than rounding can take from the modulus.
 _ALLOWANCE = 1e-9
+# Ratio of the smallest to the largest reward from which it may be a penalty.
+_PENALTY = 10.0
 # Far enough below what floating point can hold.
 LARGEST_VALUE = 1e300
 
@@ -80,7 +82,7 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
 
     States need not take their worst rows, so optimal values lie between ``low / (1 - g)`` and ``high / (1 - g)``, where
     ``low`` and ``high`` are the smallest and the largest of the states' largest rewards. Rows that pay less than twice
-    the lower end are never best, so penalties do not count.
+    the lower end are never best, so penalties do not count; only large ones are looked for.
 
     Args:
         mdp: The process.
@@ -88,7 +90,10 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
         n_steps: Steps of a sweep.
         weight: float64 ``[n_rows]``, a policy to evaluate; if None, values are optimal.
     """
-    reward = best_values(mdp.state_ptr, mdp.reward) if weight is None else mdp.reward[weight > 0]
+    reward = mdp.reward if weight is None else mdp.reward[weight > 0]
+    low, high = float(reward.min(initial=0)), float(reward.max(initial=0))
+    if weight is None and -low > _PENALTY * high:
+        reward = best_values(mdp.state_ptr, mdp.reward)
     largest_reward = max(float(np.abs(rewards).max(initial=0)) for rewards in (reward, mdp.terminal_reward))
     largest_value = largest_reward / (1 - discount)
     penalty = 0.0 if weight is not None else min(-float(mdp.reward.min(initial=0)), 2 * largest_value)

@@ -64,4 +64,4 @@ def settle_ties(
             if loss <= max(tolerance, 2 * found.error_bound):
                 found = replace(found, choice=first, error_bound=max(found.error_bound, loss))
                 break
-    return found, preferring(mdp.state_ptr, q, found.choice)
+    return found, preferring(mdp.state_ptr, q, found.choice, found.v)

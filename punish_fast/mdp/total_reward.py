@@ -30,14 +30,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from punish_fast.mdp.average_reward import component_gains
-from punish_fast.mdp.component_brackets import Payoff
 from punish_fast.mdp.component_solver import first_of_ties, largest_total
 from punish_fast.mdp.construction import normalized
 from punish_fast.mdp.end_components import collapsed, end_components
-from punish_fast.mdp.exact_iteration import Exact
+from punish_fast.mdp.exact_iteration import Exact, Payoff
 from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.induced_chain import induced_chain, reward_rounding
-from punish_fast.mdp.model import MDP, check_arrays, check_finite
+from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.restriction import restriction
 from punish_fast.mdp.row_selection import rows_of_states, states_of_rows
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
@@ -117,7 +116,6 @@ def total_reward(
     """
     check_options(tolerance=tolerance)
     check_arrays(mdp)
-    check_finite(mdp.data)
     mdp = normalized(mdp.expanded())
     goal = columns_of(mdp, "goal", goal)
     stops = goal.copy()

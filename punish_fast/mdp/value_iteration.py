@@ -210,7 +210,8 @@ class Iteration:
 
     def prefer(self, choice: np.ndarray) -> None:
         """Lower the values of rows before ``choice``, which might lose more in the long run than rounding shows."""
-        self.q, self.rows_taken = preferring(self.mdp.state_ptr, self.q, choice), choice
+        v = self.v[: self.mdp.n_states]
+        self.q, self.rows_taken = preferring(self.mdp.state_ptr, self.q, choice, v), choice
 
 
 class Layered(Iteration):

@@ -62,6 +62,7 @@ def test_more_than_the_optimum_is_not_found():
 
 def test_a_choice_without_ties_is_the_greedy_one():
     q = np.array([1.0, 1.0 - 1e-13, 0.5, 0.0, -2.0])
-    preferred = preferring(np.array([0, 3, 5]), q, np.array([1, 3]))
+    v = np.array([1.0, 0.0])
+    preferred = preferring(np.array([0, 3, 5]), q, np.array([1, 3]), v)
     assert preferred[[1, 2, 3, 4]].tolist() == [1.0, 0.5, 0.0, -2.0]
-    assert preferred[0] == pytest.approx(1 - 2 * tie_of(np.array([1.0, 0.0])), abs=1e-15)
+    assert preferred[0] == pytest.approx(1 - 2 * tie_of(v), abs=1e-15)

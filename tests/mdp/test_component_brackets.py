@@ -21,7 +21,8 @@ from processes import (
 )
 
 from punish_fast.mdp import component_brackets
-from punish_fast.mdp.component_brackets import PROBABILITY, Payoff, bracketed
+from punish_fast.mdp.component_brackets import bracketed
+from punish_fast.mdp.exact_iteration import PROBABILITY, Payoff
 from punish_fast.mdp.model import MDP, from_rows
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import solve

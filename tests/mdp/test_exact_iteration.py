@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from processes import endless_states, error, exact_values, exact_win_probabilities, slow_processes
 
 from punish_fast.mdp import exact_iteration, rational
-from punish_fast.mdp.exact_iteration import solve_exactly
+from punish_fast.mdp.exact_iteration import PROBABILITY, Payoff, solve_exactly
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import SolveError, solve
@@ -62,12 +62,14 @@ def test_the_bound_is_true_from_any_first_policy(sample, objective):
         return
     mdp = from_rows(*sample)
     counts_wins = objective == "win-probability"
-    reward, worth = (
-        (np.zeros(mdp.n_rows), mdp.terminal_reward > 0) if counts_wins else (mdp.reward, 0 * mdp.terminal_reward)
+    payoff = (
+        Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(float), PROBABILITY)
+        if counts_wins
+        else Payoff(mdp.reward, 0 * mdp.terminal_reward)
     )
     exact = optimum(sample, objective)
     for choice in (mdp.state_ptr[:-1], mdp.state_ptr[1:] - 1):
-        found = solve_exactly(mdp, (reward, worth.astype(float)), choice, 1e-9)
+        found = solve_exactly(mdp, payoff, choice, 1e-9)
         assert error(found.v, exact) <= found.error_bound
 
 

@@ -116,3 +116,25 @@ def test_goals_of_another_shape_are_refused():
         reach_probability(mdp, np.array([1]))
     with pytest.raises(SolveError, match=r"^avoid: bool \(3,\)"):
         reach_probability(mdp, np.array([True]), avoid=np.zeros(3, dtype=bool))
+
+
+@pytest.mark.parametrize("moves", [1.0, 1e-6])
+def test_a_queue_that_could_hover_for_ever_keeps_its_bound(moves):
+    """A slow server lets the queue drift to the full state, so policies can hover for exponentially many steps."""
+    n, arrives, fast, slow = 600, 0.3, 0.4, 0.29
+    states = [
+        [
+            (0.0, {s + 1: moves * arrives, s - 1: moves * served, s: 1 - moves * (arrives + served)})
+            for served in (fast, slow)
+        ]
+        for s in range(1, n)
+    ]
+    mdp = from_rows([[(0.0, {0: 1.0})], *states, [(0.0, {n: 1.0})]])
+    empty, full = np.arange(n + 1) == 0, np.arange(n + 1) == n
+    found = reach_probability(mdp, empty, avoid=full)
+    ratio = fast / arrives
+    # Gambler's ruin; the first row serves fast.
+    right = 1 - (ratio ** np.arange(n + 1) - 1) / (ratio**n - 1)
+    assert found.error_bound <= 1e-10
+    assert np.abs(found.v - right).max() <= found.error_bound + 1e-12
+    assert found.choice[n // 2 :].tolist() == mdp.state_ptr[n // 2 : -1].tolist()
