@@ -42,7 +42,6 @@ from punish_fast.mdp.methods import GENERAL_METHODS
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.reachability import reach_probability
-from punish_fast.mdp.row_sums import largest_deviation
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.mdp.total_reward import total_reward
@@ -78,7 +77,6 @@ def _solve() -> None:
     """The one-player model."""
     space = StateSpace(_RULES)
     mdp = check(build(space))
-    largest_deviation(mdp)
     # Two entries in one column.
     MDP.from_scipy(csr_array((np.full(2, 0.5), np.zeros(2, dtype=np.int32), [0, 2]), shape=(1, 1)), [0.0], [0, 1])
     flaw_of_states(space.layout, space.code, space.state_ptr, space.action)

@@ -24,7 +24,6 @@ from punish_fast.mdp.process import action_labels
 from punish_fast.mdp.row_sums import (
     ROUNDING,
     is_accepted,
-    largest_deviation,
     largest_entry,
     refused_entry,
     refused_sum,
@@ -168,16 +167,16 @@ def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 
 def normalized(mdp: MDP) -> MDP:
-    """Return a process, not compact, whose rows add up to 1 but for rounding; itself if they do.
+    """Return a process whose rows add up to 1 but for rounding, itself if they do, or else one that is not compact.
 
     Raises:
         ModelError: a probability is not finite.
     """
-    deviation = largest_deviation(mdp)
-    if deviation <= ROUNDING:
+    if mdp.deviation <= ROUNDING:
         return mdp
-    if deviation == np.inf:
+    if mdp.deviation == np.inf:
         raise ModelError("data: a probability is not from 0 to 1")
+    mdp = mdp.expanded()
     return replace(mdp, data=mdp.data / np.repeat(divisors(mdp.indptr, mdp.data), np.diff(mdp.indptr)))
 
 

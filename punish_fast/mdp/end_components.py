@@ -9,9 +9,9 @@ more, that leads to a terminal of worth 0 [de Alfaro 1997; Haddad and Monmege 20
 other rows can be kept up for ever, play in the quotient ends under every policy, and every error bound for such
 processes holds for the quotient, hence for the process.
 
-Maximal end components are found by strongly connected components: drop the rows that might lead to states from which
-play ends under every policy, find the components of the remaining rows, drop the rows that might leave their component,
-and repeat until no row is dropped.
+Maximal end components are found by strongly connected components: drop rows that cannot be part of endless play, and
+then rows that lead to states where only dropped rows, or rows that stay in the state, are left; find the components of
+the remaining rows, drop the rows that might leave their component, and repeat until no row is dropped.
 
 **Greedy play leaves.** Staying in a component for one more step has the same value as leaving it, so a greedy policy
 might never leave. The policy leaves by the row that the policy of the quotient takes, and in other states of the
@@ -154,7 +154,7 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
     kept = rows & rows_of_states(mdp, states)
     while True:
         part = _part(mdp, kept)
-        inside = _staying_rows(part.mdp)
+        inside = TransitionGraph(part.mdp, np.arange(part.mdp.n_columns) >= part.mdp.n_states).goes_round()
         if inside.all():
             label = np.append(components(_graph(part.mdp.to_scipy(), states_of_rows(part.mdp))), 0)
             inside = _stays(part.mdp.to_scipy(), label, states_of_rows(part.mdp))
@@ -168,13 +168,6 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
     leader[part.states] = first[label[:n]]
     leads = leader == np.arange(mdp.n_states)
     return (np.cumsum(leads) - 1)[leader], np.flatnonzero(leads), part.rows
-
-
-def _staying_rows(mdp: MDP) -> np.ndarray:
-    """Mark the rows, bool ``[n_rows]``, that lead only to states from which some policy never ends play."""
-    ends = np.arange(mdp.n_columns) >= mdp.n_states
-    graph = TransitionGraph(mdp, ends)
-    return graph.stays(graph.may_avoid(ends))
 
 
 def _part(mdp: MDP, rows: np.ndarray) -> Restriction:

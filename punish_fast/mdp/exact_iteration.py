@@ -18,10 +18,10 @@ of ``P |v(t) - v(s)|`` and ``|r|``. If play ends under every policy,
     g + e <= 0 in all rows, at v + c   =>   v* <= v + c
     g - e >= 0 in one row of each state, at v - c   =>   v* >= v - c
 
-since backing up leads from there to ``v*`` without ever turning back. States where a bound is the largest or smallest
-possible value need no condition. Candidates ``c`` are what the policy earns with
-twice the rounding errors for rewards; if some row still gains, the policy changes there. Nothing rests on how ``v`` and
-``c`` were found: both conditions are checked at the end, and a bound that could not be proved is infinite.
+because backups are monotone and converge to ``v*``. States where a bound is the largest or smallest possible value need
+no condition. Candidates ``c`` are what the policy earns with twice the rounding errors for rewards; if some row still
+gains, the policy changes there. Nothing rests on how ``v`` and ``c`` were found: both conditions are checked at the
+end, and a bound that could not be proved is infinite.
 """
 
 from __future__ import annotations

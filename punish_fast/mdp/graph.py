@@ -14,6 +14,7 @@ The policies that do so are found, too.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -76,11 +77,30 @@ class TransitionGraph:
         """The columns from which some policy never reaches one of the goal, bool ``[n_columns]``."""
         return ~self._forced(goal)[0]
 
+    def goes_round(self) -> np.ndarray:
+        """Mark the rows, bool ``[n_rows]``, that may be part of endless play, once all others are left out one by one.
+
+        A row is left out if it may lead to a column where play stops, or to a state all of whose other rows are left
+        out, unless they lead to the state itself only; these are never left out.
+        """
+        mdp, stays = self._mdp, self._stays
+        stuck = np.append(
+            count_rows(mdp, self._goes_on & ~stays) == 0, np.ones(mdp.n_columns - mdp.n_states, dtype=bool)
+        )
+        return np.asarray(~self._forced(stuck, stays)[1] | stays)
+
+    @cached_property
+    def _stays(self) -> np.ndarray:
+        """Bool ``[n_rows]``, the rows that surely stay in their state."""
+        begins, ends = self._mdp.indptr[:-1], self._mdp.indptr[1:]
+        return np.asarray((self._mdp.indices[begins] == self._state_of) & (ends - begins == 1))
+
     def surely_reach(self, goal: np.ndarray) -> Ways:
         """The states from which some policy reaches a column of the goal with probability 1."""
         found, row = self.may_reach(goal)
         while True:
-            forced, risky = self._forced(~found)
+            # Rows that stay in their state do not help; with them, this could take a round for each state.
+            forced, risky = self._forced(~found, self._stays)
             found = self._reach(goal, ~risky, row)
             # Then none is forced to leave these, and all of them reach the goal meanwhile.
             if np.array_equal(found, ~forced):
@@ -126,13 +146,18 @@ class TransitionGraph:
         _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, self._queue)
         return reached
 
-    def _forced(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _forced(self, columns: np.ndarray, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The states that reach given columns with a positive probability under every policy, ``[n_columns]``.
 
-        And the rows, ``[n_rows]``, that may lead to one of them or belong to a state where play stops.
+        And the rows, ``[n_rows]``, that may lead to one of them or belong to a state where play stops. Policies take no
+        row of ``out``, bool ``[n_rows]``.
         """
-        forced, risky, n_free = columns.copy(), ~self._goes_on, self._n_free.copy()
-        _graph.find_forced(self._column_ptr, self._into, self._state_of, n_free, forced, risky, self._queue)
+        forced, risky, n_free = columns.copy(), ~self._goes_on, self._n_free
+        if out is not None:
+            risky |= out
+            n_free = count_rows(self._mdp, ~risky)
+        args = self._column_ptr, self._into, self._state_of, n_free.copy(), forced, risky, self._queue
+        _graph.find_forced(*args)
         return forced, risky
 
     def leads_to(self, columns: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ import numpy as np
 
 from punish_fast.mdp import _bellman, _probabilities
 from punish_fast.mdp.process import NonzeroCount, StoredBackups
-from punish_fast.mdp.row_sums import SUM_TOLERANCE, describe_flaw
+from punish_fast.mdp.row_sums import SUM_TOLERANCE, describe_flaw, largest_deviation
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 if TYPE_CHECKING:
@@ -120,6 +120,11 @@ class MDP:
         ends = pairwise(self.state_ptr[self.layer_ptr].tolist())
         longest = [np.diff(self.indptr[begin : end + 1]).max(initial=0) for begin, end in ends]
         return np.array(longest, dtype=np.int64)
+
+    @cached_property
+    def deviation(self) -> float:
+        """The largest absolute difference between 1 and the exact sum of a row; infinite if one is not finite."""
+        return largest_deviation(self)
 
     @cached_property
     def _successors(self) -> np.ndarray:
@@ -344,18 +349,6 @@ def check_arrays(mdp: object) -> None:
         _check_shared(mdp.indptr, mdp.data_ptr, len(mdp.data))
 
 
-def check_finite(p: np.ndarray) -> None:
-    """Check that probabilities are finite.
-
-    Raises:
-        ModelError: one of them is not.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):
-        # A sum needs no array of marks.
-        if not np.isfinite(p.sum()):
-            raise ModelError("data: a probability is not from 0 to 1")
-
-
 def _check_shared(indptr: np.ndarray, data_ptr: np.ndarray, n_probabilities: int) -> None:
     _check_array("data_ptr", data_ptr, np.int64, len(indptr) - 1)
     within = (data_ptr >= 0) & (data_ptr <= indptr[:-1]) & (data_ptr + np.diff(indptr) <= n_probabilities)
@@ -366,7 +359,7 @@ def _check_shared(indptr: np.ndarray, data_ptr: np.ndarray, n_probabilities: int
 def check(mdp: MDP) -> MDP:
     """Validate a Markov decision process completely, and return it unchanged.
 
-    The probabilities of a row may miss 1 by 1e-12; `largest_deviation` returns how much they do.
+    The probabilities of a row may miss 1 by 1e-12; `MDP.deviation` is how much they do.
 
     Raises:
         ModelError: If an array has a wrong shape or dtype, pointers do not ascend, a column is out of range, or the

@@ -49,7 +49,7 @@ class Effort:
 
     def __post_init__(self) -> None:
         """Check the number of sweeps."""
-        if self.max_sweeps < 1:
+        if not _is_whole(self.max_sweeps):
             raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed, it must be a whole number from 1")
 
     @classmethod
@@ -82,10 +82,14 @@ def check_options(
         raise SolveError(f"sweeps: not allowed with {method}, the method must be {LAYERED} or {JACOBI}")
     if discount is not None and not 0 <= discount <= 1:
         raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
-    if not (math.isfinite(tolerance) and tolerance > 0):
+    if not 0 < tolerance < math.inf:
         raise SolveError(f"tolerance: {tolerance} is not allowed, it must be above 0")
-    if sweeps is not None and (not isinstance(sweeps, int | np.integer) or sweeps < 1):
+    if sweeps is not None and not _is_whole(sweeps):
         raise SolveError(f"sweeps: {sweeps} is not allowed, it must be a whole number from 1")
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= 1)
 
 
 def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:

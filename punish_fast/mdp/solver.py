@@ -39,7 +39,7 @@ from punish_fast.mdp.graph import endless_states
 from punish_fast.mdp.induced_chain import induced_chain
 from punish_fast.mdp.interval_iteration import Reachability
 from punish_fast.mdp.methods import GENERAL_METHODS
-from punish_fast.mdp.model import MDP, check_arrays, check_finite
+from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import flaw_of, preferring
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.rational import PRECISION
@@ -138,7 +138,7 @@ def solve(
     """
     effort = tolerance if isinstance(tolerance, Effort) else Effort(tolerance)
     check_options(discount, method, effort.tolerance, sweeps, objective)
-    _check_process(mdp)
+    mdp = _checked(mdp)
     checkpoints = start if isinstance(start, Checkpoints) else None
     values = start if checkpoints is None else checkpoints.values
     start = None if values is None else np.asarray(values, dtype=np.float64)
@@ -159,7 +159,6 @@ def solve(
 
 def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) -> Solution:
     """Sweep through layers, or as the published runs did."""
-    _check_finite(mdp)
     options = options._replace(method=JACOBI if options.method == JACOBI else LAYERED)
     iteration = _begin(mdp, options, start)
     if iteration.endless is None:
@@ -193,7 +192,7 @@ def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacob
 def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Options) -> Solution:
     """Solve without layers; ``endless`` marks the states from which play might not end, None if they are unknown."""
     assert isinstance(mdp, MDP) and options.goal is not None
-    mdp = normalized(mdp.expanded())
+    mdp = mdp.expanded()
     mdp = replace(mdp, layer_ptr=np.array([0, mdp.n_states], dtype=np.int64))
     if options.discount < 1:
         return replace(solve_discounted(mdp, options.discount, "auto", options.effort), method=options.method)
@@ -310,14 +309,13 @@ def evaluate(
         ModelError: the arrays of ``mdp`` do not fit together.
     """
     check_options(discount, tolerance=tolerance)
-    _check_process(mdp)
+    mdp = _checked(mdp)
     weight = np.asarray(weight, dtype=np.float64)
     flaw = flaw_of(mdp.state_ptr, weight)
     if flaw is not None:
         raise SolveError(f"weight: {flaw}")
     if isinstance(mdp, MDP) and mdp.n_layers == 1:
         return _evaluate_chain(mdp, weight, discount, tolerance, max_sweeps)
-    _check_finite(mdp)
     with np.errstate(all="ignore"):
         iteration = Evaluation(mdp, discount, weight)
         if iteration.endless is not None:
@@ -365,15 +363,11 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, after
     return iteration.bound
 
 
-def _check_process(mdp: Process) -> None:
-    """Check the arrays of a process that stores its transitions; other processes compute them."""
+def _checked(mdp: Process) -> Process:
+    """Check the arrays of a process that stores its transitions, and normalize them; other processes compute them."""
     if isinstance(mdp, MDP) or not hasattr(mdp, "backups"):
         check_arrays(mdp)
-
-
-def _check_finite(mdp: Process) -> None:
-    if isinstance(mdp, MDP):
-        check_finite(mdp.data)
+    return normalized(mdp) if isinstance(mdp, MDP) else mdp
 
 
 def _check_start(mdp: Process, method: str, start: np.ndarray | None) -> None:

@@ -35,7 +35,7 @@ def settle_ties(
 ) -> tuple[Exact, np.ndarray]:
     """Take the first of tied rows if that provably costs no more than the tolerance, or twice the error bound.
 
-    Rows are tied as in ``policy.py``. If these cost too much, only rows that differ by rounding are tied.
+    Rows are tied as in ``policy.py``. If these cost too much, the limit is 1e-15 of the largest value.
 
     Args:
         mdp: The process, not compact.

@@ -18,9 +18,11 @@ from processes import (
     total_rewards,
 )
 
+from punish_fast.mdp import _graph
 from punish_fast.mdp.end_components import collapsed
 from punish_fast.mdp.end_components import end_components as find
 from punish_fast.mdp.model import check, from_rows
+from punish_fast.mdp.reachability import reach_probability
 from punish_fast.mdp.solve_options import SCHEDULES
 from punish_fast.mdp.solver import SolveError, solve
 
@@ -256,3 +258,18 @@ def test_several_rows_may_lead_to_the_same_state():
     """SciPy's search for components cannot take that."""
     states = [[(0.0, {1: 1.0}), (0.0, {1: 1.0}), (0.0, {1: 0.5, 2: 0.5})], [(0.0, {0: 1.0}), (0.0, {0: 1.0})]]
     assert solved((states, None, [1.0]), "win-probability").v == pytest.approx([1.0, 1.0])
+
+
+def test_rows_that_stay_do_not_make_searches_take_a_round_for_each_state(monkeypatch):
+    """A gambler may also stop, so that no state is ever forced to leave."""
+    n, calls = 200, []
+    find_forced = _graph.find_forced
+    monkeypatch.setattr(_graph, "find_forced", lambda *args: calls.append(0) or find_forced(*args))
+    states = [[(0.0, {s: 1.0}), (0.0, {s - 1 if s else n + 1: 0.5, s + 1: 0.5})] for s in range(n)]
+    mdp = from_rows(states, terminals=[1.0, 0.0])
+    _, first, inside = find(mdp, np.ones(n, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
+    assert inside.tolist() == mdp.state_ptr[:-1].tolist()
+    assert len(first) == n
+    rich = np.arange(n + 2) == n
+    assert reach_probability(mdp, rich).v == pytest.approx((np.arange(n) + 1) / (n + 1))
+    assert len(calls) <= 8

@@ -103,3 +103,10 @@ def test_options_out_of_range_are_refused(options, text):
     with pytest.raises(SolveError) as refusal:
         finite_horizon(from_rows([[(0.0, {1: 1.0})]], terminals=[1.0]), **options)
     assert str(refusal.value) == text
+
+
+def test_a_slightly_worse_row_does_not_enlarge_the_bound():
+    worse, best = (1 - 5e-11, {0: 1.0}), (1.0, {0: 1.0})
+    first, last = (finite_horizon(from_rows([rows]), 300) for rows in ([worse, best], [best, worse]))
+    assert first.error_bound == last.error_bound
+    assert (first.choice[:, 0] == 1).all()

@@ -573,3 +573,16 @@ def test_a_solved_process_is_freed_at_once(discount, layers):
         assert seen() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("options", [{"method": "layered"}, {"method": "jacobi"}, {"sweeps": 30}, {}])
+@pytest.mark.parametrize("layers", [[0, 2], [0, 1, 2]])
+def test_rows_off_by_an_accepted_difference_are_divided_by_their_sums(options, layers):
+    off = 9e-13
+    rows = [[(1e6, {1: 0.999, 2: 0.001})], [(1e6, {0: 0.999, 2: 0.001})]]
+    mdp = replace(from_rows(rows, terminals=[0.0]), layer_ptr=np.array(layers))
+    given = replace(mdp, data=mdp.data + off * (mdp.data > 0.5))
+    for process in (given, compacted(given)):
+        right, found = (solve(one, 0.999, **options) for one in (mdp, process))
+        assert error(found.v, right.v) <= found.error_bound + right.error_bound
+        assert error(evaluate(process, np.ones(2)), evaluate(mdp, np.ones(2))) <= 1e-6
