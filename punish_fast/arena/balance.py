@@ -13,7 +13,7 @@ from typing import Any
 from punish_fast.arena.house_rules import agent_job, equilibrium_job
 from punish_fast.arena.players import Player
 from punish_fast.cluster.grid import Point
-from punish_fast.cluster.jobs import Watch, run_jobs
+from punish_fast.cluster.jobs import Job, Watch, run_jobs
 from punish_fast.cluster.result_folder import Outcome, ResultFolder
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of, value_text
 from punish_fast.punish.rules import Rules, true_rules
@@ -135,12 +135,16 @@ def balance(
         OutputError: results cannot be kept.
     """
     pair = true_rules(base), true_rules(rules)
-    if iterations is None:
-        player = Player("random")
-        jobs = [agent_job(name, Point(each), player, player.note()) for name, each in zip(_SIDES, pair, strict=True)]
-    else:
-        jobs = [equilibrium_job(name, each, iterations) for name, each in zip(_SIDES, pair, strict=True)]
-    return Balance(*pair, iterations, *run_jobs(jobs, results, client, watch))
+    return Balance(*pair, iterations, *run_jobs(jobs_of(rules, base, iterations), results, client, watch))
+
+
+def jobs_of(rules: Rules, base: Rules, iterations: int | None) -> list[Job]:
+    """Return the jobs that study both games, for the arguments of `balance`."""
+    pair = zip(_SIDES, (true_rules(base), true_rules(rules)), strict=True)
+    if iterations is not None:
+        return [equilibrium_job(name, each, iterations) for name, each in pair]
+    player = Player("random")
+    return [agent_job(name, Point(each), player, player.note()) for name, each in pair]
 
 
 def report_of(found: Balance) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def balance(options: BalanceOptions) -> None:
 
     The game is the real one between two, with the true redeal.
     """
-    from punish_fast.arena.balance import DEFAULT_ITERATIONS, report_of
+    from punish_fast.arena.balance import DEFAULT_ITERATIONS, jobs_of, report_of
     from punish_fast.arena.balance import balance as study
     from punish_fast.cluster.result_folder import ResultFolder
     from punish_fast.runtime import _jit
@@ -77,8 +77,9 @@ def balance(options: BalanceOptions) -> None:
     iterations = None if options.no_equilibrium else options.iterations or DEFAULT_ITERATIONS
     clock, progress = Stopwatch(), JobProgress("balance", options.quiet)
     results = None if options.results is None else ResultFolder(options.results)
+    is_kept = results is not None and all(results.find(job.key) for job in jobs_of(rules, base, iterations))
     with (
-        on_cluster(options.cluster, Progress(options.quiet), options.quiet) as cluster,
+        on_cluster(None if is_kept else options.cluster, Progress(options.quiet), options.quiet) as cluster,
         kept_note(progress, options.results),
     ):
         client = None if cluster is None else cluster.client

@@ -154,11 +154,11 @@ def _check(options: SolveOptions) -> None:
     if options.objective == "win-probability" and options.schedule == "jacobi":
         raise UsageError("--schedule jacobi is not allowed with --objective win-probability, it must be layered")
     check_name(options.cluster)
-    if options.cluster is not None:
+    if options.cluster is not None and not options.dry_run:
         if not options.no_tensor:
             raise UsageError("--cluster goes with --no-tensor only: rows are made by the workers, and not kept")
-        if options.memory is not None or options.dry_run:
-            raise UsageError("--cluster does not go with --memory or --dry-run")
+        if options.memory is not None:
+            raise UsageError("--cluster does not go with --memory")
     check_options(
         options.discount, **_limits(options), objective="discounted" if options.objective is None else options.objective
     )

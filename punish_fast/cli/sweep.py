@@ -49,8 +49,6 @@ class SweepOptions(ComputeOptions):
         """Check options before any work."""
         if self.iterations is not None and not self.equilibrium:
             raise UsageError("--iterations goes with --equilibrium only")
-        if self.dry_run and self.cluster is not None:
-            raise UsageError("--cluster does not go with --dry-run")
         check_name(self.cluster)
         if self.parquet is not None:
             from punish_fast.store.formats.tables import check_parquet

@@ -25,6 +25,15 @@ def test_results_are_shared_with_other_changes(run, folder):
     assert report["change"] == "hp=1 instead of 2"
 
 
+def test_kept_results_need_no_cluster(run, monkeypatch):
+    pytest.importorskip("distributed")
+    question = (*TINY, "--set", "hp=1", "--no-equilibrium", "--results", "kept", "--json")
+    first = run(*question).report
+    monkeypatch.setenv("PUNISH_FAST_CLUSTER", "tcp://127.0.0.1:9")
+    again = run(*question).report
+    assert (again["cluster"], again["measures"]) == (None, first["measures"])
+
+
 def test_rules_come_from_a_file(run, folder):
     fields = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 2\nhealing = 0\n"
     (folder / "house.toml").write_text(fields, encoding="utf-8")

@@ -79,9 +79,17 @@ def test_a_cluster_goes_without_processes(run):
 def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder):
     run("solve", "--cluster", "local:2").refused("--cluster goes with --no-tensor only")
     run("solve", "--no-tensor", "--cluster", "two").refused("--cluster: 'two' is not allowed, it must be a scheduler")
-    for option in (("--memory", "1GB"), ("--dry-run",)):
-        run("solve", "--no-tensor", "--cluster", "local:1", *option).refused("--cluster does not go with --memory")
+    run("solve", "--no-tensor", "--cluster", "local:1", "--memory", "1GB").refused(
+        "--cluster does not go with --memory"
+    )
     assert list(folder.iterdir()) == []
+
+
+def test_a_dry_run_needs_no_cluster(run, folder, monkeypatch):
+    (folder / "grid.toml").write_text('base = "tiny"\n[grid]\nhp = [1]\n', encoding="utf-8")
+    monkeypatch.setenv("PUNISH_FAST_CLUSTER", "tcp://127.0.0.1:9")
+    for question in (("solve", "--rules", "tiny"), ("sweep", "grid.toml")):
+        assert run(*question, "--dry-run").code == 0
 
 
 def test_a_scheduler_that_does_not_answer_is_a_failure(run, folder, monkeypatch):

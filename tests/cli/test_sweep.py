@@ -113,7 +113,6 @@ def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
         ("hp = 3", (), "grid.toml: unknown key 'hp', allowed are base"),
         (GRID, ("--iterations", "3"), "--iterations goes with --equilibrium only"),
         (GRID, ("--cluster", "here"), "--cluster: 'here' is not allowed"),
-        (GRID, ("--cluster", "local:1", "--dry-run"), "--cluster does not go with --dry-run"),
         (GRID, ("--plot", "x.pdf"), "allowed are .png and .svg"),
         (GRID, ("--csv", "grid.toml"), "is the file to sweep"),
         (GRID, ("--results", "grid.toml"), "grid.toml: is a file, not a folder"),
