@@ -14,14 +14,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
 
 from punish_fast.cluster import row_tasks
-from punish_fast.cluster.cluster_tasks import finished
+from punish_fast.cluster.cluster_tasks import finished, submit
 from punish_fast.cluster.connection import n_threads
 from punish_fast.cluster.row_tasks import LayerValues, RowArrays, RowTask, SharedGame, TaskResult
 from punish_fast.cluster.sweep_progress import SweepProgress, TaskProgress
@@ -48,7 +49,8 @@ _SAMPLE = 32
 _USUAL_PACE = 1e-8
 
 
-class Overhead(NamedTuple):
+@dataclass(frozen=True)
+class Overhead:
     """What tasks cost, as measured.
 
     Attributes:
@@ -157,15 +159,15 @@ class ClusterBackups:
             self._progress.begin_layer(layer, len(tasks))
             return {task.number: task for task in tasks}
 
-        def submit(tasks: list[RowTask]) -> list[Future[Any]]:
+        def submit_all(tasks: list[RowTask]) -> list[Future[Any]]:
             return self._submit(work, layer, tasks, (arrays, shared), v)
 
-        for task, found in finished(self._client, begin, submit, self._shared.clear):
+        for task, found in finished(self._client, begin, submit_all, self._shared.clear):
             paces.append(found.seconds / task.n_entries)
             self._progress.end_task(task.n_entries)
             yield task, found
         if paces:  # a layer may have no states; the first tasks may compile
-            self.overhead = self.overhead._replace(entry=float(np.median(paces)))
+            self.overhead = replace(self.overhead, entry=float(np.median(paces)))
 
     def _handed(self, name: str, value: np.ndarray | None) -> Future[Any]:
         """A value that all workers have; it is sent once."""
@@ -201,10 +203,10 @@ class ClusterBackups:
             # Arrays go to workers as data, since tasks themselves should be small.
             own = self._client.scatter(own, hash=False)
 
-        def submit(task: RowTask, *given: Any) -> Future[Any]:
-            return self._client.submit(work, task, policy, *given, *following, pure=False, retries=_RETRIES)
+        def submit_one(task: RowTask, *given: Any) -> Future[Any]:
+            return submit(self._client, work, task, policy, *given, *following, retries=_RETRIES)
 
-        return list(map(submit, tasks, own)) if own else list(map(submit, tasks))
+        return list(map(submit_one, tasks, own)) if own else list(map(submit_one, tasks))
 
     def _following(self, layer: int, v: np.ndarray) -> LayerValues:
         """The values that a layer leads to."""
@@ -244,10 +246,14 @@ def _replace(out: np.ndarray, done: Iterator[tuple[RowTask, TaskResult]]) -> flo
 
 def _seconds_of_a_task(client: Client) -> float:
     """Seconds to hand out a task that does nothing, and to fetch its result; the smaller of two measurements."""
-    seconds = []
+    sample, seconds = dict(enumerate(range(_SAMPLE))), []
+
+    def submit_all(numbers: list[int]) -> list[Future[Any]]:
+        return [submit(client, _do_nothing, number, retries=_RETRIES) for number in numbers]
+
     for _ in range(2):
         begin = time.perf_counter()
-        client.gather(client.map(_do_nothing, range(_SAMPLE), pure=False))
+        list(finished(client, lambda: sample, submit_all, lambda: None))
         seconds.append((time.perf_counter() - begin) / _SAMPLE)
     return min(seconds)
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 import numpy as np
 
-from punish_fast.cluster.connection import ClusterError, n_threads, wait_for_workers
+from punish_fast.cluster.connection import ClusterError, check_versions, n_threads, wait_for_workers
+from punish_fast.cluster.versions import versions
+from punish_fast.cluster.worker_watch import WorkerWatch
 from punish_fast.runtime import _jit
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ T = TypeVar("T")
 _ATTEMPTS = 5
 # How often Dask repeats a task that failed, since a connection may.
 _RETRIES = 2
+_POLL_SECONDS = 0.002
 
 
 def finished(
@@ -44,8 +49,6 @@ def finished(
     Raises:
         ClusterError: the cluster is lost.
     """
-    from distributed import as_completed
-
     left: dict[int, T] | None = None
     for _ in range(_ATTEMPTS):
         futures: list[Future[Any]] = []
@@ -54,7 +57,7 @@ def finished(
             numbers = list(left)
             futures = submit(list(left.values()))
             number_of = {future.key: number for future, number in zip(futures, numbers, strict=True)}
-            for future, found in as_completed(futures, client.loop, with_results=True):
+            for future, found in _completed(client, futures):
                 number = number_of[future.key]
                 future.release()
                 if isinstance(found, BaseException):  # of a result that was lost on its way
@@ -66,10 +69,38 @@ def finished(
             raise
         except Exception as error:
             wait_for_workers(client, error)
+            client.cancel(futures, force=True)
             on_loss()
             continue
         return
     raise ClusterError(f"cluster: workers were lost {_ATTEMPTS} times in a row")
+
+
+def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Future[Any], Any]]:
+    """Yield futures and their results as they complete; check the workers while waiting."""
+    from distributed import as_completed
+
+    completed = as_completed(futures, client.loop, with_results=True)
+    watch = WorkerWatch(client, [future.key for future in futures])
+    while not completed.is_empty():
+        if completed.has_ready():
+            yield next(completed)
+        else:
+            watch.look()
+            time.sleep(_POLL_SECONDS)
+
+
+def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
+    """Submit a task for a worker that has the versions of this process.
+
+    Args:
+        client: The client of the cluster.
+        function: A function of this package. Outside this process it computes with one thread.
+        arguments: Its arguments, futures among them.
+        retries: Number of times that Dask repeats a failed task.
+    """
+    key = f"{function.__name__}-{uuid4().hex}"
+    return client.submit(_work, versions(), _HERE, function, *arguments, key=key, retries=retries)
 
 
 class ClusterTasks:
@@ -96,15 +127,12 @@ class ClusterTasks:
             Exception: a task failed with it.
         """
 
-        def submit(left: list[tuple[int, tuple[Any, ...]]]) -> list[Future[Any]]:
-            return [
-                self._client.submit(_work, _HERE, function, *map(self._as_data, task), pure=False, retries=_RETRIES)
-                for _, task in left
-            ]
+        def submit_all(left: list[tuple[int, tuple[Any, ...]]]) -> list[Future[Any]]:
+            return [submit(self._client, function, *map(self._as_data, task), retries=_RETRIES) for _, task in left]
 
         self._arrays.clear()
         for (number, _), found in finished(
-            self._client, lambda: {k: (k, task) for k, task in enumerate(tasks)}, submit, self._arrays.clear
+            self._client, lambda: {k: (k, task) for k, task in enumerate(tasks)}, submit_all, self._arrays.clear
         ):
             yield number, found
         self._arrays.clear()
@@ -121,7 +149,10 @@ class ClusterTasks:
 _HERE = platform.node(), os.getpid()
 
 
-def _work(client: tuple[str, int], function: Callable[..., Any], *arguments: Any) -> Any:
+def _work(wanted: Mapping[str, str], client: tuple[str, int], function: Callable[..., Any], *arguments: Any) -> Any:
     if client != (platform.node(), os.getpid()):
+        from distributed import get_worker
+
+        check_versions(get_worker().address, versions(), wanted)
         _jit.set_threads(1)
     return function(*arguments)

@@ -1,6 +1,6 @@
 """A connection to a Dask cluster: one that runs already, or worker processes on this machine.
 
-Workers run this package's functions, so they must have the same version of it, down to the kernels.
+Workers run functions of this package, so each must have the same files of it and the same libraries.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.runtime._jit import source_digest
+from punish_fast.cluster.versions import differences, versions
 from punish_fast.runtime.extras import require
+from punish_fast.runtime.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss)://\S+:\d+")
 _CONNECT_SECONDS = 10
+_LOST = "cluster: the connection to the scheduler, or to all of its workers, is lost"
 
 
 class ClusterError(Exception):
@@ -50,10 +52,11 @@ def connected(where: str) -> Iterator[Client]:
     Raises:
         ValueError: ``where`` is neither.
         ExtraError: the extra ``cluster`` is not installed.
-        ClusterError: the scheduler does not answer, has no workers, or these have another version of this package.
+        ClusterError: the scheduler does not answer, has no workers or no punish-fast, or is lost, or a worker has other
+            versions.
     """
     check_cluster(where)
-    from distributed import Client, LocalCluster
+    from distributed import CancelledError, Client, LocalCluster
 
     local = _LOCAL.fullmatch(where)
     with ExitStack() as stack:
@@ -78,10 +81,18 @@ def connected(where: str) -> Iterator[Client]:
             )
         except OSError:
             raise ClusterError(f"{where}: no scheduler answers within {_CONNECT_SECONDS} seconds") from None
-        _check_workers(client, where)
-        if local is not None:
-            client.run(_ignore_interrupts)
-        yield client
+        try:
+            if not client.nthreads():
+                raise ClusterError(f"{where}: the scheduler has no workers")
+            _check_scheduler(client, where)
+            check_workers(client)
+            if local is not None:
+                client.run(_ignore_interrupts)
+            yield client
+        except (CancelledError, OSError) as error:
+            if getattr(error, "errno", None) is not None:  # of a file: errors of Dask have no number
+                raise
+            raise ClusterError(_LOST) from None
 
 
 def _ignore_interrupts() -> None:
@@ -105,32 +116,83 @@ def _has_dashboard(dask_scheduler: Any) -> bool:
     return bool(getattr(dask_scheduler.http_application, "applications", ()))
 
 
-def wait_for_workers(client: Client, error: Exception) -> None:
-    """Wait until there is a worker again, after an error that means that workers, or what they held, were lost.
+def _check_scheduler(client: Client, where: str) -> None:
+    """Check that the scheduler, through which tasks pass, can import this package."""
+    try:
+        client.run_on_scheduler(versions)
+    except OSError:
+        raise
+    except Exception as error:
+        told = f"{where}: the scheduler cannot import punish-fast, install {__version__} there ({error})"
+        raise ClusterError(told) from None
+
+
+def workers_of(client: Client) -> dict[str, dict[str, Any]]:
+    """Return the status, memory and task counts of each worker, by address."""
+    return dict(client.scheduler_info(n_workers=-1)["workers"])
+
+
+def check_workers(client: Client, workers: list[str] | None = None) -> None:
+    """Check that workers have the versions of this process.
+
+    Args:
+        client: The client of the cluster.
+        workers: Addresses of the workers; all if None. Workers that were lost are passed over.
 
     Raises:
-        ClusterError: the scheduler is lost, or no worker comes back.
-        Exception: the error means something else.
+        ClusterError: A worker has other versions, or cannot run this package.
+    """
+    for worker, found in client.run(versions, workers=workers, on_error="return").items():
+        if isinstance(found, OSError):
+            continue
+        if isinstance(found, Exception):
+            raise ClusterError(
+                f"cluster: worker {worker} cannot run punish-fast, install {__version__} there ({found})"
+            )
+        check_versions(worker, found, versions())
+
+
+def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Check that a worker has the versions of its client.
+
+    Raises:
+        ClusterError: They differ.
+    """
+    if found != wanted:
+        raise ClusterError(f"cluster: worker {worker} has {differences(found, wanted)}; all must have the same")
+
+
+def wait_for_workers(client: Client, error: Exception) -> None:
+    """Wait until a worker accepts tasks, after an error that means that workers or their data were lost.
+
+    Raises:
+        ClusterError: The scheduler is lost, no worker accepts tasks, or a worker has other versions.
+        Exception: The error, if it means something else.
     """
     from distributed import CancelledError, KilledWorker
 
-    lost = (CancelledError, KilledWorker, OSError, TimeoutError)
-    if not isinstance(error, lost):
+    lost = (CancelledError, KilledWorker, OSError)
+    if isinstance(error, ClusterError):
         raise error
     try:
-        client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+        check_workers(client)
+        if isinstance(error, lost):
+            client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+            return
+    except TimeoutError:
+        raise ClusterError(_why_no_worker(client)) from None
     except (*lost, RuntimeError, ValueError):
-        raise ClusterError("cluster: the connection to the scheduler, or to all of its workers, is lost") from None
+        raise ClusterError(_LOST) from None
+    raise error
 
 
-def _check_workers(client: Client, where: str) -> None:
-    if not client.nthreads():
-        raise ClusterError(f"{where}: the scheduler has no workers")
-    own = source_digest()
-    try:
-        digests = client.run(source_digest)
-    except ImportError:
-        raise ClusterError(f"{where}: a worker has no punish-fast, or another version of it") from None
-    for worker, digest in digests.items():
-        if digest != own:
-            raise ClusterError(f"{where}: worker {worker} has another version of punish-fast, Numba or NumPy")
+def _why_no_worker(client: Client) -> str:
+    """Return why the workers accept no tasks."""
+    from dask.utils import format_bytes
+
+    paused = [(address, each) for address, each in workers_of(client).items() if each["status"] == "paused"]
+    if not paused:
+        return _LOST
+    address, worker = paused[0]
+    used, limit = (format_bytes(size) for size in (worker["metrics"]["memory"], worker["memory_limit"]))
+    return f"cluster: all workers are paused for lack of memory; {address} uses {used} of {limit}"

@@ -14,11 +14,10 @@ from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cluster.cluster_tasks import finished
+from punish_fast.cluster.cluster_tasks import finished, submit
 from punish_fast.cluster.result_folder import Outcome, ResultFolder, address_of
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.mdp.stopping_rule import SolveError
-from punish_fast.runtime import _jit
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -154,22 +153,21 @@ def _do_here(watch: Watch) -> Do:
 
 
 def _do_on(client: Client) -> Do:
-    def submit(jobs: list[Job]) -> list[Future[Any]]:
+    def submit_all(jobs: list[Job]) -> list[Future[Any]]:
         with warnings.catch_warnings():
             # An enemy's policy may come with a job.
             warnings.filterwarnings("ignore", "Sending large graph")
-            return [client.submit(work_on, job, pure=False, retries=_RETRIES) for job in jobs]
+            return [submit(client, work_on, job, retries=_RETRIES) for job in jobs]
 
     def do(jobs: Iterator[Job]) -> Generator[tuple[Job, Outcome], None, None]:
         tasks = dict(enumerate(jobs))
-        yield from finished(client, lambda: tasks, submit, lambda: None)
+        yield from finished(client, lambda: tasks, submit_all, lambda: None)
 
     return do
 
 
 def work_on(job: Job) -> Outcome:
-    """Do a job on a worker, by one of its threads."""
-    _jit.set_threads(1)
+    """Do a job on a worker."""
     return _outcome_of(job, nullcontext)
 
 

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import punish_fast
+
 _START_SECONDS = 60
+# Loaded by a worker before it starts.
+_WITHOUT_PACKAGE = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "punish_fast":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
 
 
 class RealCluster:
@@ -45,6 +61,11 @@ class RealCluster:
         worker.wait()
         self.workers.append(self._start_worker())
 
+    def add_worker(self, *options: str, folder: Path | None = None) -> None:
+        """Start one more worker, which imports from ``folder`` first, and wait for it."""
+        self.workers.append(self._start_worker(*options, folder=folder))
+        self._wait()
+
     def kill_scheduler(self) -> None:
         """Kill the scheduler, and with it its workers."""
         for process in (self.scheduler, *self.workers):
@@ -68,11 +89,37 @@ class RealCluster:
     def _start_scheduler(self) -> subprocess.Popen[bytes]:
         return _start("scheduler", "--host", "127.0.0.1", "--port", str(self._port), "--no-dashboard")
 
-    def _start_worker(self) -> subprocess.Popen[bytes]:
-        return _start("worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+    def _start_worker(self, *options: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
+        return _start(
+            "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", *options, folder=folder
+        )
 
 
-def _start(*arguments: str) -> subprocess.Popen[bytes]:
+def altered_package(folder: Path) -> Path:
+    """Copy the package to a folder, with other values after each sweep; return the folder."""
+    copy = shutil.copytree(
+        Path(punish_fast.__file__).parent, folder / "punish_fast", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    source = copy / "punish" / "row_backups.py"
+    before, end = source.read_text(encoding="utf-8"), "    return float(change[0])\n"
+    assert end in before
+    source.write_text(before.replace(end, "    out += 1e-6\n" + end), encoding="utf-8")
+    return folder
+
+
+def without_package(folder: Path) -> tuple[str, str]:
+    """Return the options of a worker that cannot import the package."""
+    script = folder / "without_package.py"
+    script.write_text(_WITHOUT_PACKAGE, encoding="utf-8")
+    return "--preload", str(script)
+
+
+def _start(*arguments: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
+    environment = os.environ | {"PYTHONPATH": str(folder or Path(punish_fast.__file__).parent.parent)}
     return subprocess.Popen(
-        [sys.executable, "-m", "dask", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "dask", *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )

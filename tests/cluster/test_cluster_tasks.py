@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from punish_fast.arena.match_log import MatchLog
 from punish_fast.arena.matches import SpreadMatches
 from punish_fast.arena.players import Opponent, Player
 from punish_fast.arena.tournament import round_robin
+from punish_fast.cluster import cluster_tasks
 from punish_fast.cluster.cluster_tasks import ClusterTasks
 from punish_fast.cluster.connection import ClusterError
+from punish_fast.cluster.versions import versions
 from punish_fast.duel.graph import Graph
 from punish_fast.games.registry import make_game
 from punish_fast.learn.agent_plans import grid_plans
@@ -56,6 +59,17 @@ def test_an_array_is_sent_once(client, tasks, monkeypatch):
 
 def test_errors_pass_through(tasks):
     with pytest.raises(ZeroDivisionError, match="no 3"):
+        run_all(fail, [(3,)], tasks)
+
+
+def test_a_worker_of_another_version_does_no_task(tasks, monkeypatch):
+    def of_thread():
+        is_client = threading.current_thread() is threading.main_thread()
+        return versions() | ({"SciPy": "other"} if is_client else {})
+
+    monkeypatch.setattr(cluster_tasks, "_HERE", ("elsewhere", 1))
+    monkeypatch.setattr(cluster_tasks, "versions", of_thread)
+    with pytest.raises(ClusterError, match=r"worker \S+ has SciPy [\d.]+ instead of other"):
         run_all(fail, [(3,)], tasks)
 
 

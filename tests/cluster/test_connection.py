@@ -1,22 +1,29 @@
 from __future__ import annotations
 
+import errno
 import re
 import sys
+from concurrent.futures import CancelledError
 from importlib.util import find_spec
 from types import SimpleNamespace
 
+import numba
+import numpy as np
 import pytest
 
 from punish_fast.cluster import connection
 from punish_fast.cluster.connection import (
     ClusterError,
     check_cluster,
+    check_workers,
     connected,
     dashboard_of,
     n_threads,
     wait_for_workers,
 )
+from punish_fast.cluster.versions import versions
 from punish_fast.runtime.extras import ExtraError
+from punish_fast.runtime.version import __version__
 
 
 @pytest.mark.parametrize("where", ["", "local", "local:0", "local:x", "host:8786", "tcp://host", "http://host:1"])
@@ -45,20 +52,47 @@ def test_a_scheduler_that_does_not_answer_is_told(monkeypatch):
         pass
 
 
-def test_workers_of_another_version_are_told(client, monkeypatch):
-    address = client.scheduler.address
+def test_a_scheduler_without_workers_is_told(monkeypatch):
+    distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(connection, "check_cluster", lambda _where: None)
-    with connected(address) as own:
+    told = "has no workers"
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0", silence_logs=50) as cluster,
+        pytest.raises(ClusterError, match=told),
+        connected(cluster.scheduler_address),
+    ):
+        pass
+
+
+def test_workers_of_the_same_versions_are_used(client, monkeypatch):
+    monkeypatch.setattr(connection, "check_cluster", lambda _where: None)
+    with connected(client.scheduler.address) as own:
         assert n_threads(own) == 4
-    monkeypatch.setattr(client, "run", lambda _function: {"tcp://there:1": "other"})
-    with pytest.raises(ClusterError, match="worker tcp://there:1 has another version"):
-        connection._check_workers(client, address)
 
 
-def test_a_scheduler_without_workers_is_told(client, monkeypatch):
-    monkeypatch.setattr(client, "nthreads", dict)
-    with pytest.raises(ClusterError, match="has no workers"):
-        connection._check_workers(client, "tcp://there:1")
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (versions() | {"NumPy": "1.0"}, f"has NumPy 1.0 instead of {np.__version__}; all must have the same"),
+        (
+            versions() | {"SciPy": "1.0", "Numba": "0.5"},
+            f"has Numba 0.5 instead of {numba.__version__}, SciPy 1.0 inst",
+        ),
+        (versions() | {"punish-fast": "0.0"}, "has punish-fast 0.0 instead of"),
+        (versions() | {"files of punish-fast with digest": "0a"}, "has files of punish-fast with digest 0a instead of"),
+        ({}, "has punish-fast None instead of"),
+        (
+            ModuleNotFoundError("No module named 'punish_fast'"),
+            f"cannot run punish-fast, install {__version__} there (No module named 'punish_fast')",
+        ),
+        (AttributeError("no versions"), "cannot run punish-fast"),
+    ],
+)
+def test_workers_of_other_versions_are_told(client, monkeypatch, found, text):
+    workers = {"tcp://here:1": versions(), "tcp://lost:1": OSError("lost"), "tcp://there:1": found}
+    monkeypatch.setattr(client, "run", lambda *_arguments, **_options: workers)
+    with pytest.raises(ClusterError, match=re.escape(f"cluster: worker tcp://there:1 {text}")):
+        check_workers(client)
 
 
 def test_a_dashboard_is_named_only_where_there_is_one(client, monkeypatch):
@@ -85,3 +119,17 @@ def test_lost_workers_are_waited_for(client, monkeypatch):
     monkeypatch.setattr(client, "wait_for_workers", never)
     with pytest.raises(ClusterError, match="the connection to the scheduler, or to all of its workers, is lost"):
         wait_for_workers(client, TimeoutError())
+    paused = {"status": "paused", "memory_limit": 4 << 30, "metrics": {"memory": 3 << 30}}
+    monkeypatch.setattr(connection, "workers_of", lambda _client: {"tcp://there:1": paused})
+    with pytest.raises(ClusterError, match=r"all workers are paused .* tcp://there:1 uses 3.00 GiB of 4.00 GiB$"):
+        wait_for_workers(client, TimeoutError())
+
+
+def test_errors_of_a_lost_connection_are_told(client, monkeypatch):
+    monkeypatch.setattr(connection, "check_cluster", lambda _where: None)
+    address = client.scheduler.address
+    for error in (CancelledError(), OSError("Timed out trying to connect")):
+        with pytest.raises(ClusterError, match="is lost"), connected(address):
+            raise error
+    with pytest.raises(OSError, match="full"), connected(address):
+        raise OSError(errno.ENOSPC, "full")

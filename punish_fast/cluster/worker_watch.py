@@ -1,0 +1,62 @@
+"""Checks of the workers of a cluster while their results are awaited."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from punish_fast.cluster.connection import check_workers, workers_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_LOOK_SECONDS = 2.0
+# A worker may pause for a moment, until it has written data to its disk.
+_STALL_SECONDS = 10.0
+
+
+class WorkerWatch:
+    """Notices workers of other versions, and paused workers that hold tasks up.
+
+    Dask leaves tasks with a worker that has paused for lack of memory, even if it never resumes.
+    """
+
+    def __init__(self, client: Client, keys: Collection[Any]) -> None:
+        """Begin to wait for the tasks with these keys."""
+        self._client, self._keys = client, frozenset(keys)
+        self._checked: set[str] = set()
+        self._next_look = time.monotonic() + _LOOK_SECONDS
+        self._moving = time.monotonic()
+
+    def look(self) -> None:
+        """Check the workers, at most every two seconds.
+
+        Raises:
+            ClusterError: A worker that joined has other versions.
+            TimeoutError: Tasks are held up by paused workers.
+        """
+        if time.monotonic() < self._next_look:
+            return
+        workers = workers_of(self._client)
+        if joined := workers.keys() - self._checked:
+            check_workers(self._client, list(joined))
+            self._checked |= joined
+        now = time.monotonic()
+        if not self._is_stalled(workers):
+            self._moving = now
+        if now - self._moving > _STALL_SECONDS:
+            raise TimeoutError
+        self._next_look = now + _LOOK_SECONDS
+
+    def _is_stalled(self, workers: dict[str, dict[str, Any]]) -> bool:
+        """Return True if a paused worker executes nothing but has tasks, or if all workers are so."""
+        idle = [address for address, worker in workers.items() if _is_idle(worker)]
+        if not idle or len(idle) == len(workers):
+            return bool(idle)
+        processing = self._client.processing()
+        return any(not self._keys.isdisjoint(processing.get(address, ())) for address in idle)
+
+
+def _is_idle(worker: dict[str, Any]) -> bool:
+    return worker["status"] == "paused" and not worker["metrics"].get("task_counts", {}).get("executing")

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import pytest
+
+from punish_fast.cluster import worker_watch
+from punish_fast.cluster.connection import ClusterError
+from punish_fast.cluster.worker_watch import WorkerWatch
+
+
+class Scheduler:
+    """A client whose workers a test describes."""
+
+    def __init__(self):
+        self.workers, self.tasks = {}, {}
+
+    def set(self, name, status="running", executing=0, tasks=()):
+        self.workers[name] = {"status": status, "metrics": {"task_counts": {"executing": executing}}}
+        self.tasks[name] = tasks
+
+    def scheduler_info(self, **_options):
+        return {"workers": self.workers}
+
+    def processing(self):
+        return self.tasks
+
+
+@pytest.fixture
+def scheduler():
+    return Scheduler()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(worker_watch.time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    checked = []
+    monkeypatch.setattr(worker_watch, "check_workers", lambda _client, workers: checked.append(sorted(workers)))
+    return checked
+
+
+def look_for(watch, clock, seconds):
+    for _ in range(seconds):
+        clock[0] += 1
+        watch.look()
+
+
+def test_workers_that_join_are_checked_once(scheduler, clock, checked):
+    scheduler.set("a")
+    watch = WorkerWatch(scheduler, ["one"])
+    watch.look()
+    assert checked == []
+    look_for(watch, clock, 5)
+    scheduler.set("b")
+    look_for(watch, clock, 5)
+    assert checked == [["a"], ["b"]]
+
+
+def test_a_worker_of_another_version_ends_the_wait(scheduler, clock, monkeypatch):
+    def refuse(_client, workers):
+        raise ClusterError(f"{workers}")
+
+    monkeypatch.setattr(worker_watch, "check_workers", refuse)
+    scheduler.set("a")
+    with pytest.raises(ClusterError, match="a"):
+        look_for(WorkerWatch(scheduler, ["one"]), clock, 3)
+
+
+@pytest.mark.parametrize(
+    ("workers", "is_held_up"),
+    [
+        ([("running", 1, ["one"])], False),
+        ([("running", 1, ["one"]), ("paused", 0, ["two"])], True),
+        # Tasks that the worker executes will end, and tasks of another client do not count.
+        ([("running", 1, ["one"]), ("paused", 1, ["two"])], False),
+        ([("running", 1, ["one"]), ("paused", 0, ["other"])], False),
+        ([("running", 1, ["one"]), ("paused", 0, [])], False),
+        # Tasks wait at the scheduler.
+        ([("paused", 0, []), ("paused", 0, [])], True),
+        ([("paused", 1, ["one"]), ("paused", 0, [])], False),
+        ([], False),
+    ],
+)
+@pytest.mark.usefixtures("checked")
+def test_paused_workers_must_not_hold_tasks_up(scheduler, clock, workers, is_held_up):
+    for number, (status, executing, tasks) in enumerate(workers):
+        scheduler.set(f"{number}", status, executing, tasks)
+    watch = WorkerWatch(scheduler, ["one", "two"])
+    look_for(watch, clock, 10)
+    if is_held_up:
+        with pytest.raises(TimeoutError):
+            look_for(watch, clock, 5)
+    else:
+        look_for(watch, clock, 60)
+
+
+@pytest.mark.usefixtures("checked")
+def test_a_worker_may_pause_for_a_moment(scheduler, clock):
+    scheduler.set("a", "paused", 0, ["one"])
+    watch = WorkerWatch(scheduler, ["one"])
+    for status in ("running", "paused") * 5:
+        look_for(watch, clock, 8)
+        scheduler.set("a", status, 0, ["one"])
